@@ -270,9 +270,12 @@ export const settingsSchema = z.object({
     'Longest answer of one run that is kept (text, thinking, calls), in UTF-16 code units of JSON text. A longer answer is cut, as by max_output_tokens.',
   ),
   TOOL_ROUNDS_MAX: count(16).describe('Model calls in one run; the service calls tools between them.'),
-  SUBAGENTS_MAX: count(5).describe('Subagents that one call of deep_research may start; they work one after the other.'),
+  SUBAGENTS_MAX: count(5).describe('Subagents that one call of deep_research may start; two work at one time.'),
   SUBAGENT_TIMEOUT_MS: timeMs(120_000).describe('Time of one subagent.'),
   SUBAGENT_OUTPUT_TOKENS_MAX: count(4_096).describe('Tokens that a subagent may write in one model call.'),
+  SUBAGENT_TOKENS_MAX: count(200_000).describe(
+    'Tokens of all subagents of one run together, those that subagents start included. A call that does not fit any more is not made.',
+  ),
   API_FUNCTION_TIMEOUT_MS: timeMs(30_000).describe('Time for one call of an API_FUNCTION tool, redirects included.'),
   API_FUNCTION_REPLY_MAX_BYTES: count(MiB).describe('Largest reply that an API_FUNCTION tool reads.'),
   TOOL_RESULT_MAX_CHARS: count(20_000).describe('Longest tool result that a model gets, in UTF-16 code units; the rest is cut.'),

@@ -13,6 +13,7 @@ import { registerUploadExpiry } from '../domain/files/uploads.ts';
 import { registerIdempotencySweep } from '../domain/idempotency.ts';
 import { registerVectorStoreExpiry } from '../domain/knowledge/vector-stores/detach.ts';
 import { registerRunEventSweep } from '../domain/runs/runs.ts';
+import { createSubagentPlan } from '../domain/runs/subagents.ts';
 import { parseDnsServers } from '../engine/egress/dns-servers.ts';
 import { createEgress } from '../engine/egress/egress.ts';
 import { createPgBossJobs } from '../engine/jobs/pg-boss.ts';
@@ -114,7 +115,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     const runs = createRunEngine({
       ...basics,
       ...{ jobs, models, knowledge, limits, journal, agentTools, pools },
-      ...{ tools, publicUrl, agentServers: createAgentServers(servers) },
+      ...{ tools, publicUrl, agentServers: createAgentServers(servers), subagentPlan: createSubagentPlan({ ...basics, models }) },
     });
     const audit = new AuditTrail(basics);
     const deps: Deps = { ...basics, audit, pools, rates, jobs, models, knowledge, runs, tools, mcp, egress, publicUrl };

@@ -1,4 +1,5 @@
 import type { Deps } from '../domain/deps.ts';
+import { askableAgents } from '../domain/runs/subagents.ts';
 import { crawlUserAgent } from '../engine/knowledge/connectors/web/user-agent.ts';
 import type { Pools } from '../engine/sharing/pools.ts';
 import type { ProgramLimits } from '../engine/tools/code/box/program.ts';
@@ -12,6 +13,7 @@ import type { ResolveDeps } from '../engine/tools/mcp/resolve.ts';
 import { createMemoryKind } from '../engine/tools/memory/memory.ts';
 import { ToolRegistry } from '../engine/tools/registry.ts';
 import { createSpreadsheetKind } from '../engine/tools/spreadsheet/spreadsheet.ts';
+import { createSubagentKind } from '../engine/tools/subagent/subagent.ts';
 import type { PageReading } from '../engine/tools/web-search/page-tool.ts';
 import { createSearchClient } from '../engine/tools/web-search/search-client.ts';
 import { createWebSearchKind, type WebSearchDeps } from '../engine/tools/web-search/web-search.ts';
@@ -47,6 +49,7 @@ export function createTools(deps: ToolParts): ToolRegistry {
     createDeepResearchKind(),
     createMcpServerKind(servers),
     createMcpKind(servers),
+    createSubagentKind({ askableAgents: (charge, ids) => askableAgents(deps, charge, ids) }),
   ]);
 }
 

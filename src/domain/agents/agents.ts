@@ -52,7 +52,11 @@ export async function getAgent(deps: Deps, caller: Caller, id: string): Promise<
  *
  * @throws DomainError NOT_FOUND, thrown or rejected, also for an agent that the caller may not see.
  */
-export function agentForRun(deps: Deps, caller: Caller, id: string): RunnableAgent | Promise<RunnableAgent> {
+export function agentForRun(
+  deps: Pick<Deps, 'storage' | 'now'>,
+  caller: Caller,
+  id: string,
+): RunnableAgent | Promise<RunnableAgent> {
   if (!isId('agent', id)) throw missingAgent();
   const found = deps.storage.agents.findRunnable(id, deps.now().getTime());
   return found instanceof Promise ? found.then((agent) => admitted(caller, agent)) : admitted(caller, found);
@@ -189,7 +193,7 @@ export function shownEditors(caller: Caller, agent: AgentView): readonly AgentEd
 }
 
 /** The agent's model, or the current default for an agent without one. */
-export function modelIdOf(deps: Deps, agent: Pick<Agent, 'modelId'>): string {
+export function modelIdOf(deps: Pick<Deps, 'models'>, agent: Pick<Agent, 'modelId'>): string {
   return agent.modelId ?? deps.models.defaultModelId();
 }
 

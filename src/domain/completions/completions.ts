@@ -28,6 +28,7 @@ import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { findFiles } from '../files/files.ts';
 import { approvalsOfCompletion } from '../runs/approvals.ts';
+import { requireAskable } from '../runs/subagents.ts';
 import { chargeTo } from '../usage/charges.ts';
 import { type CompletionInput, type CompletionRequest, readCompletion } from './input.ts';
 import { type GivenPart, questionOf } from './messages.ts';
@@ -113,9 +114,13 @@ export function runCompletion(
     const found = deps.models.find(agent === undefined ? input.model : modelIdOf(deps, agent));
     return found instanceof Promise ? found.then(run) : run(found);
   };
-  if (!isId('agent', input.model)) return start(undefined);
-  const agent = agentOf(deps, caller, input.model);
-  return agent instanceof Promise ? agent.then(start) : start(agent);
+  const answer = () => {
+    if (!isId('agent', input.model)) return start(undefined);
+    const agent = agentOf(deps, caller, input.model);
+    return agent instanceof Promise ? agent.then(start) : start(agent);
+  };
+  const allowed = requireAskable(deps, caller, input.tools);
+  return allowed instanceof Promise ? allowed.then(answer) : answer();
 }
 
 function flowTurnOf({ options, messages, toolChoice }: CompletionRequest): FlowTurn {

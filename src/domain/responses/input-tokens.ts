@@ -2,6 +2,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import { requireFreeNames } from '../agents/tools.ts';
 import { requireForcedTool } from '../completions/tool-choice.ts';
 import type { Deps } from '../deps.ts';
+import { requireAskable } from '../runs/subagents.ts';
 import { findAnswerer } from './create.ts';
 import { requireCalls, resolveItems, toMessages } from './given-items.ts';
 import { type ResponseInput, readResponse } from './input.ts';
@@ -16,6 +17,7 @@ import { echoOf, fileTokensMaxOf, planOf, storedRequestOf } from './request.ts';
  */
 export async function countResponseInput(deps: Deps, caller: Caller, input: ResponseInput, signal: AbortSignal): Promise<number> {
   const read = readResponse({ ...input, store: false, background: false, stream: false }, deps.settings, deps.tools);
+  await requireAskable(deps, caller, input.tools);
   const place = await findPlace(deps, caller, input, read);
   const answerer = await findAnswerer(deps, caller, input, place.chat);
   requireForcedTool(read.tools.choice, answerer.agent);

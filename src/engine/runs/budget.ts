@@ -1,21 +1,28 @@
 import type { RunSpent } from '../../entities/runs/event.ts';
+import { TokenAllowance } from './token-allowance.ts';
 
 export interface BudgetLimits {
   /** Model calls. */
   readonly roundsMax: number;
   /** Calls of the service's tools; undefined: limited by the rounds only. */
   readonly toolCallsMax?: number | undefined;
+  /** Tokens of all subagents together; undefined: no limit. */
+  readonly subagentTokensMax?: number | undefined;
 }
 
 const nothing: RunSpent = { rounds: 0, toolCalls: 0, workedMs: 0 };
 
 /**
- * Counts what a run may still do: model calls, and calls of the service's tools. What a subagent does counts for its run too, and
- * leaves the run one model call for its own answer.
+ * Counts what a run may still do: model calls, calls of the service's tools, and tokens of its subagents. What a subagent does counts for its run
+ * too, and leaves the run one model call for its own answer.
  */
 export class RunBudget {
   readonly #limits: BudgetLimits;
   readonly #run: RunBudget | undefined;
+  /** Tokens of its subagents, of all levels. A subagent shares its own with those that it starts. */
+  readonly subagentTokens: TokenAllowance;
+  /** Tokens of its own model calls; undefined for a run that is no subagent: no limit. */
+  readonly tokens: TokenAllowance | undefined;
   readonly #roundsLost: number;
   #rounds: number;
   #toolCalls: number;
@@ -24,9 +31,12 @@ export class RunBudget {
    * @param before  what the run used in earlier processes.
    * @param roundsLost  model calls of dead processes whose answers are not in the log; they count, but no event shows them.
    */
-  constructor(limits: BudgetLimits, before: RunSpent = nothing, roundsLost = 0, run?: RunBudget) {
+  constructor(limits: BudgetLimits, before: RunSpent = nothing, roundsLost = 0, run?: RunBudget, tokens?: TokenAllowance) {
     this.#limits = limits;
     this.#run = run;
+    this.tokens = tokens;
+    const { subagentTokensMax = Number.POSITIVE_INFINITY } = limits;
+    this.subagentTokens = tokens ?? new TokenAllowance(subagentTokensMax, undefined, before.subagentTokens);
     this.#roundsLost = roundsLost;
     this.#rounds = before.rounds;
     this.#toolCalls = before.toolCalls;
@@ -56,12 +66,13 @@ export class RunBudget {
   }
 
   get spent(): Omit<RunSpent, 'workedMs'> {
-    return { rounds: this.#rounds, toolCalls: this.#toolCalls };
+    const { used: subagentTokens } = this.subagentTokens;
+    return { rounds: this.#rounds, toolCalls: this.#toolCalls, ...(subagentTokens === 0 ? {} : { subagentTokens }) };
   }
 
-  /** The budget of a subagent of this run. */
-  share(roundsMax: number): RunBudget {
-    return new RunBudget({ roundsMax }, nothing, 0, this);
+  /** The budget of a subagent of this run. @param tokens  a part of `subagentTokens`. */
+  share(roundsMax: number, tokens = this.subagentTokens.part()): RunBudget {
+    return new RunBudget({ roundsMax }, nothing, 0, this, tokens);
   }
 
   get #callsLeft(): number {

@@ -13,6 +13,7 @@ import type { Pools } from '../sharing/pools.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
 import type { AgentServers } from '../tools/mcp/agent-servers.ts';
 import { ToolRegistry } from '../tools/registry.ts';
+import type { SubagentPlan } from '../tools/subagents.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { ActiveRuns } from './active-runs.ts';
 import { runLoop } from './loop.ts';
@@ -40,6 +41,8 @@ export function endingMs(graceMs: number): number {
 
 /** Model calls of one subagent: it answers one question. */
 const subagentRoundsMax = 4;
+/** Levels of subagents below a run. */
+const subagentDepthMax = 3;
 
 export interface RunEngineDeps {
   readonly settings: Settings;
@@ -55,6 +58,8 @@ export interface RunEngineDeps {
   readonly tools?: ToolRegistry;
   readonly agentTools?: AgentTools;
   readonly agentServers?: AgentServers;
+  /** Default: no agent can be asked as a subagent. */
+  readonly subagentPlan?: SubagentPlan;
   /** Undefined while tracing is off. */
   readonly tracing?: Tracing | undefined;
   /** Base of links that Parley gives out, without a slash at the end. */
@@ -96,6 +101,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
     tools: deps.tools ?? new ToolRegistry([]),
     ...(deps.agentTools === undefined ? {} : { agentTools: deps.agentTools }),
     ...(deps.agentServers === undefined ? {} : { agentServers: deps.agentServers }),
+    ...(deps.subagentPlan === undefined ? {} : { subagentPlan: deps.subagentPlan }),
     roundsMax: settings.TOOL_ROUNDS_MAX,
     answerCharsMax: settings.ANSWER_MAX_CHARS,
     subagents: {
@@ -103,6 +109,8 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       timeoutMs: settings.SUBAGENT_TIMEOUT_MS,
       outputTokensMax: settings.SUBAGENT_OUTPUT_TOKENS_MAX,
       roundsMax: subagentRoundsMax,
+      tokensMax: settings.SUBAGENT_TOKENS_MAX,
+      depthMax: subagentDepthMax,
       resultCharsMax: settings.TOOL_RESULT_MAX_CHARS,
     },
     filesOf: (plan) => runFilesOf(deps, plan),

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
-import type { RunEvent, RunSnapshot, RunSpent } from '../../entities/runs/event.ts';
+import type { RunEvent, RunSnapshot, RunSpent, Subagent } from '../../entities/runs/event.ts';
 import type { ModelRouter } from '../models/router.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
 import type { AgentServers } from '../tools/mcp/agent-servers.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
-import type { SubagentLimits } from '../tools/subagents.ts';
+import type { SubagentLimits, SubagentPlan } from '../tools/subagents.ts';
 import type { RunFiles } from '../tools/tool-kind.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { RunBudget } from './budget.ts';
@@ -36,6 +36,8 @@ export interface LoopDeps {
   /** Most characters of model output that one run keeps in memory; a longer answer is cut. */
   readonly answerCharsMax: number;
   readonly subagents: SubagentLimits;
+  /** Makes the plans of agents that are asked as subagents; absent: none can be. */
+  readonly subagentPlan?: SubagentPlan;
   readonly logger: Logger;
   /** Undefined while tracing is off. */
   readonly tracing?: Tracing | undefined;
@@ -77,6 +79,8 @@ export interface LoopStart {
   readonly roundsLost?: number;
   /** For a subagent: its share of its run's budget. */
   readonly budget?: RunBudget;
+  /** The subagent that the run is; absent: none. */
+  readonly subagent?: Pick<Subagent, 'id' | 'depth'>;
   /** Prefix of the idempotency keys of its tool calls. Default: the id of the run. */
   readonly keyPrefix?: string;
   /** For a stored run: makes sure that tools are called only while this process holds it. */

@@ -23,6 +23,7 @@ import { retrievalOf } from './record.ts';
 import type { RunPlan } from './run-engine.ts';
 import { RunStop } from './stop.ts';
 import { subagentsOfRun } from './subagents/subagents-of-run.ts';
+import type { AllowanceHold } from './token-allowance.ts';
 import { isCall } from './tools/choice.ts';
 import { OpenCall } from './tools/open-call.ts';
 import { RunCalls } from './tools/run-calls.ts';
@@ -32,6 +33,7 @@ import { toolRunOf } from './tools/tool-run.ts';
 import type { TokenHold } from './usage/limits.ts';
 import { RunSpending } from './usage/spending.ts';
 import { needOf, within } from './usage/token-need.ts';
+import { least, leavesAnother, reserved, shareOf } from './usage/token-share.ts';
 
 /**
  * The one loop of every run: passages → model → tools → model …, as numbered events in batches, one batch for each upstream read, with
@@ -55,6 +57,8 @@ interface Round {
   readonly call: ModelCall;
   /** Tokens held of the organization's limit until the call is over. */
   readonly hold: TokenHold;
+  /** The same of what subagents may use together; undefined: the run is no subagent. */
+  readonly share: AllowanceHold | undefined;
   /** The last round: the model may call no tool. */
   readonly mustAnswer: boolean;
   readonly startedMs: number;
@@ -103,7 +107,8 @@ class Run {
     this.#start = start;
     this.#deps = deps;
     this.#output = new RunOutput(deps.newId, firstSequence, before?.output ?? [], deps.answerCharsMax, continues !== undefined);
-    const limits = { roundsMax: deps.roundsMax, toolCallsMax: plan.toolCallsMax };
+    const { tokensMax: subagentTokensMax } = deps.subagents;
+    const limits = { roundsMax: deps.roundsMax, toolCallsMax: plan.toolCallsMax, subagentTokensMax };
     this.#budget = start.budget ?? new RunBudget(limits, start.spent, start.roundsLost);
     const parts = { plan, start, deps, budget: this.#budget, output: this.#output };
     this.#spending = new RunSpending(parts);
@@ -266,25 +271,35 @@ class Run {
     const budget = this.#budget;
     this.#turnFrom = this.#output.items.length;
     budget.beginRound();
-    const { mustAnswer } = budget;
-    const request = requestOf(plan, this.#tools, this.#messages, { mustAnswer, hasCalled: this.#hasCalled });
+    const hasCalled = this.#hasCalled;
+    const requestFor = (isLast: boolean) => requestOf(plan, this.#tools, this.#messages, { mustAnswer: isLast, hasCalled });
+    const asked = requestFor(budget.mustAnswer);
+    const mustAnswer = budget.mustAnswer || !leavesAnother(asked, budget.tokens);
+    const request = mustAnswer && !budget.mustAnswer ? requestFor(true) : asked;
+    const share = shareOf(request, budget.tokens);
     const open = (hold: TokenHold): Round => {
-      const call = new ModelCall(within(request, hold.outputMax), plan.toolChoice !== 'none');
+      const call = new ModelCall(within(request, least(hold.outputMax, share?.outputMax)), plan.toolChoice !== 'none');
       this.#lastCall = call;
       this.#gate?.open(call, budget.roundsLeft > 0);
-      return { call, hold, mustAnswer, startedMs: performance.now(), trace: this.#trace?.modelCall(request.model) };
+      return { call, hold, share, mustAnswer, startedMs: performance.now(), trace: this.#trace?.modelCall(request.model) };
     };
-    const hold = this.#deps.limits.reserve(plan.charge.orgId, 'api', () => needOf(request));
-    return hold instanceof Promise ? hold.then(open) : open(hold);
+    const hold = reserved(() => this.#deps.limits.reserve(plan.charge.orgId, 'api', () => needOf(request)), share);
+    if (!(hold instanceof Promise)) return open(hold);
+    return hold.then(open, (error: unknown) => {
+      share?.release(0);
+      throw error;
+    });
   }
 
   /** Books a model call, whether it succeeded or failed. */
-  #endCall({ call, hold, startedMs, trace }: Round, wasCut: boolean): void {
+  #endCall({ call, hold, share, startedMs, trace }: Round, wasCut: boolean): void {
     this.#selection = call.selection;
     this.#hasCalled ||= call.hasCalled;
     this.#serviceTier = call.serviceTier ?? this.#serviceTier;
     this.#spending.charge(call, wasCut, performance.now() - startedMs);
     hold.release();
+    const used = call.usage(wasCut);
+    share?.release(used === undefined ? 0 : used.inputTokens + used.outputTokens);
     this.#deps.timings?.modelCall(call, wasCut, startedMs);
     const { selection, finish } = call;
     trace?.end({ selection, finish, usage: call.usage(wasCut), wasCut });

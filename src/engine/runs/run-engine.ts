@@ -45,6 +45,8 @@ export interface RunPlan {
   readonly offersSkills?: true;
   /** The only functions that may be called beside those of `serviceTools`; absent: no limit. */
   readonly onlyTools?: readonly string[];
+  /** Nobody can approve a call: tools that wait for approval are not offered. */
+  readonly mayNotAsk?: true;
   /** Answers to calls that waited for a person, at the end of `messages`. */
   readonly approvals?: Approvals;
   /** Which providers may answer. */

@@ -65,6 +65,8 @@ export interface RunSpent {
   readonly toolCalls: number;
   /** Time during which a process worked on it; pauses do not count. */
   readonly workedMs: number;
+  /** Tokens of its subagents, of all levels; absent for none. */
+  readonly subagentTokens?: number;
 }
 
 /**

@@ -27,7 +27,7 @@ const log = async (id: string, after = -1, headers = {}) =>
   eventsOf(await Array.fromAsync(ann.sse('GET', `${path}/${id}?stream=true&starting_after=${after}`, undefined, headers)));
 const typesOf = (response: WireEvent) => response.output.map((item: WireEvent) => item.type);
 const subagentEvents = (events: readonly WireEvent[]) => events.filter(({ type }) => type.startsWith('response.subagent.'));
-const endedOf = (events: readonly WireEvent[]): readonly WireEvent[] =>
+const endedOf = (events: readonly WireEvent[]): WireEvent[] =>
   events.flatMap(({ type, subagent }) => (type === 'response.subagent.completed' ? [subagent] : []));
 const outputOf = (response: WireEvent): WireEvent =>
   response.output.find((item: WireEvent) => item.type === 'server_tool_call_output');
@@ -48,7 +48,7 @@ describe('a response with deep_research', () => {
       item: { type: 'server_tool_call', name: 'deep_research' },
       status_hints: ['Researching'],
     });
-    expect(endedOf(events)).toMatchObject(
+    expect(endedOf(events).sort((one, other) => (one.task < other.task ? 1 : -1))).toMatchObject(
       questions.map((task) => ({ task, agent_id: null, status: 'completed', summary: `About: ${task}` })),
     );
     expect(outputOf(response).output).toBe(questions.map((task) => `## ${task}\nAbout: ${task}`).join('\n\n'));
@@ -120,7 +120,11 @@ describe('a response with deep_research', () => {
     scriptResearch(upstream, questions, (question) => (question === questions[0] ? { status: 400 } : { text: 'Green.' }));
     const one = eventsOf(await ann.stream(path, { ...request, stream: true }));
     const partly = walk(one);
-    expect(endedOf(one).map(({ status }) => status)).toEqual(['failed', 'completed']);
+    expect(
+      endedOf(one)
+        .map(({ status }) => status)
+        .sort(),
+    ).toEqual(['completed', 'failed']);
     expect(partly.output[0].status).toBe('completed');
     scriptResearch(upstream, questions, () => ({ status: 500 }));
     const all = walk(eventsOf(await ann.stream(path, { ...request, stream: true })));
@@ -198,7 +202,7 @@ describe('the knowledge of a subagent', () => {
     expect(asked.join('\n')).not.toMatch(/77|99|INNER RULES|Hello/);
     expect(subagentEvents(events).map(({ message }) => message)).toContain('Reading 1 passage');
     expect(endedOf(events)).toMatchObject([{ agent_id: agent.id, summary: 'It costs 15 €.' }]);
-    expect(outputOf(response).output).toMatch(/^It costs 15 €\.\nSources: .+$/);
+    expect(outputOf(response).output).toMatch(/^It costs 15 € \[\d\]\.\nSources: \[\d\] .+$/);
     expect(JSON.stringify(subagentEvents(events))).not.toContain('INNER RULES');
     expect((await stranger.post(path, { ...request, model: agent.id })).status).toBe(404);
   });
@@ -224,23 +228,24 @@ describe('the knowledge of a subagent', () => {
   });
 });
 
-describe('while a subagent works', () => {
-  /** A background response whose first subagent waits for the test. */
+describe('while subagents work', () => {
+  /** Two work at one time. */
+  const many = [...questions, 'What is blue?'];
+  /** A background response whose first two subagents wait for the test. */
   async function begun() {
     const held = gate();
-    scriptResearch(upstream, questions, (question) => {
-      if (question !== questions[0]) return { text: `About: ${question}` };
-      return { text: `About: ${question}`, gate: held.opened };
-    });
+    scriptResearch(upstream, many, (question) => ({ text: `About: ${question}`, gate: held.opened }));
     const { body } = await ann.post(path, { ...request, background: true });
-    await upstream.until(({ requests }) => requests.some(isSubagent));
+    await upstream.until(({ requests }) => requests.filter(isSubagent).length === 2);
     // Events that are not yet written when a run is cut are lost.
     for await (const { event } of ann.sse('GET', `${path}/${body.id}?stream=true`)) {
       if (event === 'response.subagent.started') break;
     }
     return { id: body.id as string, conversation: body.conversation.id as string, ...held };
   }
-  const researched = () => upstream.requests.map(questionOf).filter((question) => question !== undefined);
+  const researched = () => upstream.requests.flatMap((one) => questionOf(one) ?? []).sort();
+  const begunQuestions = [...questions].sort();
+  const byTask = (ended: readonly WireEvent[]) => [...ended].sort((one, other) => (one.task < other.task ? -1 : 1));
   /** Checks that a provider would accept the next turn. */
   async function nextTurn(conversation: string): Promise<void> {
     const { body } = await ann.post(path, { model, input: 'Go on', conversation });
@@ -248,39 +253,39 @@ describe('while a subagent works', () => {
     expect(openCalls(messagesOf(upstream.requests.at(-1)))).toEqual([]);
   }
 
-  it('cancel stops it at once, and everything is closed', async () => {
+  it('cancel stops them at once, and everything is closed', async () => {
     const { id, conversation, open } = await begun();
     const { status, body } = await ann.post(`${path}/${id}/cancel`);
     expect([status, body.status]).toEqual([200, 'cancelled']);
-    await upstream.until(({ aborted }) => aborted === 1);
+    await upstream.until(({ aborted }) => aborted === 2);
     open();
     const events = await log(id);
     expect(walk(events)).toEqual(body);
-    expect(endedOf(events)).toMatchObject([{ task: questions[0], status: 'cancelled' }]);
+    expect(byTask(endedOf(events))).toMatchObject(begunQuestions.map((task) => ({ task, status: 'cancelled' })));
     expect(outputOf(body)).toMatchObject({ status: 'failed', error: { code: 'cancelled' } });
     expect(tokens(body.usage)).toBeGreaterThan(11);
-    expect(researched()).toEqual([questions[0]]);
+    expect(researched()).toEqual(begunQuestions);
     await nextTurn(conversation);
   });
 
-  it('pause stops it at once, begins no further one, and resume asks again for what is open', async () => {
+  it('pause stops them at once, begins no further one, and resume asks again for what is open', async () => {
     const { id, conversation, open } = await begun();
     const { body: paused } = await ann.post(`${path}/${id}/pause`);
-    await upstream.until(({ aborted }) => aborted === 1);
+    await upstream.until(({ aborted }) => aborted === 2);
     open();
     expect(paused).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'paused' } });
     expect(typesOf(paused)).toEqual(['server_tool_call', 'server_tool_call_output']);
-    for (const question of questions) {
+    for (const question of many) {
       expect(outputOf(paused).output).toContain(`## ${question}\n(Not researched: the answer was paused.`);
     }
     const before = await log(id);
-    expect(endedOf(before)).toMatchObject([{ status: 'cancelled' }]);
+    expect(endedOf(before)).toMatchObject([{ status: 'cancelled' }, { status: 'cancelled' }]);
     const again = { id: 'call_2', name: 'deep_research', arguments: JSON.stringify({ task: 'Find it out', questions }) };
     upstream.next({ toolCalls: [again] });
     const after = eventsOf(await ann.stream(`${path}/${id}/resume`, { stream: true }));
     const end = walk(after, before.length);
     expect(end).toMatchObject({ id, status: 'completed' });
-    expect(endedOf(after)).toMatchObject(questions.map((task) => ({ task, status: 'completed' })));
+    expect(byTask(endedOf(after))).toMatchObject(begunQuestions.map((task) => ({ task, status: 'completed' })));
     expect(end.usage.total_tokens).toBeGreaterThan(paused.usage.total_tokens);
     walk([...before, ...after]);
     await nextTurn(conversation);
@@ -293,6 +298,9 @@ describe('while a subagent works', () => {
     );
     const { body } = await ann.post(path, { ...request, background: true });
     await upstream.until(({ requests }) => requests.some((one) => questionOf(one) === questions[1]));
+    for await (const { event } of ann.sse('GET', `${path}/${body.id}?stream=true`)) {
+      if (event === 'response.subagent.completed') break;
+    }
     const { body: paused } = await ann.post(`${path}/${body.id}/pause`);
     held.open();
     expect(outputOf(paused)).toMatchObject({ status: 'completed', output: expect.stringContaining(`About: ${questions[0]}`) });
@@ -304,7 +312,7 @@ describe('while a subagent works', () => {
     );
   });
 
-  it('steer is read when the subagent is over, before the next question', async () => {
+  it('steer is read when the subagents are over, before the next question', async () => {
     const { id, conversation, open } = await begun();
     await ann.post(path, { ...request, conversation, input: 'Only red matters', thread_mode: 'steer', background: true });
     open();
@@ -316,33 +324,33 @@ describe('while a subagent works', () => {
     walk(await log(id));
     expect(outputOf(done).output).toContain('(Not researched: the user said something else in the meantime.');
     expect(messagesOf(upstream.requests.at(-1)).at(-1)?.content).toContain('Only red matters');
-    expect(researched()).toEqual([questions[0]]);
+    expect(researched()).toEqual(begunQuestions);
   });
 
-  it.each(['interrupt', 'force'])('%s ends it, and its log is well formed', async (mode) => {
+  it.each(['interrupt', 'force'])('%s ends them, and its log is well formed', async (mode) => {
     const { id, conversation, open } = await begun();
     const next = await ann.post(path, { model, input: 'Never mind', conversation, thread_mode: mode });
     expect(next.body.status).toBe('completed');
-    await upstream.until(({ aborted }) => aborted === 1);
+    await upstream.until(({ aborted }) => aborted === 2);
     open();
     expect(openCalls(messagesOf(upstream.requests.at(-1)))).toEqual([]);
     const events = await log(id);
     expect(walk(events).status).toBe('cancelled');
-    expect(endedOf(events)).toMatchObject([{ status: 'cancelled' }]);
-    expect(researched()).toEqual([questions[0]]);
+    expect(endedOf(events)).toMatchObject([{ status: 'cancelled' }, { status: 'cancelled' }]);
+    expect(researched()).toEqual(begunQuestions);
   });
 
-  it.each([true, false])('a reader that leaves stops it (store %s)', async (store) => {
+  it.each([true, false])('a reader that leaves stops them (store %s)', async (store) => {
     const held = gate();
     scriptResearch(upstream, questions, () => ({ text: 'Late.', gate: held.opened }));
     for await (const { event } of ann.sse('POST', path, { ...request, store, stream: true })) {
       if (event !== 'response.subagent.started') continue;
-      await upstream.until(({ requests }) => requests.some(isSubagent));
+      await upstream.until(({ requests }) => requests.filter(isSubagent).length === 2);
       break;
     }
-    await upstream.until(({ aborted }) => aborted === 1);
+    await upstream.until(({ aborted }) => aborted === 2);
     held.open();
-    expect(researched()).toEqual([questions[0]]);
+    expect(researched()).toEqual(begunQuestions);
   });
 });
 
@@ -365,22 +373,25 @@ describe('other APIs', () => {
     const results = await Array.fromAsync(ann.subscribe(subscription, { id: await begin() }));
     const events: WireEvent[] = results.map(({ data }) => data.events);
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_event, index) => index));
-    const [started, progress, completed, ...rest] = subagentEvents(events);
+    const shown = subagentEvents(events);
+    const [started, ...rest] = shown;
     expect(started).toMatchObject({
       ...{ __typename: 'SubagentStartedEvent', type: 'response.subagent.started', outputIndex: 0 },
       itemId: expect.stringMatching(/^stc_/),
       subagent: {
-        ...{ id: expect.stringMatching(/^sub_/), name: 'Researcher', parentId: null, task: questions[0] },
+        ...{ id: expect.stringMatching(/^sub_/), name: 'Researcher', parentId: null, task: expect.any(String) },
         ...{ status: 'in_progress', depth: 1, summary: null, usage: null },
       },
     });
     const { id } = started.subagent;
+    const progress = shown.find(({ subagentId }) => subagentId === id);
+    const completed = shown.find(({ type, subagent }) => type.endsWith('completed') && subagent.id === id);
     expect(progress).toMatchObject({ __typename: 'SubagentProgressEvent', subagentId: id, message: 'Writing', progress: 0.5 });
     expect(completed).toMatchObject({
       __typename: 'SubagentCompletedEvent',
-      subagent: { id, status: 'completed', summary: 'About: What is red?', usage: { totalTokens: 11 } },
+      subagent: { id, status: 'completed', summary: `About: ${started.subagent.task}`, usage: { totalTokens: 11 } },
     });
-    expect(rest).toHaveLength(3);
+    expect(rest).toHaveLength(5);
   });
 
   it('a chat shows the tool, and stays as it is', async () => {

@@ -104,7 +104,7 @@ export function loopDeps(model: Model, more: Partial<LoopDeps> = {}): LoopDeps {
     }),
     roundsMax: 4,
     answerCharsMax: 1_000_000,
-    subagents: { countMax: 3, timeoutMs: 5_000, outputTokensMax: 500, roundsMax: 3, resultCharsMax: 20_000 },
+    subagents: { countMax: 3, timeoutMs: 5_000, outputTokensMax: 500, roundsMax: 3, resultCharsMax: 20_000, tokensMax: 200_000, depthMax: 3 },
     logger: silent,
     now: () => new Date(),
     newId: (kind: IdKind) => makeId(kind, Date.now()),

@@ -127,25 +127,18 @@ function totals(usages: readonly Usage[]) {
 }
 
 describe('deep_research', () => {
-  it('starts a subagent for each question, one after the other, within its call', async () => {
+  it('starts a subagent for each question, two at a time, within its call', async () => {
     const { events, ended, output } = await run(researchModel());
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_event, index) => index));
     const types = events.map(({ type }) => type.replace('response.', ''));
     const first = types.indexOf('server_tool_call.in_progress');
-    expect(types.slice(first, first + 12)).toEqual([
-      'server_tool_call.in_progress',
-      'parley.usage',
-      'subagent.started',
-      'subagent.progress',
-      'parley.usage',
-      'subagent.completed',
-      'subagent.started',
-      'subagent.progress',
-      'parley.usage',
-      'subagent.completed',
-      'server_tool_call.completed',
-      'output_item.done',
-    ]);
+    const last = types.indexOf('server_tool_call.completed');
+    const within = types.slice(first, last).filter((type) => type.startsWith('subagent.'));
+    expect(within.slice(0, 2)).toEqual(['subagent.started', 'subagent.started']);
+    expect([...within].sort()).toEqual(
+      ['completed', 'completed', 'progress', 'progress', 'started', 'started'].map((type) => `subagent.${type}`),
+    );
+    expect(types.filter((type) => type.startsWith('subagent.'))).toHaveLength(within.length);
     expect(ended).toMatchObject(
       questions.map((question) => ({
         ...{ name: 'Researcher', agentId: null, parentId: null, depth: 1, task: question },
@@ -191,7 +184,8 @@ describe('deep_research', () => {
       ['Writing', 0.5],
     ]);
     expect(steps.map(({ usage }) => usage)).toEqual([null, null, cost, cost]);
-    expect(output?.output).toBe('It is 42.\nSources: Document 1');
+    // The passages of the run itself have the first numbers.
+    expect(output?.output).toBe('It is 42 [3].\nSources: [3] Document 1');
     // A subagent's work is in no other event, and its parent's steps stay hidden.
     expect(events.some(({ type }) => type === 'parley.step')).toBe(false);
   });
@@ -338,7 +332,6 @@ describe('a subagent', () => {
     let held = 0;
     const limits = {
       reserve: () => {
-        if (held > 0) throw new Error('two calls at one time');
         if (script.requests.length === 1) throw new DomainError('INSUFFICIENT_QUOTA', 'Used up');
         held += 1;
         return {
@@ -379,8 +372,8 @@ describe('a call of deep_research', () => {
   it.each([
     ['no JSON', '{"task"', 'invalid_json', 'no JSON'],
     ['a list', '[]', 'invalid_value', 'must be an object'],
-    ['no task', '{}', 'invalid_value', 'task must be'],
-    ['a blank task', '{"task":" "}', 'invalid_value', 'task must be'],
+    ['no question', '{}', 'invalid_value', 'question must be'],
+    ['a blank task', '{"task":" "}', 'invalid_value', 'question must be'],
     ['a number as task', '{"task":1}', 'invalid_value', 'task must be a string'],
     ['a word as questions', '{"task":"x","questions":"y"}', 'invalid_value', 'questions must be an array'],
     ['a number as question', '{"task":"x","questions":["a",1]}', 'invalid_value', 'questions[1] must be a string'],
@@ -421,6 +414,74 @@ describe('a call of deep_research', () => {
   });
 });
 
+describe('a research of one question', () => {
+  const plans = (request: ModelRequest) => String(request.messages[0]?.content).startsWith('You plan a research');
+  const args = '{"question":"Compare red and green"}';
+  /** Answers the plan as scripted, everything else as `researchModel` does. */
+  function planned(written: string, researcher?: Script['researcher']) {
+    const script = researchModel({ args, ...(researcher === undefined ? {} : { researcher }) });
+    const asked: ModelRequest[] = [];
+    const model: Model = {
+      async *stream(request, signal) {
+        if (plans(request)) {
+          asked.push(request);
+          yield says(written);
+        } else yield* script.model.stream(request, signal);
+      },
+    };
+    return { ...script, model, asked };
+  }
+
+  it('is divided by a plan, in one model call that costs what it costs', async () => {
+    const script = planned(JSON.stringify({ questions }));
+    const { ended, end, notes } = await run(script);
+    expect(ended.map(({ task }) => task)).toEqual(questions);
+    expect(script.asked).toMatchObject([{ tools: [], responseFormat: { type: 'json_schema', strict: true } }]);
+    expect(script.ofSubagents()[0]?.messages[1]?.content).toContain('The whole task: Compare red and green');
+    expect(notes).toHaveLength(5);
+    expect(end.usage).toEqual(totals(notes.map((note) => note[3])));
+  });
+
+  it.each([
+    ['prose', 'First look at red.'],
+    ['an empty plan', '{"questions":[]}'],
+    ['a plan of numbers', '{"questions":[1]}'],
+    ['nothing', ' '],
+  ])('is its own plan when the model writes %s', async (_what, written) => {
+    const { ended } = await run(planned(written));
+    expect(ended.map(({ task }) => task)).toEqual(['Compare red and green']);
+  });
+
+  it('has at most as many parts as a call may start subagents', async () => {
+    const { ended } = await run(planned(JSON.stringify({ questions: ['a', 'b', 'c', 'd', 'e'] })));
+    expect(ended.map(({ task }) => task)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('keeps to the budget of its request: subagents', async () => {
+    const serviceTools = [{ type: 'deep_research', options: { budget: { subagents: 1 } } }] as const;
+    const { ended, output } = await run(researchModel(), {}, { plan: { ...plan, serviceTools } });
+    expect(ended.map(({ task }) => task)).toEqual([questions[0]]);
+    expect(output?.output).toContain(
+      '## What is green?\n(Not researched: the budget of the research allows no further subagent.',
+    );
+  });
+
+  it.each([
+    ['of its request', { budget: { tokens: 1_000 } }, 200_000],
+    ['of the settings', { budget: { tokens: 100_000 } }, 1_000],
+  ])('keeps to the tokens %s', async (_of, options, tokensMax) => {
+    const serviceTools = [{ type: 'deep_research' as const, options }];
+    const costly = [text('Found.'), { type: 'usage', usage: { ...cost, inputTokens: 900, outputTokens: 90 } }, finish()] as const;
+    const script = researchModel({ researcher: () => [...costly] });
+    const subagents = { ...loopDeps(script.model).subagents, tokensMax };
+    const { ended, output, end } = await run(script, { subagents }, { plan: { ...plan, serviceTools } });
+    expect(script.ofSubagents()).toHaveLength(1);
+    expect(ended[0]).toMatchObject({ task: questions[0], status: 'completed' });
+    expect(output?.output).toMatch(/Found\.[\s\S]*## What is green\?\n\(Not researched: the tokens .* are used up/);
+    expect(end.status).toBe('completed');
+  });
+});
+
 describe('a run that is stopped while a subagent works', () => {
   it.each([
     ['cancelled', new RunStop('cancelled', 'Stop'), 'cancelled'],
@@ -439,13 +500,13 @@ describe('a run that is stopped while a subagent works', () => {
         },
       },
     );
-    expect(ended).toMatchObject([{ task: questions[0], status: 'cancelled' }]);
+    expect(ended).toMatchObject(questions.map((task) => ({ task, status: 'cancelled' })));
     expect(item?.status).toBe('failed');
     expect(output).toMatchObject({ status: 'failed', error: { code: 'cancelled' } });
     expect(end.status).toBe(status);
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_event, index) => index));
-    // The call that was cut had reached the model.
-    expect(notes).toHaveLength(2);
+    // The calls that were cut had reached the model.
+    expect(notes).toHaveLength(3);
     expect(end.usage).toEqual(totals(notes.map((note) => note[3])));
   });
 
@@ -485,7 +546,7 @@ describe('a run that is reached while a subagent works', () => {
     return { control, pause: () => pausing.abort(new RunStop('paused', 'The run was paused')) };
   }
 
-  it('pauses at once: that one is stopped, no further one begins, and the output says what is open', async () => {
+  it('pauses at once: those at work are stopped, no further one begins, and the output says what is open', async () => {
     const { control, pause } = controlled();
     const seen: AbortSignal[] = [];
     const script = researchModel({
@@ -500,14 +561,15 @@ describe('a run that is reached while a subagent works', () => {
       { control, onEvent: ({ type }) => type === 'response.subagent.started' && pause() },
     );
     expect(seen.every(({ aborted }) => aborted)).toBe(true);
-    expect(ended).toMatchObject([{ task: questions[0], status: 'cancelled', summary: 'Stopped, as the answer was paused' }]);
+    const summary = 'Stopped, as the answer was paused';
+    expect(ended).toMatchObject(questions.map((task) => ({ task, status: 'cancelled', summary })));
     expect(item?.status).toBe('completed');
     expect(output).toMatchObject({ status: 'completed', error: null });
     for (const question of questions) {
       expect(output?.output).toContain(`## ${question}\n(Not researched: the answer was paused. Ask again`);
     }
     expect(end).toMatchObject({ status: 'incomplete', incompleteReason: 'paused' });
-    expect(script.ofSubagents().length).toBeLessThanOrEqual(1);
+    expect(script.ofSubagents().length).toBeLessThanOrEqual(2);
   });
 
   it('pauses with what was found before', async () => {
@@ -572,7 +634,7 @@ describe('a run that is reached while a subagent works', () => {
   it('takes what was put into it before the next question', async () => {
     const { control } = controlled();
     const { ended, output, end } = await run(
-      researchModel(),
+      researchModel({ args: JSON.stringify({ task: 'Colours', questions: [...questions, 'What is blue?'] }) }),
       {},
       {
         control,
@@ -581,8 +643,8 @@ describe('a run that is reached while a subagent works', () => {
         },
       },
     );
-    expect(ended).toHaveLength(1);
-    expect(output?.output).toContain('(Not researched: the user said something else in the meantime.');
+    expect(ended).toHaveLength(2);
+    expect(output?.output).toContain('## What is blue?\n(Not researched: the user said something else in the meantime.');
     expect(end.status).toBe('completed');
   });
 });

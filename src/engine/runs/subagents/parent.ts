@@ -8,6 +8,8 @@ import type { RunPlan } from '../run-engine.ts';
 export interface SubagentParent {
   readonly plan: RunPlan;
   readonly runId: string;
+  /** The subagent that the run is itself; undefined: it is none. */
+  readonly subagent: LoopStart['subagent'];
   /** Fires with a RunStop `paused` when the run should stop: the subagent at work stops at once. */
   readonly pause: AbortSignal | undefined;
   /** The run's hold on its lease; undefined: no process can take it over. */

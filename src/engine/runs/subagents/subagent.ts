@@ -1,21 +1,12 @@
+import { DomainError } from '../../../entities/errors.ts';
 import type { Citation } from '../../../entities/knowledge/citation.ts';
-import {
-  isTerminal,
-  type RunError,
-  type RunEvent,
-  type RunItem,
-  type RunSnapshot,
-  type Subagent,
-  type Usage,
-} from '../../../entities/runs/event.ts';
+import type { RunError, RunEvent, RunItem, RunSnapshot, Subagent, SubagentUpdate, Usage } from '../../../entities/runs/event.ts';
+import { cutText } from '../../../lib/text.ts';
 import type { Tell } from '../../tools/server-tool.ts';
 import type { SubagentFinding, SubagentLimits, SubagentTask } from '../../tools/subagents.ts';
-import type { LoopDeps } from '../loop-deps.ts';
 import type { RunPlan } from '../run-engine.ts';
-import { RunScope } from '../scope.ts';
-import { RunStop } from '../stop.ts';
-import { addUsage } from '../usage/spending.ts';
 import type { SubagentParent } from './parent.ts';
+import { lastMessage, paused, spendingOf, workOff } from './work.ts';
 
 const instructions = [
   'You are a researcher: another assistant hands you one question and works on with what you find out.',
@@ -23,77 +14,67 @@ const instructions = [
   'Say plainly what could not be found out; never guess. Write findings only: no introduction, no questions back.',
 ].join('\n');
 const stopped = 'Stopped before it came to its end';
-const paused = 'Stopped, as the answer was paused';
 const cut = '\n(The answer was cut: it became too long, or took too many steps.)';
 
 /**
- * Runs one subagent to its end: the same loop, with the model and the knowledge of its parent but without the parent's
- * instructions, conversation and functions. Its progress is emitted, and its model calls are in the ledger like any others.
+ * Runs one subagent to its end: the same loop. A researcher has the model and the knowledge of its parent but neither its instructions, nor its
+ * conversation and functions; an agent answers as itself. Its progress is emitted, that of its own subagents too, and its model calls are in the
+ * ledger like any others.
  *
  * @returns also when it failed, or when the signal fired.
  */
 export async function runSubagent(
-  { question, task, secrets, roundsMax }: SubagentTask,
+  given: SubagentTask,
   parent: SubagentParent,
   limits: SubagentLimits,
   tell: Tell,
   signal: AbortSignal,
 ): Promise<SubagentFinding> {
+  const { question, agent, secrets, roundsMax, tokens } = given;
   const { deps, runId } = parent;
+  const plan = await planOf(given, parent, limits);
   const subagent: Subagent = {
     id: deps.newId('subagent'),
-    name: 'Researcher',
-    agentId: parent.plan.charge.agentId,
-    parentId: null,
+    name: agent?.name ?? 'Researcher',
+    agentId: agent?.id ?? parent.plan.charge.agentId,
+    parentId: parent.subagent?.id ?? null,
     task: question,
     status: 'in_progress',
-    depth: 1,
+    depth: (parent.subagent?.depth ?? 0) + 1,
   };
-  let usage: Usage | null = null;
-  const ledger: LoopDeps['ledger'] = {
-    ...deps.ledger,
-    note(charge, purpose, modelId, spent, entryId = deps.newId('usageEntry')) {
-      usage = addUsage(usage, spent);
-      parent.spent({ entryId, modelId, usage: spent });
-      deps.ledger.note(charge, purpose, modelId, spent, entryId);
-    },
-  };
+  const spending = spendingOf(parent);
+  const { ledger } = spending;
   tell({ type: 'response.subagent.started', subagent });
-  const plan = planOf(question, task, parent, limits);
   const steps = new Steps(subagent.id, tell);
-  if (plan.knowledge !== undefined) steps.show('Searching the knowledge', 0, usage);
-  const scope = new RunScope(limits.timeoutMs, signal);
-  const onPause = () => scope.stop(new RunStop('paused', paused));
-  if (parent.pause?.aborted === true) onPause();
-  else parent.pause?.addEventListener('abort', onPause, { once: true });
-  const start = {
-    runId,
-    firstSequence: 0,
-    isEager: true,
-    secrets,
-    budget: parent.budget.share(roundsMax),
-    keyPrefix: `${runId}:${subagent.id}`,
-    ...(parent.hold === undefined ? {} : { hold: parent.hold }),
+  if (plan.knowledge !== undefined) steps.show('Searching the knowledge', 0, null);
+  const work = {
+    ...{ timeoutMs: limits.timeoutMs, ledger, subagent: { id: subagent.id, depth: subagent.depth } },
+    ...{ budget: parent.budget.share(roundsMax, tokens), secrets, keyPrefix: `${runId}:${subagent.id}` },
   };
-  let run: RunSnapshot | undefined;
-  try {
-    for await (const batch of parent.run(plan, start, { ...deps, ledger }, scope.signal)) {
-      for (const event of batch) {
-        if (isTerminal(event) && 'run' in event) run = event.run;
-        steps.take(event, usage);
-      }
-    }
-  } finally {
-    parent.pause?.removeEventListener('abort', onPause);
-    scope.close(run !== undefined);
-  }
-  const finding = findingOf(subagent, run, usage, limits.timeoutMs, signal);
+  const run = await workOff(plan, work, parent, signal, (event) => {
+    const nested = updateOf(event);
+    if (nested !== undefined) tell(nested);
+    steps.take(event, spending.usage);
+  });
+  const { usage } = spending;
+  const finding = { ...findingOf(subagent, run, usage, limits, signal), isOverBudget: tokens.hasRefused };
   tell({ type: 'response.subagent.completed', subagent: finding.subagent });
   return finding;
 }
 
-/** A subagent gets only tools that read, and `python` if the request has it: that reaches nothing outside its box. */
-function planOf(question: string, task: string, parent: SubagentParent, { outputTokensMax }: SubagentLimits): RunPlan {
+/** @throws DomainError NOT_FOUND for an agent that the user may not use any more. */
+async function planOf(given: SubagentTask, parent: SubagentParent, limits: SubagentLimits): Promise<RunPlan> {
+  const { question, agent } = given;
+  if (agent === undefined) return researchPlanOf(given, parent, limits);
+  const { deps, plan } = parent;
+  const own = await deps.subagentPlan?.(plan.charge, agent.id, question);
+  if (own === undefined) throw new DomainError('NOT_FOUND', `${agent.name} is gone, or may not be asked any more`);
+  const { maxTokens = limits.outputTokensMax } = own.parameters;
+  return { ...own, parameters: { ...own.parameters, maxTokens } };
+}
+
+/** A researcher gets only tools that read, and `python` if the request has it: that reaches nothing outside its box. */
+function researchPlanOf({ question, task }: SubagentTask, parent: SubagentParent, { outputTokensMax }: SubagentLimits): RunPlan {
   const { plan, deps } = parent;
   const serviceTools = (plan.serviceTools ?? []).filter(
     (tool) => tool.type === 'python' || (deps.tools.isReadOnly(tool) && tool.type !== 'deep_research'),
@@ -108,6 +89,7 @@ function planOf(question: string, task: string, parent: SubagentParent, { output
     tools: [],
     serviceTools,
     onlyTools: [],
+    mayNotAsk: true,
     parameters: { ...parameters, maxTokens: Math.min(maxTokens, outputTokensMax) },
     isStreaming: true,
     generateCitations: plan.generateCitations,
@@ -115,6 +97,20 @@ function planOf(question: string, task: string, parent: SubagentParent, { output
     ...(plan.inputTokensMax === undefined ? {} : { inputTokensMax: plan.inputTokensMax }),
     ...(plan.knowledge === undefined ? {} : { knowledge: { ...plan.knowledge, question } }),
   };
+}
+
+/** The event of a subagent's own subagent, as the run above shows it; undefined for other events. */
+function updateOf(event: RunEvent): SubagentUpdate | undefined {
+  switch (event.type) {
+    case 'response.subagent.started':
+    case 'response.subagent.progress':
+    case 'response.subagent.completed': {
+      const { sequence: _sequence, outputIndex: _index, itemId: _itemId, ...update } = event;
+      return update;
+    }
+    default:
+      return undefined;
+  }
 }
 
 /** The events of a subagent that a reader sees: a few steps, never the names of its documents. */
@@ -155,21 +151,22 @@ function findingOf(
   subagent: Subagent,
   run: RunSnapshot | undefined,
   usage: Usage | null,
-  timeoutMs: number,
+  { timeoutMs, resultCharsMax }: SubagentLimits,
   signal: AbortSignal,
-): SubagentFinding {
+): Omit<SubagentFinding, 'isOverBudget'> {
   const isCancelled = signal.aborted && run?.status !== 'completed';
   const error: RunError | null = isCancelled ? { code: 'CLIENT_CLOSED_REQUEST', message: stopped } : errorOf(run, timeoutMs);
   const isPaused = run?.incompleteReason === 'paused';
-  if (error !== null) {
-    const status = isCancelled || isPaused ? 'cancelled' : 'failed';
-    return { subagent: { ...subagent, status, summary: error.message, usage }, sources: [], error, isPaused };
-  }
   const said = run === undefined ? undefined : lastMessage(run);
-  const text = said === undefined ? '' : withoutMarkers(said.text, said.citations).trim();
-  const summary = run?.incompleteReason === null ? text : text + cut;
-  const sources = [...new Set(said?.citations.map(({ name }) => name))];
-  return { subagent: { ...subagent, status: 'completed', summary, usage }, sources, error: null, isPaused: false };
+  if (error !== null || said === undefined) {
+    const status = isCancelled || isPaused ? 'cancelled' : 'failed';
+    const summary = error?.message ?? stopped;
+    return { subagent: { ...subagent, status, summary, usage }, text: '', citations: [], error, isPaused };
+  }
+  const end = run?.incompleteReason === null ? '' : cut;
+  const summary = cutText(withoutMarkers(said.text, said.citations).trim(), resultCharsMax) + end;
+  const ended = { ...subagent, status: 'completed', summary, usage } as const;
+  return { subagent: ended, text: said.text.trimEnd() + end, citations: said.citations, error: null, isPaused: false };
 }
 
 function errorOf(run: RunSnapshot | undefined, timeoutMs: number): RunError | null {
@@ -184,11 +181,7 @@ function errorOf(run: RunSnapshot | undefined, timeoutMs: number): RunError | nu
   return lastMessage(run) === undefined ? { code: 'UPSTREAM_ERROR', message: 'The model answered nothing' } : null;
 }
 
-function lastMessage(run: RunSnapshot) {
-  return run.output.flatMap((item) => (item.type === 'message' && item.text.trim() !== '' ? [item] : [])).at(-1);
-}
-
-/** Removes the markers of passages: the run that reads the finding has a numbering of its own. */
+/** Removes the markers of passages: readers of the events do not see what they name. */
 function withoutMarkers(text: string, citations: readonly Citation[]): string {
   return citations.reduceRight((left, { answerStart, answerEnd }) => {
     return left.slice(0, answerStart).trimEnd() + left.slice(answerEnd);

@@ -3,6 +3,7 @@ import type { Subagents } from '../../tools/subagents.ts';
 import type { RunBudget } from '../budget.ts';
 import type { LoopDeps, LoopStart } from '../loop-deps.ts';
 import type { RunPlan } from '../run-engine.ts';
+import { askModel } from './ask-model.ts';
 import type { SubagentParent } from './parent.ts';
 import { runSubagent } from './subagent.ts';
 
@@ -17,19 +18,23 @@ interface OfRun extends Pick<SubagentParent, 'run'> {
 
 /** The subagents of one run. */
 export function subagentsOfRun({ plan, deps, start, budget, run, spent }: OfRun): Subagents {
-  const { runId, control, hold } = start;
+  const { runId, control, hold, subagent } = start;
   const { subagents: limits } = deps;
-  const parent: SubagentParent = { plan, deps, runId, pause: control?.pause, hold, budget, run, spent };
+  const parent: SubagentParent = { plan, deps, runId, subagent, pause: control?.pause, hold, budget, run, spent };
   return {
     limits,
+    mayStart: (subagent?.depth ?? 0) < limits.depthMax,
+    tokens: budget.subagentTokens,
     get roundsLeft() {
       return budget.roundsLeft;
     },
     run: (task, tell, signal) => runSubagent(task, parent, limits, tell, signal),
+    ask: (question, tokens, signal) => askModel(question, parent, tokens, signal),
     stopsShort() {
       if (control?.pause.aborted === true) return stopsShort.paused;
       if (control?.hasInput === true) return stopsShort.steered;
-      return budget.roundsLeft > 1 ? undefined : stopsShort.bounded;
+      if (budget.roundsLeft <= 1) return stopsShort.bounded;
+      return budget.subagentTokens.left > 0 ? undefined : stopsShort.spent;
     },
   };
 }
@@ -39,4 +44,5 @@ const stopsShort = {
   paused: 'the answer was paused',
   steered: 'the user said something else in the meantime',
   bounded: 'this answer may ask the model no further questions',
+  spent: 'the tokens that subagents of this answer may use are used up',
 } as const;

@@ -69,9 +69,10 @@ export class RunTools {
       listings.push(...(more.listings ?? []));
       for (const one of functions) {
         if (tool.onlyReads === true && one.isReadOnly !== true) continue;
+        const asked = tool.requireApproval === true ? { ...one, requiresApproval: true } : one;
+        if (!this.#mayOffer(asked)) continue;
         const name = freeFunctionName(one.definition.name, taken);
         taken.add(name);
-        const asked = tool.requireApproval === true ? { ...one, requiresApproval: true } : one;
         const named = name === one.definition.name ? asked : { ...asked, definition: { ...one.definition, name } };
         known.set(name, this.#counted(named));
         if (this.#isForced(tool, one)) this.#forced = [...this.#forced, name];
@@ -82,7 +83,7 @@ export class RunTools {
     const ofAgent = offersAgentTools === true || offersSkills === true ? await this.#agentTools() : none;
     const isOffered = (name: string) => (name === skillFunction ? offersSkills : offersAgentTools) === true;
     for (const [name, tool] of ofAgent) {
-      if (!isOffered(name) || taken.has(name)) continue;
+      if (!isOffered(name) || taken.has(name) || !this.#mayOffer(tool)) continue;
       taken.add(name);
       known.set(name, this.#counted(tool));
     }
@@ -90,6 +91,7 @@ export class RunTools {
     for (const { functions, ...more } of servers) {
       if (more.instructions !== undefined) instructions.push(more.instructions);
       for (const one of functions) {
+        if (!this.#mayOffer(one)) continue;
         const name = freeFunctionName(one.definition.name, taken);
         taken.add(name);
         known.set(name, this.#counted({ ...one, definition: { ...one.definition, name } }));
@@ -115,7 +117,9 @@ export class RunTools {
 
   /** The only functions that the model may call; undefined: no limit. */
   get only(): readonly string[] | undefined {
-    const { onlyTools, toolChoice } = this.#plan;
+    const { onlyTools, toolChoice, mayNotAsk } = this.#plan;
+    // Nobody is there to answer a call of another function.
+    if (mayNotAsk === true) return [...this.#known.keys()];
     if (toolChoice === 'none') return onlyTools;
     return onlyTools === undefined || this.#ofService.size === 0 ? onlyTools : [...onlyTools, ...this.#ofService];
   }
@@ -135,6 +139,10 @@ export class RunTools {
     const { offersAgentTools, charge } = this.#plan;
     const { agentServers } = this.#deps;
     return offersAgentTools !== true || charge.agentId === null ? [] : (agentServers?.(charge.agentId, run) ?? []);
+  }
+
+  #mayOffer({ requiresApproval }: ServerTool): boolean {
+    return this.#plan.mayNotAsk !== true || requiresApproval !== true;
   }
 
   #isForced({ type, options }: EnabledTool, { form }: ServerTool): boolean {

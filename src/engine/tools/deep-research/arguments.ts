@@ -7,6 +7,8 @@ export interface Research {
   readonly task: string;
   /** At least one; each gets a subagent. */
   readonly questions: readonly string[];
+  /** Only the question was given: a plan divides it. */
+  readonly mustPlan: boolean;
 }
 
 const lengthMax = 4_000;
@@ -16,32 +18,35 @@ export function researchParameters(questionsMax: number): Readonly<Record<string
   return {
     type: 'object',
     properties: {
-      task: { type: 'string', description: 'What is to be found out, with everything one has to know to begin.' },
+      question: { type: 'string', description: 'What is to be found out, with everything one has to know to begin.' },
       questions: {
         type: 'array',
         items: { type: 'string' },
         maxItems: questionsMax,
-        description: `Parts of the task, each researched on its own; at most ${questionsMax}. Leave it out for a single question.`,
+        description: `Parts of the question, each researched on its own; at most ${questionsMax}. Leave it out: the research is planned then.`,
       },
     },
-    required: ['task'],
+    required: ['question'],
     additionalProperties: false,
   };
 }
 
 /**
- * Reads the arguments that the model wrote. A repeated question is asked once.
+ * Reads the arguments that the model wrote; `task` is the former name of `question`, and is not divided by a plan. A repeated question is asked once.
  *
  * @throws DomainError that tells the model what is wrong.
  */
 export function readResearch(args: string, questionsMax: number): Research {
   const given = parse(args);
-  const task = given.task === undefined || given.task === null ? '' : textOf(given.task, 'task');
+  const question = optionalText(given.question, 'question');
+  const task = optionalText(given.task, 'task');
+  const whole = question === '' ? task : question;
   const questions = questionsOf(given.questions);
-  if (task === '' && questions.length === 0) throw wrong('task must be a string that is not blank');
+  if (whole === '' && questions.length === 0) throw wrong('question must be a string that is not blank');
   if (questions.length > questionsMax) throw wrong(`questions must hold at most ${questionsMax} questions`);
-  const [first = task] = questions;
-  return { task: task === '' ? first : task, questions: questions.length === 0 ? [task] : questions };
+  const [first = whole] = questions;
+  if (questions.length > 0) return { task: whole === '' ? first : whole, questions, mustPlan: false };
+  return { task: whole, questions: [whole], mustPlan: question !== '' };
 }
 
 function parse(args: string): Readonly<Record<string, unknown>> {
@@ -60,6 +65,10 @@ function questionsOf(given: unknown): readonly string[] {
   if (!Array.isArray(given)) throw wrong('questions must be an array of strings');
   const questions = given.map((question: unknown, index) => textOf(question, `questions[${index}]`));
   return [...new Set(questions)].filter((question) => question !== '');
+}
+
+function optionalText(value: unknown, name: string): string {
+  return value === undefined || value === null ? '' : textOf(value, name);
 }
 
 function textOf(value: unknown, name: string): string {

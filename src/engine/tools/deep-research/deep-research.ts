@@ -1,3 +1,4 @@
+import { isObject } from '../../../lib/json.ts';
 import type { ToolKind } from '../tool-kind.ts';
 import { createResearchTool } from './research-tool.ts';
 
@@ -6,8 +7,10 @@ export function createDeepResearchKind(): ToolKind {
   return {
     type: 'deep_research',
     isReadOnly: true,
-    description: 'Researches a task in several questions, each answered by a subagent, and reports what they found.',
+    description: 'Researches a question in parts, each answered by a subagent, and reports what they found.',
     functionNames: () => ['deep_research'],
-    open: (_enabled, { subagents }) => ({ functions: [createResearchTool(subagents)] }),
+    open: ({ options }, run) => ({
+      functions: run.subagents.mayStart ? [createResearchTool(run, isObject(options.budget) ? options.budget : {})] : [],
+    }),
   };
 }

@@ -1,32 +1,50 @@
 import { DomainError } from '../../../entities/errors.ts';
 import { cutText } from '../../../lib/text.ts';
+import { CitedFindings } from '../cited-findings.ts';
 import type { ServerTool } from '../server-tool.ts';
-import type { SubagentFinding, SubagentLimits, Subagents } from '../subagents.ts';
+import type { SubagentFinding } from '../subagents.ts';
+import type { ToolRun } from '../tool-kind.ts';
 import { readResearch, researchParameters } from './arguments.ts';
+import { planQuestions } from './plan-questions.ts';
+import { researchAll } from './research-all.ts';
 
 /** Most calls of the tool in one run, so that a model cannot research for ever. */
 const callsMax = 4;
+/** Model calls that a plan is worth: itself, one subagent, and the answer. */
+const roundsOfPlan = 3;
+
+/** What a request says of its research; absent and null members: the settings alone. */
+interface ResearchBudget {
+  readonly subagents?: unknown;
+  readonly tokens?: unknown;
+}
 
 /**
- * Makes `deep_research` for one run: one subagent for each question, one after the other. The tool fails only when every subagent fails.
+ * Makes `deep_research` for one run: a plan divides the question, one subagent works on each part, two at a time. The tool fails only when every
+ * subagent fails. What the findings cite may be cited by the answer.
  *
- * A pause stops the subagent at work at once. When a user adds a message to the run, the first question of a call is completed and no further one
- * is started. The output names the open questions, so that the model can ask again.
+ * A pause stops the subagents at work at once. When a user adds a message to the run, the subagents at work are completed and no further one is
+ * started. It ends within its budget, and the output names the open questions, so that the model can ask again.
  */
-export function createResearchTool(subagents: Subagents): ServerTool {
+export function createResearchTool(run: Pick<ToolRun, 'subagents' | 'cite'>, budget: ResearchBudget): ServerTool {
+  const { subagents } = run;
   const { limits } = subagents;
+  const most = typeof budget.subagents === 'number' ? budget.subagents : Number.POSITIVE_INFINITY;
+  const tokens = subagents.tokens.part(typeof budget.tokens === 'number' ? budget.tokens : undefined);
+  const cited = new CitedFindings(run);
   let calls = 0;
+  let left = most;
   return {
     definition: {
       name: 'deep_research',
       description:
-        'Researches a task in depth: a researcher looks for the answer to each question, in the knowledge of this assistant, and reports what it found. Slow: use it when one answer needs several questions.',
+        'Researches a question in depth: it is divided, a researcher looks for the answer to each part, in the knowledge and with the search of this assistant, and reports what it found. Slow: use it when one answer needs several questions. Numbers in brackets, like [2], name the sources of the report: keep them where you use what they support.',
       parameters: researchParameters(limits.countMax),
     },
     hint: 'Researching',
     ifLost: 'end',
     async run(args, secrets, signal, tell) {
-      const { task, questions } = readResearch(args, limits.countMax);
+      const research = readResearch(args, limits.countMax);
       calls += 1;
       if (calls > callsMax) {
         throw new DomainError(
@@ -37,35 +55,38 @@ export function createResearchTool(subagents: Subagents): ServerTool {
       if (subagents.roundsLeft <= 1) {
         throw new DomainError('CONFLICT', 'This answer may ask the model no further questions: go on with what is known');
       }
-      const findings: SubagentFinding[] = [];
-      let reason: string | undefined;
-      for (const [index, question] of questions.entries()) {
-        reason = findings.length === 0 ? undefined : subagents.stopsShort();
-        if (reason !== undefined) break;
-        // Each subagent gets an equal share of the rounds that the run does not need for its own answer.
-        const share = Math.floor((subagents.roundsLeft - 1) / (questions.length - index));
-        const roundsMax = Math.min(limits.roundsMax, Math.max(1, share));
-        const finding = await subagents.run({ question, task, secrets, roundsMax }, tell, signal);
-        signal.throwIfAborted();
-        if (finding.isPaused) {
-          reason = subagents.stopsShort();
-          break;
-        }
-        findings.push(finding);
+      if (left <= 0 || tokens.left <= 0) {
+        throw new DomainError('CONFLICT', `${overBudget(left <= 0)}: go on with what was found`);
       }
-      const open = questions.slice(findings.length);
-      requireAny(findings, open, reason);
-      return report(findings, open, reason, limits);
+      const { task } = research;
+      let { questions } = research;
+      const countMax = Math.min(limits.countMax, left);
+      if (research.mustPlan && countMax > 1 && subagents.roundsLeft >= roundsOfPlan) {
+        questions = await planQuestions(task, countMax, subagents, tokens.part(), signal);
+        signal.throwIfAborted();
+      }
+      const begun = questions.slice(0, countMax);
+      left -= begun.length;
+      const { findings, reason } = await researchAll(begun, { task, secrets, tokens, subagents, tell }, signal);
+      const open = questions.filter((question) => !findings.has(question));
+      const found = questions.flatMap((question) => findings.get(question) ?? []);
+      const why = reason ?? overBudget(questions.length > begun.length);
+      requireAny(found, open, why);
+      return report(found, open, why, cited, limits.resultCharsMax);
     },
   };
 }
 
+function overBudget(isByCount: boolean): string {
+  return isByCount ? 'the budget of the research allows no further subagent' : 'the tokens of the research are used up';
+}
+
 /** @throws DomainError when no subagent found anything and at least one failed. */
-function requireAny(findings: readonly SubagentFinding[], open: readonly string[], reason: string | undefined): void {
+function requireAny(findings: readonly SubagentFinding[], open: readonly string[], reason: string): void {
   if (findings.length === 0 || findings.some(({ error }) => error === null)) return;
   const [first] = findings;
   const reasons = [...new Set(findings.map(({ subagent }) => subagent.summary))];
-  if (open.length > 0) reasons.push(`${open.length} more not begun: ${reason}`);
+  if (open.length > 0) reasons.push(`${open.length} more not answered: ${reason}`);
   throw new DomainError(first?.error?.code ?? 'UPSTREAM_ERROR', `The research failed: ${reasons.join('; ')}`);
 }
 
@@ -73,18 +94,24 @@ function requireAny(findings: readonly SubagentFinding[], open: readonly string[
 function report(
   findings: readonly SubagentFinding[],
   open: readonly string[],
-  reason: string | undefined,
-  { resultCharsMax }: SubagentLimits,
+  reason: string,
+  cited: CitedFindings,
+  charsMax: number,
 ): string {
-  const lengthMax = Math.floor(resultCharsMax / (findings.length + open.length));
+  const lengthMax = Math.floor(charsMax / (findings.length + open.length));
   const [only] = findings;
-  if (only !== undefined && findings.length + open.length === 1) return cutText(findingText(only), lengthMax);
-  const parts = findings.map((finding) => `## ${finding.subagent.task}\n${findingText(finding)}`);
-  const left = open.map((question) => `## ${question}\n(Not researched: ${reason}. Ask again if it is still needed.)`);
-  return [...parts, ...left].map((part) => cutText(part, lengthMax)).join('\n\n');
+  if (only !== undefined && findings.length + open.length === 1) return findingText(only, cited, lengthMax);
+  const parts = findings.map((finding) => {
+    const head = cutText(`## ${finding.subagent.task}\n`, Math.ceil(lengthMax / 2));
+    return head + findingText(finding, cited, lengthMax - head.length);
+  });
+  const left = open.map((question) =>
+    cutText(`## ${question}\n(Not researched: ${reason}. Ask again if it is still needed.)`, lengthMax),
+  );
+  return [...parts, ...left].join('\n\n');
 }
 
-function findingText({ subagent, sources, error }: SubagentFinding): string {
-  if (error !== null) return `(Not answered: ${error.message})`;
-  return sources.length === 0 ? subagent.summary : `${subagent.summary}\nSources: ${sources.join('; ')}`;
+function findingText(finding: SubagentFinding, cited: CitedFindings, lengthMax: number): string {
+  const { error } = finding;
+  return error === null ? cited.textOf(finding, lengthMax) : cutText(`(Not answered: ${error.message})`, lengthMax);
 }

@@ -1,0 +1,116 @@
+import type { ModelMessage } from '../../engine/models/port.ts';
+import type { Charge, RunPlan } from '../../engine/runs/run-engine.ts';
+import { skillInstructions } from '../../engine/tools/skills/skills.ts';
+import type { AskableAgent } from '../../engine/tools/subagent/ask-tool.ts';
+import type { SubagentPlan } from '../../engine/tools/subagents.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { RunnableAgent } from '../../entities/agents/agent.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { isObject } from '../../lib/json.ts';
+import { agentForRun, modelIdOf } from '../agents/agents.ts';
+import { fillVariables } from '../agents/parts/user-input.ts';
+import { withAgentTools } from '../agents/tools.ts';
+import { parametersOf } from '../completions/completions.ts';
+import type { Deps } from '../deps.ts';
+
+type AgentDeps = Pick<Deps, 'storage' | 'models' | 'now'>;
+
+/**
+ * Checks the agents that a request gives to the tool `subagent`, before anything is begun. A run works with the rights of a plain member, so an
+ * agent that only an administrator may use is refused too.
+ *
+ * @param tools  of the request, as it was given; their forms are checked before.
+ * @throws DomainError NOT_FOUND, thrown or rejected, that names the member.
+ *
+ * Cost: no promise and no statement while the agents are cached.
+ */
+export function requireAskable(deps: Deps, caller: Caller, tools: unknown): undefined | Promise<undefined> {
+  const checks = namedAgents(tools).flatMap(({ id, param }) => {
+    const found = findFor(deps, asMember(caller), id);
+    const check = (agent: RunnableAgent | undefined) => {
+      if (agent === undefined) throw new DomainError('NOT_FOUND', `${param} names no AI that you may use`, { param });
+      return undefined;
+    };
+    if (found instanceof Promise) return [found.then(check)];
+    check(found);
+    return [];
+  });
+  return checks.length === 0 ? undefined : Promise.all(checks).then(() => undefined);
+}
+
+function namedAgents(tools: unknown): readonly { readonly id: string; readonly param: string }[] {
+  if (!Array.isArray(tools)) return [];
+  return tools.flatMap((tool: unknown, index) => {
+    if (!isObject(tool) || tool.type !== 'subagent' || !Array.isArray(tool.agents)) return [];
+    return tool.agents.flatMap((id: unknown, at) =>
+      typeof id === 'string' ? [{ id, param: `tools[${index}].agents[${at}]` }] : [],
+    );
+  });
+}
+
+/** The agents among some ids that the user of a run may use now, each once, in the given order. */
+export async function askableAgents(
+  deps: AgentDeps,
+  charge: Charge,
+  agentIds: readonly string[],
+): Promise<readonly AskableAgent[]> {
+  const member = memberOf(charge);
+  const found = await Promise.all(agentIds.map((id) => findFor(deps, member, id)));
+  return found.flatMap((agent) =>
+    agent === undefined ? [] : [{ id: agent.id, name: agent.name, description: agent.description }],
+  );
+}
+
+/**
+ * The run of an agent that answers one question as a subagent: with its instructions, model, options, knowledge and tools, and without anything of
+ * the run that asks. Nobody can answer a call for approval or a function of a client, so tools that need that are left out.
+ */
+export function createSubagentPlan(deps: AgentDeps): SubagentPlan {
+  return async (charge, agentId, question) => {
+    const agent = await findFor(deps, memberOf(charge), agentId);
+    return agent === undefined ? undefined : planOf(deps, agent, charge, question);
+  };
+}
+
+function planOf(deps: AgentDeps, agent: RunnableAgent, charge: Charge, question: string): RunPlan {
+  const { dataSourceIds, orgId, enabledTools } = agent;
+  const own = fillVariables(agent.instructions, agent.userInputs, {}).trim();
+  const instructions = [own, skillInstructions(agent, true)].filter((part) => part !== '').join('\n\n');
+  const asked: ModelMessage = { role: 'user', content: question };
+  const inputTokensMax = agent.options.maxInputTokens?.[0];
+  return {
+    modelId: modelIdOf(deps, agent),
+    messages: instructions === '' ? [asked] : [{ role: 'system', content: instructions }, asked],
+    ...withAgentTools([], agent),
+    tools: [],
+    serviceTools: enabledTools,
+    mayNotAsk: true,
+    parameters: parametersOf(agent.options),
+    isStreaming: true,
+    generateCitations: agent.generateCitations,
+    charge: { ...charge, agentId: agent.id },
+    ...(inputTokensMax === undefined ? {} : { inputTokensMax }),
+    ...(dataSourceIds.length === 0 ? {} : { knowledge: { orgId, dataSourceIds, question } }),
+  };
+}
+
+/** Undefined for an agent that is missing or not the member's. */
+function findFor(deps: AgentDeps, member: Caller, id: string): RunnableAgent | undefined | Promise<RunnableAgent | undefined> {
+  const missing = (error: unknown) => {
+    if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined;
+    throw error;
+  };
+  try {
+    const found = agentForRun(deps, member, id);
+    return found instanceof Promise ? found.catch(missing) : found;
+  } catch (error) {
+    return missing(error);
+  }
+}
+
+/** The user that a run is charged to, with the rights of a plain member of the organization: whoever asked, a run never administers. */
+function memberOf({ keyId, userId, orgId, tenantId }: Pick<Charge, 'keyId' | 'userId' | 'orgId' | 'tenantId'>): Caller {
+  return { keyId: keyId ?? '', userId, orgId, tenantId, level: 'ORGANIZATION', role: 'MEMBER', scopes: new Set() };
+}
+
+const asMember: (caller: Caller) => Caller = memberOf;

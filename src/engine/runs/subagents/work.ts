@@ -1,0 +1,82 @@
+import { isTerminal, type RunEvent, type RunSnapshot, type Usage } from '../../../entities/runs/event.ts';
+import type { RunBudget } from '../budget.ts';
+import type { LoopDeps, LoopStart } from '../loop-deps.ts';
+import type { RunPlan } from '../run-engine.ts';
+import { RunScope } from '../scope.ts';
+import { RunStop } from '../stop.ts';
+import { addUsage } from '../usage/spending.ts';
+import type { SubagentParent } from './parent.ts';
+
+/** Why a subagent was stopped for a pause. */
+export const paused = 'Stopped, as the answer was paused';
+
+/** How a run within a run is worked off. */
+interface Work {
+  readonly timeoutMs: number;
+  readonly ledger: LoopDeps['ledger'];
+  readonly budget: RunBudget;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly keyPrefix: string;
+  readonly subagent?: LoopStart['subagent'];
+}
+
+/**
+ * Runs a plan within a run, to its end, the time-out, the signal, or a pause of the run.
+ *
+ * @returns its last state; undefined when it did not end.
+ */
+export async function workOff(
+  plan: RunPlan,
+  { timeoutMs, ledger, budget, secrets, keyPrefix, subagent }: Work,
+  { deps, runId, hold, pause, run: loop }: SubagentParent,
+  signal: AbortSignal,
+  onEvent: (event: RunEvent) => void,
+): Promise<RunSnapshot | undefined> {
+  const scope = new RunScope(timeoutMs, signal);
+  const onPause = () => scope.stop(new RunStop('paused', paused));
+  if (pause?.aborted === true) onPause();
+  else pause?.addEventListener('abort', onPause, { once: true });
+  const start: LoopStart = {
+    ...{ runId, firstSequence: 0, isEager: true, secrets, budget, keyPrefix },
+    ...(subagent === undefined ? {} : { subagent }),
+    ...(hold === undefined ? {} : { hold }),
+  };
+  let run: RunSnapshot | undefined;
+  try {
+    for await (const batch of loop(plan, start, { ...deps, ledger }, scope.signal)) {
+      for (const event of batch) {
+        if (isTerminal(event) && 'run' in event) run = event.run;
+        onEvent(event);
+      }
+    }
+    return run;
+  } finally {
+    pause?.removeEventListener('abort', onPause);
+    scope.close(run !== undefined);
+  }
+}
+
+/** Adds up what a run within a run costs. Its calls are charged once, and told to the run above. */
+export function spendingOf({ deps, spent }: SubagentParent): {
+  readonly usage: Usage | null;
+  readonly ledger: LoopDeps['ledger'];
+} {
+  let usage: Usage | null = null;
+  return {
+    get usage() {
+      return usage;
+    },
+    ledger: {
+      ...deps.ledger,
+      note(charge, purpose, modelId, cost, entryId = deps.newId('usageEntry')) {
+        usage = addUsage(usage, cost);
+        spent({ entryId, modelId, usage: cost });
+        deps.ledger.note(charge, purpose, modelId, cost, entryId);
+      },
+    },
+  };
+}
+
+export function lastMessage(run: RunSnapshot) {
+  return run.output.flatMap((item) => (item.type === 'message' && item.text.trim() !== '' ? [item] : [])).at(-1);
+}

@@ -1,0 +1,82 @@
+import type { TokenAllowance } from '../../runs/token-allowance.ts';
+import type { Tell } from '../server-tool.ts';
+import type { SubagentFinding, Subagents } from '../subagents.ts';
+
+/** Subagents of one call that work at one time. */
+const atOnceMax = 2;
+/** With fewer tokens a subagent is not begun while another one works. */
+const tokensMin = 2_000;
+
+interface OfCall {
+  readonly task: string;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly tokens: TokenAllowance;
+  readonly subagents: Subagents;
+  readonly tell: Tell;
+}
+
+/** What a subagent at work may use at most. */
+interface Share {
+  readonly rounds: number;
+  readonly tokens: number;
+}
+
+export interface Researched {
+  /** By question. */
+  readonly findings: ReadonlyMap<string, SubagentFinding>;
+  /** Why questions stayed open; undefined: their tokens. */
+  readonly reason: string | undefined;
+}
+
+/** Runs a subagent for each question, two at a time. Each gets a share of what is left, so that the first cannot use up what the others need. */
+export async function researchAll(questions: readonly string[], of: OfCall, signal: AbortSignal): Promise<Researched> {
+  const { subagents } = of;
+  const findings = new Map<string, SubagentFinding>();
+  const atWork = new Set<Share>();
+  let next = 0;
+  let reason: string | undefined;
+
+  const shareOfNext = (): Share => {
+    const others = [...atWork];
+    const left = questions.length - next;
+    const rounds = subagents.roundsLeft - 1 - others.reduce((sum, share) => sum + share.rounds, 0);
+    const tokens = of.tokens.left - others.reduce((sum, share) => sum + share.tokens, 0);
+    const affordable = Math.max(1, Math.min(left, Math.floor(tokens / tokensMin)));
+    return {
+      rounds: Math.min(subagents.limits.roundsMax, Math.max(1, Math.floor(rounds / left))),
+      tokens: Math.max(0, Math.floor(tokens / affordable)),
+    };
+  };
+
+  const workOn = async (question: string, share: Share): Promise<boolean> => {
+    atWork.add(share);
+    const tokens = of.tokens.part(share.tokens);
+    const given = { question, task: of.task, secrets: of.secrets, roundsMax: share.rounds, tokens };
+    const finding = await subagents.run(given, of.tell, signal);
+    atWork.delete(share);
+    signal.throwIfAborted();
+    if (!finding.isPaused && !finding.isOverBudget) findings.set(question, finding);
+    else if (finding.error === null) findings.set(question, finding);
+    return !finding.isPaused;
+  };
+
+  const work = async (): Promise<void> => {
+    while (next < questions.length) {
+      if (next > 0) {
+        reason ??= subagents.stopsShort();
+        if (reason !== undefined) return;
+      }
+      const question = questions[next];
+      const share = shareOfNext();
+      if (question === undefined || (atWork.size > 0 && share.tokens < tokensMin)) return;
+      next += 1;
+      if (!(await workOn(question, share))) {
+        reason ??= subagents.stopsShort();
+        return;
+      }
+    }
+  };
+  const works = await Promise.allSettled(Array.from({ length: atOnceMax }, work));
+  for (const one of works) if (one.status === 'rejected') throw one.reason;
+  return { findings, reason };
+}

@@ -1,0 +1,61 @@
+import { DomainError } from '../../../entities/errors.ts';
+import { cutText } from '../../../lib/text.ts';
+import { textArgument } from '../arguments.ts';
+import type { CitedFindings } from '../cited-findings.ts';
+import { foreignNote, markForeign } from '../foreign-text.ts';
+import { functionName } from '../names.ts';
+import type { ServerTool } from '../server-tool.ts';
+import type { Subagents } from '../subagents.ts';
+
+/** An agent that a model may ask. */
+export interface AskableAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+}
+
+/** An agent with tools needs more model calls than a researcher with one question. */
+const roundsMax = 8;
+const questionLengthMax = 20_000;
+const descriptionLength = 500;
+/** Around the answer: the note and the marks. */
+const frameLength = 400;
+
+/** Makes the function that asks one agent. The agent gets the question and nothing else of the conversation. */
+export function createAskTool(agent: AskableAgent, subagents: Subagents, cited: CitedFindings): ServerTool {
+  const { limits } = subagents;
+  const about = agent.description.trim();
+  return {
+    definition: {
+      name: functionName(`ask_${agent.name}`),
+      description: `Asks the agent ${JSON.stringify(cutText(agent.name, 100))}, which answers on its own and knows nothing of this conversation.${about === '' ? '' : ` What it says of itself: ${cutText(about, descriptionLength)}`}`,
+      parameters: {
+        type: 'object',
+        properties: {
+          question: { type: 'string', description: 'The whole question, with everything one has to know to answer it.' },
+        },
+        required: ['question'],
+        additionalProperties: false,
+      },
+    },
+    hint: `Asking ${cutText(agent.name, 100)}`,
+    ifLost: 'end',
+    async run(args, _secrets, signal, tell) {
+      const question = textArgument(args, 'question', questionLengthMax);
+      const stopsShort = subagents.stopsShort();
+      if (stopsShort !== undefined) throw new DomainError('CONFLICT', `The agent was not asked: ${stopsShort}`);
+      const task = {
+        ...{ question, task: question, agent, secrets: {} },
+        ...{ roundsMax: Math.min(roundsMax, subagents.roundsLeft - 1), tokens: subagents.tokens.part() },
+      };
+      const finding = await subagents.run(task, tell, signal);
+      signal.throwIfAborted();
+      if (finding.isPaused) return '(Not answered: the answer was paused. Ask again if it is still needed.)';
+      const { error } = finding;
+      if (error !== null) throw new DomainError(error.code, `${cutText(agent.name, 100)} did not answer: ${error.message}`);
+      const charsMax = Math.max(200, limits.resultCharsMax - frameLength);
+      const said = cited.textOf(finding, charsMax);
+      return `${foreignNote}\n${markForeign('answer', { agent: cutText(agent.name, 100) }, said, charsMax)}`;
+    },
+  };
+}
