@@ -97,7 +97,9 @@ export async function openKnowledgeBase(hasVectors = false): Promise<KnowledgeBa
       for (;;) {
         const pending = await store.nextChunks(dataSourceId, space.id, 256);
         if (pending.length === 0) {
-          if ((await store.settle(dataSourceId, space.id)).isComplete) return meaning;
+          const { isComplete, marked } = await store.settle(dataSourceId, space.id);
+          if (isComplete) return meaning;
+          if (marked === 0) throw new Error('no passage waits for its vector, but the source is not complete');
           continue;
         }
         const texts = pending.map(({ title, headingPath, text }) => embeddedText(title, headingPath, text));

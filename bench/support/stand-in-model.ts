@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { normalised } from '../../src/engine/knowledge/meaning/meaning.ts';
 
 /**
- * A stand-in for an embedding model, because none can be shipped: words and their beginnings, hashed into a vector with signs, rare ones no heavier than
- * frequent ones. It knows no meaning. Figures with it show that the fusion does not break words, and what the vectors cost, not what a model gains.
+ * A stand-in for an embedding model, because none is shipped: words and their beginnings, hashed into a vector with signs, rare ones no heavier than
+ * frequent ones. It knows no meaning. Figures with it show what vectors cost, not what a model gains.
  */
 export const standIn = { name: 'a hashing stand-in, not a model', dimensions: 256 } as const;
 

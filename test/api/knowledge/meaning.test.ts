@@ -79,6 +79,23 @@ describe.runIf(hasVectors)('with an embedding model', () => {
     expect((await search([id], 'airship')).passages).toMatchObject([{ scores: { lexical: expect.any(Number) } }]);
   });
 
+  it('holds the filters of a search, and asks with what was said before', async () => {
+    const { id: agentId } = await make.agent({ owner: ann });
+    const text = await added('The airship stands in the yard.', { agentId });
+    await served(text);
+    const body = (filters: object) => ({ dataSourceIds: [text], query: 'zeppelin', filters });
+    const found = async (filters: object) => (await ann.post('/api/v1/search', body(filters))).body;
+    expect(await found({ mimeTypes: ['text/plain'] })).toMatchObject({ retrieval: { mode: 'hybrid' }, data: [{ words: [] }] });
+    expect(await found({ mimeTypes: ['application/pdf'] })).toMatchObject({ retrieval: { mode: 'hybrid' }, data: [] });
+    const rewrite = [
+      { role: 'user', text: 'Tell me about the zeppelin' },
+      { role: 'assistant', text: 'It is big.' },
+    ];
+    const reply = await ann.post('/api/v1/search', { dataSourceIds: [text], query: 'Where is it?', rewrite });
+    expect(reply.body).toMatchObject({ data: [{ scores: { vector: expect.any(Number) } }] });
+    expect(lastQuestion('Tell me about the zeppelin\nWhere is it?')).toBeDefined();
+  });
+
   it('charges passages and questions as data tokens', async () => {
     const who = await make.person();
     const id = await added('A physician visits.', { who, agentId: (await make.agent({ owner: who })).id });

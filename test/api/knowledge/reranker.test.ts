@@ -50,3 +50,9 @@ it.each([
   expect(passages).toHaveLength(2);
   expect(passages[0]?.text).toContain('Lamps, lamps');
 });
+
+it('reads a question that goes on from others with what was said before', async () => {
+  const rewrite = [{ role: 'user', text: 'Which lamps are there?' }];
+  await ann.post('/api/v1/search', { dataSourceIds: sourceIds, query: 'And what of the other one?', rewrite });
+  expect(server.reranks.at(-1)?.query).toBe('Which lamps are there?\nAnd what of the other one?');
+});
