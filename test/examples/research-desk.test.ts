@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest';
 import { html, startWeb } from '../fixtures/upstreams/web.ts';
 import { installExample } from '../support/examples/example.ts';
-import { messagesOf, toolsOf } from '../support/runs/research.ts';
+import { messagesOf } from '../support/runs/research.ts';
 import { withService } from '../support/service.ts';
 import type { UpstreamRequest, UpstreamScript } from '../support/upstream.ts';
 
@@ -23,12 +23,9 @@ function answer(request: UpstreamRequest): UpstreamScript {
   if (messages[0]?.content?.startsWith('You check') === true)
     return { text: 'Plausible: 120 bikes, 40 customers without a helmet.' };
   const told = messages.flatMap(({ role, content }) => (role === 'tool' ? [content ?? ''] : []));
-  const offered = toolsOf(request);
   const steps: readonly UpstreamScript[] = [
     call('call_1', 'web_search', { query: 'helmet law bikes' }),
-    ...(offered.includes('spreadsheet')
-      ? [call('call_2', 'spreadsheet', { operation: 'create', file: 'helmets.xlsx', values: [[120, 3, '=A1/B1']] })]
-      : []),
+    call('call_2', 'spreadsheet', { operation: 'create', file: 'helmets.xlsx', values: [[120, 3, '=A1/B1']] }),
     call('call_3', 'ask_Controller', { question: '120 bikes a year, every third without a helmet: 40?' }),
   ];
   const next = steps[told.length];
@@ -43,14 +40,13 @@ it('answers from its knowledge, the web and the other agent, and prints the trac
   const { key } = await make.person();
   const env = { PARLEY_URL: service.url, PARLEY_KEY: key, PARLEY_MODEL: 'openai/test-model' };
   const output = await example.run('start', env);
-  const offersSheets = upstream.requests.some((request) => toolsOf(request).includes('spreadsheet'));
   const [said, trace = ''] = output.split('\nTrace\n');
   expect(said).toContain('40 helmets more a year [1], as the law asks for [2].');
   expect(said).toMatch(/\[1\] Handbook of the store http/);
   expect(said).toContain(`[2] The helmet law ${web.url}/law`);
   expect(trace).toContain('model openai/test-model: ');
   const tools = [...trace.matchAll(/tool (\w+): (\w+)/g)].map(([, name, outcome]) => [name, outcome]);
-  const expected = ['web_search', ...(offersSheets ? ['spreadsheet'] : []), 'ask_Controller'];
+  const expected = ['web_search', 'spreadsheet', 'ask_Controller'];
   expect(tools).toEqual(expected.map((name) => [name, 'completed']));
   expect(trace).toContain('agent Controller: completed');
   expect(trace).toContain('→ Plausible: 120 bikes, 40 customers without a helmet.');
