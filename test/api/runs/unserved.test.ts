@@ -29,14 +29,18 @@ const offered = () =>
 type Surface = keyof typeof surfaces;
 const names = Object.keys(surfaces) as Surface[];
 
-const unserved = ['web_search', 'image_generation', 'spreadsheet', 'memory', 'sandbox'];
+/** Tools that need a setting, which this instance does not have. */
+const unserved = [
+  ['web_search', 'SEARCH_URL'],
+  ['image_generation', 'IMAGE_MODEL'],
+] as const;
 
 describe.each(names)('%s', (surface) => {
-  it.each(unserved)('refuse the tool %s, which this version does not have', async (type) => {
+  it.each(unserved)('refuse the tool %s, and name the setting that would switch it on', async (type, setting) => {
     const { status, body } = await surfaces[surface]({ tools: [{ type: 'python' }, { type }] });
     expect([status, body.error.code, body.error.param]).toEqual([400, 'tool_not_available', 'tools[1].type']);
-    expect(body.error.message).toBe(
-      `tools[1].type: this version of Parley has no ${type}; of the tools of the service it has python, code_interpreter, deep_research`,
+    expect(body.error.message).toMatch(
+      new RegExp(`^tools\\[1\\]\\.type: ${type} cannot be served here: .*; the setting ${setting} switches it on$`),
     );
     expect(upstream.requests).toEqual([]);
   });
@@ -179,17 +183,14 @@ describe('a forced call', () => {
 });
 
 describe('include', () => {
-  it.each([
-    'file_search_call.results',
-    'web_search_call.results',
-    'web_search_call.action.sources',
-    'computer_call_output.output.image_url',
-    'code_interpreter_call.outputs',
-  ])('refuses %s by name', async (name) => {
-    const { status, body } = await surfaces.responses({ include: ['message.output_text.logprobs', name] });
-    expect([status, body.error.code, body.error.param]).toEqual([400, 'unsupported_value', 'include[1]']);
-    expect(body.error.message).toContain(`no ${name.split('.')[0]}`);
-  });
+  it.each(['web_search_call.results', 'computer_call_output.output.image_url', 'code_interpreter_call.outputs'])(
+    'refuses %s by name',
+    async (name) => {
+      const { status, body } = await surfaces.responses({ include: ['message.output_text.logprobs', name] });
+      expect([status, body.error.code, body.error.param]).toEqual([400, 'unsupported_value', 'include[1]']);
+      expect(body.error.message).toContain(`no ${name.split('.')[0]}`);
+    },
+  );
 });
 
 describe('an agent with parts that this version does not serve', () => {
