@@ -257,8 +257,8 @@ export type CompletionToolCallInput = {
 export type CompletionToolInput = {
   /** subagent: the ids of the agents. */
   agents?: Array<string> | null | undefined;
-  /** mcp_server: the tools that may be called. */
-  allowedTools?: Array<string> | null | undefined;
+  /** mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`. JSON: a list of texts or an object. */
+  allowedTools?: unknown;
   /** mcp: an access token for it; never stored. */
   authorization?: string | null | undefined;
   /** image_generation: transparent, opaque or auto. */
@@ -273,7 +273,7 @@ export type CompletionToolInput = {
   fileId?: string | null | undefined;
   /** spreadsheet: the files that hold them. */
   fileIds?: Array<string> | null | undefined;
-  /** web_search: where to search. */
+  /** web_search, file_search: what is searched. */
   filters?: ToolSearchFiltersInput | null | undefined;
   /** For the type `function`. */
   function?: CompletionFunctionInput | null | undefined;
@@ -281,22 +281,30 @@ export type CompletionToolInput = {
   headers?: Record<string, string> | null | undefined;
   /** web_search: whether posts of a social network are searched too. */
   includeXSearch?: boolean | null | undefined;
+  /** image_generation: how close results stay to images that were given: high or low. */
+  inputFidelity?: string | null | undefined;
   /** image_generation: where an image is changed. */
   inputImageMask?: ToolImageInput | null | undefined;
   /** file_search: most passages of one search. */
   maxNumResults?: number | null | undefined;
   /** image_generation: the model that makes them. */
   model?: string | null | undefined;
+  /** image_generation: how much is refused: auto or low. */
+  moderation?: string | null | undefined;
   /** image_generation: how many are made. */
   n?: number | null | undefined;
   /** mcp_server: the same. */
   name?: string | null | undefined;
+  /** image_generation: in percent. */
+  outputCompression?: number | null | undefined;
   /** image_generation: png, jpeg or webp. */
   outputFormat?: string | null | undefined;
   /** image_generation: such as `high`. */
   quality?: string | null | undefined;
-  /** Whether each call of a tool of the service waits for approval. */
-  requireApproval?: boolean | null | undefined;
+  /** file_search: how results are ranked. */
+  rankingOptions?: ToolRankingOptionsInput | null | undefined;
+  /** Whether each call of a tool of the service waits for approval. mcp: also `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`. JSON: true or false, a text or an object. */
+  requireApproval?: unknown;
   /** memory: `user`: memories of the user with all agents; `agent`: with this agent only. */
   scope?: string | null | undefined;
   /** web_search: how much of what is found is read: low, medium or high. */
@@ -307,12 +315,14 @@ export type CompletionToolInput = {
   server?: string | null | undefined;
   /** mcp_server: the id of the integration. */
   serverId?: string | null | undefined;
-  /** mcp_server: the name of the integration. */
+  /** mcp: the name of the server in this request. mcp_server: the name of the integration. */
   serverLabel?: string | null | undefined;
   /** mcp: the address of the server. */
   serverUrl?: string | null | undefined;
   /** image_generation: such as `1024x1024`. */
   size?: string | null | undefined;
+  /** image_generation: such as `vivid`. */
+  style?: string | null | undefined;
   /** `function`, or a tool of the service: `web_search`, `file_search`, `python`, `sandbox`, `image_generation`, `spreadsheet`, `memory`, `mcp_server`, `mcp`, `subagent`, `deep_research`. */
   type: string;
   /** web_search: where the user is. */
@@ -474,6 +484,14 @@ export type ToolImageInput = {
   imageUrl?: string | null | undefined;
 };
 
+/** How the results of `file_search` are ranked. */
+export type ToolRankingOptionsInput = {
+  /** auto or none. */
+  ranker?: string | null | undefined;
+  /** Only results with at least this score: 0 to 1. */
+  scoreThreshold?: number | null | undefined;
+};
+
 /** What deep research may spend. */
 export type ToolResearchBudgetInput = {
   /** Most subagents. */
@@ -482,12 +500,20 @@ export type ToolResearchBudgetInput = {
   tokens?: number | null | undefined;
 };
 
-/** Where to search. */
+/** What is searched: domains for `web_search`, attributes of files for `file_search`. */
 export type ToolSearchFiltersInput = {
-  /** Only there. */
+  /** web_search: only there, subdomains included. */
   allowedDomains?: Array<string> | null | undefined;
-  /** Not there. */
+  /** web_search: not there, subdomains included. */
   blockedDomains?: Array<string> | null | undefined;
+  /** file_search: the parts of and, or. JSON: a list of such filters, which nest up to 8 levels. */
+  filters?: unknown;
+  /** file_search: the attribute that is compared. */
+  key?: string | null | undefined;
+  /** file_search: eq, ne, gt, gte, lt, lte, in, nin, and, or. */
+  type?: string | null | undefined;
+  /** file_search: what it is compared with. JSON: a text, a number, a boolean, or a list of those for in and nin. */
+  value?: unknown;
 };
 
 /** Where the user is, roughly. */

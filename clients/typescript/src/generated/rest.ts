@@ -796,7 +796,7 @@ export interface paths {
         };
         /**
          * Download a file of a chat
-         * @description The bytes as they came, to be saved, never shown.
+         * @description The bytes as they came, as an attachment that no browser shows or runs. Answers link here to files that tools made: `link` is what the service signed, and works for an hour without a key. Files of runs that store nothing have the same links at `/api/v1/run-files`.
          */
         get: operations["getChatFileContent"];
         put?: never;
@@ -2578,6 +2578,56 @@ export interface paths {
         patch: operations["updateConnection"];
         trace?: never;
     };
+    "/api/v1/memories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List memories
+         * @description What AIs remember of the caller, newest first. Nobody else sees it.
+         */
+        get: operations["listMemories"];
+        put?: never;
+        /**
+         * Create memory
+         * @description A memory with the same `key` and `agentId` is replaced.
+         */
+        post: operations["createMemory"];
+        /**
+         * Delete all memories
+         * @description Those of the caller; with `scope` or `aiId`, only those.
+         */
+        delete: operations["deleteMemories"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/memories/{memoryId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get memory */
+        get: operations["getMemory"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete memory
+         * @description Answers the memory as it was.
+         */
+        delete: operations["deleteMemory"];
+        options?: never;
+        head?: never;
+        /** Update memory */
+        patch: operations["updateMemory"];
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -3217,6 +3267,11 @@ export interface components {
          * @enum {string}
          */
         AgentVisibility: "ANYONE_WITH_LINK" | "GROUP" | "ORGANIZATION" | "PRIVATE";
+        /**
+         * Annotation
+         * @description Where something in a text comes from.
+         */
+        Annotation: components["schemas"]["UrlCitation"] | components["schemas"]["FileCitation"];
         /** @description A key acts as one user in one organization. */
         ApiKey: {
             /** @description The id of the key; not the secret. */
@@ -3960,6 +4015,8 @@ export interface components {
             role: "assistant";
             /** @description Its whole text. */
             content: string;
+            /** @description Its text and the images that tools made before it; absent without images. */
+            parts?: components["schemas"]["PromptPart"][];
             /**
              * @description `incomplete` when the run was cut while it was being said.
              * @enum {string}
@@ -4082,6 +4139,8 @@ export interface components {
                 role: components["schemas"]["MessageRole"];
                 /** @description Its text; empty for a message that only asks for calls. */
                 content: string;
+                /** @description Its text and the images that tools made before it; absent without images. */
+                parts?: components["schemas"]["PromptPart"][];
             } | null;
             /** @description The message that holds the calls: hand it to Submit tool outputs. */
             systemMessageId?: string;
@@ -4639,9 +4698,9 @@ export interface components {
              * @description The number in its `[n]` marker, in order of first use.
              */
             index: number;
-            /** @description The document it is from. */
+            /** @description The document it is from; empty for a page of the web. */
             knowledgeItemId: string;
-            /** @description The data source of that document. */
+            /** @description The data source of that document; empty for a page of the web. */
             dataSourceId: string;
             /** @description The title of that document. */
             name: string;
@@ -4849,6 +4908,8 @@ export interface components {
                     }[];
                     /** @description A source of the text. */
                     annotations?: components["schemas"]["CompletionAnnotation"][];
+                    /** @description In the last chunk: images that tools of the service made. */
+                    images?: components["schemas"]["CompletionImage"][];
                 };
                 logprobs?: null;
                 /**
@@ -4972,6 +5033,13 @@ export interface components {
             /** @description Whether arguments must follow the schema exactly. */
             strict?: boolean | null;
         };
+        /** @description An image that a tool of the service made, in the form that common routers use. */
+        CompletionImage: {
+            /** @description Always `image_url`. */
+            type: string;
+            /** @description Its address. */
+            image_url: components["schemas"]["CompletionImageUrl"];
+        };
         /**
          * CompletionImagePart
          * @description An image; for the role user.
@@ -4993,6 +5061,11 @@ export interface components {
             };
             /** @description How closely the model looks: low or high; anything else is auto. Default: `auto`. */
             detail?: string | null;
+        };
+        /** @description Where an image is. */
+        CompletionImageUrl: {
+            /** @description A data URL, or a link that works for an hour without a key. */
+            url: string;
         };
         /** @description The limit that cut an answer whose finish reason is `length`. */
         CompletionIncompleteDetails: {
@@ -5084,6 +5157,8 @@ export interface components {
             tool_calls?: components["schemas"]["CompletionToolCall"][];
             /** @description Citations; null when there are none. */
             annotations?: components["schemas"]["CompletionAnnotation"][];
+            /** @description Images that tools of the service made; null when there are none. */
+            images?: components["schemas"]["CompletionImage"][];
         };
         /** @description One message of the conversation so far. */
         CompletionMessageInput: {
@@ -5208,8 +5283,8 @@ export interface components {
         CompletionToolInput: {
             /** @description subagent: the ids of the agents. */
             agents?: string[] | null;
-            /** @description mcp_server: the tools that may be called. */
-            allowedTools?: string[] | null;
+            /** @description mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`. JSON: a list of texts or an object. */
+            allowedTools?: unknown;
             /** @description mcp: an access token for it; never stored. */
             authorization?: string | null;
             /** @description image_generation: transparent, opaque or auto. */
@@ -5224,7 +5299,7 @@ export interface components {
             fileId?: string | null;
             /** @description spreadsheet: the files that hold them. */
             fileIds?: string[] | null;
-            /** @description web_search: where to search. */
+            /** @description web_search, file_search: what is searched. */
             filters?: components["schemas"]["ToolSearchFiltersInput"] | null;
             /** @description For the type `function`. */
             function?: components["schemas"]["CompletionFunctionInput"] | null;
@@ -5232,6 +5307,8 @@ export interface components {
             headers?: unknown;
             /** @description web_search: whether posts of a social network are searched too. */
             includeXSearch?: boolean | null;
+            /** @description image_generation: how close results stay to images that were given: high or low. */
+            inputFidelity?: string | null;
             /** @description image_generation: where an image is changed. */
             inputImageMask?: components["schemas"]["ToolImageInput"] | null;
             /**
@@ -5241,6 +5318,8 @@ export interface components {
             maxNumResults?: number | null;
             /** @description image_generation: the model that makes them. */
             model?: string | null;
+            /** @description image_generation: how much is refused: auto or low. */
+            moderation?: string | null;
             /**
              * Format: int32
              * @description image_generation: how many are made.
@@ -5248,12 +5327,19 @@ export interface components {
             n?: number | null;
             /** @description mcp_server: the same. */
             name?: string | null;
+            /**
+             * Format: int32
+             * @description image_generation: in percent.
+             */
+            outputCompression?: number | null;
             /** @description image_generation: png, jpeg or webp. */
             outputFormat?: string | null;
             /** @description image_generation: such as `high`. */
             quality?: string | null;
-            /** @description Whether each call of a tool of the service waits for approval. */
-            requireApproval?: boolean | null;
+            /** @description file_search: how results are ranked. */
+            rankingOptions?: components["schemas"]["ToolRankingOptionsInput"] | null;
+            /** @description Whether each call of a tool of the service waits for approval. mcp: also `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`. JSON: true or false, a text or an object. */
+            requireApproval?: unknown;
             /** @description memory: `user`: memories of the user with all agents; `agent`: with this agent only. */
             scope?: string | null;
             /** @description web_search: how much of what is found is read: low, medium or high. */
@@ -5264,12 +5350,14 @@ export interface components {
             server?: string | null;
             /** @description mcp_server: the id of the integration. */
             serverId?: string | null;
-            /** @description mcp_server: the name of the integration. */
+            /** @description mcp: the name of the server in this request. mcp_server: the name of the integration. */
             serverLabel?: string | null;
             /** @description mcp: the address of the server. */
             serverUrl?: string | null;
             /** @description image_generation: such as `1024x1024`. */
             size?: string | null;
+            /** @description image_generation: such as `vivid`. */
+            style?: string | null;
             /**
              * @description `function`, or a tool of the service: `web_search`, `file_search`, `python`, `sandbox`, `image_generation`, `spreadsheet`, `memory`, `mcp_server`, `mcp`, `subagent`, `deep_research`.
              * @enum {string}
@@ -5284,8 +5372,8 @@ export interface components {
         CompletionToolInputSnake: {
             /** @description subagent: the ids of the agents. */
             agents?: string[] | null;
-            /** @description mcp_server: the tools that may be called. */
-            allowed_tools?: string[] | null;
+            /** @description mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`. JSON: a list of texts or an object. */
+            allowed_tools?: unknown;
             /** @description mcp: an access token for it; never stored. */
             authorization?: string | null;
             /** @description image_generation: transparent, opaque or auto. */
@@ -5300,7 +5388,7 @@ export interface components {
             file_id?: string | null;
             /** @description spreadsheet: the files that hold them. */
             file_ids?: string[] | null;
-            /** @description web_search: where to search. */
+            /** @description web_search, file_search: what is searched. */
             filters?: components["schemas"]["ToolSearchFiltersInputSnake"] | null;
             /** @description For the type `function`. */
             function?: components["schemas"]["CompletionFunctionInput"] | null;
@@ -5308,6 +5396,8 @@ export interface components {
             headers?: unknown;
             /** @description web_search: whether posts of a social network are searched too. */
             includeXSearch?: boolean | null;
+            /** @description image_generation: how close results stay to images that were given: high or low. */
+            input_fidelity?: string | null;
             /** @description image_generation: where an image is changed. */
             input_image_mask?: components["schemas"]["ToolImageInputSnake"] | null;
             /**
@@ -5317,6 +5407,8 @@ export interface components {
             max_num_results?: number | null;
             /** @description image_generation: the model that makes them. */
             model?: string | null;
+            /** @description image_generation: how much is refused: auto or low. */
+            moderation?: string | null;
             /**
              * Format: int32
              * @description image_generation: how many are made.
@@ -5324,12 +5416,19 @@ export interface components {
             n?: number | null;
             /** @description mcp_server: the same. */
             name?: string | null;
+            /**
+             * Format: int32
+             * @description image_generation: in percent.
+             */
+            output_compression?: number | null;
             /** @description image_generation: png, jpeg or webp. */
             output_format?: string | null;
             /** @description image_generation: such as `high`. */
             quality?: string | null;
-            /** @description Whether each call of a tool of the service waits for approval. */
-            require_approval?: boolean | null;
+            /** @description file_search: how results are ranked. */
+            ranking_options?: components["schemas"]["ToolRankingOptionsInputSnake"] | null;
+            /** @description Whether each call of a tool of the service waits for approval. mcp: also `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`. JSON: true or false, a text or an object. */
+            require_approval?: unknown;
             /** @description memory: `user`: memories of the user with all agents; `agent`: with this agent only. */
             scope?: string | null;
             /** @description web_search: how much of what is found is read: low, medium or high. */
@@ -5340,12 +5439,14 @@ export interface components {
             server?: string | null;
             /** @description mcp_server: the id of the integration. */
             server_id?: string | null;
-            /** @description mcp_server: the name of the integration. */
+            /** @description mcp: the name of the server in this request. mcp_server: the name of the integration. */
             server_label?: string | null;
             /** @description mcp: the address of the server. */
             server_url?: string | null;
             /** @description image_generation: such as `1024x1024`. */
             size?: string | null;
+            /** @description image_generation: such as `vivid`. */
+            style?: string | null;
             /**
              * @description `function`, or a tool of the service: `web_search`, `file_search`, `python`, `sandbox`, `image_generation`, `spreadsheet`, `memory`, `mcp_server`, `mcp`, `subagent`, `deep_research`.
              * @enum {string}
@@ -5601,6 +5702,15 @@ export interface components {
             role?: components["schemas"]["MemberRole"] | null;
             /** @description A user within the caller's administration. */
             userId: string;
+        };
+        /** @description A new memory. */
+        CreateMemoryInput: {
+            /** @description Remembered with this agent only; default: with every agent. */
+            agentId?: string | null;
+            /** @description At most 100 characters. A memory with the same key and agent is replaced. */
+            key?: string | null;
+            /** @description What is remembered; at most MEMORY_MAX_CHARS of the service. */
+            text: string;
         };
         /** @description A new organization. */
         CreateOrganizationInput: {
@@ -5911,6 +6021,14 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description What became of a deletion. */
+        DeleteMemoriesPayload: {
+            /**
+             * Format: int32
+             * @description How many memories were deleted.
+             */
+            deletedCount: number;
+        };
         /** @description A conversation that was deleted. */
         DeletedConversation: {
             /** @description What it was called. */
@@ -6072,6 +6190,23 @@ export interface components {
             agents: string[] | null;
         };
         /**
+         * FileCitation
+         * @description The uploaded file that something in a text comes from, found by `file_search`.
+         */
+        FileCitation: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "file_citation";
+            /** @description The id of the file; of the knowledge item, where the file is no file of a vector store. */
+            file_id: string;
+            /** @description The name of the file. */
+            filename: string;
+            /** @description Where the cited place of the text starts, in UTF-16 code units. */
+            index: number;
+        };
+        /**
          * FileExpiry
          * @description When a file is deleted.
          */
@@ -6124,6 +6259,41 @@ export interface components {
             last_id: string | null;
             /** @description Whether there are more behind it. */
             has_more: boolean;
+        };
+        /**
+         * FileSearchCall
+         * @description A search of documents.
+         */
+        FileSearchCall: {
+            /** @description Names the item; the same in every event and list. */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "file_search_call";
+            /**
+             * @description Its status.
+             * @enum {string}
+             */
+            status: "in_progress" | "completed" | "incomplete" | "failed";
+            /** @description What was searched for. */
+            queries: string[];
+            /** @description What was found; null without `include: ["file_search_call.results"]`. */
+            results: {
+                /** @description The id of the file; of the knowledge item, where the file is no file of a vector store. */
+                file_id: string;
+                /** @description The name of the file, or the title of the document. */
+                filename: string;
+                /** @description From 0 to 1, higher for a better fit. */
+                score: number;
+                /** @description The passage. */
+                text: string;
+                /** @description Empty. */
+                attributes: {
+                    [key: string]: unknown;
+                };
+            }[] | null;
         };
         /**
          * FileSearchTool
@@ -6320,6 +6490,11 @@ export interface components {
             name: string;
             /** @description The arguments as JSON text; empty when the item is announced. */
             arguments: string;
+            /**
+             * @description The tool runs in the service and waits for a person: an output with status `success` approves the call, `cancelled` refuses it.
+             * @constant
+             */
+            approval?: true;
         };
         /**
          * FunctionCallOutputItem
@@ -7049,6 +7224,25 @@ export interface components {
             score: number;
         };
         /**
+         * McpApprovalRequest
+         * @description A call of a tool of an MCP server that waits for a person.
+         */
+        McpApprovalRequest: {
+            /** @description Names the item; the same in every event and list. */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "mcp_approval_request";
+            /** @description The name of the server in the request. */
+            server_label: string;
+            /** @description The name of the tool. */
+            name: string;
+            /** @description The arguments as JSON text. */
+            arguments: string;
+        };
+        /**
          * McpApprovalRequestParam
          * @description A call of a tool of an MCP server that waited for approval, as it was received.
          */
@@ -7079,6 +7273,68 @@ export interface components {
             reason?: string | null;
             /** @description The id it had before; one is given when there is none. */
             id?: string | null;
+        };
+        /**
+         * McpCall
+         * @description A call of a tool of an MCP server.
+         */
+        McpCall: {
+            /** @description Names the item; the same in every event and list. */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "mcp_call";
+            /**
+             * @description Its status.
+             * @enum {string}
+             */
+            status: "in_progress" | "completed" | "incomplete" | "failed";
+            /** @description The name of the server in the request. */
+            server_label: string;
+            /** @description The name of the tool. */
+            name: string;
+            /** @description The arguments as JSON text; empty when the item is announced. */
+            arguments: string;
+            /** @description The request that approved it; null for none. */
+            approval_request_id: string | null;
+            /** @description What the tool gave; null before it is there. */
+            output: string | null;
+            /** @description Why the call failed; null for none. */
+            error: string | null;
+        };
+        /**
+         * McpListTools
+         * @description The tools of an MCP server.
+         */
+        McpListTools: {
+            /** @description Names the item; the same in every event and list. */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "mcp_list_tools";
+            /** @description The name of the server in the request. */
+            server_label: string;
+            /** @description The tools; empty when the item is announced. */
+            tools: {
+                /** @description The name of the tool. */
+                name: string;
+                /** @description What it does. */
+                description: string | null;
+                /** @description JSON Schema of its arguments. */
+                input_schema: {
+                    [key: string]: unknown;
+                };
+                /** @description What the server says of it. */
+                annotations: {
+                    [key: string]: unknown;
+                } | null;
+            }[];
+            /** @description Why there are none; null for none. */
+            error: string | null;
         };
         /**
          * McpServerTool
@@ -7171,6 +7427,34 @@ export interface components {
             /** @description The role of the user. */
             role: components["schemas"]["MemberRole"];
         };
+        /** @description Something that agents remember of the caller. Nobody else sees it. Written by the tool `memory`, or here. */
+        Memory: {
+            /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was first remembered.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updatedAt: string;
+            /** @description With which agents it is remembered. */
+            scope: components["schemas"]["MemoryScope"];
+            /** @description With the scope agent: that agent. */
+            agentId: string | null;
+            /** @description Its name: another memory with the same key replaces it. */
+            key: string | null;
+            /** @description What is remembered. */
+            text: string;
+        };
+        /**
+         * @description With which agents a memory is remembered.
+         * @enum {string}
+         */
+        MemoryScope: "agent" | "user";
         /**
          * MemoryTool
          * @description Remembers beyond a conversation.
@@ -7325,6 +7609,48 @@ export interface components {
          */
         OutputContent: components["schemas"]["OutputTextPart"] | components["schemas"]["RefusalPart"];
         /**
+         * OutputFileParam
+         * @description A file that a tool of the service made; the model is told its name.
+         */
+        OutputFileParam: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "output_file";
+            /** @description Its address, as it was received. */
+            file_url?: string | null;
+            /** @description The id of a file of a chat of the caller. */
+            file_id?: string | null;
+            /** @description Its media type. */
+            mime_type?: string | null;
+            /** @description The name of the file. */
+            filename?: string | null;
+            /** @description Its size. */
+            size_bytes?: number | null;
+        };
+        /**
+         * OutputFilePart
+         * @description A file that a tool of the service made.
+         */
+        OutputFilePart: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "output_file";
+            /** @description A link that works without a key for an hour, or a data URL where nothing is stored. */
+            file_url?: string;
+            /** @description The id of the chat file; absent where nothing is stored. */
+            file_id?: string;
+            /** @description Its media type. */
+            mime_type?: string;
+            /** @description The name of the file. */
+            filename?: string;
+            /** @description Its size. */
+            size_bytes?: number;
+        };
+        /**
          * OutputImageParam
          * @description An image that a tool of the service made: `image_url` or `file_id`.
          * @example {
@@ -7344,6 +7670,10 @@ export interface components {
             file_id?: string | null;
             /** @description Its media type. */
             mime_type?: string | null;
+            /** @description The name of the file. */
+            filename?: string | null;
+            /** @description Its size. */
+            size_bytes?: number | null;
             /** @description Whether the part is for the model only: it stays in the input items and is left out of transcripts. */
             invisible?: boolean | null;
         };
@@ -7359,10 +7689,14 @@ export interface components {
             type: "output_image";
             /** @description An http(s) address, or a data URL with the image in base64. */
             image_url?: string;
-            /** @description The id of a file of a chat of the caller. */
+            /** @description The id of the chat file; absent where nothing is stored. */
             file_id?: string;
             /** @description Its media type. */
             mime_type?: string;
+            /** @description The name of the file. */
+            filename?: string;
+            /** @description Its size. */
+            size_bytes?: number;
             /** @description Whether the part is for the model only: it stays in the input items and is left out of transcripts. */
             invisible?: boolean;
         };
@@ -7370,7 +7704,7 @@ export interface components {
          * OutputItem
          * @description Something the model or a tool of the service did.
          */
-        OutputItem: components["schemas"]["OutputMessage"] | components["schemas"]["FunctionCallItem"] | components["schemas"]["ReasoningItem"] | components["schemas"]["ServerToolCall"] | components["schemas"]["ServerToolCallOutput"];
+        OutputItem: components["schemas"]["OutputMessage"] | components["schemas"]["FunctionCallItem"] | components["schemas"]["ReasoningItem"] | components["schemas"]["WebSearchCall"] | components["schemas"]["FileSearchCall"] | components["schemas"]["McpListTools"] | components["schemas"]["McpCall"] | components["schemas"]["McpApprovalRequest"] | components["schemas"]["ServerToolCall"] | components["schemas"]["ServerToolCallOutput"];
         /**
          * OutputMessage
          * @description What the model says.
@@ -7427,7 +7761,7 @@ export interface components {
             /** @description The text. */
             text: string;
             /** @description What the text rests on, in order. */
-            annotations: components["schemas"]["UrlCitation"][];
+            annotations: components["schemas"]["Annotation"][];
             /** @description How likely its tokens were, when the request asks and the provider tells; else empty. */
             logprobs: components["schemas"]["ResponseLogprob"][];
         };
@@ -7848,6 +8182,57 @@ export interface components {
             response: components["schemas"]["Response"];
         };
         /**
+         * ResponseFileSearchCallCompletedEvent
+         * @description It is over; the status of the item says how it went.
+         */
+        ResponseFileSearchCallCompletedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "response.file_search_call.completed";
+            /** @description Numbers the events of a response, from 0, without gaps; also over a pause. */
+            sequence_number: number;
+            /** @description The id of the item. */
+            item_id: string;
+            /** @description The place of the item in the output, from 0. */
+            output_index: number;
+        };
+        /**
+         * ResponseFileSearchCallInProgressEvent
+         * @description A search of documents begins.
+         */
+        ResponseFileSearchCallInProgressEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "response.file_search_call.in_progress";
+            /** @description Numbers the events of a response, from 0, without gaps; also over a pause. */
+            sequence_number: number;
+            /** @description The id of the item. */
+            item_id: string;
+            /** @description The place of the item in the output, from 0. */
+            output_index: number;
+        };
+        /**
+         * ResponseFileSearchCallSearchingEvent
+         * @description The documents are searched.
+         */
+        ResponseFileSearchCallSearchingEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "response.file_search_call.searching";
+            /** @description Numbers the events of a response, from 0, without gaps; also over a pause. */
+            sequence_number: number;
+            /** @description The id of the item. */
+            item_id: string;
+            /** @description The place of the item in the output, from 0. */
+            output_index: number;
+        };
+        /**
          * ResponseFlowStepEvent
          * @description A step of the flow that answers is finished.
          */
@@ -7950,7 +8335,7 @@ export interface components {
             /** @description From -2 to 2. Default: `0`. */
             frequency_penalty?: number | null;
             /** @description Further parts of the reply, as the format names them. */
-            include?: ("message.input_image.image_url" | "message.output_text.logprobs" | "reasoning.encrypted_content")[] | null;
+            include?: ("file_search_call.results" | "web_search_call.action.sources" | "message.input_image.image_url" | "message.output_text.logprobs" | "reasoning.encrypted_content")[] | null;
             /** @description A string, or an array of items: messages, function calls and their outputs, reasoning, references to items of earlier responses. JSON: a text or a list of many kinds. */
             input?: string | components["schemas"]["InputItemParam"][] | null;
             /** @description For this response only: not inherited by later ones. */
@@ -8068,6 +8453,146 @@ export interface components {
             }[];
         };
         /**
+         * ResponseMcpCallArgumentsDeltaEvent
+         * @description A piece of the arguments of that call.
+         */
+        ResponseMcpCallArgumentsDeltaEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "response.mcp_call_arguments.delta";
+            /** @description Numbers the events of a response, from 0, without gaps; also over a pause. */
+            sequence_number: number;
+            /** @description The id of the item. */
+            item_id: string;
+            /** @description The place of the item in the output, from 0. */
+            output_index: number;
+            /** @description What is added to it. */
+            delta: string;
+        };
+        /**
+         * ResponseMcpCallArgumentsDoneEvent
+         * @description The arguments of that call are whole.
+         */
+        ResponseMcpCallArgumentsDoneEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "response.mcp_call_arguments.done";
+            /** @description Numbers the events of a response, from 0, without gaps; also over a pause. */
+            sequence_number: number;
+            /** @description The id of the item. */
+            item_id: string;
+            /** @description The place of the item in the output, from 0. */
+            output_index: number;
+            /** @description The arguments as JSON text. */
+            arguments: string;
+        };
+        /**
+         * ResponseMcpCallCompletedEvent
+         * @description The tool gave its output, which is in the item.
+         */
+        ResponseMcpCallCompletedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "response.mcp_call.completed";
+            /** @description Numbers the events of a response, from 0, without gaps; also over a pause. */
+            sequence_number: number;
+            /** @description The id of the item. */
+            item_id: string;
+            /** @description The place of the item in the output, from 0. */
+            output_index: number;
+        };
+        /**
+         * ResponseMcpCallFailedEvent
+         * @description The call failed; the item says why.
+         */
+        ResponseMcpCallFailedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "response.mcp_call.failed";
+            /** @description Numbers the events of a response, from 0, without gaps; also over a pause. */
+            sequence_number: number;
+            /** @description The id of the item. */
+            item_id: string;
+            /** @description The place of the item in the output, from 0. */
+            output_index: number;
+        };
+        /**
+         * ResponseMcpCallInProgressEvent
+         * @description A tool of an MCP server is called.
+         */
+        ResponseMcpCallInProgressEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "response.mcp_call.in_progress";
+            /** @description Numbers the events of a response, from 0, without gaps; also over a pause. */
+            sequence_number: number;
+            /** @description The id of the item. */
+            item_id: string;
+            /** @description The place of the item in the output, from 0. */
+            output_index: number;
+        };
+        /**
+         * ResponseMcpListToolsCompletedEvent
+         * @description They are known.
+         */
+        ResponseMcpListToolsCompletedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "response.mcp_list_tools.completed";
+            /** @description Numbers the events of a response, from 0, without gaps; also over a pause. */
+            sequence_number: number;
+            /** @description The id of the item. */
+            item_id: string;
+            /** @description The place of the item in the output, from 0. */
+            output_index: number;
+        };
+        /**
+         * ResponseMcpListToolsFailedEvent
+         * @description The server did not say them; the item says why.
+         */
+        ResponseMcpListToolsFailedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "response.mcp_list_tools.failed";
+            /** @description Numbers the events of a response, from 0, without gaps; also over a pause. */
+            sequence_number: number;
+            /** @description The id of the item. */
+            item_id: string;
+            /** @description The place of the item in the output, from 0. */
+            output_index: number;
+        };
+        /**
+         * ResponseMcpListToolsInProgressEvent
+         * @description The tools of an MCP server are asked for.
+         */
+        ResponseMcpListToolsInProgressEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "response.mcp_list_tools.in_progress";
+            /** @description Numbers the events of a response, from 0, without gaps; also over a pause. */
+            sequence_number: number;
+            /** @description The id of the item. */
+            item_id: string;
+            /** @description The place of the item in the output, from 0. */
+            output_index: number;
+        };
+        /**
          * ResponseOutputItemAddedEvent
          * @description An item begins.
          */
@@ -8123,7 +8648,7 @@ export interface components {
             content_index: number;
             /** @description The place among the annotations of the part, from 0. */
             annotation_index: number;
-            annotation: components["schemas"]["UrlCitation"];
+            annotation: components["schemas"]["Annotation"];
         };
         /**
          * ResponseOutputTextDeltaEvent
@@ -8485,7 +9010,7 @@ export interface components {
          * ResponseStreamEvent
          * @description The `data` of a frame, whose `event` is its `type`. Behind the last one stands `event: done` with the data `[DONE]`.
          */
-        ResponseStreamEvent: components["schemas"]["ResponseCreatedEvent"] | components["schemas"]["ResponseInProgressEvent"] | components["schemas"]["ResponseOutputItemAddedEvent"] | components["schemas"]["ResponseContentPartAddedEvent"] | components["schemas"]["ResponseOutputTextDeltaEvent"] | components["schemas"]["ResponseOutputTextAnnotationAddedEvent"] | components["schemas"]["ResponseOutputTextDoneEvent"] | components["schemas"]["ResponseContentPartDoneEvent"] | components["schemas"]["ResponseRefusalDeltaEvent"] | components["schemas"]["ResponseRefusalDoneEvent"] | components["schemas"]["ResponseFunctionCallArgumentsDeltaEvent"] | components["schemas"]["ResponseFunctionCallArgumentsDoneEvent"] | components["schemas"]["ResponseReasoningSummaryPartAddedEvent"] | components["schemas"]["ResponseReasoningSummaryTextDeltaEvent"] | components["schemas"]["ResponseReasoningSummaryTextDoneEvent"] | components["schemas"]["ResponseReasoningSummaryPartDoneEvent"] | components["schemas"]["ResponseServerToolCallInProgressEvent"] | components["schemas"]["ResponseServerToolCallArgumentsDeltaEvent"] | components["schemas"]["ResponseServerToolCallArgumentsDoneEvent"] | components["schemas"]["ResponseServerToolCallCompletedEvent"] | components["schemas"]["ResponseServerToolCallFailedEvent"] | components["schemas"]["ResponseFlowStepEvent"] | components["schemas"]["ResponseSubagentStartedEvent"] | components["schemas"]["ResponseSubagentProgressEvent"] | components["schemas"]["ResponseSubagentCompletedEvent"] | components["schemas"]["ResponseOutputItemDoneEvent"] | components["schemas"]["ResponseCompletedEvent"] | components["schemas"]["ResponseFailedEvent"] | components["schemas"]["ResponseIncompleteEvent"] | components["schemas"]["ResponseErrorEvent"];
+        ResponseStreamEvent: components["schemas"]["ResponseCreatedEvent"] | components["schemas"]["ResponseInProgressEvent"] | components["schemas"]["ResponseOutputItemAddedEvent"] | components["schemas"]["ResponseContentPartAddedEvent"] | components["schemas"]["ResponseOutputTextDeltaEvent"] | components["schemas"]["ResponseOutputTextAnnotationAddedEvent"] | components["schemas"]["ResponseOutputTextDoneEvent"] | components["schemas"]["ResponseContentPartDoneEvent"] | components["schemas"]["ResponseRefusalDeltaEvent"] | components["schemas"]["ResponseRefusalDoneEvent"] | components["schemas"]["ResponseFunctionCallArgumentsDeltaEvent"] | components["schemas"]["ResponseFunctionCallArgumentsDoneEvent"] | components["schemas"]["ResponseReasoningSummaryPartAddedEvent"] | components["schemas"]["ResponseReasoningSummaryTextDeltaEvent"] | components["schemas"]["ResponseReasoningSummaryTextDoneEvent"] | components["schemas"]["ResponseReasoningSummaryPartDoneEvent"] | components["schemas"]["ResponseWebSearchCallInProgressEvent"] | components["schemas"]["ResponseWebSearchCallSearchingEvent"] | components["schemas"]["ResponseWebSearchCallCompletedEvent"] | components["schemas"]["ResponseFileSearchCallInProgressEvent"] | components["schemas"]["ResponseFileSearchCallSearchingEvent"] | components["schemas"]["ResponseFileSearchCallCompletedEvent"] | components["schemas"]["ResponseMcpListToolsInProgressEvent"] | components["schemas"]["ResponseMcpListToolsCompletedEvent"] | components["schemas"]["ResponseMcpListToolsFailedEvent"] | components["schemas"]["ResponseMcpCallInProgressEvent"] | components["schemas"]["ResponseMcpCallArgumentsDeltaEvent"] | components["schemas"]["ResponseMcpCallArgumentsDoneEvent"] | components["schemas"]["ResponseMcpCallCompletedEvent"] | components["schemas"]["ResponseMcpCallFailedEvent"] | components["schemas"]["ResponseServerToolCallInProgressEvent"] | components["schemas"]["ResponseServerToolCallArgumentsDeltaEvent"] | components["schemas"]["ResponseServerToolCallArgumentsDoneEvent"] | components["schemas"]["ResponseServerToolCallCompletedEvent"] | components["schemas"]["ResponseServerToolCallFailedEvent"] | components["schemas"]["ResponseFlowStepEvent"] | components["schemas"]["ResponseSubagentStartedEvent"] | components["schemas"]["ResponseSubagentProgressEvent"] | components["schemas"]["ResponseSubagentCompletedEvent"] | components["schemas"]["ResponseOutputItemDoneEvent"] | components["schemas"]["ResponseCompletedEvent"] | components["schemas"]["ResponseFailedEvent"] | components["schemas"]["ResponseIncompleteEvent"] | components["schemas"]["ResponseErrorEvent"];
         /**
          * ResponseStreamOptions
          * @description How the event stream is sent.
@@ -8663,6 +9188,57 @@ export interface components {
              * @description Input and output tokens together.
              */
             total_tokens: number;
+        };
+        /**
+         * ResponseWebSearchCallCompletedEvent
+         * @description It is over; the status of the item says how it went.
+         */
+        ResponseWebSearchCallCompletedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "response.web_search_call.completed";
+            /** @description Numbers the events of a response, from 0, without gaps; also over a pause. */
+            sequence_number: number;
+            /** @description The id of the item. */
+            item_id: string;
+            /** @description The place of the item in the output, from 0. */
+            output_index: number;
+        };
+        /**
+         * ResponseWebSearchCallInProgressEvent
+         * @description A search of the web, or the reading of a page, begins.
+         */
+        ResponseWebSearchCallInProgressEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "response.web_search_call.in_progress";
+            /** @description Numbers the events of a response, from 0, without gaps; also over a pause. */
+            sequence_number: number;
+            /** @description The id of the item. */
+            item_id: string;
+            /** @description The place of the item in the output, from 0. */
+            output_index: number;
+        };
+        /**
+         * ResponseWebSearchCallSearchingEvent
+         * @description The web is searched, or the page is read.
+         */
+        ResponseWebSearchCallSearchingEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "response.web_search_call.searching";
+            /** @description Numbers the events of a response, from 0, without gaps; also over a pause. */
+            sequence_number: number;
+            /** @description The id of the item. */
+            item_id: string;
+            /** @description The place of the item in the output, from 0. */
+            output_index: number;
         };
         /** @description How a paused response goes on. */
         ResumeResponseInput: {
@@ -8926,12 +9502,12 @@ export interface components {
          * ServerToolContent
          * @description A part of what a tool of the service gave.
          */
-        ServerToolContent: components["schemas"]["AssistantTextPart"] | components["schemas"]["OutputImagePart"] | components["schemas"]["InputTextPart"] | components["schemas"]["InputImagePart"] | components["schemas"]["InputFilePart"];
+        ServerToolContent: components["schemas"]["AssistantTextPart"] | components["schemas"]["OutputImagePart"] | components["schemas"]["OutputFilePart"] | components["schemas"]["InputTextPart"] | components["schemas"]["InputImagePart"] | components["schemas"]["InputFilePart"];
         /**
          * ServerToolContentParam
          * @description A part of what a tool of the service gave.
          */
-        ServerToolContentParam: components["schemas"]["OutputTextParam"] | components["schemas"]["OutputImageParam"] | components["schemas"]["InputTextParam"] | components["schemas"]["InputImageParam"] | components["schemas"]["InputFileParam"];
+        ServerToolContentParam: components["schemas"]["OutputTextParam"] | components["schemas"]["OutputImageParam"] | components["schemas"]["OutputFileParam"] | components["schemas"]["InputTextParam"] | components["schemas"]["InputImageParam"] | components["schemas"]["InputFileParam"];
         /** @description A tool of the service, which a request or an agent may switch on. */
         ServiceTool: {
             /** @description What `tools` of a request and `enabledTools` of an agent name it. */
@@ -9335,6 +9911,20 @@ export interface components {
          * @enum {string}
          */
         ToolOutputStatus: "cancelled" | "error" | "success";
+        /** @description How the results of `file_search` are ranked. */
+        ToolRankingOptionsInput: {
+            /** @description auto or none. */
+            ranker?: string | null;
+            /** @description Only results with at least this score: 0 to 1. */
+            scoreThreshold?: number | null;
+        };
+        /** @description How the results of `file_search` are ranked. */
+        ToolRankingOptionsInputSnake: {
+            /** @description auto or none. */
+            ranker?: string | null;
+            /** @description Only results with at least this score: 0 to 1. */
+            score_threshold?: number | null;
+        };
         /** @description What deep research may spend. */
         ToolResearchBudgetInput: {
             /**
@@ -9355,19 +9945,35 @@ export interface components {
             /** @description Not there. */
             blockedDomains: string[] | null;
         };
-        /** @description Where to search. */
+        /** @description What is searched: domains for `web_search`, attributes of files for `file_search`. */
         ToolSearchFiltersInput: {
-            /** @description Only there. */
+            /** @description web_search: only there, subdomains included. */
             allowedDomains?: string[] | null;
-            /** @description Not there. */
+            /** @description web_search: not there, subdomains included. */
             blockedDomains?: string[] | null;
+            /** @description file_search: the parts of and, or. JSON: a list of such filters, which nest up to 8 levels. */
+            filters?: unknown;
+            /** @description file_search: the attribute that is compared. */
+            key?: string | null;
+            /** @description file_search: eq, ne, gt, gte, lt, lte, in, nin, and, or. */
+            type?: string | null;
+            /** @description file_search: what it is compared with. JSON: a text, a number, a boolean, or a list of those for in and nin. */
+            value?: unknown;
         };
-        /** @description Where to search. */
+        /** @description What is searched: domains for `web_search`, attributes of files for `file_search`. */
         ToolSearchFiltersInputSnake: {
-            /** @description Only there. */
+            /** @description web_search: only there, subdomains included. */
             allowed_domains?: string[] | null;
-            /** @description Not there. */
+            /** @description web_search: not there, subdomains included. */
             blocked_domains?: string[] | null;
+            /** @description file_search: the parts of and, or. JSON: a list of such filters, which nest up to 8 levels. */
+            filters?: unknown;
+            /** @description file_search: the attribute that is compared. */
+            key?: string | null;
+            /** @description file_search: eq, ne, gt, gte, lt, lte, in, nin, and, or. */
+            type?: string | null;
+            /** @description file_search: what it is compared with. JSON: a text, a number, a boolean, or a list of those for in and nin. */
+            value?: unknown;
         };
         /** @description Where the user is, roughly. */
         ToolUserLocationInput: {
@@ -9580,6 +10186,13 @@ export interface components {
             /** @description The new role of the user. */
             role: components["schemas"]["MemberRole"];
         };
+        /** @description Changes of a memory: absent members are kept. */
+        UpdateMemoryInput: {
+            /** @description At most 100 characters; null takes the key away. */
+            key?: string | null;
+            /** @description What is remembered; null keeps it. */
+            text?: string | null;
+        };
         /** @description Changes of an organization: absent members are kept. */
         UpdateOrganizationInput: {
             /**
@@ -9678,7 +10291,10 @@ export interface components {
          * @description Where something in a text comes from.
          */
         UrlCitation: {
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "url_citation";
             /** @description Where the cited place of the text starts, in UTF-16 code units. */
             start_index: number;
@@ -10070,6 +10686,61 @@ export interface components {
             message: string;
             /** @description The member it is about; null for none. */
             param: string | null;
+        };
+        /**
+         * WebSearchActionOpenPage
+         * @description A page was read.
+         */
+        WebSearchActionOpenPage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "open_page";
+            /** @description The address of the page. */
+            url: string;
+        };
+        /**
+         * WebSearchActionSearch
+         * @description A search.
+         */
+        WebSearchActionSearch: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "search";
+            /** @description What was searched for. */
+            query: string;
+            /** @description The same as a list. */
+            queries: string[];
+            /** @description The pages that were found; with `include: ["web_search_call.action.sources"]`. */
+            sources?: {
+                /** @constant */
+                type: "url";
+                /** @description Its address. */
+                url: string;
+            }[];
+        };
+        /**
+         * WebSearchCall
+         * @description A search of the web, or a page of it that was read.
+         */
+        WebSearchCall: {
+            /** @description Names the item; the same in every event and list. */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "web_search_call";
+            /**
+             * @description Its status.
+             * @enum {string}
+             */
+            status: "in_progress" | "completed" | "incomplete" | "failed";
+            /** @description What was done. */
+            action: components["schemas"]["WebSearchActionSearch"] | components["schemas"]["WebSearchActionOpenPage"];
         };
         /**
          * WebSearchCallParam
@@ -19360,6 +20031,263 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LinkedService"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listMemories: {
+        parameters: {
+            query?: {
+                /** @description `user`: only those with every AI; `agent`: only those with a single AI. */
+                scope?: components["schemas"]["MemoryScope"];
+                /** @description Only those with this AI. */
+                aiId?: string;
+                /** @description How many to return. Default 100. */
+                limit?: number;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Memory"][];
+                        /** @description Hand it to `cursor` to read on; null at the end. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    createMemory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "text": "Prefers short answers",
+                 *       "key": "style"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateMemoryInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Memory"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    deleteMemories: {
+        parameters: {
+            query?: {
+                /** @description `user`: only those with every AI; `agent`: only those with a single AI. */
+                scope?: components["schemas"]["MemoryScope"];
+                /** @description Only those with this AI. */
+                aiId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteMemoriesPayload"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getMemory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                memoryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Memory"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    deleteMemory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                memoryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Memory"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    updateMemory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                memoryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "text": "Prefers long answers",
+                 *       "key": "style"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateMemoryInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Memory"];
                 };
             };
             400: components["responses"]["Error400"];
