@@ -110,9 +110,19 @@ describeMembers('CompletionFunctionInput', {
   parameters: record('JSON Schema of the arguments; none when absent.'),
   name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
 });
+const textsByName = described({ type: 'object', additionalProperties: { type: 'string' } });
 describeMembers('CompletionToolInput', {
   type: z.enum(toolTypes),
   container: described({ anyOf: [{ type: 'string' }, { type: 'object' }] }),
+  requireApproval: described({ anyOf: [{ type: 'boolean' }, { type: 'string' }, { type: 'object' }] }),
+  allowedTools: described({ anyOf: [{ type: 'array', items: { type: 'string' }, maxItems: 200 }, { type: 'object' }] }),
+  headers: textsByName,
+  secrets: textsByName,
+});
+const plain = [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }];
+describeMembers('ToolSearchFiltersInput', {
+  value: described({ anyOf: [...plain, { type: 'array', items: { anyOf: plain } }] }),
+  filters: described({ type: 'array', items: { type: 'object' } }),
 });
 describeMembers('CompletionInput', {
   messages: described({ minItems: 1 }),

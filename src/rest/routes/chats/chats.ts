@@ -254,6 +254,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
       'What a run of a chat, or a stored response, did between question and answer. Steps and searches only where the agent shows them or the caller may edit it; instructions and contents of skills for editors only.',
     tag: 'Chats',
     document: tracing,
+    schemas: { FlowStep: 'TraceFlowStep', Usage: 'SubagentUsage' },
   },
   {
     operationId: 'cancelRun',
