@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { lexicalReasons, rerankReasons } from '../../../src/entities/knowledge/retrieval.ts';
 import { eventually } from '../../support/eventually.ts';
 import { indexed } from '../../support/knowledge/knowledge.ts';
 import type { Person } from '../../support/make.ts';
@@ -153,7 +154,25 @@ describe('/metrics', () => {
     const { body } = await service.nobody.get('/metrics');
     for (const text of [...chosen, ann.orgId, ann.keyId, ann.userId]) expect(body).not.toContain(text);
     const labels = new Set([...String(body).matchAll(/[{,](\w+)="/g)].map(([, name]) => name));
-    const ours = ['operation', 'status', 'status_class', 'le', 'direction', 'job', 'pool', 'outcome', 'provider', 'model'];
+    const ours = [
+      'operation',
+      'status',
+      'status_class',
+      'le',
+      'direction',
+      'job',
+      'pool',
+      'outcome',
+      'provider',
+      'model',
+      'mode',
+      'reason',
+    ];
+    // Those of searches take their values from short lists.
+    const valuesOf = (label: string) =>
+      [...String(body).matchAll(new RegExp(`[{,]${label}="([^"]*)"`, 'g'))].map(([, value]) => value);
+    expect(new Set(valuesOf('mode'))).toEqual(new Set(['hybrid', 'lexical']));
+    expect(new Set(valuesOf('reason'))).toEqual(new Set([...lexicalReasons, ...rerankReasons]));
     expect([...labels].filter((name) => !ours.includes(name ?? '')).toSorted()).toEqual(
       ['kind', 'major', 'minor', 'patch', 'space', 'type', 'version'].filter((name) => labels.has(name)),
     );
