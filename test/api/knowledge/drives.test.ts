@@ -8,7 +8,7 @@ import { withService } from '../../support/service.ts';
 const google = await GoogleDrive.start();
 const graph = await MicrosoftGraph.start();
 afterAll(() => Promise.all([google.server.close(), graph.close()]));
-const { make } = await withService('plain', {
+const { service, make } = await withService('plain', {
   env: {
     GOOGLE_API_URL: google.url,
     GOOGLE_TOKEN_URL: `${google.url}/token`,
@@ -64,6 +64,29 @@ async function answer(question: string): Promise<string> {
 }
 
 describe('a folder of Google Drive', () => {
+  it.each([
+    ['failed for a moment', `"indexStatus" = 'FAILED', "isRetryable" = true`],
+    ['was cancelled before it was read', `"indexStatus" = 'CANCELLED', "liveGeneration" = null`],
+    ['was cancelled after it changed', `"changeKey" = 'an earlier one'`],
+  ])('reads a file that %s at the next refresh, though the file did not change since', async (_what, state) => {
+    google.folder('attic');
+    google.add({ id: 'beam', name: 'beam.txt', parents: ['attic'], text: 'The beam is of oak.' });
+    const id = await driveA('attic');
+    await run(id, 1);
+    const { pool } = service.deps.storage.db;
+    await pool.query(`update knowledge_items set ${state}, "indexedAt" = null, "contentHash" = null where "dataSourceId" = $1`, [
+      id,
+    ]);
+    await refresh(id);
+    expect(await run(id, 2)).toMatchObject({ status: 'COMPLETED', listedCount: 0, failedCount: 0 });
+    const { rows } = await pool.query(
+      `select "indexStatus" as status, "changeKey" = "listedKey" as "isRead", "indexedAt" is not null as "isIndexed" from knowledge_items
+       where "dataSourceId" = $1`,
+      [id],
+    );
+    expect(rows).toEqual([{ status: 'INDEXED', isRead: true, isIndexed: true }]);
+  });
+
   it('is indexed, cited, refreshed by its changes, and loses what is deleted', async () => {
     google.folder('shop');
     google.add({ id: 'hours', name: 'hours.md', parents: ['shop'], text: '# Hours\n\nThe workshop opens at nine.\n' });

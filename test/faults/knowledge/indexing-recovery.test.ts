@@ -58,6 +58,28 @@ describe('a worker that died', () => {
   });
 });
 
+describe('a worker that is killed right after it completed an item', () => {
+  it('leaves the item queued when another run was requested meanwhile', async () => {
+    const sourceId = await added();
+    await indexed(ann, sourceId);
+    const { indexing } = service.deps.storage;
+    const { rows } = await sql(
+      `update knowledge_items set "indexStatus" = 'QUEUED', "updatedAt" = now() where "dataSourceId" = $1 returning id`,
+      [sourceId],
+    );
+    const itemId = rows[0].id as string;
+    const lease = await indexing.lease(itemId, 'a process of this test', 60_000);
+    if (lease === undefined) throw new Error('the item is not queued');
+    expect(await indexing.requeueSource(sourceId, true)).toEqual([]);
+    expect(await indexing.completeUnchanged(lease)).toEqual({ isRunWanted: true });
+    const { rows: left } = await sql('select "indexStatus" as status, "isForced" from knowledge_items where id = $1', [itemId]);
+    expect(left).toEqual([{ status: 'QUEUED', isForced: true }]);
+    // The job of the killed worker is tried again.
+    await service.deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: someOwner, key: itemId });
+    await eventually(async () => expect((await itemOf(sourceId)).indexStatus).toBe('INDEXED'));
+  });
+});
+
 describe('a failure that may pass', () => {
   it('is tried five times, then fails with a reason that a person can act on', async () => {
     const sourceId = await added();

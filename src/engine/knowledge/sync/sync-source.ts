@@ -124,8 +124,11 @@ async function runListing(
       signal.throwIfAborted();
       if (part.done === true) {
         const { isComplete, bound = null, state } = part.value;
-        const remove = queueAll(context, 'knowledge.delete-item');
-        await storage.syncing.finish(lease, { isComplete, bound, state }, remove);
+        await storage.syncing.finish(
+          lease,
+          { isComplete, bound, state },
+          { remove: queueAll(context, 'knowledge.delete-item'), index: queueAll(context, 'knowledge.index-item') },
+        );
         await endRuns(context, source.id);
         return;
       }

@@ -33,7 +33,10 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
   }
 
   const until = (placeholder: string) => `"leaseUntil" = now() + ${placeholder}::int * interval '1 millisecond'`;
-  const ended = `"leaseOwner" = null, "leaseUntil" = null, attempt = 0, "isForced" = "isForced" and "isRunWanted", "indexPercentage" = 100`;
+  // An item that changed meanwhile is queued in the same statement: a process that is killed after it loses nothing.
+  const ended = (status: string) =>
+    `"indexStatus" = case when "isRunWanted" then 'QUEUED' else ${status} end, "leaseOwner" = null, "leaseUntil" = null, attempt = 0,
+     "isForced" = "isForced" and "isRunWanted", "indexPercentage" = case when "isRunWanted" then 0 else 100 end`;
   const wanted = '"isRunWanted"';
 
   return {
@@ -74,9 +77,9 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
         const row = await leased<{ isRunWanted: boolean }>(
           tx,
           lease,
-          `"indexStatus" = 'INDEXED', "liveGeneration" = "lastGeneration", "documentCount" = $4, "tokenCount" = $5, "contentHash" = $6,
+          `"liveGeneration" = "lastGeneration", "documentCount" = $4, "tokenCount" = $5, "contentHash" = $6,
            "mimeType" = $7, metadata = case when $8::text is null then metadata - 'title' else metadata || jsonb_build_object('title', $8::text) end,
-           "errorCode" = null, "errorMessage" = null, "isRetryable" = false, "indexedAt" = now(), "lastCheckedAt" = now(), "changeKey" = $9, ${ended}`,
+           "errorCode" = null, "errorMessage" = null, "isRetryable" = false, "indexedAt" = now(), "lastCheckedAt" = now(), "changeKey" = $9, ${ended("'INDEXED'")}`,
           [content.documentCount, content.tokenCount, content.contentHash, content.mimeType, content.title, lease.listedKey],
           wanted,
         );
@@ -95,7 +98,7 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
       const row = await leased<{ isRunWanted: boolean }>(
         pool,
         lease,
-        `"indexStatus" = 'INDEXED', "errorCode" = null, "errorMessage" = null, "isRetryable" = false, "lastCheckedAt" = now(), "changeKey" = $4, ${ended}`,
+        `"errorCode" = null, "errorMessage" = null, "isRetryable" = false, "lastCheckedAt" = now(), "changeKey" = $4, ${ended("'INDEXED'")}`,
         [lease.listedKey],
         wanted,
       );
@@ -107,8 +110,8 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
         pool,
         lease,
         // The same content would fail again: it is not fetched before it changes.
-        `"indexStatus" = $4, "errorCode" = $5, "errorMessage" = $6, "isRetryable" = $7, "lastCheckedAt" = now(),
-         "changeKey" = case when $7 then "changeKey" else $8 end, ${ended}`,
+        `"errorCode" = $5, "errorMessage" = $6, "isRetryable" = $7, "lastCheckedAt" = now(),
+         "changeKey" = case when $7 then "changeKey" else $8 end, ${ended('$4')}`,
         [status, errorCode, errorMessage, isRetryable, lease.listedKey],
         wanted,
       );

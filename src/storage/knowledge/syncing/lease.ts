@@ -92,8 +92,15 @@ export interface SyncStore {
   known(dataSourceId: string, uniqueIds: readonly string[]): Promise<readonly KnownSyncItem[]>;
   /** Stores a part of the listing. `also` gets the items to index. @throws LeaseLostError */
   apply(lease: SyncLease, page: SyncedPage, leaseMs: number, also: AlsoInTransaction): Promise<PageOutcome>;
-  /** Ends the listing. `also` gets the items to remove. @throws LeaseLostError */
-  finish(lease: SyncLease, end: RunEnd, also: AlsoInTransaction): Promise<void>;
+  /**
+   * Ends the listing. `remove` gets the items to remove; `index` those that earlier runs listed, that were not read, and that this run may not have
+   * named. @throws LeaseLostError
+   */
+  finish(
+    lease: SyncLease,
+    end: RunEnd,
+    also: { readonly remove: AlsoInTransaction; readonly index: AlsoInTransaction },
+  ): Promise<void>;
   /** Ends the run; what was indexed stays. @throws LeaseLostError */
   fail(lease: SyncLease, reason: { readonly code: string; readonly message: string }): Promise<void>;
   /** Gives the lease back: the run goes on at the next job. `isCounted`: this attempt failed. @throws LeaseLostError */

@@ -102,7 +102,7 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
       announce(lease.source.id);
       return outcome;
     },
-    async finish(lease, { isComplete, bound, state }, also) {
+    async finish(lease, { isComplete, bound, state }, { remove, index }) {
       const dataSourceId = lease.source.id;
       await db.transaction(async (tx) => {
         await leased(tx, lease, `"isComplete" = $4, bound = $5, place = null, "currentItem" = null`, [isComplete, bound]);
@@ -119,7 +119,8 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
              "syncState" = case when $4 then $5::jsonb else "syncState" end where id = $1`,
           [dataSourceId, bound === null ? null : 'BOUND_REACHED', message, state !== undefined, JSON.stringify(state ?? null)],
         );
-        await also(tx, removed);
+        await remove(tx, removed);
+        await index(tx, isComplete ? [] : await requeueUnread(tx, lease));
       });
       announce(dataSourceId);
     },
@@ -311,4 +312,20 @@ async function removeMissing(
     values,
   );
   return { removed: removed.map(({ id }) => ({ id, orgId, tenantId })), heldCount: rowCount ?? 0 };
+}
+
+/**
+ * Queues the items that an earlier run listed and that were not read: after a failure of the moment, or a cancellation. A listing of changes names them
+ * only when they change again.
+ */
+async function requeueUnread(tx: Transaction, { runId, source, orgId, tenantId }: SyncLease): Promise<readonly OwnedId[]> {
+  const { rows } = await tx.query<{ id: string }>(
+    `update knowledge_items i set "updatedAt" = now(), "indexStatus" = 'QUEUED', "indexPercentage" = 0, attempt = 0, "queuedRunId" = $2
+     where i."dataSourceId" = $1 and i."seenRunId" is distinct from $2 and i."missedRuns" = 0
+       and (i."indexStatus" = 'CANCELLED' or (i."indexStatus" = 'FAILED' and i."isRetryable")
+         or (i."indexStatus" = 'INDEXED' and i."listedKey" is not null and i."changeKey" is distinct from i."listedKey"))
+     returning i.id`,
+    [source.id, runId],
+  );
+  return rows.map(({ id }) => ({ id, orgId, tenantId }));
 }
