@@ -28,13 +28,13 @@ function syncsOfTwo(): void {
     await drive.server.close();
   });
 
-  it(`end as if none was killed, after ${kills} kills of one or the other (seed ${seed})`, { timeout: 600_000 }, async () => {
+  it(`end as if none was killed, after ${kills} kills of one or the other (seed ${seed})`, { timeout: 1_200_000 }, async () => {
     const folder = newFolder();
     const world = {
       ...{ drive, kills, seed, processes: 2 },
       async launch() {
         const instance = await cluster.start({ ...driveEnv(drive), DATA_DIR: folder });
-        return { parley: instance.process, ann: instance.client() };
+        return { ann: instance.client(), kill: () => instance.process.kill('SIGKILL') };
       },
       query: async (sql: string, values: readonly unknown[]) => (await tables.query(sql, [...values])).rows,
     };

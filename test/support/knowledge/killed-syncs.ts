@@ -3,21 +3,20 @@ import { expect } from 'vitest';
 import type { GoogleDrive } from '../../fixtures/upstreams/google-drive.ts';
 import type { TestClient } from '../client.ts';
 import { eventually } from '../eventually.ts';
-import type { ParleyProcess } from '../processes/process.ts';
 import { seededRandom } from '../random.ts';
 
 /** One of the processes that sync. */
 export interface Syncing {
-  readonly parley: ParleyProcess;
   readonly ann: TestClient;
+  kill(): Promise<unknown>;
 }
 
 export interface KilledSyncs {
   readonly drive: GoogleDrive;
   readonly kills: number;
   readonly seed: number;
-  /** Starts a process, or the one that takes the place of a killed one. */
-  launch(): Promise<Syncing>;
+  /** Starts a process, or the one that takes the place of a killed one. @param isLast  it takes the place of the last one, and is not killed. */
+  launch(isLast: boolean): Promise<Syncing>;
   /** How many run side by side. */
   readonly processes: number;
   /** Reads the tables, whichever process runs. */
@@ -25,14 +24,17 @@ export interface KilledSyncs {
 }
 
 const count = 500;
+/** After every second kill, so many files change, are deleted and are added. */
+const changesEvery = 2;
+const changes = 8;
 const folder = 'shelf';
-/** The most requests to the drive, and then the longest time, that a process lives before it is killed. */
-const requestsMax = 80;
-/** Fewer would cut off the same item five times in a row, which gives it up. */
+/** The kills are spread over about as many requests to the drive: the listing and many of the files. What is left is read after the last kill. */
+const requestsSpread = 300;
+/** Fewer between two kills would cut off the same item five times in a row, which gives it up. */
 const requestsMin = 6;
 const restMsMax = 150;
-/** With nothing left to ask for, it is killed after this. */
-const lifeMsMax = 6_000;
+/** With nothing left to ask for, a process is killed after this. */
+const idleMsMax = 1_500;
 
 /** Where a stand-in of a drive is found, and an account of it. */
 export function driveEnv(drive: GoogleDrive): Readonly<Record<string, string>> {
@@ -67,7 +69,7 @@ export async function syncThroughKills(world: KilledSyncs): Promise<{ readonly s
   while (made < count) add();
 
   const running: Syncing[] = [];
-  for (let process = 0; process < world.processes; process += 1) running.push(await world.launch());
+  for (let process = 0; process < world.processes; process += 1) running.push(await world.launch(false));
   const some = () => (running[0] as Syncing).ann;
   const agent = await some().post('/api/v1/ais', { src: '', name: 'Ada', description: '', instructions: '' });
   const { access: accessToken, refresh: refreshToken } = drive.tokens;
@@ -80,10 +82,14 @@ export async function syncThroughKills(world: KilledSyncs): Promise<{ readonly s
   const sourceId = added.body.data[0].id as string;
   const refresh = async () =>
     expect((await some().post(`/api/v1/data-sources/${sourceId}/refresh`)).status, 'a refresh').toBe(200);
+  const hasEnded = async () =>
+    (await some().get(`/api/v1/data-sources/${sourceId}/runs`)).body.data.every(
+      ({ endedAt }: { endedAt: string | null }) => endedAt !== null,
+    );
 
   for (let kill = 0; kill < kills; kill += 1) {
-    if (kill % 5 === 4) {
-      for (let change = 0; change < 20; change += 1) {
+    if (kill % changesEvery === changesEvery - 1) {
+      for (let change = 0; change < changes; change += 1) {
         const ids = [...drive.files.keys()].filter((id) => id.startsWith('file-'));
         const changed = ids[upTo(ids.length)] as string;
         drive.change(changed, { text: `The ${changed} was written anew in round ${kill}, line ${change}.` });
@@ -93,19 +99,28 @@ export async function syncThroughKills(world: KilledSyncs): Promise<{ readonly s
       }
       await refresh();
     }
-    const until = drive.server.requests.length + requestsMin + upTo(requestsMax);
-    const begun = performance.now();
-    while (drive.server.requests.length < until && performance.now() - begun < lifeMsMax) await wait(5);
+    await requested(drive, requestsMin + upTo(Math.max(1, (2 * requestsSpread) / kills - 2 * requestsMin)), hasEnded);
     await wait(upTo(restMsMax));
     const victim = upTo(running.length);
-    await running[victim]?.parley.kill('SIGKILL');
-    running[victim] = await world.launch();
+    await running[victim]?.kill();
+    running[victim] = await world.launch(kill === kills - 1);
   }
   // One run may go on from where it was cut off; the one after it sees everything.
   await ended(some(), sourceId);
   await refresh();
   await ended(some(), sourceId, 0);
   return { sourceId, ann: some() };
+}
+
+/** Waits until the drive got that many more requests, however long a slow machine takes; or until all runs have ended and it gets none for a while. */
+async function requested(drive: GoogleDrive, more: number, hasEnded: () => Promise<boolean>): Promise<void> {
+  const { requests } = drive.server;
+  const until = requests.length + more;
+  for (let seen = requests.length, since = performance.now(); seen < until; seen = requests.length) {
+    await wait(5);
+    if (requests.length > seen) since = performance.now();
+    if (performance.now() - since > idleMsMax && (await hasEnded())) return;
+  }
 }
 
 /** Waits until the last run has ended. A file that was deleted before it was fetched fails, until a run finds it gone: `failedMax` is 0 after that. */
