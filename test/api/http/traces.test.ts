@@ -10,15 +10,15 @@ import { withService } from '../../support/service.ts';
 const collector: Collector = await startCollector();
 const headerSecret = 'CANARY-collector-key';
 const log: string[] = [];
+const tracingOn = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+  OTEL_EXPORTER_OTLP_HEADERS: `x-collector-key=${headerSecret},x-team=a%20b`,
+  OTEL_SERVICE_NAME: 'parley-test',
+  OTEL_BSP_SCHEDULE_DELAY: '20',
+};
+// Without EMBEDDING_MODEL: vectors of the knowledge would be asked of the scripted upstream, at any time.
 const { service, make, upstream } = await withService('model', {
-  env: {
-    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    OTEL_EXPORTER_OTLP_HEADERS: `x-collector-key=${headerSecret},x-team=a%20b`,
-    OTEL_SERVICE_NAME: 'parley-test',
-    OTEL_BSP_SCHEDULE_DELAY: '20',
-    EMBEDDING_MODEL: 'openai/test-embedding',
-    LOG_LEVEL: 'info',
-  },
+  env: { ...tracingOn, LOG_LEVEL: 'info' },
   onLog: (line) => void log.push(line),
 });
 let api: ApiServer;
@@ -193,10 +193,12 @@ describe('traces', () => {
   });
 
   it('go on to a provider of embeddings', async () => {
+    const embedding = await withService('model', { env: { ...tracingOn, EMBEDDING_MODEL: 'openai/test-embedding' } });
+    const bob = await embedding.make.person();
     const data = [{ object: 'embedding', index: 0, embedding: [1, 2] }];
     upstream.next({ body: JSON.stringify({ data, usage: { prompt_tokens: 7, total_tokens: 7 } }) });
     const asked = { model: 'openai/test-embedding', input: 'CANARY-text' };
-    expect((await ann.post('/api/v1/embeddings', asked, traceparent('01'))).status).toBe(200);
+    expect((await bob.post('/api/v1/embeddings', asked, traceparent('01'))).status).toBe(200);
     await requestSpan((span) => span.traceId === traceId);
     const [call] = named('embeddings openai/test-embedding');
     expect(call).toMatchObject({
