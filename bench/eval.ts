@@ -5,7 +5,8 @@ import { plainBlocks } from '../src/engine/knowledge/extract/markdown-blocks.ts'
 import { indexChunks } from '../src/engine/knowledge/index/index-chunks.ts';
 import { textSearchConfig } from '../src/engine/knowledge/index/language.ts';
 import type { Meaning } from '../src/engine/knowledge/meaning/meaning.ts';
-import { type ContextText, contextOf } from '../src/engine/knowledge/search/follow-up.ts';
+import { contextOf } from '../src/engine/knowledge/search/follow-up.ts';
+import type { ContextText } from '../src/engine/knowledge/search/question-terms.ts';
 import { rankAll } from '../src/engine/knowledge/search/search.ts';
 import { rankChunks } from '../src/engine/knowledge/search/words.ts';
 import type { Turn } from '../src/entities/knowledge/searched-question.ts';

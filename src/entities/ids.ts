@@ -38,7 +38,7 @@ export const idPrefixes = {
   serverToolOutput: 'sto',
   functionCall: 'fc',
   mcpList: 'mcpl',
-  mcpCall: 'mcp',
+  mcpCall: 'mcpc',
   mcpApproval: 'mcpr',
   webSearchCall: 'ws',
   fileSearchCall: 'fs',

@@ -1,12 +1,6 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../entities/errors.ts';
-
-/** Where faults are noted. */
-export interface FaultNotes {
-  /** Whether more faults are not kept. */
-  readonly isFull: boolean;
-  add(param: string, message: string, code?: ErrorCode): void;
-}
+import type { FaultNotes } from '../entities/fault-notes.ts';
 
 /**
  * Reads a value by its schema, and notes every fault with its place and its code.

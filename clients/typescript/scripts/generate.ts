@@ -22,6 +22,8 @@ const scalars = {
   PlainValue: 'string | number | boolean',
   StringMap: 'Record<string, string>',
   Texts: 'string | readonly string[]',
+  ToolApproval: 'boolean | string | Record<string, unknown>',
+  ToolNames: 'readonly string[] | Record<string, unknown>',
   ValueMap: 'Record<string, string | number | boolean>',
 };
 

@@ -1,5 +1,5 @@
 import type { ModelInfo } from '../../engine/models/catalog.ts';
-import type { ModelMessage, ModelParameters, ModelPart } from '../../engine/models/port.ts';
+import type { ModelMessage, ModelPart } from '../../engine/models/port.ts';
 import { RunFold } from '../../engine/runs/fold.ts';
 import { awaitedCall, imagesOf } from '../../engine/runs/prompt/transcript.ts';
 import type { RunPlan } from '../../engine/runs/run-engine.ts';
@@ -8,7 +8,7 @@ import { isForcing } from '../../engine/runs/tools/choice.ts';
 import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import { skillInstructions } from '../../engine/tools/skills/skills.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
-import type { AgentOptions, RunnableAgent } from '../../entities/agents/agent.ts';
+import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import type { FlowStepRecord } from '../../entities/agents/flow.ts';
 import type { ToolCall } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
@@ -19,6 +19,7 @@ import type { IncompleteReason, RunEvent, RunEventStream, RunSnapshot, Usage } f
 import type { Warning } from '../../entities/warning.ts';
 import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { type ChosenFlow, chooseFlow, type FlowTurn, flowPlanOf, toolsOfFlow } from '../agents/flow-choice.ts';
+import { parametersOf } from '../agents/options.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
 import { requireNoToolConflict, withAgentTools } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
@@ -309,16 +310,6 @@ function toolsOf(
   if (flow !== undefined) return toolsOfFlow(flow, agent);
   if (allowed !== undefined) return { tools, serviceTools, onlyTools: allowed.functions };
   return { ...withAgentTools(tools, agent), serviceTools: withStandingTools(serviceTools, agent?.enabledTools ?? []) };
-}
-
-/** The first value of each option is the one used. */
-export function parametersOf(options: AgentOptions): ModelParameters {
-  const given: Record<string, number> = {};
-  for (const name of ['temperature', 'topP', 'topK', 'maxTokens', 'frequencyPenalty', 'presencePenalty'] as const) {
-    const value = options[name]?.[0];
-    if (value !== undefined) given[name] = value;
-  }
-  return given;
 }
 
 /** Counts four characters as a token: the tokenizers of all models are not known. */

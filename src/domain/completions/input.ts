@@ -1,13 +1,14 @@
 import type { ModelMessage, ModelParameters, ModelTool, ResponseFormat } from '../../engine/models/port.ts';
 import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import { DomainError } from '../../entities/errors.ts';
+import type { FaultNotes } from '../../entities/fault-notes.ts';
 import { isId } from '../../entities/ids.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
 import { type EnabledTool, toolTypeNames } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import type { Settings } from '../../settings.ts';
 import { completionInput, type ReadCompletionInput } from '../../wire/completions.ts';
-import { type FaultNotes, readWire } from '../../wire/read.ts';
+import { readWire } from '../../wire/read.ts';
 import type { Unread } from '../../wire/schema.ts';
 import { type RunOptions, readOptions } from '../chats/options.ts';
 import { readSecrets } from '../chats/secrets.ts';

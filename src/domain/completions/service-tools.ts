@@ -1,9 +1,10 @@
 import { givenSecretsOf } from '../../engine/tools/mcp/given-secrets.ts';
 import type { ToolRegistry } from '../../engine/tools/registry.ts';
+import type { FaultNotes } from '../../entities/fault-notes.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
 import { type EnabledTool, toolTypeNames, toolTypeOf } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
-import { type FaultNotes, readWire } from '../../wire/read.ts';
+import { readWire } from '../../wire/read.ts';
 import { responseToolParam } from '../../wire/responses/tools.ts';
 import { readSecrets } from '../chats/secrets.ts';
 import type { Faults } from '../faults.ts';

@@ -6,7 +6,7 @@ import { isId } from '../../entities/ids.ts';
 import { type Memory, type MemoryScope, memoryKeyMaxChars } from '../../entities/memories/memory.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
 import { oneLine, storableText } from '../../lib/text.ts';
-import type { MemoryFilter } from '../../storage/memories/memories.ts';
+import type { MemoryFilter } from '../../storage/memories/owner.ts';
 import { agentForRun } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';

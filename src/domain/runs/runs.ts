@@ -13,6 +13,7 @@ import type { Warning } from '../../entities/warning.ts';
 import { canWriteChat, visibleChats } from '../access/access.ts';
 import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { type ChosenFlow, chooseFlow, flowPlanOf, toolsOfFlow } from '../agents/flow-choice.ts';
+import { parametersOf } from '../agents/options.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
 import { requireNoToolConflict, withAgentTools } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
@@ -30,7 +31,6 @@ import {
 import { routingFor, showsSteps } from '../chats/options.ts';
 import { contextOfPrompt } from '../chats/prompt-files.ts';
 import { asShown } from '../chats/transcripts.ts';
-import { parametersOf } from '../completions/completions.ts';
 import { settleSearchedSources } from '../completions/searched-sources.ts';
 import { withStandingTools } from '../completions/service-tools.ts';
 import type { Deps } from '../deps.ts';

@@ -8,9 +8,9 @@ import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isObject } from '../../lib/json.ts';
 import { agentForRun, modelIdOf } from '../agents/agents.ts';
+import { parametersOf } from '../agents/options.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
 import { withAgentTools } from '../agents/tools.ts';
-import { parametersOf } from '../completions/completions.ts';
 import type { Deps } from '../deps.ts';
 
 type AgentDeps = Pick<Deps, 'storage' | 'models' | 'now'>;

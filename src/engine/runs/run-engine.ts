@@ -12,7 +12,6 @@ import type { EmbeddingModel } from '../models/router.ts';
 import type { ProviderRouting } from '../models/routing.ts';
 import type { AnswerCheck } from './answer/gate.ts';
 import type { Approvals } from './prompt/approvals.ts';
-import type { RewriteQuestion } from './prompt/rewrite.ts';
 import type { RunTimings } from './usage/timings.ts';
 
 /** Everything one run needs. Access is checked before: the engine knows no user, only whom to charge. */
@@ -185,3 +184,11 @@ export type Retrieve = (
   readonly retrieval: Retrieval;
   readonly searched: SearchedQuestion;
 }>;
+
+/** Rewrites a question that continues a conversation. */
+export type RewriteQuestion = (
+  question: string,
+  earlier: readonly Turn[],
+  charge: Charge,
+  signal: AbortSignal,
+) => Promise<string | undefined>;

@@ -1,7 +1,7 @@
+import type { FaultNotes } from '../../entities/fault-notes.ts';
 import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
 import type { EnabledTool, ListedTool, OutputFile, ToolType } from '../../entities/runs/tool.ts';
-import type { FaultNotes } from '../../wire/read.ts';
 import type { TokenUsage } from '../models/port.ts';
 import type { RunPlan } from '../runs/run-engine.ts';
 import type { TokenNeed } from '../runs/usage/limits.ts';

@@ -34,6 +34,8 @@ export interface SchemaTypes {
     PlainValue: { Input: unknown; Output: unknown };
     JsonObject: { Input: unknown; Output: unknown };
     Texts: { Input: unknown; Output: unknown };
+    ToolNames: { Input: unknown; Output: unknown };
+    ToolApproval: { Input: unknown; Output: unknown };
     JsonSchema: { Input: unknown; Output: unknown };
     File: { Input: UploadedFile; Output: never };
   };

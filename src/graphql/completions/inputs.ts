@@ -143,10 +143,10 @@ export const ToolInput = builder.inputType('CompletionToolInput', {
         description: 'image_generation: where an image is changed.',
       }),
       requireApproval: t.field({
-        type: 'JSON',
+        type: 'ToolApproval',
         required: false,
         description:
-          'Whether each call of a tool of the service waits for approval. mcp: also `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`. JSON: true or false, a text or an object.',
+          'Whether each call of a tool of the service waits for approval. mcp: also `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`.',
       }),
       server: text('mcp_server: the name or the id of the integration.'),
       serverUrl: text('mcp: the address of the server.'),
@@ -171,10 +171,9 @@ export const ToolInput = builder.inputType('CompletionToolInput', {
       serverLabel: text('mcp: the name of the server in this request. mcp_server: the name of the integration.'),
       name: text('mcp_server: the same.'),
       allowedTools: t.field({
-        type: 'JSON',
+        type: 'ToolNames',
         required: false,
-        description:
-          'mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`. JSON: a list of texts or an object.',
+        description: 'mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`.',
       }),
       fileId: text('spreadsheet: the file that holds the tables.'),
       fileIds: texts('spreadsheet: the files that hold them.'),

@@ -1,20 +1,11 @@
+// Raw SQL: the row of the user is locked, so that writes of one user take turns.
 import type { Memory } from '../../entities/memories/memory.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
 import { newestFirst } from '../database/paging.ts';
 import type { Transaction } from '../database/prisma.ts';
+import type { MemoryFilter, MemoryOwner } from './owner.ts';
 import { type RankedMemory, rankMemories } from './ranking.ts';
-
-/** Whose memories: those of one user in one organization. Every statement has both. */
-export interface MemoryOwner {
-  readonly orgId: string;
-  readonly userId: string;
-}
-
-/** Memories with one agent; null: those with every agent; `any`: those with a single agent, whichever; absent: all. */
-export interface MemoryFilter extends MemoryOwner {
-  readonly agentId?: string | null;
-}
 
 export interface NewMemory extends Omit<Memory, 'updatedAt'> {
   readonly searchText: string;

@@ -2,7 +2,7 @@
 import type { Memory } from '../../entities/memories/memory.ts';
 import type { Database } from '../database/database.ts';
 import { Parameters, prepared } from '../database/sql/where.ts';
-import type { MemoryFilter } from './memories.ts';
+import type { MemoryFilter } from './owner.ts';
 
 export interface RankedMemory extends Memory {
   /** BM25; above 0. */

@@ -108,7 +108,10 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.deleteSkill': line('edits', async ({ agent, world }) => ({ agentId: agent, id: await world.skill(agent) })),
   'Query.flows': line('sees', ofAgent),
   'Query.flow': line('sees', ofAgentById('flow')),
-  'Mutation.createFlow': line('edits', ({ agent, world }) => ({ agentId: agent, input: { name: world.name('Flow') } })),
+  'Mutation.createFlow': line('edits', ({ agent, world }) => ({
+    agentId: agent,
+    input: { name: world.name('Flow'), enabled: false },
+  })),
   'Mutation.updateFlow': line('edits', ofAgentById('flow', { enabled: false })),
   'Mutation.deleteFlow': line('edits', async ({ agent, world }) => ({ agentId: agent, id: await world.flow(agent) })),
   'Query.agentSecrets': line('edits', ofAgent),

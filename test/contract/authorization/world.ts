@@ -236,7 +236,8 @@ export class World {
     return this.part(agent, 'skills', { name: this.name('Skill'), content: 'Ask first.' });
   }
   flow(agent: string): Promise<string> {
-    return this.part(agent, 'flows', { name: this.name('Flow') });
+    // One flow of an agent is enabled at a time.
+    return this.part(agent, 'flows', { name: this.name('Flow'), enabled: false });
   }
   secret(agent: string): Promise<string> {
     return this.part(agent, 'secrets', { key: this.name('KEY'), secretType: 'apiKey', value: 'value-of-a-secret' });

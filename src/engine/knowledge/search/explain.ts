@@ -1,9 +1,9 @@
 import type { MatchedWord } from '../../../entities/knowledge/searched-question.ts';
 import type { ChunkDetails } from '../../../storage/knowledge/chunk-details.ts';
 import { type ChunkRanking, termScore } from '../../../storage/knowledge/chunk-ranking.ts';
-import type { ContextText } from './follow-up.ts';
 import type { FoundPassage } from './passages.ts';
 import type { PlannedTerm } from './question.ts';
+import type { ContextText } from './question-terms.ts';
 import { type AllowedSources, planOf } from './words.ts';
 
 /** The words that each passage was found by, by its `chunkId`; those that add most first. */

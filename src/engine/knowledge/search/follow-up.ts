@@ -1,11 +1,5 @@
 import type { Turn } from '../../../entities/knowledge/searched-question.ts';
-import { questionMaxChars } from './question-terms.ts';
-
-/** A text whose words are searched besides those of the question; a word counts `weight` times as much as one of the question. */
-export interface ContextText {
-  readonly text: string;
-  readonly weight: number;
-}
+import { type ContextText, questionMaxChars } from './question-terms.ts';
 
 /** The user's messages before the question: the nearest says what "it" is, an earlier one what that was about. */
 const userWeights = [0.6, 0.3, 0.15];

@@ -3,9 +3,9 @@ import type { ChunkRanking, RankedChunk, ScoredId } from '../../../storage/knowl
 import type { EmbeddingStore } from '../../../storage/knowledge/embeddings/embeddings.ts';
 import type { ServingSpace } from '../../../storage/knowledge/embeddings/spaces.ts';
 import { type Meaning, questionVectors } from '../meaning/meaning.ts';
+import type { AskedQuestion } from './asked-question.ts';
 import { inContext } from './follow-up.ts';
 import { fuse } from './fuse.ts';
-import type { AskedQuestion } from './search.ts';
 import { type AllowedSources, findsNothing, rankChunks, scoreWords } from './words.ts';
 
 /** Passages that each way of searching finds before both are joined. */

@@ -1,7 +1,6 @@
 import type { WordOrigin } from '../../../entities/knowledge/searched-question.ts';
 import type { ChunkRanking, QuestionTerms, SourceTerm } from '../../../storage/knowledge/chunk-ranking.ts';
 import { searchableText } from '../index/searchable-text.ts';
-import type { ContextText } from './follow-up.ts';
 import { nearWordsOfUnknown } from './unknown-words.ts';
 
 export interface AskedTerm extends SourceTerm {
@@ -9,6 +8,12 @@ export interface AskedTerm extends SourceTerm {
 }
 export interface AskedTerms extends QuestionTerms {
   readonly terms: readonly AskedTerm[];
+}
+
+/** A text whose words are searched besides those of the question; a word counts `weight` times as much as one of the question. */
+export interface ContextText {
+  readonly text: string;
+  readonly weight: number;
 }
 
 /** Longer questions are cut, not refused. */

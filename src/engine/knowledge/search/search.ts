@@ -1,8 +1,8 @@
 import type { Retrieval } from '../../../entities/knowledge/retrieval.ts';
 import type { ChunkRanking, RankedChunk } from '../../../storage/knowledge/chunk-ranking.ts';
-import type { Charge } from '../../runs/run-engine.ts';
 import type { Meaning } from '../meaning/meaning.ts';
-import { type ContextText, inContext } from './follow-up.ts';
+import type { AskedQuestion } from './asked-question.ts';
+import { inContext } from './follow-up.ts';
 import { rankHybrid } from './hybrid.ts';
 import { choosePassages, type FoundPassage, type PassageLimits, type UrlOf } from './passages.ts';
 import { type Reranker, rerankedMax } from './reranker.ts';
@@ -15,15 +15,6 @@ export interface SearchContext {
   readonly meaning: Meaning | undefined;
   /** Undefined while RERANK_URL is not set. */
   readonly reranker: Reranker | undefined;
-}
-
-/** A question as it is searched. */
-export interface AskedQuestion {
-  readonly text: string;
-  /** What was said before that the question is about; `[]` for a question that stands alone. */
-  readonly context: readonly ContextText[];
-  /** Who pays for the vector of the question. */
-  readonly charge: Charge;
 }
 
 /** Chunks, best first, and how they were found. */

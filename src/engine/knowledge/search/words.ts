@@ -1,7 +1,7 @@
 import type { ItemFilter } from '../../../entities/knowledge/item-filter.ts';
 import type { ChunkRanking, RankedChunk, ScoredId } from '../../../storage/knowledge/chunk-ranking.ts';
-import type { ContextText } from './follow-up.ts';
 import { planQuestion, type QuestionPlan } from './question.ts';
+import type { ContextText } from './question-terms.ts';
 import { findQuestionTerms, searchedText } from './question-terms.ts';
 
 /** The sources that may be searched, limited to those of the organization. */

@@ -5,7 +5,7 @@ import type { ModelRequest } from '../../models/port.ts';
 import { RunOutput } from '../answer/output.ts';
 import type { LoopDeps } from '../loop-deps.ts';
 import { ModelCall } from '../model-call.ts';
-import type { Charge } from '../run-engine.ts';
+import type { Charge, RewriteQuestion } from '../run-engine.ts';
 import { textOf } from './history.ts';
 
 const task = [
@@ -17,14 +17,6 @@ const turnMaxChars = 1_000;
 const answerTokensMax = 200;
 const answerMaxChars = 1_000;
 const timeoutMs = 5_000;
-
-/** Rewrites a question that continues a conversation. */
-export type RewriteQuestion = (
-  question: string,
-  earlier: readonly Turn[],
-  charge: Charge,
-  signal: AbortSignal,
-) => Promise<string | undefined>;
 
 /**
  * Makes the rewriter of QUERY_REWRITE_MODEL. It returns undefined, and the question is searched without a model, for a question that stands alone,

@@ -1,7 +1,7 @@
+import type { FaultNotes } from '../../../entities/fault-notes.ts';
 import type { AttributeFilter } from '../../../entities/knowledge/vector-store.ts';
 import type { WireObject } from '../../../entities/runs/response.ts';
 import { isObject } from '../../../lib/json.ts';
-import type { FaultNotes } from '../../../wire/read.ts';
 import { readFilter } from '../../knowledge/search/attribute-filter.ts';
 
 export interface FileSearchOptions {

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { initSync, Model } from '@ironcalc/wasm';
 import { WorkbookFault } from './fault.ts';
-import { type CellObject, errorCodes, isDateFormat, placeOf, shownValue, type Workbook } from './workbook.ts';
+import type { CellObject, Workbook } from './sheet.ts';
+import { errorCodes, isDateFormat, placeOf, shownValue } from './workbook.ts';
 
 const require = createRequire(import.meta.url);
 let isLoaded = false;

@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import { workbookCellsMax } from '../request.ts';
 import { WorkbookFault } from './fault.ts';
 import { nameOfCell } from './range.ts';
-import type { CellObject, Sheet } from './workbook.ts';
+import type { CellObject, Sheet } from './sheet.ts';
 
 const separators = [',', ';', '\t'];
 const plainNumber = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/;

@@ -2,16 +2,8 @@ import { type CellInput, callCellsMax, type WorkbookAnswer, type WorkbookRequest
 import { compute } from './compute.ts';
 import { WorkbookFault } from './fault.ts';
 import { nameOfCell, nameOfRange, parseRange, type Range, requireFew } from './range.ts';
-import {
-  type CellObject,
-  checked,
-  readWorkbook,
-  type Sheet,
-  shownValue,
-  usedRange,
-  type Workbook,
-  writeWorkbook,
-} from './workbook.ts';
+import type { CellObject, Sheet, Workbook } from './sheet.ts';
+import { checked, readWorkbook, shownValue, usedRange, writeWorkbook } from './workbook.ts';
 
 export interface Worked {
   readonly answer: WorkbookAnswer;

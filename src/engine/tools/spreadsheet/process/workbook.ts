@@ -5,31 +5,10 @@ import { readCsv, writeCsv } from './csv.ts';
 import { WorkbookFault } from './fault.ts';
 import { formulaForFile, plainFormula } from './future-functions.ts';
 import { nameOfCell, type Range } from './range.ts';
+import type { CellObject, Sheet, Workbook } from './sheet.ts';
 
 const require = createRequire(import.meta.url);
 const excel: typeof import('@e965/xlsx') = require('@e965/xlsx');
-
-/** A cell as the library of files has it. */
-export interface CellObject {
-  t: 'n' | 's' | 'b' | 'e' | 'z';
-  v?: string | number | boolean;
-  /** Without `=`. */
-  f?: string;
-  /** The number format. */
-  z?: string;
-}
-
-export interface Sheet {
-  name: string;
-  readonly cells: Map<string, CellObject>;
-  /** What the file says of the sheet beside its cells: widths, merged cells. */
-  readonly more?: Readonly<Record<string, unknown>>;
-}
-
-export interface Workbook {
-  readonly sheets: Sheet[];
-  readonly names: readonly { readonly Name: string; readonly Ref: string; readonly Sheet?: number }[];
-}
 
 const cellName = /^([A-Z]{1,3})([1-9]\d*)$/;
 const errorTexts = new Map<number, string>([
