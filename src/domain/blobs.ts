@@ -1,3 +1,4 @@
+import { isLinkedRunFile } from '../engine/files/run-files.ts';
 import type { Deps } from './deps.ts';
 
 /** Deletes blobs without a row; missing ones are ignored. */
@@ -13,14 +14,22 @@ const rowWithinMs = 3_600_000;
  * Deletes blobs whose row was never written, because their process died in between. The only process of a database sweeps
  * everything from before its start at once; among several, another process may still write the row.
  */
-export function registerOrphanSweep({ jobs, storage, now }: Deps): void {
+export function registerOrphanSweep(deps: Deps): void {
+  const { jobs, storage, now } = deps;
   let startedAt = storage.db.kind === 'embedded' ? now() : undefined;
   jobs.every('blobs.sweep', sweepEveryMs, async (signal) => {
     const before = startedAt ?? new Date(now().getTime() - rowWithinMs);
     startedAt = undefined;
-    for await (const keys of storage.blobs.listOlder(before)) {
-      signal.throwIfAborted();
-      for (const key of await storage.orphanBlobs.among(keys)) await storage.blobs.delete(key);
-    }
+    await sweepOrphans(deps, before, signal);
   });
+}
+
+/** Deletes blobs from before a moment that no row names, and files of stateless runs whose links have expired. */
+export async function sweepOrphans({ storage, now }: Deps, before: Date, signal: AbortSignal): Promise<void> {
+  for await (const keys of storage.blobs.listOlder(before)) {
+    signal.throwIfAborted();
+    for (const key of await storage.orphanBlobs.among(keys)) {
+      if (!isLinkedRunFile(key, now())) await storage.blobs.delete(key);
+    }
+  }
 }

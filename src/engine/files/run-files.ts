@@ -1,12 +1,12 @@
 import type { ChatFile } from '../../entities/chats/file.ts';
 import { DomainError } from '../../entities/errors.ts';
-import type { IdKind } from '../../entities/ids.ts';
+import { type IdKind, timeOfId } from '../../entities/ids.ts';
 import type { OutputFile } from '../../entities/runs/tool.ts';
 import type { Settings } from '../../settings.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { RunPlan } from '../runs/run-engine.ts';
 import type { NewRunFile, RunFile, RunFiles } from '../tools/tool-kind.ts';
-import { signedFileAddress } from './file-links.ts';
+import { fileLinkLifeMs, signedFileAddress } from './file-links.ts';
 import { freeFilename, safeFilename } from './filename.ts';
 
 export interface RunFilesDeps {
@@ -157,10 +157,22 @@ class StatelessFiles implements RunFiles {
     const about = { fileId: null, filename, mimeType, sizeBytes };
     if (sizeBytes <= dataUrlBytesMax) return { ...about, url: `data:${mimeType};base64,${bytes.toString('base64')}` };
     // No row names this blob, so the sweep of blobs deletes it once the link has expired.
-    const blobKey = `${this.#orgId}/run-files/${newId('upload')}`;
+    const blobKey = runFileKey(this.#orgId, newId('upload'));
     await storage.blobs.put(blobKey, bytes, settings.CHAT_FILE_MAX_BYTES);
     return { ...about, url: signedFileAddress(this.#deps, { blobKey, filename, sizeBytes }) };
   }
+}
+
+const runFilesKind = 'run-files';
+
+function runFileKey(orgId: string, id: string): string {
+  return `${orgId}/${runFilesKind}/${id}`;
+}
+
+/** Whether a link may still open the blob of a stateless run's file. Links are signed after the blob is written, so it is kept for twice their life. */
+export function isLinkedRunFile(blobKey: string, now: Date): boolean {
+  const [, kind, id = ''] = blobKey.split('/');
+  return kind === runFilesKind && now.getTime() < timeOfId(id).getTime() + 2 * fileLinkLifeMs;
 }
 
 function requireSize(sizeBytes: number, bytesMax: number): void {

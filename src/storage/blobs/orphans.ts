@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts';
 
 /** Finds blobs that no row names: a process died after it wrote the blob and before it wrote the row. */
 export interface OrphanBlobStore {
-  /** The keys among these that no row names. Keys of an unknown kind are never returned. */
+  /** The keys among these that no row names; of files of stateless runs, all. Keys of an unknown kind are never returned. */
   among(keys: readonly string[]): Promise<readonly string[]>;
 }
 
@@ -17,6 +17,7 @@ export function createOrphanBlobStore({ pool }: Database): OrphanBlobStore {
            or (split_part(key, '/', 2) = 'files' and not exists (select 1 from files f where f."blobKey" = key))
            or (split_part(key, '/', 2) = 'uploads' and not exists (select 1 from file_upload_parts p where p."blobKey" = key))
            or (split_part(key, '/', 2) = 'chat-files' and not exists (select 1 from chat_files f where f."blobKey" = key))
+           or split_part(key, '/', 2) = 'run-files'
            or (split_part(key, '/', 2) = 'code-states' and not exists (select 1 from code_states s where s."blobKey" = key))`,
         [keys],
       );

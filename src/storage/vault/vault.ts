@@ -12,13 +12,17 @@ export interface SecretPlace {
 }
 
 /**
- * Seals what must be stored and never shown: tool secrets, OAuth tokens. Each organization has a data key of its own, wrapped by the master keys, so
+ * Seals what must be stored and never shown: tool secrets, OAuth tokens, the state of programs. Each organization has a data key of its own, wrapped by the master keys, so
  * rotating the master key rewrites one row for each organization and no secret.
  */
 export interface Vault {
   seal(place: SecretPlace, secret: string): Promise<string>;
   /** @throws SealError when the text was changed or moved, or its key is missing. */
   open(place: SecretPlace, sealed: string): Promise<string>;
+  /** As `seal`, for bytes that are stored as a blob. What is sealed is a third larger. */
+  sealBytes(place: SecretPlace, secret: Uint8Array): Promise<Buffer>;
+  /** @throws SealError as `open` does. */
+  openBytes(place: SecretPlace, sealed: Uint8Array): Promise<Buffer>;
   /**
    * Wraps every organization's data key with the master keys of this process and no others. With a new key before an old one, afterwards the new key
    * alone is enough; with the new key alone, the old key opens nothing any more. May be interrupted and repeated.
@@ -43,9 +47,13 @@ export function createVault(db: Database, masterKeys: MasterKeys): Vault {
     loading.catch(() => dataKeys.delete(orgId));
     return loading;
   };
+  const sealIn = async (place: SecretPlace, secret: Uint8Array) => seal(await dataKeyOf(place.orgId), secret, placeOf(place));
+  const openIn = async (place: SecretPlace, sealed: string) => unseal([await dataKeyOf(place.orgId)], sealed, placeOf(place));
   return {
-    seal: async (place, secret) => seal(await dataKeyOf(place.orgId), Buffer.from(secret, 'utf8'), placeOf(place)),
-    open: async (place, sealed) => unseal([await dataKeyOf(place.orgId)], sealed, placeOf(place)).toString('utf8'),
+    seal: (place, secret) => sealIn(place, Buffer.from(secret, 'utf8')),
+    open: async (place, sealed) => (await openIn(place, sealed)).toString('utf8'),
+    sealBytes: async (place, secret) => Buffer.from(await sealIn(place, secret), 'latin1'),
+    openBytes: (place, sealed) => openIn(place, Buffer.from(sealed).toString('latin1')),
     rotate() {
       const rotation = rotateDataKeys(db, masterKeys, closing.signal);
       rotating = rotation.catch(() => undefined);

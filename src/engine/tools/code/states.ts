@@ -2,6 +2,7 @@ import type { IdKind } from '../../../entities/ids.ts';
 import type { OutputFile } from '../../../entities/runs/tool.ts';
 import { decodeFrame, encodeFrame, partsOf } from '../../../lib/frame.ts';
 import type { Storage } from '../../../storage/storage.ts';
+import type { SecretPlace } from '../../../storage/vault/vault.ts';
 import type { ToolRun } from '../tool-kind.ts';
 
 /** What a program leaves for the next one of its chat, or of its stateless run. */
@@ -28,7 +29,7 @@ export interface KeptFile {
 }
 
 export interface CodeStateDeps {
-  readonly storage: Pick<Storage, 'codeStates' | 'blobs'>;
+  readonly storage: Pick<Storage, 'codeStates' | 'blobs' | 'vault'>;
   readonly ttlMs: number;
   now(): Date;
   newId(kind: IdKind): string;
@@ -36,7 +37,10 @@ export interface CodeStateDeps {
 
 const none = Buffer.alloc(0);
 
-/** The state of programs: of a chat in blob storage, so that every instance finds it; of a stateless run in memory. */
+/**
+ * The state of programs: of a chat in blob storage, so that every instance finds it; of a stateless run in memory. The blob is sealed, because a
+ * program may keep any secret that its model has seen.
+ */
 export class CodeStates {
   readonly #deps: CodeStateDeps;
   readonly #ofRuns = new WeakMap<ToolRun['files'], CodeState>();
@@ -45,7 +49,7 @@ export class CodeStates {
     this.#deps = deps;
   }
 
-  async find({ chatId, files }: ToolRun): Promise<CodeState | undefined> {
+  async find({ chatId, files, plan }: ToolRun): Promise<CodeState | undefined> {
     if (chatId === null) return this.#ofRuns.get(files);
     const { storage, now } = this.#deps;
     const blobKey = await storage.codeStates.find(chatId, now());
@@ -53,6 +57,7 @@ export class CodeStates {
     // A state that was replaced or deleted in this moment, or is damaged, is no state.
     return storage.blobs
       .read(blobKey)
+      .then((sealed) => storage.vault.openBytes(placeOf(plan, chatId), sealed))
       .then(decodeState)
       .catch(() => undefined);
   }
@@ -63,7 +68,7 @@ export class CodeStates {
       return;
     }
     const { storage, now, newId, ttlMs } = this.#deps;
-    const bytes = encodeState(state);
+    const bytes = await storage.vault.sealBytes(placeOf(plan, chatId), encodeState(state));
     const blobKey = `${plan.charge.orgId}/code-states/${newId('upload')}`;
     await storage.blobs.put(blobKey, bytes, bytes.length);
     const put = await storage.codeStates.set(chatId, blobKey, new Date(now().getTime() + ttlMs)).catch(async (error: unknown) => {
@@ -73,6 +78,10 @@ export class CodeStates {
     if (put === false) await storage.blobs.delete(blobKey);
     else if (put.before !== undefined) await storage.blobs.delete(put.before);
   }
+}
+
+function placeOf({ charge }: ToolRun['plan'], chatId: string): SecretPlace {
+  return { orgId: charge.orgId, table: 'code_states', rowId: chatId };
 }
 
 function encodeState({ variables, files, ...rest }: CodeState): Buffer {

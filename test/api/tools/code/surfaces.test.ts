@@ -96,6 +96,8 @@ describe('files and state of a chat', { timeout: 120_000 }, () => {
       '[] False\n',
     );
     const [{ blobKey }] = (await states()).filter(({ chatId }) => chatId === one);
+    const sealed = await service.deps.storage.blobs.read(blobKey);
+    for (const name of ['bars.png', 'given.csv', 'folder']) expect(sealed.includes(name), name).toBe(false);
     await service.deps.storage.db.pool.query(
       'update code_states set "expiresAt" = now() - interval \'1 second\' where "chatId" = $1',
       [one],
