@@ -32,6 +32,7 @@ beforeAll(async () => {
       publicCategories: ['PRODUCTIVITY'],
       orgCategoryIds: [category],
       introduction: 'Ask me.',
+      enabledTools: [standingTool],
       options: Object.fromEntries(numbers.map((name) => [name, [name.startsWith('max') ? 1_000 : 1]])),
       profile: {
         headline: 'Knows',
@@ -52,6 +53,15 @@ beforeAll(async () => {
   const limits = { dataUsageTokenLimit: 1_000_000, apiUsageTokenLimit: 1_000_000 };
   await good(service.client().patch(`/api/v1/admin/organizations/${organization.id}`, limits));
 });
+
+/** A standing tool with every member that a tool of its type has. */
+const standingTool = {
+  type: 'web_search',
+  requireApproval: true,
+  includeXSearch: true,
+  searchContextSize: 'high',
+  filters: { allowedDomains: ['example.com'] },
+};
 
 async function addParts(): Promise<void> {
   const path = `/api/v1/ais/${agentId}`;

@@ -48,6 +48,13 @@ const profile: Members = {
 const catalogs = flags('listInOrgCatalog', 'listInPublicCatalog', 'listInTenantCatalog');
 const behaviour = flags('chatLogsVisible', 'generateCitations', 'intermediateStepsVisible');
 
+/** With the members that the tool of the test has; the others are of other types. */
+const standingTool: Members = {
+  ...texts('type', 'searchContextSize'),
+  ...flags('requireApproval', 'includeXSearch'),
+  filters: objectOf({ allowedDomains: listOf('string') }),
+};
+
 const agent: Members = {
   id: 'string',
   ...times('createdAt', 'updatedAt'),
@@ -58,7 +65,7 @@ const agent: Members = {
   visibility,
   ...catalogs,
   ...behaviour,
-  enabledTools: listOf('object'),
+  enabledTools: listOf(objectOf(standingTool)),
   modelId: 'string',
   options: objectOf(options),
   groups: listOf('string'),

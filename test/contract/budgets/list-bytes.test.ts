@@ -42,6 +42,7 @@ const ends: Readonly<Record<string, End>> = {
   'DataSource.ais': 'refused',
   'Group.users': 'refused',
   'Agent.editors': short(100 * 800, 'at most 100, read with the row of the agent and counted with it'),
+  'Agent.enabledTools': short(0, 'at most 20, read with the row of the agent and counted with it: see Query.agents'),
   'Agent.groups': short(100 * 400, 'at most 100 of a name of 200 characters'),
   'Query.activeRuns': short(2_000, 'at most 500 rows of ids, times and counts'),
   'Query.agentCategories': short(500, 'at most 500 names of 100 characters'),
@@ -67,7 +68,7 @@ const ends: Readonly<Record<string, End>> = {
 
 /** The GraphQL query of each list. `$after` is its cursor. */
 const queries: Readonly<Record<string, string>> = {
-  'Query.agents': 'agents(first: 100, after: $after) { nodes { id instructions } PAGE }',
+  'Query.agents': 'agents(first: 100, after: $after) { nodes { id instructions enabledTools { model } } PAGE }',
   'Query.auditLog': 'auditLog(first: 100, after: $after) { nodes { id changes { value } } PAGE }',
   'Query.chats': 'chats(first: 100, after: $after) { nodes { id userInputs } PAGE }',
   'Query.conversationItems': 'conversationItems(id: "{conversationId}", limit: 100, after: $after) { data LIST }',

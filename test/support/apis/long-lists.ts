@@ -29,12 +29,13 @@ export async function makeLongLists(service: TestService, ann: Person): Promise<
   const at = "now() + n * interval '1 millisecond'";
   const text = `repeat('x', ${rowBytes})`;
   const json = `jsonb_build_object('text', ${text})`;
+  const tools = `jsonb_build_array(jsonb_build_object('type', 'image_generation', 'options', jsonb_build_object('model', ${text})))`;
   /** A well-formed id of row n, for lists whose cursors are ids. */
   const idOf = (prefix: string) => `'${prefix}_01h' || lpad(n::text, 23, '0')`;
   const rows = `generate_series(1, ${rowCount}) n`;
   const statements: readonly (readonly [string, ...unknown[]])[] = [
     [
-      `update agents set instructions = ${text}, src = ${text}, name = n || '' from (select id, row_number() over () n from agents) x where x.id = agents.id`,
+      `update agents set instructions = ${text}, src = ${text}, "enabledTools" = ${tools}, name = n || '' from (select id, row_number() over () n from agents) x where x.id = agents.id`,
     ],
     [`update chats set "userInputs" = ${json}`],
     [`update data_sources set data = ${json}`],

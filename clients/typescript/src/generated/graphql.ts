@@ -257,8 +257,8 @@ export type CompletionToolCallInput = {
 export type CompletionToolInput = {
   /** subagent: the ids of the agents. */
   agents?: Array<string> | null | undefined;
-  /** mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`. JSON: a list of texts or an object. */
-  allowedTools?: unknown;
+  /** mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`. */
+  allowedTools?: readonly string[] | Record<string, unknown> | null | undefined;
   /** mcp: an access token for it; never stored. */
   authorization?: string | null | undefined;
   /** image_generation: transparent, opaque or auto. */
@@ -303,8 +303,8 @@ export type CompletionToolInput = {
   quality?: string | null | undefined;
   /** file_search: how results are ranked. */
   rankingOptions?: ToolRankingOptionsInput | null | undefined;
-  /** Whether each call of a tool of the service waits for approval. mcp: also `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`. JSON: true or false, a text or an object. */
-  requireApproval?: unknown;
+  /** Whether each call of a tool of the service waits for approval. mcp: also `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`. */
+  requireApproval?: boolean | string | Record<string, unknown> | null | undefined;
   /** memory: `user`: memories of the user with all agents; `agent`: with this agent only. */
   scope?: string | null | undefined;
   /** web_search: how much of what is found is read: low, medium or high. */

@@ -5283,7 +5283,7 @@ export interface components {
         CompletionToolInput: {
             /** @description subagent: the ids of the agents. */
             agents?: string[] | null;
-            /** @description mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`. JSON: a list of texts or an object. */
+            /** @description mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`. */
             allowedTools?: unknown;
             /** @description mcp: an access token for it; never stored. */
             authorization?: string | null;
@@ -5338,7 +5338,7 @@ export interface components {
             quality?: string | null;
             /** @description file_search: how results are ranked. */
             rankingOptions?: components["schemas"]["ToolRankingOptionsInput"] | null;
-            /** @description Whether each call of a tool of the service waits for approval. mcp: also `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`. JSON: true or false, a text or an object. */
+            /** @description Whether each call of a tool of the service waits for approval. mcp: also `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`. */
             requireApproval?: unknown;
             /** @description memory: `user`: memories of the user with all agents; `agent`: with this agent only. */
             scope?: string | null;
@@ -5372,7 +5372,7 @@ export interface components {
         CompletionToolInputSnake: {
             /** @description subagent: the ids of the agents. */
             agents?: string[] | null;
-            /** @description mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`. JSON: a list of texts or an object. */
+            /** @description mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`. */
             allowed_tools?: unknown;
             /** @description mcp: an access token for it; never stored. */
             authorization?: string | null;
@@ -5427,7 +5427,7 @@ export interface components {
             quality?: string | null;
             /** @description file_search: how results are ranked. */
             ranking_options?: components["schemas"]["ToolRankingOptionsInputSnake"] | null;
-            /** @description Whether each call of a tool of the service waits for approval. mcp: also `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`. JSON: true or false, a text or an object. */
+            /** @description Whether each call of a tool of the service waits for approval. mcp: also `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`. */
             require_approval?: unknown;
             /** @description memory: `user`: memories of the user with all agents; `agent`: with this agent only. */
             scope?: string | null;
