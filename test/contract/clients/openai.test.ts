@@ -221,7 +221,9 @@ describe.each(clients.filter(([name]) => name !== 'openai 4'))('%s at %s', (_nam
     expect(await ann.delete(`${base}/vector_stores/${store.id}/files/${menu.id}`)).toMatchObject({
       body: { id: menu.id, object: 'vector_store.file.deleted', deleted: true },
     });
-    expect((await vectorStores.search(store.id, { query: 'lentil soup' })).data).toEqual([]);
+    // By meaning, the nearest of what is left may be found.
+    const left = await vectorStores.search(store.id, { query: 'lentil soup' });
+    expect(left.data.map(({ file_id }) => file_id)).not.toContain(menu.id);
     await ann.delete(`${base}/files/${hours.id}`);
     expect((await vectorStores.files.list(store.id)).data).toEqual([]);
     await expect(
