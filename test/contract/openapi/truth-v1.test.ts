@@ -3,7 +3,16 @@ import { DomainError } from '../../../src/entities/errors.ts';
 import { chatEventEncoder } from '../../../src/rest/encode/chat-events.ts';
 import { completionEncoder } from '../../../src/rest/encode/completion.ts';
 import { expectComponent, openapi } from '../../support/apis/described.ts';
-import { addCall, endless, knowing, python, scenarios, testModel, withDescribed } from '../../support/apis/described-bench.ts';
+import {
+  addCall,
+  agentOf,
+  endless,
+  knowing,
+  python,
+  scenarios,
+  testModel,
+  withDescribed,
+} from '../../support/apis/described-bench.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { UpstreamScript } from '../../support/upstream.ts';
 
@@ -21,7 +30,8 @@ describe.each(scenarios)('a completion of %s', (name, script, { tools: serviceTo
     const question = [{ role: 'user', content: 'What does a puncture repair cost?' }];
     const ask = {
       ...completion,
-      ...(name === knowing ? { model: bench.agentId, messages: question } : {}),
+      ...(name === knowing ? { messages: question } : {}),
+      model: agentOf(bench, name) ?? testModel,
       tools: serviceTools ?? [{ type: 'function', function: { name: 'add' } }],
       stream_options: { include_usage: true },
     };

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import { DomainError } from '../../../src/entities/errors.ts';
 import { errorEvent } from '../../../src/rest/encode/response.ts';
 import { DescribedClient, expectComponent, expectDescribed, openapi } from '../../support/apis/described.ts';
-import { endless, knowing, python, scenarios, testModel, withDescribed } from '../../support/apis/described-bench.ts';
+import { agentOf, endless, python, scenarios, testModel, withDescribed } from '../../support/apis/described-bench.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeFor } from '../../support/make.ts';
 import { scriptResearch } from '../../support/runs/research.ts';
@@ -23,7 +23,7 @@ describe.each(scenarios)('a response of %s', (name, script, members = {}) => {
       upstream.next(script);
       upstream.otherwise({ text: 'It is 3.' });
     };
-    const ask = { ...request, ...members, ...(name === knowing ? { model: bench.agentId } : {}), store };
+    const ask = { ...request, ...members, model: agentOf(bench, name) ?? testModel, store };
     for (const headers of [{}, { 'x-parley-extensions': 'off' }]) {
       answer();
       const frames = await client.stream('POST', path, { ...ask, stream: true }, headers);

@@ -1,4 +1,5 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startMcpUpstream } from '../../fixtures/upstreams/mcp/server.ts';
 import { type Json, openapi } from '../../support/apis/described.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
@@ -6,15 +7,34 @@ import type { UpstreamRequest, UpstreamScript } from '../../support/upstream.ts'
 
 /** Every value that openapi.json lists for a member of a request is accepted, and an error about any other value names the member. */
 
-const { make, upstream } = await withService('model');
+// With every setting that a tool of the service needs. No search is made: its call has no question.
+const { make, upstream } = await withService('model', {
+  env: { SEARCH_URL: 'http://127.0.0.1:1', IMAGE_MODEL: 'openai/test-image' },
+});
+const mcpServer = await startMcpUpstream();
 let ann: Person;
+/** An agent with knowledge: some tools of the service work for agents only. */
+let agentId = '';
+/** What a tool of the service cannot do without, by its type. */
+let needed: Readonly<Record<string, object>> = {};
 let knownItem = '';
 
 beforeAll(async () => {
   ann = await make.person();
   const { body } = await ann.post('/api/v2/responses', { model: 'openai/test-model', input: 'Hello' });
   knownItem = body.output[0].id;
+  agentId = (await make.agent({ owner: ann, modelId: 'openai/test-model' })).id;
+  await make.apiDataSource({ owner: ann, agentId, data: { a: 'the harbour' } });
+  const desk = { name: 'desk', url: mcpServer.url, headers: { 'X-Key': 'key-of-the-desk' } };
+  const made = await ann.post('/api/v1/connections/mcp-servers', desk);
+  expect(made.status, JSON.stringify(made.body)).toBeLessThan(300);
+  needed = {
+    mcp: { server_label: 'other_desk', server_url: mcpServer.url },
+    mcp_server: { server: desk.name },
+    subagent: { agents: [(await make.agent({ owner: ann, modelId: 'openai/test-model' })).id] },
+  };
 });
+afterAll(() => mcpServer.close());
 beforeEach(() => upstream.otherwise(obedient));
 
 /** Calls a tool if the request forces a call, and answers with text otherwise. */
@@ -78,21 +98,25 @@ const { ResponseInput, CompletionInput } = openapi.components.schemas;
 const serverTools = openapi.components.schemas.ToolChoiceServerTool.properties.type.enum;
 const call = { type: 'function_call', call_id: 'sample', name: 'sample', arguments: '{}' };
 
+/** With what its type cannot do without. */
+const whole = (tool: Json): Json => ({ ...tool, ...needed[tool.type] });
+
 function responseBody(members: Json): Json {
-  const tools = [{ type: 'function', name: 'sample' }, ...serverTools.map((type: string) => ({ type }))];
+  const tools = (members.tools ?? [{ type: 'function', name: 'sample' }, ...serverTools.map((type: string) => ({ type }))]).map(
+    whole,
+  );
   const input = Array.isArray(members.input) ? [{ role: 'user', content: 'Hello' }, call, ...members.input] : 'Hello';
-  return { model: 'openai/test-model', store: false, tools, ...members, input };
+  return { model: agentId, store: false, ...members, tools, input };
 }
 function completionBody(members: Json): Json {
-  const tools = members.tools?.map((tool: Json) => ({ function: { name: 'sample' }, ...tool })) ?? [
-    { type: 'function', function: { name: 'sample' } },
-    ...serverTools.map((type: string) => ({ type })),
-  ];
+  const given = members.tools?.map((tool: Json) => ({ function: { name: 'sample' }, ...tool }));
+  const every = [{ type: 'function', function: { name: 'sample' } }, ...serverTools.map((type: string) => ({ type }))];
+  const tools = (given ?? every).map(whole);
   const messages = members.messages.map((message: Json) => {
     const role = Array.isArray(message.content) ? 'user' : message.role;
     return { content: 'Hello', ...message, role };
   });
-  return { ...members, tools, messages, model: 'openai/test-model' };
+  return { ...members, tools, messages, model: agentId };
 }
 /** References an item that exists. */
 function referring(body: Json): Json {

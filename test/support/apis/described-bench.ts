@@ -1,3 +1,5 @@
+import { afterAll } from 'vitest';
+import { startMcpUpstream } from '../../fixtures/upstreams/mcp/server.ts';
 import { indexed } from '../knowledge/knowledge.ts';
 import type { Person } from '../make.ts';
 import { type TestBench, withService } from '../service.ts';
@@ -10,6 +12,8 @@ export interface DescribedBench extends TestBench {
   readonly client: DescribedClient;
   /** An agent with knowledge that cites it. */
   readonly agentId: string;
+  /** An agent whose flow answers and whose steps are seen. */
+  readonly flowAgentId: string;
 }
 
 export const testModel = 'openai/test-model';
@@ -26,8 +30,16 @@ export async function withDescribed(): Promise<DescribedBench> {
   });
   const data = { services: [{ name: 'Puncture repair', priceEuro: 15 }] };
   await indexed(ann, (await make.apiDataSource({ owner: ann, agentId, name: 'Prices', data })).id);
+  const { id: flowAgentId } = await make.agent({ owner: ann, modelId: testModel, intermediateStepsVisible: true });
+  const steps = [
+    { id: 'asked', type: 'prompt', text: 'Be brief. {{input}}' },
+    { id: 'answer', type: 'model', prompt: '{{steps.asked.output}}' },
+  ];
+  const flow = { name: 'Main', versions: [{ version: 1, active: true, data: { steps } }] };
+  await ann.post(`/api/v1/ais/${flowAgentId}/flows`, flow);
+  afterAll(() => mcpServer.close());
   return {
-    ...{ ...bench, ann, agentId },
+    ...{ ...bench, ann, agentId, flowAgentId },
     client: new DescribedClient(ann),
   };
 }
@@ -39,7 +51,13 @@ export const addCall = (id: string) => ({ id, name: 'add', arguments: '{"a":1,"b
 /** Answers one word and never ends. */
 export const endless: UpstreamScript = { text: ['word ', 'word '], restGate: never };
 export const knowing = 'an agent with knowledge';
-/** No program comes to its end in 1 ms. */
+export const flowing = 'an agent with a flow';
+/** The agent that answers a scenario; undefined: the plain model does. */
+export function agentOf(bench: DescribedBench, name: string): string | undefined {
+  return { [knowing]: bench.agentId, [flowing]: bench.flowAgentId }[name];
+}
+const mcpServer = await startMcpUpstream();
+const mcp = { type: 'mcp', server_label: 'desk', server_url: mcpServer.url, require_approval: 'never' };
 /** Without a program: it fails, and none is run. */
 export const python = [{ id: 'call_1', name: 'python', arguments: '{}' }];
 const research = [{ id: 'call_1', name: 'deep_research', arguments: '{"task":"Compare","questions":["What is it?","Why?"]}' }];
@@ -79,5 +97,18 @@ export const scenarios: readonly [string, UpstreamScript, Readonly<Record<string
     { toolCalls: called('search_knowledge', { query: 'What does a puncture repair cost?' }) },
     { tools: [{ type: 'file_search' }], include: ['file_search_call.results'] },
   ],
+  ['a tool of an MCP server', { toolCalls: called('desk__echo', { text: 'Seven' }) }, { tools: [mcp] }],
+  ['a tool of an MCP server that fails', { toolCalls: called('desk__fail', {}) }, { tools: [mcp] }],
+  [
+    'a tool of an MCP server that waits for approval',
+    { toolCalls: called('desk__act', {}) },
+    { tools: [{ ...mcp, require_approval: 'always' }] },
+  ],
+  [
+    'an MCP server that does not answer',
+    { text: 'I cannot.' },
+    { tools: [{ ...mcp, server_label: 'nobody', server_url: `${unanswered}/mcp` }] },
+  ],
+  [flowing, { text: ['It ', 'is ', '3.'] }, { tools: [] }],
   [knowing, { text: ['It costs 15 € [', '1', '].'] }, { input: 'What does a puncture repair cost?', tools: [] }],
 ];
