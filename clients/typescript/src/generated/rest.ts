@@ -4833,7 +4833,7 @@ export interface components {
             /** @description The limit that cut the answer; null when none did. */
             incomplete_details?: components["schemas"]["CompletionIncompleteDetails"];
             /** @description The finished steps of the flow that answered, where the agent or the request shows them; else null. */
-            flow_steps?: components["schemas"]["FlowStep2"][];
+            flow_steps?: components["schemas"]["FlowStep"][];
             /** @description What of the agent has no effect; null when everything has. */
             warnings?: components["schemas"]["Warning"][];
             /** @description Opaque; different in every reply; names nothing that can be fetched. */
@@ -5284,7 +5284,7 @@ export interface components {
             /** @description subagent: the ids of the agents. */
             agents?: string[] | null;
             /** @description mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`. */
-            allowedTools?: unknown;
+            allowedTools?: string[] | Record<string, never> | null;
             /** @description mcp: an access token for it; never stored. */
             authorization?: string | null;
             /** @description image_generation: transparent, opaque or auto. */
@@ -5304,7 +5304,9 @@ export interface components {
             /** @description For the type `function`. */
             function?: components["schemas"]["CompletionFunctionInput"] | null;
             /** @description mcp: headers of every request to it; never stored. */
-            headers?: unknown;
+            headers?: {
+                [key: string]: string;
+            } | null;
             /** @description web_search: whether posts of a social network are searched too. */
             includeXSearch?: boolean | null;
             /** @description image_generation: how close results stay to images that were given: high or low. */
@@ -5339,13 +5341,15 @@ export interface components {
             /** @description file_search: how results are ranked. */
             rankingOptions?: components["schemas"]["ToolRankingOptionsInput"] | null;
             /** @description Whether each call of a tool of the service waits for approval. mcp: also `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`. */
-            requireApproval?: unknown;
+            requireApproval?: (boolean | string | Record<string, never>) | null;
             /** @description memory: `user`: memories of the user with all agents; `agent`: with this agent only. */
             scope?: string | null;
             /** @description web_search: how much of what is found is read: low, medium or high. */
             searchContextSize?: string | null;
             /** @description mcp_server: texts for the references `{{secret:KEY}}` in its headers; never stored. */
-            secrets?: unknown;
+            secrets?: {
+                [key: string]: string;
+            } | null;
             /** @description mcp_server: the name or the id of the integration. */
             server?: string | null;
             /** @description mcp_server: the id of the integration. */
@@ -5373,7 +5377,7 @@ export interface components {
             /** @description subagent: the ids of the agents. */
             agents?: string[] | null;
             /** @description mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`. */
-            allowed_tools?: unknown;
+            allowed_tools?: string[] | Record<string, never> | null;
             /** @description mcp: an access token for it; never stored. */
             authorization?: string | null;
             /** @description image_generation: transparent, opaque or auto. */
@@ -5393,7 +5397,9 @@ export interface components {
             /** @description For the type `function`. */
             function?: components["schemas"]["CompletionFunctionInput"] | null;
             /** @description mcp: headers of every request to it; never stored. */
-            headers?: unknown;
+            headers?: {
+                [key: string]: string;
+            } | null;
             /** @description web_search: whether posts of a social network are searched too. */
             includeXSearch?: boolean | null;
             /** @description image_generation: how close results stay to images that were given: high or low. */
@@ -5428,13 +5434,15 @@ export interface components {
             /** @description file_search: how results are ranked. */
             ranking_options?: components["schemas"]["ToolRankingOptionsInputSnake"] | null;
             /** @description Whether each call of a tool of the service waits for approval. mcp: also `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`. */
-            require_approval?: unknown;
+            require_approval?: (boolean | string | Record<string, never>) | null;
             /** @description memory: `user`: memories of the user with all agents; `agent`: with this agent only. */
             scope?: string | null;
             /** @description web_search: how much of what is found is read: low, medium or high. */
             search_context_size?: string | null;
             /** @description mcp_server: texts for the references `{{secret:KEY}}` in its headers; never stored. */
-            secrets?: unknown;
+            secrets?: {
+                [key: string]: string;
+            } | null;
             /** @description mcp_server: the name or the id of the integration. */
             server?: string | null;
             /** @description mcp_server: the id of the integration. */
@@ -6375,24 +6383,6 @@ export interface components {
         FileUploadStatus: "cancelled" | "completed" | "expired" | "pending";
         /** @description A finished step of a flow. */
         FlowStep: {
-            /** @description Its id in the flow, else `step_` and its place from 1. */
-            stepId: string;
-            /** @description `retrieve`, `prompt`, `tool`, `model` or `branch`. */
-            type: string;
-            /** @description How it ended. */
-            status: components["schemas"]["FlowStepStatus"];
-            /** @description What it worked with; at most 4 kB. */
-            input: string;
-            /** @description What it came to; at most 4 kB. */
-            output: string;
-            /**
-             * Format: int32
-             * @description Milliseconds that it took.
-             */
-            durationMs: number;
-        };
-        /** @description A finished step of a flow. */
-        FlowStep2: {
             /** @description Its id in the flow, else `step_` and its place from 1. */
             step_id: string;
             /** @description `retrieve`, `prompt`, `tool`, `model` or `branch`. */
@@ -8038,7 +8028,7 @@ export interface components {
             /** @description What of the agent has no effect; null when everything has. */
             warnings?: components["schemas"]["Warning"][];
             /** @description The finished steps of the flow that answered, where the agent or the request shows them; else null. */
-            flow_steps?: components["schemas"]["FlowStep2"][];
+            flow_steps?: components["schemas"]["FlowStep"][];
         };
         /**
          * ResponseCompletedEvent
@@ -9292,7 +9282,7 @@ export interface components {
             /** @description The model that was asked for. */
             modelId: string;
             /** @description The tokens used; null until the end. */
-            usage: components["schemas"]["Usage2"] | null;
+            usage: components["schemas"]["Usage"] | null;
         };
         /** @description Why a run failed. */
         RunError: {
@@ -9317,7 +9307,7 @@ export interface components {
             /** @description What the model was told first; null for callers who may not edit the agent. */
             instructions: string | null;
             /** @description The steps of the flow that answered. */
-            steps: components["schemas"]["FlowStep"][];
+            steps: components["schemas"]["TraceFlowStep"][];
             /** @description The last search for passages; null when there was none, or it is not shown. */
             retrieval: components["schemas"]["TracedRetrieval"] | null;
             /** @description All searches for passages. */
@@ -9693,7 +9683,7 @@ export interface components {
             /** @description Its findings, or the reason why it has none; null until its end. */
             summary: string | null;
             /** @description The tokens used, a part of the usage of its run; null until its end. */
-            usage: components["schemas"]["Usage"] | null;
+            usage: components["schemas"]["SubagentUsage"] | null;
         };
         /**
          * @description The status of a subagent.
@@ -9716,6 +9706,19 @@ export interface components {
             requireApproval?: boolean | null;
         } & {
             [key: string]: unknown;
+        };
+        /** @description Tokens of a run, as its models counted them. */
+        SubagentUsage: {
+            /**
+             * Format: int32
+             * @description Input tokens.
+             */
+            inputTokens: number;
+            /**
+             * Format: int32
+             * @description Output tokens.
+             */
+            outputTokens: number;
         };
         /** @description The outputs of all calls that a message asked for. */
         SubmitToolOutputsInput: {
@@ -9952,13 +9955,13 @@ export interface components {
             /** @description web_search: not there, subdomains included. */
             blockedDomains?: string[] | null;
             /** @description file_search: the parts of and, or. JSON: a list of such filters, which nest up to 8 levels. */
-            filters?: unknown;
+            filters?: Record<string, never>[] | null;
             /** @description file_search: the attribute that is compared. */
             key?: string | null;
             /** @description file_search: eq, ne, gt, gte, lt, lte, in, nin, and, or. */
             type?: string | null;
             /** @description file_search: what it is compared with. JSON: a text, a number, a boolean, or a list of those for in and nin. */
-            value?: unknown;
+            value?: string | number | boolean | (string | number | boolean)[] | null;
         };
         /** @description What is searched: domains for `web_search`, attributes of files for `file_search`. */
         ToolSearchFiltersInputSnake: {
@@ -9967,13 +9970,13 @@ export interface components {
             /** @description web_search: not there, subdomains included. */
             blocked_domains?: string[] | null;
             /** @description file_search: the parts of and, or. JSON: a list of such filters, which nest up to 8 levels. */
-            filters?: unknown;
+            filters?: Record<string, never>[] | null;
             /** @description file_search: the attribute that is compared. */
             key?: string | null;
             /** @description file_search: eq, ne, gt, gte, lt, lte, in, nin, and, or. */
             type?: string | null;
             /** @description file_search: what it is compared with. JSON: a text, a number, a boolean, or a list of those for in and nin. */
-            value?: unknown;
+            value?: string | number | boolean | (string | number | boolean)[] | null;
         };
         /** @description Where the user is, roughly. */
         ToolUserLocationInput: {
@@ -9987,6 +9990,24 @@ export interface components {
             timezone?: string | null;
             /** @description How exact it is: `approximate`. */
             type?: string | null;
+        };
+        /** @description A finished step of a flow. */
+        TraceFlowStep: {
+            /** @description Its id in the flow, else `step_` and its place from 1. */
+            stepId: string;
+            /** @description `retrieve`, `prompt`, `tool`, `model` or `branch`. */
+            type: string;
+            /** @description How it ended. */
+            status: components["schemas"]["FlowStepStatus"];
+            /** @description What it worked with; at most 4 kB. */
+            input: string;
+            /** @description What it came to; at most 4 kB. */
+            output: string;
+            /**
+             * Format: int32
+             * @description Milliseconds that it took.
+             */
+            durationMs: number;
         };
         /** @description One call of a model, those of subagents included. */
         TracedModelCall: {
@@ -10307,19 +10328,6 @@ export interface components {
         };
         /** @description Tokens of a run, as its models counted them. */
         Usage: {
-            /**
-             * Format: int32
-             * @description Input tokens.
-             */
-            inputTokens: number;
-            /**
-             * Format: int32
-             * @description Output tokens.
-             */
-            outputTokens: number;
-        };
-        /** @description Tokens of a run, as its models counted them. */
-        Usage2: {
             /**
              * Format: int32
              * @description Input tokens.
