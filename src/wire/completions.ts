@@ -175,6 +175,7 @@ const callDelta = object('A piece of a call. The first of a call names it; the o
     name: text('The name of the function.').optional(),
     arguments: text('What is added to its arguments, which are JSON text.'),
   }),
+  approval: flag('True when the tool runs in the service and waits for approval.', isExtension).optional(),
 });
 const delta = object('What is added to the message.', {
   role: constant('assistant').meta({ description: 'In the first chunk.' }).optional(),

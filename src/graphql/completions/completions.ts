@@ -74,6 +74,12 @@ const ToolCallType = builder.objectRef<ToolCall>('CompletionToolCall').implement
     id: t.exposeString('id', { description: 'The id that the output refers to.' }),
     type: t.string({ description: 'Always `function`.', resolve: () => 'function' }),
     function: t.field({ type: FunctionType, description: 'What to call.', resolve: (call) => call }),
+    approval: t.boolean({
+      nullable: true,
+      description:
+        'True when the tool runs in the service and waits for approval: an output `{"status": "success"}` approves, `"cancelled"` refuses.',
+      resolve: ({ approval }) => approval ?? null,
+    }),
   }),
 });
 

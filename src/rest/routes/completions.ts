@@ -18,7 +18,7 @@ const completion: Omit<DeclaredRoute, 'operationId' | 'path' | 'summary' | 'spec
         message {
           role content refusal
           reasoning_content: reasoningContent
-          tool_calls: toolCalls { id type function { name arguments } }
+          tool_calls: toolCalls { id type function { name arguments } approval }
           annotations { type url_citation: urlCitation { start_index: startIndex end_index: endIndex title url } }
           images { type image_url: imageUrl { url } }
         }
@@ -39,7 +39,16 @@ const completion: Omit<DeclaredRoute, 'operationId' | 'path' | 'summary' | 'spec
   body: 'input',
   bodyCase: 'snake',
   camelMembers: ['generateCitations', 'includeXSearch'],
-  omitNull: ['reasoning_content', 'tool_calls', 'annotations', 'images', 'incomplete_details', 'flow_steps', 'warnings'],
+  omitNull: [
+    'reasoning_content',
+    'tool_calls',
+    'approval',
+    'annotations',
+    'images',
+    'incomplete_details',
+    'flow_steps',
+    'warnings',
+  ],
   fold: completionFold,
   stream: {
     when: 'stream',

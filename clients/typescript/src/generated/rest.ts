@@ -4905,6 +4905,8 @@ export interface components {
                             /** @description What is added to its arguments, which are JSON text. */
                             arguments: string;
                         };
+                        /** @description True when the tool runs in the service and waits for approval. */
+                        approval?: boolean;
                     }[];
                     /** @description A source of the text. */
                     annotations?: components["schemas"]["CompletionAnnotation"][];
@@ -5231,6 +5233,8 @@ export interface components {
             type: string;
             /** @description What to call. */
             function: components["schemas"]["CompletionFunction"];
+            /** @description True when the tool runs in the service and waits for approval: an output `{"status": "success"}` approves, `"cancelled"` refuses. */
+            approval?: boolean;
         };
         /** @description Which function an assistant message called. */
         CompletionToolCallFunctionInput: {
