@@ -42,10 +42,11 @@ const shell = new Bash({
   },
 });
 const { fs } = shell;
-for (const path of [workspace, `${own}/lib`]) await fs.mkdir(path, { recursive: true });
+const withParents = { recursive: true };
+for (const path of [workspace, `${own}/lib`]) await fs.mkdir(path, withParents);
 for (const [path, bytes] of given) {
   const slash = path.lastIndexOf('/');
-  if (slash > 0) await fs.mkdir(`${workspace}/${path.slice(0, slash)}`, { recursive: true });
+  if (slash > 0) await fs.mkdir(`${workspace}/${path.slice(0, slash)}`, withParents);
   await fs.writeFile(`${workspace}/${path}`, new Uint8Array(bytes));
 }
 await fs.writeFile(`${own}/lib/plot.py`, readFileSync(new URL('./plot.py', import.meta.url)));
