@@ -6,9 +6,10 @@ import { makeId } from '../src/entities/ids.ts';
 import { createLogger } from '../src/http/log/logging.ts';
 import { loadSettings } from '../src/settings.ts';
 import { startService } from '../src/start/service.ts';
+import { seededRandom } from '../test/support/random.ts';
 import type { Row } from './completions/completions.ts';
 import { start } from './completions/processes.ts';
-import { chunkOf, passageText, questionOf, seededRandom } from './retrieval.ts';
+import { chunkOf, passageText, questionOf } from './retrieval.ts';
 
 const itemChunks = 1_000;
 const questionCount = 100;

@@ -6,8 +6,9 @@ import { createExtractor } from '../src/engine/knowledge/extract/extract.ts';
 import { indexChunks } from '../src/engine/knowledge/index/index-chunks.ts';
 import { textSearchConfig } from '../src/engine/knowledge/index/language.ts';
 import type { NewChunk } from '../src/storage/knowledge/chunks.ts';
+import { seededRandom } from '../test/support/random.ts';
 import type { Row } from './completions/completions.ts';
-import { passageText, seededRandom } from './retrieval.ts';
+import { passageText } from './retrieval.ts';
 import { type KnowledgeBase, openKnowledgeBase } from './support/knowledge-base.ts';
 
 const documents = 48;

@@ -1,6 +1,7 @@
 import { rankAll } from '../src/engine/knowledge/search/search.ts';
 import { rankChunks } from '../src/engine/knowledge/search/words.ts';
 import type { NewChunk } from '../src/storage/knowledge/chunks.ts';
+import { seededRandom } from '../test/support/random.ts';
 import { type KnowledgeBase, nobody, openKnowledgeBase } from './support/knowledge-base.ts';
 import { standIn, standInVector } from './support/stand-in-model.ts';
 
@@ -134,14 +135,6 @@ function wordOf(rank: number): string {
 export function questionOf(text: string, random: () => number): string {
   const words = text.split(' ');
   return Array.from({ length: 6 + Math.floor(random() * 7) }, () => words[Math.floor(random() * words.length)]).join(' ');
-}
-
-export function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return state / 2_147_483_648;
-  };
 }
 
 if (import.meta.main) {

@@ -39,7 +39,7 @@ export function createChunkDetails({ pool }: Database): ChunkDetails {
 }
 
 const termsSql = `
-SELECT chunk.id::text AS "chunkId", term.key, chunk.term_counts[array_position(chunk.term_keys, term.key)]::int AS count, chunk.length
+SELECT chunk.id::text AS "chunkId", term.key, chunk.term_counts[width_bucket(term.key, chunk.term_keys)]::int AS count, chunk.length
 FROM chunks AS chunk CROSS JOIN LATERAL (SELECT unnest($2::int[]) AS key) AS term
 WHERE chunk.id = ANY($1::bigint[]) AND term.key = ANY(chunk.term_keys)`;
 

@@ -230,15 +230,20 @@ LIMIT 20000`;
 /** The divisor of a term's weight is 1 + norm / count; norm is k1 at an average length. */
 const norm = (length: string) => `(${k1}::float8 * (${1 - b}::float8 + ${b}::float8 * ${length}::float8 / $8::float8))`;
 
-/** BM25 of a chunk as one expression, with one summand for each term, so that no subplan runs for each chunk. */
+/**
+ * BM25 of a chunk as one expression, with one summand for each term, so that no subplan runs for each chunk. `width_bucket` is a binary search:
+ * the keys of a chunk are sorted.
+ */
 function scoreSql(terms: number): string {
-  const summand = (n: number) => `coalesce(weights[${n}] / (1 + norm / term_counts[array_position(term_keys, keys[${n}])]), 0)`;
+  const place = (n: number) => `width_bucket(keys[${n}], term_keys)`;
+  const summand = (n: number) =>
+    `CASE WHEN term_keys[${place(n)}] = keys[${n}] THEN weights[${n}] / (1 + norm / term_counts[${place(n)}]) ELSE 0 END`;
   return Array.from({ length: terms }, (_, index) => summand(index + 1)).join(' + ');
 }
 
 /**
  * `OFFSET 0` keeps the planner from reordering: without statistics, which nothing gathers by itself on the embedded database, it would read every
- * chunk of every item to find four hundred.
+ * chunk of every item to find four hundred. Items are read in the order of the scores, until enough chunks are live.
  *
  * @param itemLimits  made by itemLimitsCondition.
  */
@@ -259,20 +264,25 @@ WITH candidates AS MATERIALIZED (
   FROM unnest($1::text[], $6::text[]) AS allowed(id, keys)
   JOIN data_sources AS source ON source.id = allowed.id AND source."orgId" = $10 AND source."deletingAt" IS NULL
 ), found AS (
-  SELECT chunk.*, item.*, sources.*, ${norm('chunk.length')} AS norm
+  SELECT chunk.*, sources.*, ${norm('chunk.length')} AS norm
   FROM candidates
   CROSS JOIN LATERAL (SELECT * FROM chunks WHERE chunks.id = candidates.id OFFSET 0) AS chunk
-  CROSS JOIN LATERAL (
-    SELECT coalesce(metadata->>'title', name) AS title, type, "contentUrl", cite FROM knowledge_items AS live
-    WHERE live.id = chunk.item_id AND "liveGeneration" = chunk.generation
-    OFFSET 0
-  ) AS item
   JOIN sources ON source_id = chunk.data_source_id
   OFFSET 0
-), scored AS MATERIALIZED (
-  SELECT id, item_id, data_source_id, ordinal, title, type, "contentUrl", cite AND source_cites AS may_cite, ${k1 + 1}::float8 * (${scoreSql(terms)}) AS score
+), ordered AS (
+  SELECT id, item_id, data_source_id, generation, ordinal, source_cites, ${k1 + 1}::float8 * (${scoreSql(terms)}) AS score
   FROM found
   ORDER BY score DESC, id
+  OFFSET 0
+), scored AS MATERIALIZED (
+  SELECT ordered.*, item.*, cite AND source_cites AS may_cite
+  FROM ordered
+  CROSS JOIN LATERAL (
+    SELECT coalesce(metadata->>'title', name) AS title, type, "contentUrl", cite FROM knowledge_items AS live
+    WHERE live.id = ordered.item_id AND "liveGeneration" = ordered.generation
+    OFFSET 0
+  ) AS item
+  ORDER BY score DESC, ordered.id
   LIMIT $9
 )`;
 

@@ -124,7 +124,7 @@ WITH input AS MATERIALIZED (
   SELECT input.id, word.lexeme AS term, cardinality(word.positions)::smallint AS count, ${lexemeKey('$1', '$4', 'word.lexeme')} AS key
   FROM input CROSS JOIN LATERAL unnest(to_tsvector($4::regconfig, input."searchText")) AS word
 ), documents AS (
-  SELECT id, array_agg(key) AS keys, array_agg(count) AS counts, sum(count)::int AS length FROM lexemes GROUP BY id
+  SELECT id, array_agg(key ORDER BY key) AS keys, array_agg(count ORDER BY key) AS counts, sum(count)::int AS length FROM lexemes GROUP BY id
 ), chunk_rows AS (
   INSERT INTO chunks (id, data_source_id, item_id, generation, ordinal, length, term_keys, term_counts)
   SELECT id, $1, $2, $3, input."ordinal", coalesce(length, 0), coalesce(keys, '{}'), coalesce(counts, '{}')

@@ -282,7 +282,7 @@ async function chunkRows(itemId: string): Promise<number> {
   return rows[0].n;
 }
 
-/** The stored counts must equal the counts of the chunks. */
+/** The stored counts must equal the counts of the chunks, and the keys of each chunk ascend, for the ranking's binary search. */
 async function expectExactCounts(dataSourceId: string): Promise<void> {
   const { rows } = await service.deps.storage.db.pool.query(
     `select (select count(*)::int from chunks where data_source_id = $1) as chunks,
@@ -291,8 +291,10 @@ async function expectExactCounts(dataSourceId: string): Promise<void> {
        (select sum(sum_length)::int from lexeme_statistics where data_source_id = $1) as counted_length,
        (select count(*)::int from (select key, count(*) as n from chunks cross join unnest(term_keys) as key where data_source_id = $1 group by key) real
           full join (select key, df from lexeme_frequencies where data_source_id = $1) kept using (key)
-          where real.n is distinct from kept.df) as wrong`,
+          where real.n is distinct from kept.df) as wrong,
+       (select count(*)::int from chunks where data_source_id = $1
+          and term_keys is distinct from (select coalesce(array_agg(key order by key), '{}') from unnest(term_keys) as key)) as unsorted`,
     [dataSourceId],
   );
-  expect(rows[0]).toMatchObject({ counted: rows[0].chunks, counted_length: rows[0].length, wrong: 0 });
+  expect(rows[0]).toMatchObject({ counted: rows[0].chunks, counted_length: rows[0].length, wrong: 0, unsorted: 0 });
 }
