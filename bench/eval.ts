@@ -64,7 +64,6 @@ export async function evaluate(
   const base = await openKnowledgeBase(isHybrid);
   try {
     for (const document of corpus) await addDocument(base, document);
-    await base.chunks.flush();
     await base.chunks.refreshStatistics();
     const judged = queries.filter(({ _id }) => judgements.has(_id));
     const measure = async (meaning: Meaning | undefined): Promise<Quality> => {

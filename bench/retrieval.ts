@@ -43,7 +43,6 @@ export async function benchRetrieval(chunksMax = 90_000, isHybrid = false): Prom
       await base.addItem(`Document ${from / itemChunks}`, 'english', texts.map(chunkOf));
       if (questions.length < questionCount) questions.push(questionOf(texts[0] ?? '', random));
     }
-    await base.chunks.flush();
     await base.chunks.refreshStatistics();
     const indexSeconds = (performance.now() - startMs) / 1000;
     for (const question of questions.slice(0, 50)) await rankChunks(base.chunks, base.allowed, question, 32);

@@ -21,8 +21,6 @@ export interface ChunkStore extends ChunkRanking, ChunkDetails {
   removeDead(tx: Transaction, of: DeadChunks, chunksMax: number): Promise<number>;
   /** Deletes the lexeme counts of a source: the first step of its deletion, which makes removing its chunks cheap. */
   removeLexemes(dataSourceId: string): Promise<void>;
-  /** Flushes the pending list of the ranking's index, so that searches need not read it entry by entry. */
-  flush(): Promise<void>;
   /** On the embedded database, frees the space of removed chunks once there are many; a server does so by itself. */
   vacuum(): Promise<void>;
   /** On the embedded database, gathers the planner's statistics of the tables; a server does so by itself. */
@@ -90,9 +88,6 @@ export function createChunkStore(db: Database): ChunkStore {
         const { rowCount } = await pool.query(removeLexemesSql, [dataSourceId]);
         if ((rowCount ?? 0) < lexemesAtOnce) return;
       }
-    },
-    async flush() {
-      await pool.query("SELECT gin_clean_pending_list('chunks_term_keys_idx')");
     },
     async vacuum() {
       if (db.kind !== 'embedded' || removedSinceVacuum < vacuumAfter) return;

@@ -44,10 +44,7 @@ export type IndexOutcome =
 export const parserVersion = 2;
 export const indexAttemptsMax = 5;
 const retryMaxMs = 15 * 60_000;
-/**
- * Chunks of one short transaction: 24 ms of processor time (median; 62 ms with the index flush) on the embedded database, which
- * runs transactions one after the other.
- */
+/** Chunks of one short transaction: 24 ms of processor time (median) on the embedded database, which runs transactions one after the other. */
 const chunksAtOnce = 16;
 /** The progress at which fetching and reading end, of 100. */
 const fetchedPercent = 5;
@@ -115,14 +112,12 @@ async function runLeased(
       textMaxChars: settings.EXTRACT_TEXT_MAX_CHARS,
     };
     const document = await extractor.extract({ path, filename, mimeType }, limits, signal);
-    await indexing.progress(lease, { status: 'INDEXING', percentage: parsedPercent }, settings.INDEX_LEASE_MS);
     await indexing.cleanLeased(lease, settings.INDEX_LEASE_MS);
     const built = await buildGeneration(context, lease, document, signal);
     const { title } = document;
     const usageEntryId = context.newId('usageEntry');
     const done = await indexing.complete(lease, { contentHash, title, mimeType: document.mimeType, ...built, usageEntryId });
-    await storage.chunks.flush();
-    await indexing.clean(lease.itemId);
+    if (!done.isClean) await indexing.clean(lease.itemId);
     return done;
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -66,21 +66,24 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
     async addChunks(lease, config, newChunks, percentage, leaseMs) {
       const generation: ChunkGeneration = { ...lease, config };
       await db.transaction(async (tx) => {
-        await leased(tx, lease, `"indexPercentage" = $4, ${until('$5')}`, [percentage, leaseMs]);
+        await leased(tx, lease, `"indexStatus" = 'INDEXING', "indexPercentage" = $4, ${until('$5')}`, [percentage, leaseMs]);
         await chunks.add(tx, generation, newChunks);
       });
       announce(lease.dataSourceId);
     },
     async complete(lease, content) {
-      const { itemId, dataSourceId, generation } = lease;
+      const { itemId, dataSourceId, generation, liveGeneration } = lease;
+      // What earlier attempts left was removed before this generation was built.
+      const isClean = liveGeneration === null;
       const result = await db.transaction(async (tx) => {
         const row = await leased<{ isRunWanted: boolean }>(
           tx,
           lease,
           `"liveGeneration" = "lastGeneration", "documentCount" = $4, "tokenCount" = $5, "contentHash" = $6,
            "mimeType" = $7, metadata = case when $8::text is null then metadata - 'title' else metadata || jsonb_build_object('title', $8::text) end,
-           "errorCode" = null, "errorMessage" = null, "isRetryable" = false, "indexedAt" = now(), "lastCheckedAt" = now(), "changeKey" = $9, ${ended("'INDEXED'")}`,
-          [content.documentCount, content.tokenCount, content.contentHash, content.mimeType, content.title, lease.listedKey],
+           "errorCode" = null, "errorMessage" = null, "isRetryable" = false, "indexedAt" = now(), "lastCheckedAt" = now(), "changeKey" = $9,
+           "needsCleaning" = $10, ${ended("'INDEXED'")}`,
+          [content.documentCount, content.tokenCount, content.contentHash, content.mimeType, content.title, lease.listedKey, !isClean],
           wanted,
         );
         await tx.query('update data_sources set "lastIndexedAt" = now() where id = $1', [dataSourceId]);
@@ -88,8 +91,8 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
         await tx.prisma.usageEntry.create({
           data: { ...usage, id: content.usageEntryId, orgId: lease.orgId, userId: lease.ownerUserId },
         });
-        await chunks.removeDead(tx, { dataSourceId, itemId, generation, liveGeneration: generation }, removedAtOnce);
-        return row;
+        if (!isClean) await chunks.removeDead(tx, { dataSourceId, itemId, generation, liveGeneration: generation }, removedAtOnce);
+        return { ...row, isClean };
       });
       announce(dataSourceId);
       return result;
@@ -124,6 +127,8 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
     },
     async cleanLeased(lease, leaseMs) {
       const { itemId, dataSourceId, generation, liveGeneration } = lease;
+      // The first generation replaces nothing.
+      if (generation === 1) return;
       for (;;) {
         const removed = await db.transaction(async (tx) => {
           await leased(tx, lease, until('$4'), [leaseMs]);

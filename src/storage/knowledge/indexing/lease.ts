@@ -61,14 +61,14 @@ export interface IndexingStore {
   progress(lease: IndexLease, to: { readonly status: IndexStatus; readonly percentage: number }, leaseMs: number): Promise<void>;
   /** Extends the lease. @throws LeaseLostError */
   renew(lease: IndexLease, leaseMs: number): Promise<void>;
-  /** Adds chunks to the generation under construction, and extends the lease. @throws LeaseLostError */
+  /** Adds chunks to the generation under construction, stores the progress, and extends the lease. @throws LeaseLostError */
   addChunks(lease: IndexLease, config: string, chunks: readonly NewChunk[], percentage: number, leaseMs: number): Promise<void>;
   /**
    * Makes the generation the live one, removes as much of the replaced generation as one transaction should, and ends the lease.
    *
-   * @returns whether another run was requested meanwhile. @throws LeaseLostError
+   * @returns whether another run was requested meanwhile, and whether no chunk of another generation is left. @throws LeaseLostError
    */
-  complete(lease: IndexLease, content: IndexedContent): Promise<{ readonly isRunWanted: boolean }>;
+  complete(lease: IndexLease, content: IndexedContent): Promise<{ readonly isRunWanted: boolean; readonly isClean: boolean }>;
   /** The content has not changed: ends the lease. @throws LeaseLostError */
   completeUnchanged(lease: IndexLease): Promise<{ readonly isRunWanted: boolean }>;
   /** Ends the lease with a reason; the earlier generation stays live. @throws LeaseLostError */

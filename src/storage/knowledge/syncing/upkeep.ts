@@ -29,19 +29,20 @@ export function createSyncUpkeep(db: Database, announce: (dataSourceId: string) 
       );
     },
     async closeEnded(dataSourceId) {
-      const ended = await db.transaction(async (tx) => {
-        const { rows } = await tx.query<{ dataSourceId: string }>(
-          `update source_runs r set status = 'COMPLETED', "endedAt" = now(), "failedCount" = (
+      const { rows } = await pool.query<{ dataSourceId: string }>(
+        `with ended as (
+           update source_runs r set status = 'COMPLETED', "endedAt" = now(), "failedCount" = (
              select count(*) from knowledge_items i where i."dataSourceId" = r."dataSourceId" and i."queuedRunId" = r.id and i."indexStatus" = 'FAILED')
            where r.status = 'INDEXING' and ($1::text is null or r."dataSourceId" = $1) and not exists (
              select 1 from knowledge_items i where i."dataSourceId" = r."dataSourceId" and i."queuedRunId" = r.id and i."indexStatus" in ${busy})
-           returning r."dataSourceId"`,
-          [dataSourceId ?? null],
-        );
-        const ids = rows.map((row) => row.dataSourceId);
-        if (ids.length > 0) await tx.query('update data_sources set "lastSyncedAt" = now() where id = any($1::text[])', [ids]);
-        return ids;
-      });
+           returning r."dataSourceId"
+         ), synced as (
+           update data_sources set "lastSyncedAt" = now() where id in (select "dataSourceId" from ended)
+         )
+         select "dataSourceId" from ended`,
+        [dataSourceId ?? null],
+      );
+      const ended = rows.map((row) => row.dataSourceId);
       for (const id of ended) announce(id);
       if (ended.length === 0) return [];
       return owned('s.id = any($1::text[]) and s."isSyncWanted"', [ended]);
