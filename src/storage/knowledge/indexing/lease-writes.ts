@@ -83,7 +83,15 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
            "mimeType" = $7, metadata = case when $8::text is null then metadata - 'title' else metadata || jsonb_build_object('title', $8::text) end,
            "errorCode" = null, "errorMessage" = null, "isRetryable" = false, "indexedAt" = now(), "lastCheckedAt" = now(), "changeKey" = $9,
            "needsCleaning" = $10, ${ended("'INDEXED'")}`,
-          [content.documentCount, content.tokenCount, content.contentHash, content.mimeType, content.title, lease.listedKey, !isClean],
+          [
+            content.documentCount,
+            content.tokenCount,
+            content.contentHash,
+            content.mimeType,
+            content.title,
+            lease.listedKey,
+            !isClean,
+          ],
           wanted,
         );
         await tx.query('update data_sources set "lastIndexedAt" = now() where id = $1', [dataSourceId]);
@@ -91,7 +99,8 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
         await tx.prisma.usageEntry.create({
           data: { ...usage, id: content.usageEntryId, orgId: lease.orgId, userId: lease.ownerUserId },
         });
-        if (!isClean) await chunks.removeDead(tx, { dataSourceId, itemId, generation, liveGeneration: generation }, removedAtOnce);
+        if (!isClean)
+          await chunks.removeDead(tx, { dataSourceId, itemId, generation, liveGeneration: generation }, removedAtOnce);
         return { ...row, isClean };
       });
       announce(dataSourceId);
