@@ -79,6 +79,13 @@ const ended = (status: string) => ({
   selection: selection.nullable(),
 });
 
+const outputFile = object('A file that a tool of the service made.', {
+  fileId: text('The file of the chat.').nullable(),
+  filename: text('Its name.'),
+  mimeType: text('Its media type.'),
+  sizeBytes: integer('Its bytes.'),
+  url: text('A link that works for an hour without a key.'),
+});
 const flowStep = object('A finished step of a flow.', {
   stepId: text('Its id in the flow, else `step_` and its place from 1.'),
   type: oneOfTexts('What it does.', flowStepTypes),
@@ -133,6 +140,7 @@ const events: Readonly<Record<string, readonly [name: string, description: strin
       status: oneOfTexts('The outcome of the call.', ['completed', 'failed']),
       output: text('What it gave; empty when it failed.'),
       error: object('Why it failed.', { code: text('For programs.'), message: text('For a person to read.') }).nullable(),
+      files: list('Files that it made; absent when it made none.', outputFile).optional(),
     },
   ],
   'tool.call': ['ChatToolCallEvent', 'Outputs are asked for: the run ends here.', { systemMessageId, toolCalls }],
@@ -179,6 +187,7 @@ component('ChatReply', 'How a run answered a message.', {
   systemMessageId: systemMessageId.optional(),
   toolCalls: toolCalls.optional(),
   citations: list('The cited passages, in the order of its text.', reference('Citation')).optional(),
+  files: list('Files that tools of the service made; absent when they made none.', outputFile).optional(),
   steps: list('The finished steps of the flow that answered, where they are shown.', flowStep).optional(),
   incompleteReason: incompleteReason.optional(),
   error: failure.optional(),

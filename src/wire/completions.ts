@@ -164,6 +164,7 @@ describeMembers('Completion', {
   flowSteps: described({ ...isExtension, ...behaves('flow-steps') }),
   warnings: described({ ...isExtension, ...behaves('warnings') }),
 });
+describeMembers('CompletionMessage', { files: described({ ...isExtension, ...behaves('tool-files') }) });
 describeMembers('CompletionIncompleteDetails', { reason: z.enum(bounds) });
 describeMembers('CompletionChoice', { logprobs: z.null() });
 
@@ -184,6 +185,9 @@ const delta = object('What is added to the message.', {
   tool_calls: list('A piece of a call.', callDelta).optional(),
   annotations: list('A source of the text.', reference('CompletionAnnotation')).optional(),
   images: list('In the last chunk: images that tools of the service made.', reference('CompletionImage')).optional(),
+  files: list('In the last chunk: other files that tools of the service made.', reference('OutputFile'))
+    .meta({ ...isExtension, ...behaves('tool-files') })
+    .optional(),
 });
 const chunk = component('CompletionChunk', 'A piece of a streamed reply.', {
   id: text('The same in all chunks.'),

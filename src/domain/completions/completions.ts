@@ -1,7 +1,7 @@
 import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { ModelMessage, ModelPart } from '../../engine/models/port.ts';
 import { RunFold } from '../../engine/runs/fold.ts';
-import { awaitedCall, imagesOf } from '../../engine/runs/prompt/transcript.ts';
+import { awaitedCall, documentsOf, imagesOf } from '../../engine/runs/prompt/transcript.ts';
 import type { RunPlan } from '../../engine/runs/run-engine.ts';
 import { withFileImages } from '../../engine/runs/stored/file-images.ts';
 import { isForcing } from '../../engine/runs/tools/choice.ts';
@@ -16,6 +16,7 @@ import type { StoredFile } from '../../entities/files/file.ts';
 import { isId } from '../../entities/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import type { IncompleteReason, RunEvent, RunEventStream, RunSnapshot, Usage } from '../../entities/runs/event.ts';
+import type { OutputFile } from '../../entities/runs/tool.ts';
 import type { Warning } from '../../entities/warning.ts';
 import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { type ChosenFlow, chooseFlow, type FlowTurn, flowPlanOf, toolsOfFlow } from '../agents/flow-choice.ts';
@@ -62,6 +63,8 @@ export interface Completion {
   readonly reasoning: string | null;
   /** Images that tools of the service made, by their addresses. */
   readonly images: readonly string[];
+  /** Other files that they made. */
+  readonly files: readonly OutputFile[];
   readonly finish: CompletionFinish;
   /** The limit that cut the answer when `finish` is `length`; else null. */
   readonly incompleteDetails: IncompleteDetails | null;
@@ -214,6 +217,7 @@ export function completionOf(run: RunSnapshot, warnings: readonly Warning[] = []
     citations: joinCitations(messages),
     reasoning: reasoning.length === 0 ? null : reasoning.join('\n'),
     images: imagesOf(run.output).map(({ url }) => url),
+    files: documentsOf(run.output),
     finish: finishOf(run),
     incompleteDetails: incompleteDetailsOf(run),
     usage: run.usage ?? { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 },

@@ -7,6 +7,7 @@ import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { RunEventStream } from '../../entities/runs/event.ts';
 import type { ResponseHead, ResponseItem } from '../../entities/runs/response.ts';
+import type { Run } from '../../entities/runs/run.ts';
 import { modelIdOf } from '../agents/agents.ts';
 import { chooseFlow, type FlowTurn } from '../agents/flow-choice.ts';
 import { requireFreeNames } from '../agents/tools.ts';
@@ -111,7 +112,8 @@ async function beginStateless(deps: Deps, begin: Begin, signal: AbortSignal): Pr
   const request = { ...storedRequestOf(deps, input, read, answerer, messages, caller), ...approvalsIn(items, history, messages) };
   const run = { id, isStreaming: input.stream === true };
   const plan = await planOf(deps, caller, request, answerer, transcript, headOf(deps, begin, null), run);
-  return { id, events: deps.runs.runStateless(plan, signal, read.secrets), isStored: false, transcript };
+  const filed = place.chat === undefined ? plan : { ...plan, readsFilesOf: place.chat.id };
+  return { id, events: deps.runs.runStateless(filed, signal, read.secrets), isStored: false, transcript };
 }
 
 async function beginStored(deps: Deps, begin: Begin): Promise<PlacedTurn> {
@@ -161,6 +163,7 @@ async function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
           newChat: {
             chat,
             messages: isFork || place.remembered !== undefined ? copiesOf(deps, await historyOfPlace(deps, place)) : [],
+            ...(isFork && place.chat !== undefined ? { files: filesOfThread(deps, place.chat.id, place.previous) } : {}),
           },
         }
       : {}),
@@ -196,6 +199,11 @@ function headOf(deps: Deps, { input, read, answerer }: Begin, conversationId: st
   const includes = read.includes.length === 0 ? {} : { includes: read.includes };
   const echo = echoOf(input, read, answerer);
   return { createdAt, conversationId, echo, ...includes, ...(warnings.length === 0 ? {} : { warnings }) };
+}
+
+/** The files of a thread as the response that is continued left them, for a new chat that branches off there. */
+function filesOfThread({ newId }: Deps, chatId: string, previous: Run | undefined) {
+  return { chatId, until: previous?.endedAt ?? null, newId: () => newId('chatFile') };
 }
 
 /** The messages of a thread, for a new chat that branches off it. */

@@ -128,7 +128,16 @@ function formedCall(
     case 'mcp': {
       const shown = { name: form.tool, arguments: args, output: result?.output ?? null, error: result?.error?.message ?? null };
       const { serverLabel, approvalRequestId } = form;
-      return { id, type: 'mcp_call', status, server_label: serverLabel, approval_request_id: approvalRequestId, ...shown };
+      const made = result?.files === undefined ? {} : { files: result.files.map(filePartOf) };
+      return {
+        id,
+        type: 'mcp_call',
+        status,
+        server_label: serverLabel,
+        approval_request_id: approvalRequestId,
+        ...shown,
+        ...made,
+      };
     }
   }
 }

@@ -23,9 +23,11 @@ const dataUrlBytesMax = 1_000_000;
 const statelessFilesMax = 50;
 const statelessBytesMax = 50_000_000;
 
-/** The files of a run: those of its chat, or for a stateless run those that its own calls made. */
-export function runFilesOf(deps: RunFilesDeps, { chatId = null, charge }: RunPlan): RunFiles {
-  return chatId === null ? new StatelessFiles(deps, charge.orgId) : new ChatFiles(deps, charge.orgId, chatId);
+/** The files of a run: those of its chat, or for a stateless run those that its own calls made, and those of the chat that it goes on from. */
+export function runFilesOf(deps: RunFilesDeps, { chatId = null, readsFilesOf, charge }: RunPlan): RunFiles {
+  if (chatId !== null) return new ChatFiles(deps, charge.orgId, chatId);
+  const earlier = readsFilesOf === undefined ? undefined : new ChatFiles(deps, charge.orgId, readsFilesOf);
+  return new StatelessFiles(deps, charge.orgId, earlier);
 }
 
 class ChatFiles implements RunFiles {
@@ -112,36 +114,40 @@ class ChatFiles implements RunFiles {
 class StatelessFiles implements RunFiles {
   readonly #deps: RunFilesDeps;
   readonly #orgId: string;
+  readonly #earlier: RunFiles | undefined;
   readonly #files = new Map<string, NewRunFile & { readonly madeBy: string }>();
 
-  constructor(deps: RunFilesDeps, orgId: string) {
+  constructor(deps: RunFilesDeps, orgId: string, earlier: RunFiles | undefined) {
     this.#deps = deps;
     this.#orgId = orgId;
+    this.#earlier = earlier;
   }
 
-  async list(): Promise<readonly RunFile[]> {
-    return Array.from(this.#files, ([id, { filename, mimeType, bytes, madeBy }]) => ({
-      id,
-      filename,
-      mimeType,
-      sizeBytes: bytes.length,
-      madeBy,
+  async list(signal: AbortSignal): Promise<readonly RunFile[]> {
+    const earlier = (await this.#earlier?.list(signal)) ?? [];
+    const own = Array.from(this.#files, ([id, { filename, mimeType, bytes, madeBy }]) => ({
+      ...{ id, filename, mimeType, sizeBytes: bytes.length, madeBy },
     }));
+    // Earlier files are like those of a person: a change makes a new file of the run.
+    return [...earlier.map((file) => ({ ...file, madeBy: null })), ...own];
   }
 
-  async read({ id }: RunFile, bytesMax: number): Promise<Buffer> {
-    const file = this.#files.get(id);
+  async read(wanted: RunFile, bytesMax: number, signal: AbortSignal): Promise<Buffer> {
+    const file = this.#files.get(wanted.id);
+    if (file === undefined && this.#earlier !== undefined) return this.#earlier.read(wanted, bytesMax, signal);
     if (file === undefined) throw new DomainError('NOT_FOUND', 'There is no such file in this run');
     requireSize(file.bytes.length, bytesMax);
     return file.bytes;
   }
 
-  save({ filename: wanted, mimeType, bytes }: NewRunFile, key: string): Promise<OutputFile> {
-    return this.#keep({ filename: freeFilename(safeFilename(wanted), new Set(this.#files.keys())), mimeType, bytes }, key);
+  async save({ filename: wanted, mimeType, bytes }: NewRunFile, key: string, signal: AbortSignal): Promise<OutputFile> {
+    const taken = new Set((await this.list(signal)).map(({ filename }) => filename));
+    return this.#keep({ filename: freeFilename(safeFilename(wanted), taken), mimeType, bytes }, key);
   }
 
-  replace({ id, mimeType }: RunFile, bytes: Buffer, key: string): Promise<OutputFile> {
-    return this.#keep({ filename: id, mimeType, bytes }, key);
+  async replace({ filename, mimeType, madeBy }: RunFile, bytes: Buffer, key: string, signal: AbortSignal): Promise<OutputFile> {
+    if (madeBy === null) return this.save({ filename, mimeType, bytes }, key, signal);
+    return this.#keep({ filename, mimeType, bytes }, key);
   }
 
   async #keep({ filename, mimeType, bytes }: NewRunFile, madeBy: string): Promise<OutputFile> {

@@ -170,6 +170,14 @@ export interface ImageReply {
   readonly usage: TokenUsage | undefined;
 }
 
+/** What a provider's models for images take of a request beside the prompt and images to change. Absent: everything. */
+export interface ImageBounds {
+  /** Why the provider cannot make images with a model of this name; undefined when it can. */
+  unfit(name: string): string | undefined;
+  /** Why it cannot honour an option of a request; undefined when it can. `auto` leaves the choice to it. @param value  of a request or of a call. */
+  refuses(option: string, value: unknown): string | undefined;
+}
+
 /** Makes images. Never repeated by itself: each request costs. @throws ModelError; otherwise only the signal's reason. */
 export type MakeImages = (request: ImageRequest, signal: AbortSignal) => Promise<ImageReply>;
 

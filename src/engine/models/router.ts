@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { Catalog, type ModelInfo, splitModelId } from './catalog.ts';
 import { Circuit } from './circuit.ts';
 import { requireInlineImages } from './inline-images.ts';
-import type { Embed, MakeImages, ModelRequest } from './port.ts';
+import type { Embed, ImageBounds, MakeImages, ModelRequest } from './port.ts';
 import { configuredProviders, type ModelSettings, type ReadEnvironment } from './providers/configured.ts';
 import { readModelsFile } from './providers/models-file.ts';
 import type { Provider } from './providers/provider.ts';
@@ -50,6 +50,8 @@ export interface ImageModel {
   /** What the provider calls it. */
   readonly name: string;
   readonly makeImages: MakeImages;
+  /** Undefined when it takes every option. */
+  readonly bounds: ImageBounds | undefined;
 }
 
 /**
@@ -112,8 +114,12 @@ export function createModelRouter(
 function imageModels(id: string, providers: readonly Provider[]): readonly ImageModel[] {
   if (id === '') return [];
   const { provider, name } = splitModelId(id);
-  const makeImages = providers.find((candidate) => candidate.id === provider)?.makeImages;
-  if (makeImages !== undefined && name !== '') return [{ id, name, makeImages }];
+  const { makeImages, imageBounds: bounds } = providers.find((candidate) => candidate.id === provider) ?? {};
+  if (makeImages !== undefined && name !== '') {
+    const unfit = bounds?.unfit(name);
+    if (unfit !== undefined) throw new Error(`bad configuration: IMAGE_MODEL ${id}: ${unfit}`);
+    return [{ id, name, makeImages, bounds }];
+  }
   const known = providers.flatMap((candidate) => (candidate.makeImages === undefined ? [] : [candidate.id]));
   const allowed = known.length === 0 ? 'none is configured' : `configured: ${known.join(', ')}`;
   throw new Error(

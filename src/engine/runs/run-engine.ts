@@ -38,6 +38,8 @@ export interface RunPlan {
   readonly forcedTool?: ForcedTool;
   /** The chat that the run answers; null or absent for a stateless run. */
   readonly chatId?: string | null;
+  /** The chat whose files a stateless run may read besides its own; it adds none to it. */
+  readonly readsFilesOf?: string;
   /** The model may also call those tools of the charged agent that run in the service. */
   readonly offersAgentTools?: true;
   /** The model may also read the skills of the charged agent. */

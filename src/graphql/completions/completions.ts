@@ -6,13 +6,14 @@ import {
   incompleteDetailsOf,
   runCompletion,
 } from '../../domain/completions/completions.ts';
-import { imagesOf } from '../../engine/runs/prompt/transcript.ts';
+import { documentsOf, imagesOf } from '../../engine/runs/prompt/transcript.ts';
 import { statelessChatId } from '../../entities/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import type { RunEvent, RunSnapshot, Usage } from '../../entities/runs/event.ts';
 import { takesExtensions } from '../../http/extensions.ts';
 import { builder, type GraphContext } from '../builder/builder.ts';
 import { FlowStepType } from '../runs/flow-steps.ts';
+import { OutputFileType } from '../runs/parts.ts';
 import { WarningType } from '../types/warnings.ts';
 import { CompletionInputType } from './inputs.ts';
 
@@ -143,6 +144,12 @@ const MessageType = builder.objectRef<Completion>('CompletionMessage').implement
       nullable: true,
       description: 'Images that tools of the service made; null when there are none.',
       resolve: ({ images }) => (images.length === 0 ? null : images),
+    }),
+    files: t.field({
+      type: [OutputFileType],
+      nullable: true,
+      description: 'Other files that tools of the service made; null when there are none.',
+      resolve: ({ files }) => (files.length === 0 ? null : [...files]),
     }),
   }),
 });
@@ -292,6 +299,15 @@ const EventType = builder.objectRef<RunEvent>('CompletionEvent').implement({
       resolve: (event) => {
         const images = imagesOf(endOf(event)?.output ?? []).map(({ url }) => url);
         return images.length === 0 ? null : images;
+      },
+    }),
+    files: t.field({
+      type: [OutputFileType],
+      nullable: true,
+      description: 'In the last event: other files that tools of the service made; null when there are none.',
+      resolve: (event) => {
+        const files = documentsOf(endOf(event)?.output ?? []);
+        return files.length === 0 ? null : [...files];
       },
     }),
     usage: t.field({

@@ -1,5 +1,5 @@
 import { builder } from '../builder/builder.ts';
-import { ChatOptionsInput, wireInput } from '../types/json-inputs.ts';
+import { ChatOptionsInput, eitherSpelling, wireInput } from '../types/json-inputs.ts';
 
 const ToolCallFunctionInput = builder.inputType('CompletionToolCallFunctionInput', {
   description: 'Which function an assistant message called.',
@@ -104,7 +104,8 @@ const ResearchBudgetInput = builder.inputType('ToolResearchBudgetInput', {
 
 export const ToolInput = builder.inputType('CompletionToolInput', {
   description:
-    'A function of the client, or a tool of the service. `Query.tools` says which this instance can run; others are refused with TOOL_NOT_AVAILABLE.',
+    'A function of the client, or a tool of the service. `Query.tools` says which this instance can run; others are refused with TOOL_NOT_AVAILABLE. Over REST, members may be written in snake_case or in camelCase.',
+  extensions: eitherSpelling,
   fields: (t) => {
     const text = (description: string) => t.string({ required: false, description });
     const texts = (description: string) => t.stringList({ required: false, description });

@@ -1,6 +1,5 @@
 import { freshFileAddress } from '../../engine/files/file-links.ts';
 import {
-  type CallResult,
   type RunError,
   type RunItem,
   type RunSnapshot,
@@ -14,6 +13,16 @@ import { type BuilderTypes, builder } from '../builder/builder.ts';
 import { CitationType } from '../chats/messages.ts';
 import { wireEnumOf } from '../types/enums.ts';
 import { FlowStepType } from './flow-steps.ts';
+import {
+  ApprovalType,
+  FileSearchType,
+  formOf,
+  McpCallType,
+  McpListingType,
+  RunCallErrorType,
+  resultOf,
+  WebSearchType,
+} from './item-forms.ts';
 
 export const RunStatusType = wireEnumOf('RunStatus', 'The status of a run.', runStatuses, {
   in_progress: 'It is in progress.',
@@ -78,7 +87,7 @@ export const SelectionType = builder.objectRef<SelectionMetadata>('SelectionMeta
   }),
 });
 
-const OutputFileType = builder.objectRef<OutputFile>('OutputFile').implement({
+export const OutputFileType = builder.objectRef<OutputFile>('OutputFile').implement({
   description: 'A file that a tool of the service made.',
   fields: (t) => ({
     fileId: t.exposeID('fileId', { nullable: true, description: 'The file of the chat; null for a run that stores nothing.' }),
@@ -97,7 +106,8 @@ export const RunItemType = builder.objectRef<RunItem>('RunItem').implement({
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The same from its first event to its last.' }),
     type: t.exposeString('type', {
-      description: '`message`, `function_call`, `reasoning`, `server_tool_call` or `server_tool_call_output`.',
+      description:
+        '`message`, `function_call`, `reasoning`, `server_tool_call`, `server_tool_call_output` or `mcp_list_tools`. One of `webSearch`, `fileSearch` and `mcpCall` says more of a `server_tool_call`, where the responses format has an item of its own for it.',
     }),
     status: t.exposeString('status', { description: '`in_progress`, `completed`, `incomplete` or `failed`.' }),
     text: t.string({
@@ -138,13 +148,44 @@ export const RunItemType = builder.objectRef<RunItem>('RunItem').implement({
       description: 'The arguments of a call as JSON text; empty until they are whole.',
       resolve: (item) => ('arguments' in item ? item.arguments : null),
     }),
+    error: t.field({
+      type: RunCallErrorType,
+      nullable: true,
+      description: 'Why a call of a tool of the service failed; null otherwise.',
+      resolve: (item) => resultOf(item)?.error ?? null,
+    }),
+    webSearch: t.field({
+      type: WebSearchType,
+      nullable: true,
+      description: 'A call of `web_search`; null for other items.',
+      resolve: (item) => formOf(item, 'web_search'),
+    }),
+    fileSearch: t.field({
+      type: FileSearchType,
+      nullable: true,
+      description: 'A call of `file_search`; null for other items.',
+      resolve: (item) => formOf(item, 'file_search'),
+    }),
+    mcpCall: t.field({
+      type: McpCallType,
+      nullable: true,
+      description: 'A call of a tool of `mcp`; null for other items.',
+      resolve: (item) => formOf(item, 'mcp'),
+    }),
+    mcpListing: t.field({
+      type: McpListingType,
+      nullable: true,
+      description: 'The tools of a server of `mcp`; null for other items.',
+      resolve: (item) => (item.type === 'mcp_list_tools' ? item : null),
+    }),
+    approval: t.field({
+      type: ApprovalType,
+      nullable: true,
+      description: 'What a person is asked to approve; null for other items.',
+      resolve: (item) => (item.type === 'function_call' && item.approval === true ? item : null),
+    }),
   }),
 });
-
-function resultOf(item: RunItem): CallResult | undefined {
-  if (item.type === 'server_tool_call_output') return item;
-  return item.type === 'server_tool_call' ? item.result : undefined;
-}
 
 type RunOutcome = Pick<RunSnapshot, 'status' | 'incompleteReason' | 'error' | 'usage' | 'selection'>;
 

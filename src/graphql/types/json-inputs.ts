@@ -7,6 +7,12 @@ import { boundedJson } from './scalars.ts';
  */
 export const wireInput = { asJson: boundedJson } as const;
 
+/**
+ * Inputs whose members REST takes in snake_case too where a route writes camelCase, with all inputs inside them: tools come from many
+ * formats that spell them so, and an unknown member would be ignored.
+ */
+export const eitherSpelling = { takesEitherSpelling: true } as const;
+
 const TracingInput = builder.inputType('ChatTracingInput', {
   description: 'Whether a run is traced.',
   extensions: wireInput,

@@ -1,4 +1,4 @@
-import { awaitedCalls, messagesOf, shownParts, toolMessageId } from '../../engine/runs/prompt/transcript.ts';
+import { awaitedCalls, messagesOf, outputFilesOf, shownParts, toolMessageId } from '../../engine/runs/prompt/transcript.ts';
 import { DomainError, errorBody, publicError } from '../../entities/errors.ts';
 import { timeOfId } from '../../entities/ids.ts';
 import {
@@ -173,6 +173,7 @@ function replyOf(run: RunSnapshot): object {
   const { runId, status, incompleteReason, error, usage, flowSteps } = run;
   const message = messagesOf(run).findLast(({ isHidden }) => !isHidden);
   const { toolCalls, citations } = message ?? { toolCalls: null, citations: null };
+  const files = outputFilesOf(run.output);
   return {
     runId,
     status,
@@ -189,6 +190,7 @@ function replyOf(run: RunSnapshot): object {
           },
     ...(toolCalls === null ? {} : { systemMessageId: message?.id, toolCalls }),
     ...(citations === null ? {} : { citations }),
+    ...(files.length === 0 ? {} : { files }),
     ...(flowSteps === undefined ? {} : { steps: flowSteps }),
     ...(incompleteReason === null ? {} : { incompleteReason }),
     ...(error === null ? {} : errorOf(error)),

@@ -6,11 +6,12 @@ import {
   warningsIn,
 } from '../../domain/completions/completions.ts';
 import { flowStepOf } from '../../domain/responses/wire.ts';
-import { imagesOf } from '../../engine/runs/prompt/transcript.ts';
+import { documentsOf, imagesOf } from '../../engine/runs/prompt/transcript.ts';
 import { DomainError, errorBody, publicError } from '../../entities/errors.ts';
 import { makeId, statelessChatId } from '../../entities/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import { isTerminal, type RunEvent, type RunItem, type RunSnapshot, type Usage } from '../../entities/runs/event.ts';
+import type { OutputFile } from '../../entities/runs/tool.ts';
 import type { Warning } from '../../entities/warning.ts';
 import { takesExtensions } from '../../http/extensions.ts';
 import type { EncoderContext, RunFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
@@ -122,7 +123,8 @@ class CompletionEncoder implements StreamEncoder {
     const warned = this.#warnings === undefined ? '' : `,"warnings":${JSON.stringify(this.#warnings)}`;
     const steps = run.flowSteps === undefined ? '' : `,"flow_steps":${JSON.stringify(run.flowSteps.map(flowStepOf))}`;
     const images = this.#showsExtensions ? imagesOf(run.output).map(({ url }) => url) : [];
-    const delta = images.length === 0 ? '{}' : JSON.stringify({ images: images.map(imageOf) });
+    const files = this.#showsExtensions ? documentsOf(run.output) : [];
+    const delta = JSON.stringify(madeMembers(images, files));
     const finish = this.#role('""') + this.#chunk(delta, `"${finishOf(run)}"`, bound + steps + warned);
     if (!this.#includesUsage) return finish;
     return `${finish}${this.#head}],"usage":${JSON.stringify(usageOf(run.usage ?? noUsage))}}\n\n`;
@@ -159,7 +161,7 @@ export const completionFold: RunFold = {
 function completionBody(variables: Variables, context: EncoderContext, completion: Completion): string {
   const { id, chatId, model, created } = namesOf(variables, context.nowMs);
   const { content, toolCalls, citations, reasoning, finish, incompleteDetails, usage, flowSteps, warnings } = completion;
-  const images = showsExtensions(variables, context) ? completion.images : [];
+  const made = showsExtensions(variables, context) ? madeMembers(completion.images, completion.files) : {};
   const calls = toolCalls.map((call) => ({
     id: call.id,
     type: 'function',
@@ -173,7 +175,7 @@ function completionBody(variables: Variables, context: EncoderContext, completio
     ...(reasoning === null ? {} : { reasoning_content: reasoning }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
     ...(citations.length === 0 ? {} : { annotations: citations.map(annotationOf) }),
-    ...(images.length === 0 ? {} : { images: images.map(imageOf) }),
+    ...made,
   };
   return JSON.stringify({
     id,
@@ -189,12 +191,19 @@ function completionBody(variables: Variables, context: EncoderContext, completio
   });
 }
 
-/** As common routers write images that an answer has. */
-function imageOf(url: string): object {
-  return { type: 'image_url', image_url: { url } };
+/** What tools of the service made: images as common routers write them, and other files. */
+function madeMembers(images: readonly string[], files: readonly OutputFile[]): object {
+  return {
+    ...(images.length === 0 ? {} : { images: images.map((url) => ({ type: 'image_url', image_url: { url } })) }),
+    ...(files.length === 0 ? {} : { files: files.map(fileOf) }),
+  };
 }
 
-/** Images are no part of the common format: the switch of the extensions leaves them out. */
+function fileOf({ filename, mimeType, sizeBytes, url }: OutputFile): object {
+  return { filename, mime_type: mimeType, size_bytes: sizeBytes, url };
+}
+
+/** Images and files are no part of the common format: the switch of the extensions leaves them out. */
 function showsExtensions(variables: Variables, context: EncoderContext): boolean {
   return takesExtensions(context.header?.bind(context)) && inputOf(variables).streamOptions?.includeExtensions !== false;
 }

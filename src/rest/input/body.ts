@@ -12,7 +12,7 @@ import type { Faults } from '../../domain/faults.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isObject } from '../../lib/json.ts';
 import { integerBounds } from '../../wire/schema.ts';
-import { camelNames, type MemberNames } from './member-names.ts';
+import { camelNames, eitherNames, type MemberNames } from './member-names.ts';
 
 /**
  * What a reader returns. `plain`, for `execute()`: checked and renamed, without unknown members, scalars and enums as they came. `coerced`,
@@ -56,7 +56,7 @@ class ReaderCompiler {
 
   #present(type: GraphQLInputType): Reader {
     if (isListType(type)) return this.#list(type.ofType);
-    if (isInputObjectType(type)) return this.#ofWireFormat(type) ?? this.#object(type);
+    if (isInputObjectType(type)) return this.#ofWireFormat(type) ?? this.#inEitherSpelling(type) ?? this.#object(type);
     if (isEnumType(type)) {
       const isCoerced = this.#mode === 'coerced';
       const values = new Map(type.getValues().map((value) => [value.name, value.value as unknown]));
@@ -84,6 +84,12 @@ class ReaderCompiler {
         return addScalarFault(faults, 'JSON', value, error);
       }
     };
+  }
+
+  /** See `eitherSpelling` in graphql/types/json-inputs.ts. Routes that write snake_case take both spellings of everything. */
+  #inEitherSpelling(type: GraphQLInputObjectType): Reader | undefined {
+    if (this.#names !== camelNames || type.extensions.takesEitherSpelling !== true) return undefined;
+    return new ReaderCompiler(eitherNames, this.#mode).#object(type);
   }
 
   #scalar(type: GraphQLScalarType): Reader {

@@ -13,6 +13,13 @@ export interface MemberNames {
 /** Everything as GraphQL has it. */
 export const camelNames: MemberNames = { wire: (name) => name, other: () => undefined, key: 'camel' };
 
+/** As GraphQL has it, and in snake_case too. */
+export const eitherNames: MemberNames = {
+  wire: (name) => name,
+  other: (name) => (snakeCase(name) === name ? undefined : snakeCase(name)),
+  key: 'either',
+};
+
 /**
  * Members in snake_case, but for those the route keeps as they are: the contract adds `generateCitations` to a format of another hand.
  * Both spellings are taken.

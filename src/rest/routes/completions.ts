@@ -21,6 +21,7 @@ const completion: Omit<DeclaredRoute, 'operationId' | 'path' | 'summary' | 'spec
           tool_calls: toolCalls { id type function { name arguments } approval }
           annotations { type url_citation: urlCitation { start_index: startIndex end_index: endIndex title url } }
           images { type image_url: imageUrl { url } }
+          files { filename mime_type: mimeType size_bytes: sizeBytes url }
         }
         logprobs
         finish_reason: finishReason
@@ -45,6 +46,7 @@ const completion: Omit<DeclaredRoute, 'operationId' | 'path' | 'summary' | 'spec
     'approval',
     'annotations',
     'images',
+    'files',
     'incomplete_details',
     'flow_steps',
     'warnings',

@@ -37,8 +37,24 @@ export async function duplicate(tx: Transaction, chatId: string, { id, createdAt
      from jsonb_to_recordset($2::jsonb) as copy("from" text, "to" text, parts jsonb) join messages m on m.id = copy."from"`,
     [id, JSON.stringify(copies)],
   );
+  await renameFiles(tx, id, fileIds);
   await addToCounters(tx, chat.agentId, { messageCount: messages.filter(({ isSpoken }) => isSpoken).length });
   return true;
+}
+
+/** The files that a new chat takes over from another one. */
+export interface FilesOfOther {
+  readonly chatId: string;
+  /** Only files that were there at that time; null for all. */
+  readonly until: Date | null;
+  newId(): string;
+}
+
+/** Copies the files of another chat into one that has its messages already. */
+export async function takeOverFiles(tx: Transaction, toChatId: string, { chatId, until, newId }: FilesOfOther): Promise<void> {
+  // As in `duplicate`: a deletion of the other chat's files comes before or after, so that no copy names bytes that are gone.
+  await lockChat(tx, chatId);
+  await renameFiles(tx, toChatId, await copyFiles(tx, chatId, toChatId, newId, until));
 }
 
 /** Copies the completed files of a chat. @returns the new id of each. */
@@ -47,9 +63,13 @@ async function copyFiles(
   fromChatId: string,
   toChatId: string,
   newId: () => string,
+  until: Date | null = null,
 ): Promise<ReadonlyMap<string, string>> {
   const files = await tx.prisma.chatFile.findMany({
-    where: { chatId: fromChatId, status: 'UPLOADED', deletedAt: null },
+    where: {
+      ...{ chatId: fromChatId, status: 'UPLOADED', deletedAt: null },
+      ...(until === null ? {} : { createdAt: { lte: until } }),
+    },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
     select: { id: true },
   });
@@ -61,4 +81,23 @@ async function copyFiles(
     [toChatId, JSON.stringify([...ids].map(([from, to]) => ({ from, to })))],
   );
   return ids;
+}
+
+/** Results of tools tell the model ids of files: in the copied messages they must be those of the copies, or no tool finds them. */
+async function renameFiles(tx: Transaction, chatId: string, ids: ReadonlyMap<string, string>): Promise<void> {
+  if (ids.size === 0) return;
+  const { rows } = await tx.query<{ texts: string | null }>(
+    `select string_agg(concat(content, parts::text, context::text), '') as texts from messages where "chatId" = $1`,
+    [chatId],
+  );
+  const texts = rows[0]?.texts ?? '';
+  for (const [from, to] of ids) {
+    if (!texts.includes(from)) continue;
+    await tx.query(
+      `update messages set content = replace(content, $2, $3), parts = replace(parts::text, $2, $3)::jsonb,
+         context = replace(context::text, $2, $3)::jsonb
+       where "chatId" = $1 and position($2 in concat(content, parts::text, context::text)) > 0`,
+      [chatId, from, to],
+    );
+  }
 }

@@ -19,6 +19,7 @@ import {
 import { addRun } from '../runs/leases.ts';
 import { addItems } from '../runs/responses.ts';
 import { addChat, type NewChat } from './chats.ts';
+import { type FilesOfOther, takeOverFiles } from './copies.ts';
 import { addMessages } from './messages.ts';
 import { holdChat } from './turns.ts';
 
@@ -30,7 +31,7 @@ export interface ThreadTurn {
   readonly messages: readonly NewMessage[];
   readonly items: readonly ResponseItem[];
   /** Given when the thread begins with this run: the new chat with its first messages. Absent: the chat exists. */
-  readonly newChat?: { readonly chat: NewChat; readonly messages: readonly NewMessage[] };
+  readonly newChat?: { readonly chat: NewChat; readonly messages: readonly NewMessage[]; readonly files?: FilesOfOther };
   /** The response that the caller continues. */
   readonly previousId: string | null;
   /** The caller named only the response to continue: the result is `moved` when its thread has a newer one. */
@@ -114,6 +115,7 @@ async function beginTurn(tx: Transaction, turn: ThreadTurn): Promise<ThreadResul
   } else {
     await addChat(tx, newChat.chat);
     await addMessages(tx, chatId, newChat.messages);
+    if (newChat.files !== undefined) await takeOverFiles(tx, chatId, newChat.files);
   }
   const active = activeRunId === null ? undefined : await activeRun(tx, activeRunId, run.id);
   if (active !== undefined) return joinBusy(tx, turn, active);

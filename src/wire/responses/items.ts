@@ -23,6 +23,8 @@ import {
   inputContent,
   inputContentParam,
   outputContent,
+  outputFilePart,
+  outputImagePart,
   serverToolContent,
   serverToolContentParam,
   summaryTextPart,
@@ -296,6 +298,9 @@ const mcpCall = component('McpCall', 'A call of a tool of an MCP server.', {
   approval_request_id: text('The request that approved it; null for none.').nullable(),
   output: text('What the tool gave; null before it is there.').nullable(),
   error: text('Why the call failed; null for none.').nullable(),
+  files: list('Files that the tool gave; absent for none.', z.union([outputImagePart, outputFilePart]))
+    .meta({ ...isExtension, ...behaves('tool-files') })
+    .optional(),
 });
 const mcpListTools = component('McpListTools', 'The tools of an MCP server.', {
   id,

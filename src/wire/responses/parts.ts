@@ -238,12 +238,12 @@ const aboutFile = {
   filename: filename.optional(),
   size_bytes: integer('Its size.').optional(),
 };
-const outputFilePart = component('OutputFilePart', 'A file that a tool of the service made.', {
+export const outputFilePart = component('OutputFilePart', 'A file that a tool of the service made.', {
   type: constant('output_file'),
   file_url: text('A link that works without a key for an hour, or a data URL where nothing is stored.').optional(),
   ...aboutFile,
 });
-const outputImagePart = component('OutputImagePart', 'An image that a tool of the service made.', {
+export const outputImagePart = component('OutputImagePart', 'An image that a tool of the service made.', {
   type: constant('output_image'),
   image_url: imageUrl.optional(),
   ...aboutFile,

@@ -7,11 +7,13 @@ export interface ApiAnswer {
   readonly text: string;
   /** What the answer cites: an address, or the name of a file. */
   readonly cited: readonly string[];
+  /** What tools of the service made: the addresses that the caller is given. */
+  readonly files: readonly string[];
 }
 
 export interface ApiQuestion {
-  /** Tools in the spelling of the responses format. */
-  readonly tool: Readonly<Record<string, unknown>>;
+  /** In the spelling of the responses format; undefined asks without a tool. */
+  readonly tool: Readonly<Record<string, unknown>> | undefined;
   readonly input: string;
   readonly model: string;
   /** For the regular chat API. */
@@ -32,9 +34,16 @@ export const everyApi: readonly (readonly [string, Ask])[] = [
   ['GraphQL, streamed', (who, question) => graphqlStream(who, question)],
 ];
 
+/** GraphQL has an API of its own for chats, too. */
+export const chatsOnGraphql: readonly (readonly [string, Ask])[] = [
+  ['chats on GraphQL', (who, question, { make }) => graphqlChat(who, question, make)],
+  ['chats on GraphQL, streamed', (who, question, { make }) => graphqlChatStream(who, question, make)],
+];
+
 // biome-ignore lint/suspicious/noExplicitAny: bodies of any shape; what is found is what is checked.
 type Body = any;
 
+const toolsOf = ({ tool }: ApiQuestion) => (tool === undefined ? [] : [tool]);
 const citedBy = ({ url, filename }: Body): string => url ?? filename;
 
 function ofResponse({ status, output }: Body): ApiAnswer {
@@ -43,36 +52,52 @@ function ofResponse({ status, output }: Body): ApiAnswer {
   return {
     text: parts.map(({ text }: Body) => text).join(''),
     cited: parts.flatMap(({ annotations }: Body) => annotations.map(citedBy)),
+    files: output.flatMap(filesOfItem),
   };
 }
 
-async function responses(who: Person, { tool, input, model }: ApiQuestion): Promise<ApiAnswer> {
-  const { status, body } = await who.post('/api/v2/responses', { model, input, tools: [tool] });
+function filesOfItem({ type, output, files }: Body): readonly string[] {
+  const parts = type === 'server_tool_call_output' && Array.isArray(output) ? output : (files ?? []);
+  return parts.flatMap((part: Body) => part.image_url ?? part.file_url ?? []);
+}
+
+async function responses(who: Person, question: ApiQuestion): Promise<ApiAnswer> {
+  const { model, input } = question;
+  const { status, body } = await who.post('/api/v2/responses', { model, input, tools: toolsOf(question) });
   expect(status, JSON.stringify(body)).toBe(200);
   return ofResponse(body);
 }
 
-async function responsesStream(who: Person, { tool, input, model }: ApiQuestion): Promise<ApiAnswer> {
-  const frames = await who.stream('/api/v2/responses', { model, input, tools: [tool], stream: true });
+async function responsesStream(who: Person, question: ApiQuestion): Promise<ApiAnswer> {
+  const { model, input } = question;
+  const frames = await who.stream('/api/v2/responses', { model, input, tools: toolsOf(question), stream: true });
   const events = frames.slice(0, -1).map(({ data }) => JSON.parse(data));
   const last = ofResponse(events.at(-1).response);
   const told = events
     .filter(({ type }) => type === 'response.output_text.annotation.added')
     .map(({ annotation }) => citedBy(annotation));
   expect(told).toEqual(last.cited);
+  const done = events.filter(({ type }) => type === 'response.output_item.done');
+  expect(done.flatMap(({ item }) => filesOfItem(item))).toEqual(last.files);
   return last;
 }
 
-const asCompletion = ({ tool, input, model }: ApiQuestion) => ({
-  ...{ model, messages: [{ role: 'user', content: input }], tools: [tool], generateCitations: true },
+const asCompletion = (question: ApiQuestion) => ({
+  ...{ model: question.model, messages: [{ role: 'user', content: question.input }], generateCitations: true },
+  tools: toolsOf(question),
 });
+const madeIn = ({ images, files }: Body): readonly string[] => [
+  ...(images ?? []).map((image: Body) => (image.image_url ?? image.imageUrl).url),
+  ...(files ?? []).map(({ url }: Body) => url),
+];
 
 async function completions(who: Person, question: ApiQuestion): Promise<ApiAnswer> {
   const { status, body } = await who.post('/api/v1/chat/completions', asCompletion(question));
   expect(status, JSON.stringify(body)).toBe(200);
   const [{ message, finish_reason: finish }] = body.choices;
   expect(finish).toBe('stop');
-  return { text: message.content, cited: (message.annotations ?? []).map((one: Body) => one.url_citation.url) };
+  const cited = (message.annotations ?? []).map((one: Body) => one.url_citation.url);
+  return { text: message.content, cited, files: madeIn(message) };
 }
 
 async function completionsStream(who: Person, question: ApiQuestion): Promise<ApiAnswer> {
@@ -81,27 +106,29 @@ async function completionsStream(who: Person, question: ApiQuestion): Promise<Ap
   return {
     text: deltas.map(({ content }) => content ?? '').join(''),
     cited: deltas.flatMap(({ annotations = [] }) => annotations.map((one: Body) => one.url_citation.url)),
+    files: deltas.flatMap(madeIn),
   };
 }
 
-async function newChat(who: Person, { agentId }: ApiQuestion, make: TestBench['make']): Promise<string> {
-  return `/api/v1/chats/${(await make.chat({ owner: who, agentId })).id}/messages`;
-}
+const newChat = async (who: Person, { agentId }: ApiQuestion, make: TestBench['make']): Promise<string> =>
+  (await make.chat({ owner: who, agentId })).id;
+const messagesOf = (chatId: string) => `/api/v1/chats/${chatId}/messages`;
+const urls = (list: Body): readonly string[] => (list ?? []).map(({ url }: Body) => url);
 
 async function chats(who: Person, question: ApiQuestion, make: TestBench['make']): Promise<ApiAnswer> {
-  const path = await newChat(who, question, make);
-  const { status, body } = await who.post(path, { prompt: question.input, tools: [inCamelCase(question.tool)] });
+  const path = messagesOf(await newChat(who, question, make));
+  const { status, body } = await who.post(path, { prompt: question.input, tools: toolsOf(question) });
   expect(status, JSON.stringify(body)).toBe(200);
   expect(body.status).toBe('completed');
-  return { text: body.message.content, cited: (body.citations ?? []).map(({ url }: Body) => url) };
+  return { text: body.message.content, cited: urls(body.citations), files: urls(body.files) };
 }
 
 async function chatsStream(who: Person, question: ApiQuestion, make: TestBench['make']): Promise<ApiAnswer> {
-  const path = await newChat(who, question, make);
-  const frames = await who.stream(path, { prompt: question.input, tools: [inCamelCase(question.tool)], stream: true });
+  const path = messagesOf(await newChat(who, question, make));
+  const frames = await who.stream(path, { prompt: question.input, tools: toolsOf(question), stream: true });
   const events = frames.map(({ data }) => JSON.parse(data));
   const whole = events.findLast(({ type }) => type === 'message.completed');
-  return { text: whole.content, cited: whole.citations.map(({ url }: Body) => url) };
+  return { text: whole.content, cited: urls(whole.citations), files: events.flatMap(({ files }) => urls(files)) };
 }
 
 const camel = (name: string) => name.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
@@ -115,17 +142,19 @@ const asInput = (question: ApiQuestion) => {
   return { ...given, tools: given.tools.map(inCamelCase) };
 };
 const annotation = '{ type urlCitation { url title } }';
+const made = 'images { imageUrl { url } } files { url }';
 
 async function graphql(who: Person, question: ApiQuestion): Promise<ApiAnswer> {
-  const mutation = `mutation ($input: CompletionInput!) { createCompletion(input: $input) { choices { message { content annotations ${annotation} } } } }`;
+  const mutation = `mutation ($input: CompletionInput!) { createCompletion(input: $input) { choices { message { content annotations ${annotation} ${made} } } } }`;
   const { data, errors } = await who.graphql(mutation, { input: asInput(question) });
   expect(errors).toBeUndefined();
   const [{ message }] = data.createCompletion.choices;
-  return { text: message.content, cited: (message.annotations ?? []).map((one: Body) => one.urlCitation.url) };
+  const cited = (message.annotations ?? []).map((one: Body) => one.urlCitation.url);
+  return { text: message.content, cited, files: madeIn(message) };
 }
 
 async function graphqlStream(who: Person, question: ApiQuestion): Promise<ApiAnswer> {
-  const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) { delta annotation ${annotation} finishReason error { message } } }`;
+  const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) { delta annotation ${annotation} ${made} finishReason error { message } } }`;
   const events = (await Array.fromAsync(who.subscribe(query, { input: asInput(question) }))).map(
     ({ data }) => data.completionEvents,
   );
@@ -133,5 +162,54 @@ async function graphqlStream(who: Person, question: ApiQuestion): Promise<ApiAns
   return {
     text: events.map(({ delta }) => delta ?? '').join(''),
     cited: events.flatMap((event) => (event.annotation === null ? [] : [event.annotation.urlCitation.url])),
+    files: events.flatMap(madeIn),
   };
+}
+
+const asMessage = async (who: Person, question: ApiQuestion, make: TestBench['make']) => ({
+  chatId: await newChat(who, question, make),
+  input: { prompt: question.input, tools: toolsOf(question).map(inCamelCase) },
+});
+
+async function graphqlChat(who: Person, question: ApiQuestion, make: TestBench['make']): Promise<ApiAnswer> {
+  const variables = await asMessage(who, question, make);
+  const sending = 'mutation ($chatId: ID!, $input: SendMessageInput!) { sendMessage(chatId: $chatId, input: $input) { id } }';
+  const { data, errors } = await who.graphql(sending, variables);
+  expect(errors).toBeUndefined();
+  const { id } = data.sendMessage;
+  await Array.fromAsync(who.subscribe('subscription ($id: ID!) { runEvents(runId: $id) { sequence } }', { id }));
+  const query = `query ($id: ID!, $chatId: ID!) {
+    run(id: $id) { status message { content } citations { url } }
+    chatFiles(chatId: $chatId) { url }
+  }`;
+  const read = await who.graphql(query, { id, chatId: variables.chatId });
+  expect(read.errors).toBeUndefined();
+  const { run, chatFiles } = read.data;
+  expect(run.status).toBe('completed');
+  return { text: run.message.content, cited: urls(run.citations), files: urls(chatFiles) };
+}
+
+async function graphqlChatStream(who: Person, question: ApiQuestion, make: TestBench['make']): Promise<ApiAnswer> {
+  const query = `subscription ($chatId: ID!, $input: SendMessageInput!) {
+    messageEvents(chatId: $chatId, input: $input) {
+      ... on TextDeltaEvent { delta }
+      ... on CitationEvent { citation { url } }
+      ... on ItemDoneEvent { item { files { url } } }
+      ... on RunEndedEvent { run { status output { type text files { url } citations { url } } } }
+    }
+  }`;
+  const events = await Array.fromAsync(
+    who.subscribe(query, await asMessage(who, question, make)),
+    ({ data }) => data.messageEvents,
+  );
+  const { status, output } = events.at(-1).run;
+  expect(status).toBe('completed');
+  const answer: ApiAnswer = {
+    text: events.map(({ delta }) => delta ?? '').join(''),
+    cited: events.flatMap(({ citation }) => (citation === undefined ? [] : [citation.url])),
+    files: events.flatMap(({ item }) => urls(item?.files)),
+  };
+  expect(output.flatMap((item: Body) => urls(item.citations))).toEqual(answer.cited);
+  expect(output.flatMap((item: Body) => urls(item.files))).toEqual(answer.files);
+  return answer;
 }

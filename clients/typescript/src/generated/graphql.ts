@@ -253,7 +253,7 @@ export type CompletionToolCallInput = {
   type?: string | null | undefined;
 };
 
-/** A function of the client, or a tool of the service. `Query.tools` says which this instance can run; others are refused with TOOL_NOT_AVAILABLE. */
+/** A function of the client, or a tool of the service. `Query.tools` says which this instance can run; others are refused with TOOL_NOT_AVAILABLE. Over REST, members may be written in snake_case or in camelCase. */
 export type CompletionToolInput = {
   /** subagent: the ids of the agents. */
   agents?: Array<string> | null | undefined;

@@ -4148,6 +4148,19 @@ export interface components {
             toolCalls?: components["schemas"]["ToolCall"][];
             /** @description The cited passages, in the order of its text. */
             citations?: components["schemas"]["Citation"][];
+            /** @description Files that tools of the service made; absent when they made none. */
+            files?: {
+                /** @description The file of the chat. */
+                fileId: string | null;
+                /** @description Its name. */
+                filename: string;
+                /** @description Its media type. */
+                mimeType: string;
+                /** @description Its bytes. */
+                sizeBytes: number;
+                /** @description A link that works for an hour without a key. */
+                url: string;
+            }[];
             /** @description The finished steps of the flow that answered, where they are shown. */
             steps?: {
                 /** @description Its id in the flow, else `step_` and its place from 1. */
@@ -4613,6 +4626,19 @@ export interface components {
                 /** @description For a person to read. */
                 message: string;
             } | null;
+            /** @description Files that it made; absent when it made none. */
+            files?: {
+                /** @description The file of the chat. */
+                fileId: string | null;
+                /** @description Its name. */
+                filename: string;
+                /** @description Its media type. */
+                mimeType: string;
+                /** @description Its bytes. */
+                sizeBytes: number;
+                /** @description A link that works for an hour without a key. */
+                url: string;
+            }[];
         };
         /**
          * ChatToolStartedEvent
@@ -4912,6 +4938,8 @@ export interface components {
                     annotations?: components["schemas"]["CompletionAnnotation"][];
                     /** @description In the last chunk: images that tools of the service made. */
                     images?: components["schemas"]["CompletionImage"][];
+                    /** @description In the last chunk: other files that tools of the service made. */
+                    files?: components["schemas"]["OutputFile"][];
                 };
                 logprobs?: null;
                 /**
@@ -5161,6 +5189,8 @@ export interface components {
             annotations?: components["schemas"]["CompletionAnnotation"][];
             /** @description Images that tools of the service made; null when there are none. */
             images?: components["schemas"]["CompletionImage"][];
+            /** @description Other files that tools of the service made; null when there are none. */
+            files?: components["schemas"]["OutputFile"][];
         };
         /** @description One message of the conversation so far. */
         CompletionMessageInput: {
@@ -5283,7 +5313,7 @@ export interface components {
                 name: string;
             };
         };
-        /** @description A function of the client, or a tool of the service. `Query.tools` says which this instance can run; others are refused with TOOL_NOT_AVAILABLE. */
+        /** @description A function of the client, or a tool of the service. `Query.tools` says which this instance can run; others are refused with TOOL_NOT_AVAILABLE. Over REST, members may be written in snake_case or in camelCase. */
         CompletionToolInput: {
             /** @description subagent: the ids of the agents. */
             agents?: string[] | null;
@@ -5376,7 +5406,7 @@ export interface components {
             /** @description file_search: only these vector stores. */
             vectorStoreIds?: string[] | null;
         };
-        /** @description A function of the client, or a tool of the service. `Query.tools` says which this instance can run; others are refused with TOOL_NOT_AVAILABLE. */
+        /** @description A function of the client, or a tool of the service. `Query.tools` says which this instance can run; others are refused with TOOL_NOT_AVAILABLE. Over REST, members may be written in snake_case or in camelCase. */
         CompletionToolInputSnake: {
             /** @description subagent: the ids of the agents. */
             agents?: string[] | null;
@@ -7297,6 +7327,8 @@ export interface components {
             output: string | null;
             /** @description Why the call failed; null for none. */
             error: string | null;
+            /** @description Files that the tool gave; absent for none. */
+            files?: (components["schemas"]["OutputImagePart"] | components["schemas"]["OutputFilePart"])[];
         };
         /**
          * McpListTools
@@ -7602,6 +7634,20 @@ export interface components {
          * @description A part of what the model says.
          */
         OutputContent: components["schemas"]["OutputTextPart"] | components["schemas"]["RefusalPart"];
+        /** @description A file that a tool of the service made. */
+        OutputFile: {
+            /** @description Its name, without any path. */
+            filename: string;
+            /** @description Its media type. */
+            mime_type: string;
+            /**
+             * Format: int32
+             * @description Its bytes.
+             */
+            size_bytes: number;
+            /** @description A link that works without a key for half an hour to an hour, or a data URL. */
+            url: string;
+        };
         /**
          * OutputFileParam
          * @description A file that a tool of the service made; the model is told its name.

@@ -1,30 +1,28 @@
 import type { ImageModelV4, ImageModelV4File } from '@ai-sdk/provider';
 import { malformed } from '../openai/errors.ts';
-import { type GivenImage, type ImageRequest, type MakeImages, ModelError } from '../port.ts';
+import { type GivenImage, type ImageReply, type ImageRequest, type MakeImages, ModelError } from '../port.ts';
 import { modelError } from './ai-sdk-model.ts';
+import { aspectRatioOf } from './aspect-ratio.ts';
 
-/** Adapts the image models of an AI SDK provider to the port. The SDK repeats nothing by itself on this level. */
+type Image = string | Uint8Array;
+
+/**
+ * Adapts the image models of an AI SDK provider to the port. On this level the SDK repeats nothing by itself, and makes one image with a call: several
+ * are several calls at once. Images that were made are kept when another call fails, because they cost.
+ */
 export function createAiSdkImages(imageModel: (name: string) => Promise<ImageModelV4>, timeoutMs: number): MakeImages {
   return async (request, signal) => {
     const timeout = AbortSignal.timeout(timeoutMs);
     try {
       const model = await imageModel(request.model);
-      const { images, usage } = await model.doGenerate({
-        ...{ prompt: request.prompt, n: request.n, aspectRatio: undefined, seed: undefined, providerOptions: {} },
-        size: sizeOf(request),
-        files: request.images.length === 0 ? undefined : request.images.map(fileOf),
-        mask: request.mask === undefined ? undefined : fileOf(request.mask),
-        abortSignal: AbortSignal.any([signal, timeout]),
-        headers: { 'idempotency-key': request.idempotencyKey },
-      });
-      if (images.length === 0) throw malformed('it has no image');
-      return {
-        images: images.map((image) => (typeof image === 'string' ? Buffer.from(image, 'base64') : Buffer.from(image))),
-        usage:
-          usage?.inputTokens === undefined || usage.outputTokens === undefined
-            ? undefined
-            : { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, cachedTokens: 0, reasoningTokens: 0 },
-      };
+      const either = AbortSignal.any([signal, timeout]);
+      const calls = Array.from({ length: request.n }, (_, index) => makeOne(model, request, index, either));
+      const replies = await Promise.allSettled(calls);
+      const made = replies.flatMap((reply) => (reply.status === 'fulfilled' ? [reply.value] : []));
+      const failed = replies.find((reply) => reply.status === 'rejected');
+      if (made.length === 0) throw failed?.reason ?? malformed('it has no image');
+      signal.throwIfAborted();
+      return { images: made.flatMap(({ images }) => images), usage: sumOf(made) };
     } catch (error) {
       signal.throwIfAborted();
       if (timeout.aborted) throw new ModelError('UPSTREAM_TIMEOUT', 'The model provider fell silent', false);
@@ -33,8 +31,43 @@ export function createAiSdkImages(imageModel: (name: string) => Promise<ImageMod
   };
 }
 
-function sizeOf({ size }: ImageRequest): `${number}x${number}` | undefined {
-  return size !== undefined && /^\d+x\d+$/.test(size) ? (size as `${number}x${number}`) : undefined;
+async function makeOne(model: ImageModelV4, request: ImageRequest, index: number, signal: AbortSignal): Promise<ImageReply> {
+  const { prompt, images: given, mask, size, idempotencyKey } = request;
+  const { images, usage, isRetryable } = await model.doGenerate({
+    ...{ prompt, n: 1, size: undefined, seed: undefined, providerOptions: {} },
+    aspectRatio: aspectRatioOf(size),
+    files: given.length === 0 ? undefined : given.map(fileOf),
+    mask: mask === undefined ? undefined : fileOf(mask),
+    abortSignal: signal,
+    headers: { 'idempotency-key': index === 0 ? idempotencyKey : `${idempotencyKey}:${index}` },
+  });
+  if (images.length === 0) {
+    // The SDK marks an empty result so when the provider's filter stopped it.
+    if (isRetryable === false) {
+      throw new ModelError('CONTENT_FILTER', 'The model provider refused the content of this request', false);
+    }
+    throw malformed('it has no image');
+  }
+  const counted =
+    usage?.inputTokens === undefined || usage.outputTokens === undefined
+      ? undefined
+      : { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, cachedTokens: 0, reasoningTokens: 0 };
+  return { images: [...images].map((image: Image) => bytesOf(image)), usage: counted };
+}
+
+/** Undefined when one of the calls counted nothing: the caller then charges an estimate. */
+function sumOf(replies: readonly ImageReply[]): ImageReply['usage'] {
+  const sum = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
+  for (const { usage } of replies) {
+    if (usage === undefined) return undefined;
+    sum.inputTokens += usage.inputTokens;
+    sum.outputTokens += usage.outputTokens;
+  }
+  return sum;
+}
+
+function bytesOf(image: Image): Buffer {
+  return typeof image === 'string' ? Buffer.from(image, 'base64') : Buffer.from(image);
 }
 
 function fileOf({ bytes, mimeType }: GivenImage): ImageModelV4File {

@@ -1,6 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { createAiSdkImages } from '../ai-sdk/ai-sdk-images.ts';
 import { createAiSdkModel } from '../ai-sdk/ai-sdk-model.ts';
+import { geminiBounds } from '../ai-sdk/gemini-bounds.ts';
 import { createOpenAiClient } from '../openai/client.ts';
 import { listModels, type Wire } from './listing.ts';
 import type { ListedModel, Provider } from './provider.ts';
@@ -47,7 +48,7 @@ export function createProvider(options: ProviderOptions, limits: ProviderLimits)
     const { createGoogle } = await import('@ai-sdk/google');
     return createGoogle(common).image(name);
   }, limits.firstByteTimeoutMs);
-  return { ...provider, makeImages };
+  return { ...provider, makeImages, imageBounds: geminiBounds };
 }
 
 type Sdk = (name: string) => LanguageModelV4;

@@ -1,4 +1,4 @@
-import type { Embed, MakeImages, Model } from '../port.ts';
+import type { Embed, ImageBounds, MakeImages, Model } from '../port.ts';
 
 /** What a provider tells about a model. */
 export interface ListedModel {
@@ -25,6 +25,7 @@ export interface Provider {
   readonly embed?: Embed;
   /** Undefined on wires without images. */
   readonly makeImages?: MakeImages;
+  readonly imageBounds?: ImageBounds;
   /** Its models, in its own order. @throws any error when it cannot be reached. */
   list(signal: AbortSignal): Promise<readonly ListedModel[]>;
   close(): Promise<void>;

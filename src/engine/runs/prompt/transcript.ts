@@ -62,13 +62,26 @@ export function shownParts(text: string, before: readonly RunItem[]): readonly P
   return images.length === 0 ? null : [{ type: 'text', text }, ...images];
 }
 
-/** The images that calls of tools made. */
-export function imagesOf(items: readonly RunItem[]): readonly OutputFile[] {
+/** The files that calls of tools made. */
+export function outputFilesOf(items: readonly RunItem[]): readonly OutputFile[] {
   return items.flatMap((item) => {
-    const files =
-      item.type === 'server_tool_call_output' ? item.files : item.type === 'server_tool_call' ? item.result?.files : undefined;
-    return (files ?? []).filter(({ mimeType }) => mimeType.startsWith('image/'));
+    if (item.type === 'server_tool_call_output') return item.files ?? [];
+    return item.type === 'server_tool_call' ? (item.result?.files ?? []) : [];
   });
+}
+
+/** The images among them. */
+export function imagesOf(items: readonly RunItem[]): readonly OutputFile[] {
+  return outputFilesOf(items).filter(isImage);
+}
+
+/** The others, which formats with a place for images show apart. */
+export function documentsOf(items: readonly RunItem[]): readonly OutputFile[] {
+  return outputFilesOf(items).filter((file) => !isImage(file));
+}
+
+function isImage({ mimeType }: OutputFile): boolean {
+  return mimeType.startsWith('image/');
 }
 
 function imagePartsOf(items: readonly RunItem[]): readonly PromptPart[] {

@@ -55,7 +55,7 @@ export class OpenCall {
   /** A call that is not in the log yet. @param earlier  calls of the same answer that are prepared already. */
   static prepare(output: RunOutput, call: WholeCall, tool: ServerTool | undefined, earlier: readonly OpenCall[]): OpenCall {
     const { callId, name, arguments: args, isApproved } = call;
-    const form = tool?.form?.(args);
+    const form = approvedForm(tool?.form?.(args), call);
     const item: ServerCallItem = {
       ...{ type: 'server_tool_call', id: output.itemId(idKindOf(form)), status: 'in_progress', callId, name, arguments: args },
       ...(form === undefined ? {} : { form }),
@@ -120,6 +120,11 @@ export class OpenCall {
     output.addItem({ ...answer, status, output: '' });
     output.finishItem({ ...answer, ...result, status });
   }
+}
+
+/** An approved call has the id of the item that asked, which the common format names in the call. */
+function approvedForm(form: CallForm | undefined, { callId, isApproved }: WholeCall): CallForm | undefined {
+  return form?.type === 'mcp' && isApproved === true ? { ...form, approvalRequestId: callId } : form;
 }
 
 function idKindOf(form: CallForm | undefined): IdKind {

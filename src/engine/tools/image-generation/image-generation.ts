@@ -67,13 +67,13 @@ function imageTool(deps: ImageDeps, model: ImageModel, fixed: FixedOptions, run:
       name: 'generate_image',
       description:
         'Makes images from a description, or changes an image of this chat. The user sees them; do not repeat their addresses.',
-      parameters: imageParameters(fixed),
+      parameters: imageParameters(fixed, model),
     },
     hint: 'Making an image',
     // It costs money, and not every provider honours an idempotency key.
     ifLost: 'unknown',
     async run(args, _secrets, signal, _tell, pass) {
-      const call = readImageCall(args, fixed);
+      const call = readImageCall(args, fixed, model);
       const images = call.inputImage === undefined ? [] : [await inputImage(deps, call.inputImage, run, signal)];
       const mask = fixed.mask === undefined ? undefined : await maskOf(deps, fixed.mask, run, signal);
       if (mask !== undefined && images.length === 0) {
@@ -143,9 +143,14 @@ async function stored(
   }
   const names = files.map(({ fileId, filename }) => (fileId === null ? filename : `${filename} (file ${fileId})`));
   return {
-    text: `Made ${files.length === 1 ? 'an image' : `${files.length} images`}, shown to the user: ${names.join(', ')}`,
+    text: `Made ${countOf(files.length, call.n)}, shown to the user: ${names.join(', ')}`,
     files,
   };
+}
+
+function countOf(made: number, asked: number): string {
+  if (made < asked) return `${made} of ${asked} images (the others failed)`;
+  return made === 1 ? 'an image' : `${made} images`;
 }
 
 function requireImage({ settings }: ImageDeps, bytes: Buffer): string {

@@ -54,7 +54,10 @@ export function checkOptions(
   if (models.length > 0 && imageModelOf(options.model, models) === undefined) {
     fault('model', `must be one of ${models.map(({ id }) => id).join(', ')}`);
   }
-  if (typeof options.size === 'string' && !sizePattern.test(options.size)) fault('size', 'must be auto, or such as 1024x1024');
+  const { refusals } = boundsOf(imageModelOf(options.model, models));
+  const isSize = typeof options.size !== 'string' || sizePattern.test(options.size);
+  if (!isSize) fault('size', 'must be auto, or such as 1024x1024');
+  for (const [member, message] of refusals(options)) if (member !== 'size' || isSize) fault(member, message);
   if (options.n !== undefined && !isCount(options.n)) fault('n', `must be a whole number from 1 to ${imagesMax}`);
   for (const member of unserved) {
     if (options[member] !== undefined && options[member] !== 0) fault(member, 'cannot be served here: leave it out');
@@ -86,8 +89,25 @@ export function fixedOptions(options: WireObject): FixedOptions {
   };
 }
 
-/** JSON Schema of the arguments: what the request fixes is not among them. */
-export function imageParameters(fixed: FixedOptions): Readonly<Record<string, unknown>> {
+/** The options of the common format that a model's provider may not honour. */
+const bounded = ['size', 'quality', 'background', 'output_format', ...passedOn, 'input_image_mask'] as const;
+
+/** What a model cannot do: options it refuses with their values, and arguments that its calls do not have. */
+function boundsOf(model: ImageModel | undefined) {
+  const refuses = model?.bounds?.refuses ?? (() => undefined);
+  return {
+    refusals: (given: Readonly<Record<string, unknown>>) =>
+      bounded.flatMap((member) => {
+        const message = refuses(member, given[member] ?? undefined);
+        return message === undefined ? [] : [[member, message] as const];
+      }),
+    lacks: (name: string) =>
+      name !== 'size' && (choices as readonly string[]).includes(name) && refuses(name, 'high') !== undefined,
+  };
+}
+
+/** JSON Schema of the arguments: what the request fixes, and what the model cannot honour, is not among them. */
+export function imageParameters(fixed: FixedOptions, model?: ImageModel): Readonly<Record<string, unknown>> {
   const all = {
     prompt: { type: 'string', description: 'What the image shows, in detail.' },
     size: { type: 'string', description: 'Width and height such as 1024x1024, 1536x1024 or 1024x1536, or auto.' },
@@ -96,12 +116,13 @@ export function imageParameters(fixed: FixedOptions): Readonly<Record<string, un
     n: { type: 'integer', minimum: 1, maximum: imagesMax, description: 'How many images; default 1. Each costs.' },
     input_image: { type: 'string', description: 'The id or the name of a file of this chat: that image is changed.' },
   };
-  const properties = Object.fromEntries(Object.entries(all).filter(([name]) => !(name in fixed)));
+  const { lacks } = boundsOf(model);
+  const properties = Object.fromEntries(Object.entries(all).filter(([name]) => !(name in fixed) && !lacks(name)));
   return { type: 'object', properties, required: ['prompt'], additionalProperties: false };
 }
 
 /** Reads the arguments that the model wrote; what is fixed wins. @throws DomainError that tells the model what is wrong. */
-export function readImageCall(args: string, fixed: FixedOptions): ImageCall {
+export function readImageCall(args: string, fixed: FixedOptions, model?: ImageModel): ImageCall {
   let given: unknown;
   try {
     given = JSON.parse(args);
@@ -120,6 +141,10 @@ export function readImageCall(args: string, fixed: FixedOptions): ImageCall {
   if (chosen.background !== undefined && !backgrounds.includes(chosen.background)) {
     throw wrong(`background must be one of ${backgrounds.join(', ')}`);
   }
+  // The options of an agent were perhaps written for another IMAGE_MODEL.
+  const sent = { ...chosen, output_format: fixed.outputFormat, ...fixed.more, input_image_mask: fixed.mask };
+  const [refusal] = boundsOf(model).refusals(sent);
+  if (refusal !== undefined) throw wrong(refusal.join(' '));
   const n = fixed.n ?? given.n ?? 1;
   if (!isCount(n)) throw wrong(`n must be a whole number from 1 to ${imagesMax}`);
   const inputImage = textOf(given.input_image, 'input_image', nameMaxChars);

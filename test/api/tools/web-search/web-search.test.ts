@@ -64,7 +64,7 @@ describe.each(everyApi)('%s', (_name, askApi) => {
   it('searches, opens a page, and cites it by its address', async () => {
     upstream.next(search(), open(`${web.url}/bikes`), answer);
     const said = await askApi(ann, { tool, input: 'What colour are the bikes?', model, agentId }, bench);
-    expect(said).toEqual({ text: 'The bikes are blue [1].', cited: [`${web.url}/bikes`] });
+    expect(said).toEqual({ text: 'The bikes are blue [1].', cited: [`${web.url}/bikes`], files: [] });
     expect(toolsOf(upstream.requests[0])).toEqual(['web_search', 'open_page']);
     expect(told()).toHaveLength(2);
     expect(told()[1]).toContain(`<page n="1" url="${web.url}/bikes" title="Bikes of the town">`);

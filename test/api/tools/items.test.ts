@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startMcpUpstream } from '../../fixtures/upstreams/mcp/server.ts';
+import { html, startWeb } from '../../fixtures/upstreams/web.ts';
+import { indexed } from '../../support/knowledge/knowledge.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
+
+/** What GraphQL tells of calls of tools, typed: the items of a run while it happens, and of a response that is read later. */
+const web = await startWeb({
+  '/bikes': { title: 'Bikes', snippet: 'All bikes are blue.', reply: html('Bikes', '<p>All bikes are blue.</p>') },
+});
+const server = await startMcpUpstream();
+const { make, upstream } = await withService('model', { env: { SEARCH_URL: web.url, EGRESS_ALLOW: '127.0.0.1' } });
+let ann: Person;
+let agentId: string;
+
+beforeAll(async () => {
+  ann = await make.person();
+  agentId = (await make.agent({ owner: ann, modelId: 'openai/test-model' })).id;
+  const data = { repair: 'A repair costs 15 euros.' };
+  await indexed(ann, (await make.apiDataSource({ owner: ann, agentId, name: 'Prices', data })).id);
+});
+beforeEach(() => server.reset());
+afterAll(() => Promise.all([web.close(), server.close()]));
+
+const fields = `type name status isApproval error { code message }
+  webSearch { action query url sources { url title } }
+  fileSearch { queries results { fileId filename score text } }
+  mcpCall { serverLabel tool approvalRequestId }
+  mcpListing { serverLabel error tools { name description inputSchema annotations } }
+  approval { id serverLabel tool arguments }`;
+// biome-ignore lint/suspicious/noExplicitAny: items of any form; what is found is what is checked.
+type Item = any;
+
+/** The items that a message leads to. Those of the events are those of the end. */
+async function itemsOf(tools: readonly object[], calls: readonly (readonly [string, object])[]): Promise<readonly Item[]> {
+  const toolCalls = calls.map(([name, args], index) => ({ id: `call_${index}`, name, arguments: JSON.stringify(args) }));
+  upstream.next(...toolCalls.map((call) => ({ toolCalls: [call] })), { text: 'Done.' });
+  const query = `subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) {
+    ... on ItemDoneEvent { item { ${fields} } } ... on RunEndedEvent { run { output { ${fields} } } } } }`;
+  const chat = await make.chat({ owner: ann, agentId });
+  const results = await Array.fromAsync(ann.subscribe(query, { chatId: chat.id, input: { prompt: 'Go', tools } }));
+  expect(results.flatMap(({ errors }) => errors ?? [])).toEqual([]);
+  const events = results.map(({ data }) => data.messageEvents);
+  const { output } = events.at(-1).run;
+  expect(events.flatMap(({ item }) => item ?? [])).toEqual(output);
+  return output;
+}
+const typed = ['webSearch', 'fileSearch', 'mcpCall', 'mcpListing', 'approval'] as const;
+const present = (item: Item) => typed.filter((name) => item[name] !== null);
+const mcp = (members: object = {}) => ({ type: 'mcp', serverLabel: 'shop', serverUrl: server.url, ...members });
+
+describe('the items of a run', () => {
+  it('say what a search of the web looked for and found, and which page was opened', async () => {
+    const [searched, opened, said] = await itemsOf(
+      [{ type: 'web_search' }],
+      [
+        ['web_search', { query: 'bikes' }],
+        ['open_page', { url: `${web.url}/bikes` }],
+      ],
+    );
+    const sources = [{ url: `${web.url}/bikes`, title: 'Bikes' }];
+    expect(searched.webSearch).toEqual({ action: 'search', query: 'bikes', url: null, sources });
+    expect(opened.webSearch).toEqual({ action: 'open_page', query: null, url: `${web.url}/bikes`, sources: [] });
+    expect([searched, opened, said].map(present)).toEqual([['webSearch'], ['webSearch'], []]);
+  });
+
+  it('say what a search of knowledge found', async () => {
+    const [searched] = await itemsOf([{ type: 'file_search' }], [['search_knowledge', { query: 'repair' }]]);
+    expect(searched.fileSearch).toMatchObject({
+      queries: ['repair'],
+      results: [{ filename: 'Prices', fileId: expect.any(String), text: expect.stringContaining('15 euros') }],
+    });
+    expect(present(searched)).toEqual(['fileSearch']);
+  });
+
+  it('say which tools a server has, which one was called, and why a call failed', async () => {
+    const tool = mcp({ requireApproval: 'never', allowedTools: ['echo', 'fail'] });
+    const [listing, called, failed] = await itemsOf(
+      [tool],
+      [
+        ['shop__echo', { text: 'x' }],
+        ['shop__fail', {}],
+      ],
+    );
+    expect(listing.mcpListing).toMatchObject({
+      ...{ serverLabel: 'shop', error: null },
+      tools: [
+        { name: 'echo', inputSchema: { required: ['text'] }, annotations: { readOnlyHint: true, idempotentHint: true } },
+        { name: 'fail', description: 'Says that it failed.', annotations: null },
+      ],
+    });
+    expect(called).toMatchObject({ error: null, mcpCall: { serverLabel: 'shop', tool: 'echo', approvalRequestId: null } });
+    expect(failed.error).toMatchObject({ code: expect.any(String), message: expect.stringContaining('The order 7 is closed.') });
+    expect([listing, called, failed].map(present)).toEqual([['mcpListing'], ['mcpCall'], ['mcpCall']]);
+  });
+
+  it('say why a server cannot be used', async () => {
+    const [listing] = await itemsOf([mcp({ serverUrl: 'http://10.0.0.1/mcp' })], []);
+    expect(listing.mcpListing).toMatchObject({ tools: [], error: expect.stringContaining('10.0.0.1') });
+  });
+
+  it('say why a call of another tool failed', async () => {
+    const items = await itemsOf([{ type: 'memory' }], [['forget', { id: 'memo_none' }]]);
+    const output = items.find(({ type }) => type === 'server_tool_call_output');
+    expect(output).toMatchObject({ status: 'failed', error: { code: 'not_found', message: expect.any(String) } });
+    expect(items.filter(({ error }) => error !== null)).toEqual([output]);
+  });
+
+  it.each<[string, object, string, object]>([
+    ['of a server', mcp(), 'shop__act', { serverLabel: 'shop', tool: 'act' }],
+    ['of the service', { type: 'memory', requireApproval: true }, 'remember', { serverLabel: null, tool: 'remember' }],
+  ])('say what a person is asked to approve: a tool %s', async (_case, tool, name, shown) => {
+    const args = { text: 'Tea' };
+    const items = await itemsOf([tool], [[name, args]]);
+    const asking = items.filter(({ isApproval }) => isApproval);
+    expect(asking.map(({ approval }) => approval)).toEqual([
+      { id: expect.any(String), arguments: JSON.stringify(args), ...shown },
+    ]);
+    expect(items.filter(({ approval }) => approval !== null)).toEqual(asking);
+  });
+});
+
+it('a response that was approved names the request', async () => {
+  upstream.next({ toolCalls: [{ id: 'call_1', name: 'shop__act', arguments: '{}' }] }, { text: 'Done.' });
+  const tools = [{ type: 'mcp', server_label: 'shop', server_url: server.url, allowed_tools: ['act'] }];
+  const asked = (await ann.post('/api/v2/responses', { model: agentId, input: 'Go', tools })).body;
+  const request = asked.output.at(-1);
+  expect(request.type).toBe('mcp_approval_request');
+  const input = [{ type: 'mcp_approval_response', approval_request_id: request.id, approve: true }];
+  const more = { model: agentId, previous_response_id: asked.id, input, tools };
+  const { body } = await ann.post('/api/v2/responses', more);
+  const query = `query ($id: ID!) { response(id: $id) { items { ${fields} } } }`;
+  const { data, errors } = await ann.graphql(query, { id: body.id });
+  expect(errors).toBeUndefined();
+  const calls = data.response.items.filter((item: Item) => item.mcpCall !== null);
+  expect(calls.map((item: Item) => item.mcpCall)).toEqual([{ serverLabel: 'shop', tool: 'act', approvalRequestId: request.id }]);
+});
