@@ -72,6 +72,9 @@ export interface KnownSyncItem {
   readonly changeKey: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly isIndexed: boolean;
+  readonly parentUniqueId: string | null;
+  /** Whether the run listed it already. */
+  readonly isListed: boolean;
 }
 
 /** Runs in the transaction of the change. */
@@ -89,7 +92,7 @@ export interface SyncStore {
   ): Promise<SyncLease | undefined>;
   /** @throws LeaseLostError */
   renew(lease: SyncLease, currentItem: string | null, leaseMs: number): Promise<void>;
-  known(dataSourceId: string, uniqueIds: readonly string[]): Promise<readonly KnownSyncItem[]>;
+  known(lease: Pick<SyncLease, 'runId' | 'source'>, uniqueIds: readonly string[]): Promise<readonly KnownSyncItem[]>;
   /** Stores a part of the listing. `also` gets the items to index. @throws LeaseLostError */
   apply(lease: SyncLease, page: SyncedPage, leaseMs: number, also: AlsoInTransaction): Promise<PageOutcome>;
   /**
