@@ -6,6 +6,7 @@ import type { Page, PageRequest } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
 import type { Transaction } from '../database/prisma.ts';
 import type { Signals } from '../database/signals/signals.ts';
+import { Prisma } from '../generated/client.ts';
 import { addDataSource, type NewSource } from './new-source.ts';
 import { createSourceQueries, type DataSourceListQuery, type UsingAgent } from './source-queries.ts';
 
@@ -62,6 +63,8 @@ export interface DataSourceChanges {
   readonly refreshPeriod?: RefreshPeriod;
   readonly cite?: boolean;
   readonly orgVisible?: boolean;
+  /** Its whole configuration. What a run left for the next one is forgotten. */
+  readonly data?: Readonly<Record<string, unknown>>;
   readonly attach?: readonly string[];
   readonly detach?: readonly string[];
 }
@@ -91,9 +94,10 @@ export function createDataSourceStore(db: Database, signals: Signals): DataSourc
       await prisma.agentDataSource.createMany({ data: [{ agentId, dataSourceId }], skipDuplicates: true });
       announce(dataSourceId, [agentId]);
     },
-    async update(id, { attach = [], detach = [], ...changes }) {
+    async update(id, { attach = [], detach = [], data: configuration, ...changes }) {
+      const read = configuration === undefined ? {} : { data: configuration as Prisma.InputJsonObject, syncState: Prisma.DbNull };
       await db.transaction(async ({ prisma: { dataSource, agentDataSource } }) => {
-        await dataSource.updateMany({ where: { id }, data: changes });
+        await dataSource.updateMany({ where: { id }, data: { ...changes, ...read } });
         await agentDataSource.deleteMany({ where: { dataSourceId: id, agentId: { in: [...detach] } } });
         const data = attach.map((agentId) => ({ agentId, dataSourceId: id }));
         await agentDataSource.createMany({ data, skipDuplicates: true });
