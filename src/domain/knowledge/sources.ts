@@ -267,7 +267,8 @@ export async function refreshDataSource(deps: Deps, caller: Caller, id: string, 
     await queueSync(deps, source.id, caller, 'REFRESH');
     return getDataSource(deps, caller, id);
   }
-  for (const { id: itemId } of await indexing.requeueSource(source.id, isForced)) {
+  const run = { id: deps.newId('sourceRun'), trigger: 'REFRESH' } as const;
+  for (const { id: itemId } of await indexing.requeueSource(source.id, isForced, run)) {
     await deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId });
   }
   return getDataSource(deps, caller, id);
@@ -287,7 +288,8 @@ export async function cancelDataSource(deps: Deps, caller: Caller, id: string): 
 /** Indexes the items of a source that failed or were cancelled once more, and no others. @throws like `cancelDataSource`. */
 export async function retryDataSource(deps: Deps, caller: Caller, id: string): Promise<DataSource> {
   const source = await editableSource(deps, caller, id, 'retry');
-  for (const { id: itemId } of await deps.storage.syncing.retryFailed(source.id)) {
+  const runId = isConnectedType(source.type) ? undefined : deps.newId('sourceRun');
+  for (const { id: itemId } of await deps.storage.syncing.retryFailed(source.id, runId)) {
     await deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId });
   }
   return getDataSource(deps, caller, id);

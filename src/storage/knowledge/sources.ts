@@ -9,6 +9,7 @@ import type { Signals } from '../database/signals/signals.ts';
 import { Prisma } from '../generated/client.ts';
 import { addDataSource, type NewSource } from './new-source.ts';
 import { createSourceQueries, type DataSourceListQuery, type UsingAgent } from './source-queries.ts';
+import { addGivenRun } from './syncing/given-runs.ts';
 
 export interface NewDataSource extends NewSource {
   readonly agentId: string;
@@ -20,6 +21,8 @@ export interface NewDataSource extends NewSource {
     readonly mimeType: string;
     readonly sizeBytes: number;
   };
+  /** The id of its first run. */
+  readonly runId: string;
 }
 
 /** No method returns a source under deletion. */
@@ -79,12 +82,13 @@ export function createDataSourceStore(db: Database, signals: Signals): DataSourc
 
   return {
     ...createSourceQueries(db),
-    async create({ agentId, item, ...source }, also) {
+    async create({ agentId, item, runId, ...source }, also) {
       await db.transaction(async (tx) => {
         const { id: dataSourceId, createdAt, orgId, name, type } = source;
         await addDataSource(tx, agentId, source);
         const data = { ...item, dataSourceId, createdAt, updatedAt: createdAt, orgId, name, type, uniqueId: item.id };
         await tx.prisma.knowledgeItem.create({ data: { ...data, indexStatus: 'QUEUED' } });
+        await addGivenRun(tx, { id: runId, dataSourceId, trigger: 'ADDED', isForced: false }, [item.id], true);
         await also(tx);
       });
       announce(source.id, [agentId]);

@@ -120,8 +120,8 @@ export interface SyncStore {
   findDue(): Promise<readonly OwnedId[]>;
   /** Ends the run and the indexing of a source. @returns whether there was anything to end. */
   cancel(dataSourceId: string): Promise<boolean>;
-  /** Queues the items that failed. @returns them. */
-  retryFailed(dataSourceId: string): Promise<readonly OwnedId[]>;
+  /** Queues the items that failed. `runId`: of a source whose content was given, whose run it is noted in. @returns them. */
+  retryFailed(dataSourceId: string, runId: string | undefined): Promise<readonly OwnedId[]>;
   /** The sources that read with a connection and could not; they are readable again. */
   reconnected(connection: Pick<Connection, 'id' | 'orgId' | 'ownerUserId' | 'installationId'>): Promise<readonly OwnedId[]>;
   /** Newest first. The domain has decided that the caller may see the source. */
