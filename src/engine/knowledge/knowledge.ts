@@ -32,6 +32,7 @@ import { readGivenFile } from './read-given-file.ts';
 import { SearchCounts } from './search/counts.ts';
 import { type Explanations, explainPassages } from './search/explain.ts';
 import { contextOf } from './search/follow-up.ts';
+import { atLines } from './search/line-address.ts';
 import type { FoundPassage } from './search/passages.ts';
 import { createReranker } from './search/reranker.ts';
 import { type SearchResult, searchPassages } from './search/search.ts';
@@ -153,8 +154,10 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     withoutVectors: () => waiting.read(),
     async search({ orgId, dataSourceIds, question, earlier = [], charge }, { passagesMax, tokensMax, ...items }, signal) {
       const context = contextOf(question, earlier);
-      const urlOf = ({ contentUrl, dataSourceId, itemId }: RankedChunk) =>
-        contentUrl ?? signedContentAddress(options, { dataSourceId, itemId, orgId });
+      const urlOf = (chunk: RankedChunk) => {
+        const { contentUrl, dataSourceId, itemId } = chunk;
+        return contentUrl === null ? signedContentAddress(options, { dataSourceId, itemId, orgId }) : atLines(contentUrl, chunk);
+      };
       const found = await searchPassages(
         { ranking: storage.chunks, meaning, reranker },
         { orgId, dataSourceIds, ...items },
