@@ -108,6 +108,8 @@ export function chunkOf(text: string, ordinal: number): NewChunk {
     tokenCount: 300,
     contentHash: `${ordinal}`,
     page: null,
+    lineStart: null,
+    lineEnd: null,
     charStart: 0,
     charEnd: text.length,
   };

@@ -112,6 +112,8 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     DEMO: 'off',
     PARLEY_ADMIN_KEY: adminKey,
     DATABASE_POOL_MAX: '6',
+    // Nothing listens there: adding a wiki asks which sites there are, and tests reach nothing outside.
+    ATLASSIAN_API_URL: 'http://127.0.0.1:9',
     ...place?.env,
     ...options.env,
   };

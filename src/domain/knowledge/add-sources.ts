@@ -100,7 +100,7 @@ async function addSource(
   const row = { id, createdAt: deps.now(), orgId: agent.orgId, ownerUserId: caller.userId, agentId: agent.id, name, type, data };
   const item = { id: itemId, contentBlobKey, filename, mimeType, sizeBytes };
   try {
-    await storage.dataSources.create({ ...row, item }, async (tx) => {
+    await storage.dataSources.create({ ...row, item, runId: deps.newId('sourceRun') }, async (tx) => {
       await also(tx);
       await jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId, tx });
     });

@@ -14,6 +14,7 @@ import { Faults } from '../faults.ts';
 import { addConnectedSources } from './connected-sources.ts';
 import { readServiceUrl } from './connection-input.ts';
 import { listConnections, requireOwnInstallation, requireOwnToken } from './connections.ts';
+import { type ReadWith, requireSite } from './sites.ts';
 import { editableAgent } from './sources.ts';
 
 type Optional<T> = T | null | undefined;
@@ -144,7 +145,8 @@ export async function addWikiSource(deps: Deps, caller: Caller, agentId: string,
   }
   faults.throwIfAny();
   const refreshPeriod = input.dataRefreshPeriod ?? 'NEVER';
-  const data = { oauthTokenId, pageName, ...texts, ...flags };
+  const site = await siteData(deps, caller, { type: 'WIKI', oauthTokenId, cloudId: texts.cloudId });
+  const data = { oauthTokenId, pageName, ...texts, ...site, ...flags };
   return addOne(deps, caller, agent, 'WIKI', { name: pageName, refreshPeriod, data });
 }
 
@@ -171,7 +173,8 @@ export async function addTrackerSource(deps: Deps, caller: Caller, agentId: stri
   await requireOwnToken(deps, caller, oauthTokenId, 'TRACKER', 'oauthTokenId', faults);
   faults.throwIfAny();
   const refreshPeriod = input.dataRefreshPeriod ?? 'NEVER';
-  const data = { oauthTokenId, projectName, projectKey, ...(cloudId === undefined ? {} : { cloudId }) };
+  const site = await siteData(deps, caller, { type: 'TRACKER', oauthTokenId, cloudId });
+  const data = { oauthTokenId, projectName, projectKey, ...site };
   return addOne(deps, caller, agent, 'TRACKER', { name: projectName, refreshPeriod, data });
 }
 
@@ -220,6 +223,11 @@ async function addOne(
   const [added] = await addConnectedSources(deps, caller, agent, type, [source]);
   if (added === undefined) throw new Error('a source that was just made is missing');
   return added;
+}
+
+async function siteData(deps: Deps, { orgId, userId }: Caller, source: Omit<ReadWith, 'owner'>) {
+  const cloudId = await requireSite(deps, { ...source, owner: { orgId, ownerUserId: userId } });
+  return cloudId === undefined ? {} : { cloudId };
 }
 
 async function newestToken(deps: Deps, caller: Caller, provider: OauthProvider, faults: Faults): Promise<string | undefined> {

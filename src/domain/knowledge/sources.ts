@@ -22,6 +22,7 @@ import { canEditAgent, canEditDataSource, editableAgents, usableAgents, visibleD
 import { getAgent } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
+import { dataAtSite } from './sites.ts';
 
 const searchLengthMax = 200;
 const bulkMax = 1_000;
@@ -132,28 +133,37 @@ export interface UpdateDataSourceInput {
   /** Replaces the agents that the source is attached to, among those that the caller may edit. */
   readonly ais?: readonly string[] | null | undefined;
   readonly orgVisible?: boolean | null | undefined;
+  /** Of a wiki or tracker source: the site that it reads. */
+  readonly cloudId?: string | null | undefined;
 }
 
 /**
  * Changes a source.
  *
  * @throws DomainError NOT_FOUND, also for an agent in `ais`; FORBIDDEN for everyone except the source's owner and administrators,
- * and for an agent the caller may not edit.
+ * and for an agent the caller may not edit; INVALID_VALUE for a `cloudId` that is no site of the account, or of another kind of source.
  */
 export async function updateDataSource(
   deps: Deps,
   caller: Caller,
   id: string,
-  { refreshPeriod, cite, ais, orgVisible }: UpdateDataSourceInput,
+  { refreshPeriod, cite, ais, orgVisible, cloudId }: UpdateDataSourceInput,
 ): Promise<DataSource> {
   const source = await editableSource(deps, caller, id, 'change');
   const agents = ais === undefined ? {} : await agentChanges(deps, caller, source, ais ?? []);
+  const data = cloudId === undefined ? undefined : await dataAtSite(deps, source, cloudId ?? undefined);
   await deps.storage.dataSources.update(id, {
     ...(refreshPeriod === undefined ? {} : { refreshPeriod: refreshPeriod ?? 'NEVER' }),
     ...(cite === undefined ? {} : { cite: cite ?? true }),
     ...(orgVisible === undefined ? {} : { orgVisible: orgVisible ?? false }),
     ...agents,
+    ...(data === undefined ? {} : { data }),
   });
+  // Ids and versions of two sites say nothing of each other: everything is read anew.
+  if (data !== undefined) {
+    await deps.storage.syncing.want(id, true);
+    await queueSync(deps, id, caller, 'REFRESH');
+  }
   return getDataSource(deps, caller, id);
 }
 
@@ -257,7 +267,8 @@ export async function refreshDataSource(deps: Deps, caller: Caller, id: string, 
     await queueSync(deps, source.id, caller, 'REFRESH');
     return getDataSource(deps, caller, id);
   }
-  for (const { id: itemId } of await indexing.requeueSource(source.id, isForced)) {
+  const run = { id: deps.newId('sourceRun'), trigger: 'REFRESH' } as const;
+  for (const { id: itemId } of await indexing.requeueSource(source.id, isForced, run)) {
     await deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId });
   }
   return getDataSource(deps, caller, id);
@@ -277,7 +288,8 @@ export async function cancelDataSource(deps: Deps, caller: Caller, id: string): 
 /** Indexes the items of a source that failed or were cancelled once more, and no others. @throws like `cancelDataSource`. */
 export async function retryDataSource(deps: Deps, caller: Caller, id: string): Promise<DataSource> {
   const source = await editableSource(deps, caller, id, 'retry');
-  for (const { id: itemId } of await deps.storage.syncing.retryFailed(source.id)) {
+  const runId = isConnectedType(source.type) ? undefined : deps.newId('sourceRun');
+  for (const { id: itemId } of await deps.storage.syncing.retryFailed(source.id, runId)) {
     await deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId });
   }
   return getDataSource(deps, caller, id);

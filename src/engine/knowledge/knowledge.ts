@@ -17,6 +17,7 @@ import type { Pools } from '../sharing/pools.ts';
 import { browse } from './connections/browse.ts';
 import type { BrowsePage, BrowseQuery } from './connections/browser.ts';
 import { type Connecting, createConnecting } from './connections/connect.ts';
+import { type FoundSite, findSite, type SiteSourceType } from './connections/find-site.ts';
 import { createInstallationTokens } from './connections/installations.ts';
 import { createConnectionTokens } from './connections/tokens.ts';
 import { createConnectors } from './connectors/registry.ts';
@@ -31,6 +32,7 @@ import { readGivenFile } from './read-given-file.ts';
 import { SearchCounts } from './search/counts.ts';
 import { type Explanations, explainPassages } from './search/explain.ts';
 import { contextOf } from './search/follow-up.ts';
+import { atLines } from './search/line-address.ts';
 import type { FoundPassage } from './search/passages.ts';
 import { createReranker } from './search/reranker.ts';
 import { type SearchResult, searchPassages } from './search/search.ts';
@@ -91,6 +93,8 @@ export interface Knowledge {
   readDocument(owner: ShareOwner, document: DocumentBytes, param: string, signal: AbortSignal): Promise<ExtractedDocument>;
   /** Lists what could be added from a connection. @throws SourceError, see `browse` */
   browse(connection: Connection, query: BrowseQuery, signal: AbortSignal): Promise<BrowsePage>;
+  /** The site that a source would read with a connection. See connections/find-site.ts. */
+  findSite(type: SiteSourceType, connection: Connection, cloudId: string | undefined): Promise<FoundSite | undefined>;
   /** Connects accounts of other services in the browser. */
   readonly connecting: Connecting;
   /** Registers the jobs and repeated tasks of indexing. */
@@ -150,8 +154,10 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     withoutVectors: () => waiting.read(),
     async search({ orgId, dataSourceIds, question, earlier = [], charge }, { passagesMax, tokensMax, ...items }, signal) {
       const context = contextOf(question, earlier);
-      const urlOf = ({ contentUrl, dataSourceId, itemId }: RankedChunk) =>
-        contentUrl ?? signedContentAddress(options, { dataSourceId, itemId, orgId });
+      const urlOf = (chunk: RankedChunk) => {
+        const { contentUrl, dataSourceId, itemId } = chunk;
+        return contentUrl === null ? signedContentAddress(options, { dataSourceId, itemId, orgId }) : atLines(contentUrl, chunk);
+      };
       const found = await searchPassages(
         { ranking: storage.chunks, meaning, reranker },
         { orgId, dataSourceIds, ...items },
@@ -182,6 +188,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     readFile: async (owner, document, param, signal) => (await readGivenFile(promptReader, owner, document, param, signal)).text,
     readDocument: (owner, document, param, signal) => readGivenFile(promptReader, owner, document, param, signal),
     browse: (connection, query, signal) => browse(services, connection, query, signal),
+    findSite: (type, connection, cloudId) => findSite(services, type, connection, cloudId),
     connecting: createConnecting({ ...options, vendors }),
     registerJobs: () => registerIndexJobs({ ...options, meaning, connectors, extractor: indexExtractor, owner }),
     async close() {

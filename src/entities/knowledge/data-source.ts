@@ -103,9 +103,10 @@ export function sourceError(
   source: Pick<DataSource, 'errorCode' | 'errorMessage' | 'counts' | 'failedItem' | 'activeRun'>,
 ): SourceError | null {
   const { errorCode, errorMessage, counts, failedItem, activeRun } = source;
-  if (activeRun !== null) return null;
-  if (errorCode !== null) return { code: errorCode, message: errorMessage ?? '' };
   const { failedCount, totalCount, pendingCount, indexingCount } = indexingStatistics(counts);
+  // A run whose items are all done is about to end.
+  if (activeRun !== null && (activeRun.status === 'LISTING' || pendingCount + indexingCount > 0)) return null;
+  if (errorCode !== null) return { code: errorCode, message: errorMessage ?? '' };
   const unindexedCount = failedCount + (counts.indexed === 0 ? counts.skipped : 0);
   if (failedItem === null || pendingCount + indexingCount > 0) return null;
   if (totalCount === 1) return failedItem;

@@ -64,7 +64,11 @@ const SearchFiltersInput = builder.inputType('ToolSearchFiltersInput', {
     allowedDomains: t.stringList({ required: false, description: 'web_search: only there, subdomains included.' }),
     blockedDomains: t.stringList({ required: false, description: 'web_search: not there, subdomains included.' }),
     type: t.string({ required: false, description: 'file_search: eq, ne, gt, gte, lt, lte, in, nin, and, or.' }),
-    key: t.string({ required: false, description: 'file_search: the attribute that is compared.' }),
+    key: t.string({
+      required: false,
+      description:
+        'file_search: an attribute of files in vector stores, or data_source_id, source_type, mime_type, path, updated_at.',
+    }),
     value: t.field({
       type: 'JSON',
       required: false,

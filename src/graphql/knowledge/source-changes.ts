@@ -30,6 +30,11 @@ const UpdateDataSourceInput = builder.inputType('UpdateDataSourceInput', {
       description: 'Replaces the agents that have it attached, as far as the caller may edit them; at most 1,000.',
     }),
     orgVisible: t.boolean({ required: false, description: 'Whether everyone in its organization sees it and may attach it.' }),
+    cloudId: t.string({
+      required: false,
+      description:
+        'Of a wiki or tracker source: the site that it reads, with all of it read anew. Null: the only site of its account.',
+    }),
   }),
 });
 

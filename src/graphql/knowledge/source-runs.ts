@@ -14,12 +14,12 @@ const StatusType = enumOf('SourceRunStatus', 'How far a reading of a source is.'
   LISTING: 'The documents are listed.',
   INDEXING: 'Those that are new or changed are indexed.',
   COMPLETED: 'It ended; single documents may have failed.',
-  FAILED: 'The source could not be listed, with a reason.',
+  FAILED: 'The source could not be listed, or none of its payload or uploaded files indexed, with a reason.',
   CANCELLED: 'Somebody ended it.',
 });
 
 export const SourceRunType = builder.objectRef<SourceRun>('SourceRun').implement({
-  description: 'One reading of a source that a connector reads.',
+  description: 'One reading of a source: by a connector, or of the payload or files that were given.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the run.' }),
     dataSourceId: t.exposeID('dataSourceId', { description: 'The id of the source.' }),
@@ -57,7 +57,7 @@ const SourceRunConnection = connectionOf(SourceRunType, 'SourceRun', 'Runs of a 
 builder.queryFields((t) => ({
   dataSourceRuns: t.field({
     type: SourceRunConnection,
-    description: 'How a source was read: its runs, newest first. A payload or a file that was uploaded has none.',
+    description: 'How a source was read: its runs, newest first. Of a payload or uploaded files: how they were indexed.',
     args: { dataSourceId: t.arg.id({ description: 'The id of the source.' }), ...pageArgs(t.arg) },
     resolve: (_root, { dataSourceId, ...args }, context) =>
       listSourceRuns(context.deps, context.caller, dataSourceId, pageRequest(context, args)),

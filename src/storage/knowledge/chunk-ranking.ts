@@ -101,6 +101,9 @@ export interface RankedChunk {
   readonly tokenCount: number;
   readonly contentHash: string;
   readonly page: number | null;
+  /** Lines of the file, from 1; null where they are not known. */
+  readonly lineStart: number | null;
+  readonly lineEnd: number | null;
   readonly charStart: number;
   readonly charEnd: number;
 }
@@ -289,7 +292,8 @@ WITH candidates AS MATERIALIZED (
 const placeSql = `scored.id::text AS "chunkId", scored.item_id AS "itemId", scored.data_source_id AS "dataSourceId", scored.ordinal,
   scored.title, scored.type AS "itemType", scored."contentUrl", scored.may_cite AS "mayCite",
   words.heading_path AS "headingPath", words.text, words.gap_before AS "gapBefore", words.token_count AS "tokenCount",
-  words.content_hash AS "contentHash", words.page, words.char_start AS "charStart", words.char_end AS "charEnd"`;
+  words.content_hash AS "contentHash", words.page, words.char_start AS "charStart", words.char_end AS "charEnd",
+  words.line_start AS "lineStart", words.line_end AS "lineEnd"`;
 
 const rankSql = (terms: number, itemLimits: string) => `${scoredSql(terms, itemLimits)}
 SELECT ${placeSql}, scored.score

@@ -45,6 +45,9 @@ export interface NewChunk {
   readonly tokenCount: number;
   readonly contentHash: string;
   readonly page: number | null;
+  /** Lines of the file, from 1; null where the text is not that of the file. */
+  readonly lineStart: number | null;
+  readonly lineEnd: number | null;
   readonly charStart: number;
   readonly charEnd: number;
 }
@@ -114,7 +117,7 @@ const addSql = `
 WITH input AS MATERIALIZED (
   SELECT nextval(pg_get_serial_sequence('chunks', 'id')) AS id, chunk.*
   FROM jsonb_to_recordset($5::jsonb) AS chunk("ordinal" int, "headingPath" text, "text" text, "gapBefore" text, "searchText" text,
-    "tokenCount" int, "contentHash" text, "page" int, "charStart" int, "charEnd" int)
+    "tokenCount" int, "contentHash" text, "page" int, "charStart" int, "charEnd" int, "lineStart" int, "lineEnd" int)
 ), lexemes AS MATERIALIZED (
   SELECT input.id, word.lexeme AS term, cardinality(word.positions)::smallint AS count, ${lexemeKey('$1', '$4', 'word.lexeme')} AS key
   FROM input CROSS JOIN LATERAL unnest(to_tsvector($4::regconfig, input."searchText")) AS word
@@ -125,8 +128,8 @@ WITH input AS MATERIALIZED (
   SELECT id, $1, $2, $3, input."ordinal", coalesce(length, 0), coalesce(keys, '{}'), coalesce(counts, '{}')
   FROM input LEFT JOIN documents USING (id)
 ), text_rows AS (
-  INSERT INTO chunk_texts (chunk_id, heading_path, text, gap_before, config, token_count, content_hash, page, char_start, char_end)
-  SELECT id, "headingPath", "text", "gapBefore", $4, "tokenCount", "contentHash", "page", "charStart", "charEnd" FROM input
+  INSERT INTO chunk_texts (chunk_id, heading_path, text, gap_before, config, token_count, content_hash, page, char_start, char_end, line_start, line_end)
+  SELECT id, "headingPath", "text", "gapBefore", $4, "tokenCount", "contentHash", "page", "charStart", "charEnd", "lineStart", "lineEnd" FROM input
 ), frequencies AS (
   INSERT INTO lexeme_frequencies AS known (data_source_id, key, config, term, df)
   SELECT $1, key, $4, min(term), count(*) FROM lexemes GROUP BY key

@@ -6,8 +6,10 @@ import type { Page, PageRequest } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
 import type { Transaction } from '../database/prisma.ts';
 import type { Signals } from '../database/signals/signals.ts';
+import { Prisma } from '../generated/client.ts';
 import { addDataSource, type NewSource } from './new-source.ts';
 import { createSourceQueries, type DataSourceListQuery, type UsingAgent } from './source-queries.ts';
+import { addGivenRun } from './syncing/given-runs.ts';
 
 export interface NewDataSource extends NewSource {
   readonly agentId: string;
@@ -19,6 +21,8 @@ export interface NewDataSource extends NewSource {
     readonly mimeType: string;
     readonly sizeBytes: number;
   };
+  /** The id of its first run. */
+  readonly runId: string;
 }
 
 /** No method returns a source under deletion. */
@@ -62,6 +66,8 @@ export interface DataSourceChanges {
   readonly refreshPeriod?: RefreshPeriod;
   readonly cite?: boolean;
   readonly orgVisible?: boolean;
+  /** Its whole configuration. What a run left for the next one is forgotten. */
+  readonly data?: Readonly<Record<string, unknown>>;
   readonly attach?: readonly string[];
   readonly detach?: readonly string[];
 }
@@ -76,12 +82,13 @@ export function createDataSourceStore(db: Database, signals: Signals): DataSourc
 
   return {
     ...createSourceQueries(db),
-    async create({ agentId, item, ...source }, also) {
+    async create({ agentId, item, runId, ...source }, also) {
       await db.transaction(async (tx) => {
         const { id: dataSourceId, createdAt, orgId, name, type } = source;
         await addDataSource(tx, agentId, source);
         const data = { ...item, dataSourceId, createdAt, updatedAt: createdAt, orgId, name, type, uniqueId: item.id };
         await tx.prisma.knowledgeItem.create({ data: { ...data, indexStatus: 'QUEUED' } });
+        await addGivenRun(tx, { id: runId, dataSourceId, trigger: 'ADDED', isForced: false }, [item.id], true);
         await also(tx);
       });
       announce(source.id, [agentId]);
@@ -91,9 +98,10 @@ export function createDataSourceStore(db: Database, signals: Signals): DataSourc
       await prisma.agentDataSource.createMany({ data: [{ agentId, dataSourceId }], skipDuplicates: true });
       announce(dataSourceId, [agentId]);
     },
-    async update(id, { attach = [], detach = [], ...changes }) {
+    async update(id, { attach = [], detach = [], data: configuration, ...changes }) {
+      const read = configuration === undefined ? {} : { data: configuration as Prisma.InputJsonObject, syncState: Prisma.DbNull };
       await db.transaction(async ({ prisma: { dataSource, agentDataSource } }) => {
-        await dataSource.updateMany({ where: { id }, data: changes });
+        await dataSource.updateMany({ where: { id }, data: { ...changes, ...read } });
         await agentDataSource.deleteMany({ where: { dataSourceId: id, agentId: { in: [...detach] } } });
         const data = attach.map((agentId) => ({ agentId, dataSourceId: id }));
         await agentDataSource.createMany({ data, skipDuplicates: true });

@@ -124,7 +124,9 @@ const fileSearch = {
   data_source_ids: texts('Only these data sources of the agent.'),
   vector_store_ids: texts('Only these vector stores.'),
   max_num_results: integer('Most passages of one search: 1 to 50.').min(1).max(50).nullish(),
-  filters: record('Only items with these attributes.').nullish(),
+  filters: record(
+    'Only items with these attributes, or with this `data_source_id`, `source_type`, `mime_type`, `path` or `updated_at`.',
+  ).nullish(),
   ranking_options: record('How results are ranked: `score_threshold`.').nullish(),
 };
 const deepResearch = {

@@ -149,6 +149,22 @@ describe('a folder of Google Drive', () => {
     expect(await run(id, 3)).toMatchObject({ removedCount: 2 });
   });
 
+  it('keeps a file that a listing passed over because another one was moved meanwhile', async () => {
+    google.folder('gap');
+    for (const id of ['first', 'second', 'third']) google.add({ id, name: `${id}.md`, parents: ['gap'], text: `The ${id}.` });
+    google.folder('below', 'gap');
+    const id = await driveA('gap');
+    expect(await run(id, 1)).toMatchObject({ addedCount: 3, isComplete: true });
+    google.pageSize = 1;
+    google.server.fail({ match: /q=%27gap%27.*pageToken=page-1/, before: () => google.change('first', { parents: ['below'] }) });
+    await refresh(id, true);
+    expect(await run(id, 2)).toMatchObject({ isComplete: false, removedCount: 0 });
+    await refresh(id);
+    await run(id, 3);
+    google.pageSize = 100;
+    expect(await statesOf(id)).toEqual({ first: 'INDEXED', second: 'INDEXED', third: 'INDEXED' });
+  });
+
   it('says what to do when it is not there', async () => {
     const id = await driveA('nowhere');
     expect(await run(id, 1)).toMatchObject({ status: 'FAILED', errorCode: 'NOT_FOUND' });

@@ -98,6 +98,42 @@ describe('a source at a repository host', () => {
     expect((await itemsOf(id)).map(({ uniqueId }) => uniqueId)).not.toContain('7:README.md');
   });
 
+  it('is cited with the lines of the passage, on chats and completions, also below front matter and after a refresh', async () => {
+    const filler = (count: number) => Array.from({ length: count }, (_, index) => `const unused${index} = ${index};`);
+    const source = (before: number) =>
+      [...filler(before), '', '// The watchdog barks every seventeen minutes.', 'export const barkMinutes = 17;'].join('\r\n');
+    const guide = ['---', 'title: Guide', '---', '', '# Guide', '', 'The otter naps beside the canal.', ''].join('\n');
+    const repository = host.add(9, 'acme/code', {
+      'src/watch dog.ts': source(400),
+      'docs/guide.md': guide,
+      'one.txt': 'The heron stands still.',
+    });
+    const id = await added({ mode: 'repos', repos: ['acme/code'] });
+    await run(id, 1);
+    const cited = async (prompt: string) => {
+      const chat = await ann.post(`/api/v1/ais/${aiId}/chats`, {});
+      const { citations } = (await ann.post(`/api/v1/chats/${chat.body.id}/messages`, { prompt })).body;
+      const messages = [{ role: 'user', content: prompt }];
+      const reply = await ann.post('/api/v1/chat/completions', { model: aiId, messages });
+      expect(JSON.stringify(reply.body)).toContain(citations[0].url);
+      return citations[0].url as string;
+    };
+    const lines = (url: string) => {
+      const [, first, last] = /\/src\/watch%20dog\.ts#L(\d+)-L(\d+)$/.exec(url) ?? [];
+      return { first: Number(first), last: Number(last) };
+    };
+    const before = lines(await cited('How often does the watchdog bark, in minutes?'));
+    expect(before.last).toBe(403);
+    expect(before.first).toBeGreaterThan(1);
+    expect(before.first).toBeLessThanOrEqual(402);
+    expect(await cited('Where does the otter nap?')).toMatch(/\/docs\/guide\.md\?plain=1#L5-L7$/);
+    expect(await cited('What does the heron do?')).toMatch(/\/one\.txt#L1$/);
+    repository.files.set('src/watch dog.ts', source(500));
+    await refresh(id);
+    await run(id, 2);
+    expect(lines(await cited('How often does the watchdog bark, in minutes?')).last).toBe(503);
+  });
+
   it('takes many files from one archive, fetched without the token', async () => {
     const files = Object.fromEntries(
       Array.from({ length: 60 }, (_, index) => [`notes/${index}.md`, `# Note ${index}\n\nNumber ${index}.\n`]),

@@ -70,7 +70,7 @@ describe('a worker that is killed right after it completed an item', () => {
     const itemId = rows[0].id as string;
     const lease = await indexing.lease(itemId, 'a process of this test', 60_000);
     if (lease === undefined) throw new Error('the item is not queued');
-    expect(await indexing.requeueSource(sourceId, true)).toEqual([]);
+    expect(await indexing.requeueSource(sourceId, true, { id: 'srun_test', trigger: 'REFRESH' })).toEqual([]);
     expect(await indexing.completeUnchanged(lease)).toEqual({ isRunWanted: true });
     const { rows: left } = await sql('select "indexStatus" as status, "isForced" from knowledge_items where id = $1', [itemId]);
     expect(left).toEqual([{ status: 'QUEUED', isForced: true }]);

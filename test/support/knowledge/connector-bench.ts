@@ -89,6 +89,8 @@ export class BenchSource {
   place: unknown;
   /** What the run saw so far, also before it was cut off. */
   #seen = new Set<string>();
+  /** What it was told to be deleted, also before it was cut off. */
+  #gone = new Set<string>();
 
   constructor(connector: Connector, type: ConnectedType, data: Readonly<Record<string, unknown>>) {
     this.#connector = connector;
@@ -99,7 +101,7 @@ export class BenchSource {
   async run(options: { readonly isForced?: boolean; readonly pagesMax?: number } = {}): Promise<RunResult> {
     const { isForced = false, pagesMax = Number.POSITIVE_INFINITY } = options;
     const listed = new Map<string, ListedItem>();
-    const gone = new Set<string>();
+    const gone = this.#gone;
     const pages: ListedPage[] = [];
     const listing = this.#connector.list({
       ...{ source: this.#source, isForced, state: isForced ? undefined : stored(this.state), place: stored(this.place) },
@@ -110,7 +112,10 @@ export class BenchSource {
           ids.flatMap((id) => {
             const item = this.items.get(id);
             const changeKey = item?.changeKey ?? null;
-            return item === undefined ? [] : [[id, { uniqueId: id, changeKey, metadata: item.metadata ?? {}, isIndexed: true }]];
+            if (item === undefined) return [];
+            const { parentUniqueId, metadata = {} } = item;
+            const isListed = this.#seen.has(id) && !this.#gone.has(id);
+            return [[id, { uniqueId: id, changeKey, metadata, isIndexed: true, parentUniqueId, isListed }]];
           }),
         ),
     });
@@ -121,6 +126,7 @@ export class BenchSource {
         this.place = undefined;
         for (const id of this.items.keys()) if (gone.has(id) || (isComplete && !this.#seen.has(id))) this.items.delete(id);
         this.#seen = new Set();
+        this.#gone = new Set();
         return { listed, goneIds: [...gone], isComplete, pages };
       }
       const page = step.value;

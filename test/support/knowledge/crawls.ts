@@ -104,6 +104,9 @@ export function crawler(
 export function knownOf(listing: Listing): Map<string, KnownItem> {
   const indexed = listing.items.filter(({ skipped }) => skipped === undefined);
   return new Map(
-    indexed.map(({ uniqueId, changeKey, metadata = {} }) => [uniqueId, { uniqueId, changeKey, metadata, isIndexed: true }]),
+    indexed.map(({ uniqueId, parentUniqueId, changeKey, metadata = {} }) => [
+      uniqueId,
+      { uniqueId, parentUniqueId, changeKey, metadata, isIndexed: true, isListed: false },
+    ]),
   );
 }

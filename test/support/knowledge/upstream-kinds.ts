@@ -185,7 +185,7 @@ function repositoryFile(host: GitHub, make: () => ReturnType<typeof makeFor>): U
   };
   return {
     ...{ name: 'repository file', path: 'repo-host', mutation: 'addRepoHostDataSource' },
-    citedUrl: /^https:\/\/github\.example\/acme\/handbook\/blob\/[0-9a-f]{40}\/prices\.md$/,
+    citedUrl: /^https:\/\/github\.example\/acme\/handbook\/blob\/[0-9a-f]{40}\/prices\.md\?plain=1#L1$/,
     async prepare(who) {
       host.repositories.clear();
       host.add(7, 'acme/handbook', { 'hours.md': hours, 'prices.md': prices('fifteen'), 'tools.md': third });

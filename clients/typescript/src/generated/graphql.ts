@@ -508,7 +508,7 @@ export type ToolSearchFiltersInput = {
   blockedDomains?: Array<string> | null | undefined;
   /** file_search: the parts of and, or. JSON: a list of such filters, which nest up to 8 levels. */
   filters?: unknown;
-  /** file_search: the attribute that is compared. */
+  /** file_search: an attribute of files in vector stores, or data_source_id, source_type, mime_type, path, updated_at. */
   key?: string | null | undefined;
   /** file_search: eq, ne, gt, gte, lt, lte, in, nin, and, or. */
   type?: string | null | undefined;

@@ -1847,7 +1847,7 @@ export interface paths {
         };
         /**
          * List the runs of a data source
-         * @description How it was read, newest first. A payload or an uploaded file has none.
+         * @description How it was read, newest first. Of a payload or uploaded files: how they were indexed; a refresh meanwhile belongs to the same run.
          */
         get: operations["listDataSourceRuns"];
         put?: never;
@@ -6353,7 +6353,7 @@ export interface components {
             vector_store_ids?: string[] | null;
             /** @description Most passages of one search: 1 to 50. */
             max_num_results?: number | null;
-            /** @description Only items with these attributes. */
+            /** @description Only items with these attributes, or with this `data_source_id`, `source_type`, `mime_type`, `path` or `updated_at`. */
             filters?: {
                 [key: string]: unknown;
             } | null;
@@ -9565,7 +9565,7 @@ export interface components {
             /** @description The functions that the model sees, as far as they are known before a run. A function of a caller cannot have one of these names. */
             functions: string[];
         };
-        /** @description One reading of a source that a connector reads. */
+        /** @description One reading of a source: by a connector, or of the payload or files that were given. */
         SourceRun: {
             /** @description The id of the run. */
             id: string;
@@ -10006,7 +10006,7 @@ export interface components {
             blockedDomains?: string[] | null;
             /** @description file_search: the parts of and, or. JSON: a list of such filters, which nest up to 8 levels. */
             filters?: Record<string, never>[] | null;
-            /** @description file_search: the attribute that is compared. */
+            /** @description file_search: an attribute of files in vector stores, or data_source_id, source_type, mime_type, path, updated_at. */
             key?: string | null;
             /** @description file_search: eq, ne, gt, gte, lt, lte, in, nin, and, or. */
             type?: string | null;
@@ -10021,7 +10021,7 @@ export interface components {
             blocked_domains?: string[] | null;
             /** @description file_search: the parts of and, or. JSON: a list of such filters, which nest up to 8 levels. */
             filters?: Record<string, never>[] | null;
-            /** @description file_search: the attribute that is compared. */
+            /** @description file_search: an attribute of files in vector stores, or data_source_id, source_type, mime_type, path, updated_at. */
             key?: string | null;
             /** @description file_search: eq, ne, gt, gte, lt, lte, in, nin, and, or. */
             type?: string | null;
@@ -10222,6 +10222,8 @@ export interface components {
             ais?: string[] | null;
             /** @description Whether answers may cite it. */
             cite?: boolean | null;
+            /** @description Of a wiki or tracker source: the site that it reads, with all of it read anew. Null: the only site of its account. */
+            cloudId?: string | null;
             /** @description Whether everyone in its organization sees it and may attach it. */
             orgVisible?: boolean | null;
             /** @description How often it is refreshed automatically. */

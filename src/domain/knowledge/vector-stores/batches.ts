@@ -83,7 +83,7 @@ export async function createFileBatch(
     const itemId = known.get(fileId);
     if (itemId !== undefined && hasAttributes) await vectorStores.setAttributes(itemId, attributes);
   }
-  await vectorStores.beginAnew([...known.values()], queueIndexing(deps, caller));
+  await vectorStores.beginAnew([...known.values()], () => deps.newId('sourceRun'), queueIndexing(deps, caller));
   // Not in the transaction: two thousand jobs would make it long. An item whose job is lost is found by the upkeep of the index.
   for (const { itemId } of copies) {
     if (!unneeded.has(itemId)) await deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId });

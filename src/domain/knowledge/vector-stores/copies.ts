@@ -58,7 +58,17 @@ export async function copiesOf(deps: Deps, caller: Caller, wanted: readonly Want
         const content = await storage.blobs.get(file.blobKey);
         const { sizeBytes } = await storage.blobs.put(contentBlobKey, content, settings.UPLOAD_MAX_BYTES);
         const { id: fileId, orgId, filename, mimeType } = file;
-        return { ...rest, fileId, createdAt: deps.now(), orgId, contentBlobKey, filename, mimeType, sizeBytes };
+        return {
+          ...rest,
+          fileId,
+          createdAt: deps.now(),
+          orgId,
+          contentBlobKey,
+          filename,
+          mimeType,
+          sizeBytes,
+          runId: deps.newId('sourceRun'),
+        };
       });
       // All of them have ended before any blob is removed.
       const ended = await Promise.allSettled(copying);

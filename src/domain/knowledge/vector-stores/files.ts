@@ -30,7 +30,7 @@ export async function attachFile(
   const known = await vectorStores.findFile(storeId, input.fileId);
   if (known !== undefined) {
     if (input.attributes !== undefined) await vectorStores.setAttributes(known.itemId, attributes);
-    await vectorStores.beginAnew([known.itemId], queueIndexing(deps, caller));
+    await vectorStores.beginAnew([known.itemId], () => deps.newId('sourceRun'), queueIndexing(deps, caller));
     return getStoreFile(deps, caller, storeId, input.fileId);
   }
   const [copy] = await copiesOf(deps, caller, [{ fileId: input.fileId, param: 'fileId', attributes }]);

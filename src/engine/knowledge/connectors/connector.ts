@@ -68,6 +68,9 @@ export interface KnownItem {
   readonly changeKey: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly isIndexed: boolean;
+  readonly parentUniqueId: string | null;
+  /** Whether this run listed it already, also before it was cut off. */
+  readonly isListed: boolean;
 }
 
 export interface ListTask {

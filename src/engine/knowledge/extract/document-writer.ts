@@ -9,6 +9,8 @@ export class DocumentWriter {
   readonly textMaxChars: number;
   title: string | null = null;
   pageCount: number | null = null;
+  /** Set by formats whose text is the file's own. */
+  firstLine: number | null = null;
   readonly #pieces: string[] = [];
   readonly #blocks: Block[] = [];
   #length = 0;
@@ -72,6 +74,7 @@ export class DocumentWriter {
       text: this.#pieces.join(''),
       blocks: this.pageCount === null ? this.#blocks.map((block) => ({ ...block, page: null })) : this.#blocks,
       pageCount: this.pageCount,
+      firstLine: this.firstLine,
     };
   }
 

@@ -10,6 +10,8 @@ export interface ExtractedDocument {
   readonly blocks: readonly Block[];
   /** Null for formats without pages. */
   readonly pageCount: number | null;
+  /** The line of the file that `text` begins with, from 1; null where the text is not that of the file line by line. */
+  readonly firstLine: number | null;
 }
 
 export const blockKinds = ['heading', 'paragraph', 'list', 'table', 'code'] as const;

@@ -20,6 +20,7 @@ export type ReaderMessage =
       readonly title: string | null;
       readonly mimeType: string;
       readonly pageCount: number | null;
+      readonly firstLine: number | null;
     }
   | { readonly type: 'failed'; readonly code: ExtractErrorCode; readonly message: string };
 

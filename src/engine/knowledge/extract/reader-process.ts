@@ -207,8 +207,10 @@ function gather(textMaxChars: number): (message: ReaderMessage) => ExtractedDocu
       case 'blocks':
         addBlocks(blocks, message.values, length);
         return undefined;
-      case 'done':
-        return { title: message.title, mimeType: message.mimeType, text: pieces.join(''), blocks, pageCount: message.pageCount };
+      case 'done': {
+        const { title, mimeType, pageCount, firstLine } = message;
+        return { title, mimeType, text: pieces.join(''), blocks, pageCount, firstLine };
+      }
       case 'failed':
         if (!extractErrorCodes.includes(message.code)) throw new ReaderLostError('sent an unknown failure');
         throw new ExtractError(message.code, String(message.message));

@@ -48,7 +48,7 @@ async function readInput(sizeBytes: number): Promise<Uint8Array> {
   return bytes;
 }
 
-async function sendDocument({ text, blocks, title, mimeType, pageCount }: ExtractedDocument): Promise<void> {
+async function sendDocument({ text, blocks, title, mimeType, pageCount, firstLine }: ExtractedDocument): Promise<void> {
   for (let start = 0; start < text.length; start += textPieceChars) {
     await send({ type: 'text', piece: text.slice(start, start + textPieceChars) });
   }
@@ -64,7 +64,7 @@ async function sendDocument({ text, blocks, title, mimeType, pageCount }: Extrac
       ]);
     await send({ type: 'blocks', values });
   }
-  await send({ type: 'done', title, mimeType, pageCount });
+  await send({ type: 'done', title, mimeType, pageCount, firstLine });
 }
 
 /** Resolves when the message is written, so that parts of a long text do not queue up. */

@@ -15,16 +15,39 @@ const gapMaxChars = 64;
 export function* indexChunks(document: ExtractedDocument, name: string): Generator<NewChunk, void, void> {
   const title = (document.title ?? name).slice(0, titleMaxChars);
   let lastEnd = 0;
+  const lines = document.firstLine === null ? undefined : new LineCounter(document.text, document.firstLine);
   for (const chunk of chunkDocument(document)) {
     const { headingPath, text, charStart } = chunk;
     yield {
       ...chunk,
+      lineStart: lines?.lineOf(charStart) ?? null,
+      lineEnd: lines?.lineOf(chunk.charEnd - 1) ?? null,
       gapBefore: gap(document.text, lastEnd, charStart),
       searchText: searchableText(`${title}\n${title}\n${headingPath}\n${text}`),
     };
     lastEnd = chunk.charEnd;
   }
 }
+
+/** Counts lines in one pass: passages come in order, and overlap by a sentence at most. */
+class LineCounter {
+  readonly #text: string;
+  #at = 0;
+  #line: number;
+
+  constructor(text: string, firstLine: number) {
+    this.#text = text;
+    this.#line = firstLine;
+  }
+
+  lineOf(index: number): number {
+    for (; this.#at < index; this.#at += 1) if (this.#text.charCodeAt(this.#at) === newline) this.#line += 1;
+    for (; this.#at > index; this.#at -= 1) if (this.#text.charCodeAt(this.#at - 1) === newline) this.#line -= 1;
+    return this.#line;
+  }
+}
+
+const newline = 10;
 
 function gap(text: string, from: number, to: number): string {
   if (to <= from) return '';

@@ -60,13 +60,12 @@ export async function indexItem(
   context: IndexContext,
   itemId: string,
   signal: AbortSignal,
-): Promise<IndexOutcome & { readonly connectedSourceId?: string; readonly dataSourceId?: string }> {
+): Promise<IndexOutcome & { readonly dataSourceId?: string }> {
   const { storage, settings, owner } = context;
   const lease = await storage.indexing.lease(itemId, owner, settings.INDEX_LEASE_MS);
   if (lease === undefined) return { kind: 'done' };
   const { dataSourceId } = lease;
-  const outcome = { ...(await indexLeased(context, lease, signal)), dataSourceId };
-  return isConnectedType(lease.source.type) ? { ...outcome, connectedSourceId: dataSourceId } : outcome;
+  return { ...(await indexLeased(context, lease, signal)), dataSourceId };
 }
 
 async function indexLeased(context: IndexContext, lease: IndexLease, signal: AbortSignal): Promise<IndexOutcome> {

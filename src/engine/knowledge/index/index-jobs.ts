@@ -31,17 +31,19 @@ export function registerIndexJobs(context: IndexJobsContext): void {
     'knowledge.index-item',
     { concurrency: settings.INDEX_CONCURRENCY, retriesMax: indexAttemptsMax, timeoutMs: 6 * hourMs },
     async ({ itemId }, signal, owner) => {
-      const { connectedSourceId, dataSourceId, ...outcome } = await indexItem(context, itemId, signal);
+      const { dataSourceId, ...outcome } = await indexItem(context, itemId, signal);
       await follow({ ...owner, id: itemId }, outcome);
-      if (dataSourceId !== undefined) await queueEmbedding(context, { ...owner, id: dataSourceId });
-      if (connectedSourceId !== undefined) await endRuns(context, connectedSourceId);
+      if (dataSourceId === undefined) return;
+      await queueEmbedding(context, { ...owner, id: dataSourceId });
+      await endRuns(context, dataSourceId);
     },
   );
   jobs.work(
     'knowledge.refresh-source',
     { concurrency: 1, retriesMax: 5, timeoutMs: hourMs },
     async ({ dataSourceId, isForced }) => {
-      for (const item of await storage.indexing.requeueSource(dataSourceId, isForced)) await queue(item);
+      const run = { id: context.newId('sourceRun'), trigger: 'SCHEDULE' } as const;
+      for (const item of await storage.indexing.requeueSource(dataSourceId, isForced, run)) await queue(item);
     },
   );
   jobs.work(

@@ -66,16 +66,17 @@ function joinNeighbours(chosen: readonly ChosenChunk[]): (readonly ChosenChunk[]
 function passageOf(run: readonly ChosenChunk[], urlOf: UrlOf): FoundPassage {
   const [first, ...rest] = run.map(({ chunk }) => chunk);
   if (first === undefined) throw new Error('a passage has at least one chunk');
-  let { text, charEnd } = first;
+  let { text, charEnd, lineEnd } = first;
   for (const next of rest) {
     const overlap = charEnd - next.charStart;
     text += overlap > 0 ? next.text.slice(overlap) : next.gapBefore + next.text;
     charEnd = Math.max(charEnd, next.charEnd);
+    lineEnd = next.lineEnd;
   }
   // A copy of one of several chunks does not contain the whole passage.
   const copies = rest.length > 0 ? [] : run.flatMap((entry) => entry.copies).map((copy) => copyOf(copy, urlOf));
   return {
-    ...copyOf(first, urlOf),
+    ...copyOf({ ...first, lineEnd }, urlOf),
     headingPath: first.headingPath,
     text,
     charEnd,

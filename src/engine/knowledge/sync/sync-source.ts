@@ -114,7 +114,7 @@ async function runListing(
     place: lease.place,
     signal,
     progress,
-    known: async (ids) => new Map((await storage.syncing.known(source.id, ids)).map((item) => [item.uniqueId, readable(item)])),
+    known: async (ids) => new Map((await storage.syncing.known(lease, ids)).map((item) => [item.uniqueId, readable(item)])),
   };
   const listing = connector.list(task);
   try {

@@ -1,4 +1,5 @@
 import type { FaultNotes } from '../../../entities/fault-notes.ts';
+import { checkItemKeys } from '../../../entities/knowledge/item-keys.ts';
 import type { AttributeFilter } from '../../../entities/knowledge/vector-store.ts';
 import type { WireObject } from '../../../entities/runs/response.ts';
 import { isObject } from '../../../lib/json.ts';
@@ -37,9 +38,29 @@ export function readOptions(options: WireObject): FileSearchOptions {
   };
 }
 
+/** Only files of vector stores have attributes: another key would fit nothing in the agent's own sources. */
+function checkFilters(options: WireObject, at: string, faults: FaultNotes): void {
+  if (!isObject(options.filters)) return;
+  let isWellFormed = true;
+  const noted: FaultNotes = {
+    get isFull() {
+      return faults.isFull;
+    },
+    add(...fault) {
+      isWellFormed = false;
+      faults.add(...fault);
+    },
+  };
+  const filter = readFilter(options.filters, at, noted);
+  const { vectorStoreIds, dataSourceIds } = readOptions(options);
+  if (!isWellFormed || vectorStoreIds.length > 0 || dataSourceIds !== undefined) return;
+  checkItemKeys(filter, at, (param, message) => faults.add(param, message));
+}
+
 /** Notes faults of filters and ranking, which the schema leaves open. */
-export function checkOptions({ filters, ranking_options: ranking }: WireObject, at: string, faults: FaultNotes): void {
-  if (isObject(filters)) readFilter(filters, `${at}.filters`, faults);
+export function checkOptions(options: WireObject, at: string, faults: FaultNotes): void {
+  checkFilters(options, `${at}.filters`, faults);
+  const { ranking_options: ranking } = options;
   if (!isObject(ranking)) return;
   const place = `${at}.ranking_options`;
   const { ranker, score_threshold: threshold, ...others } = ranking;

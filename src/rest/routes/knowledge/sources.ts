@@ -171,7 +171,8 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     method: 'get',
     path: `${one}/runs`,
     summary: 'List the runs of a data source',
-    description: 'How it was read, newest first. A payload or an uploaded file has none.',
+    description:
+      'How it was read, newest first. Of a payload or uploaded files: how they were indexed; a refresh meanwhile belongs to the same run.',
     tag,
     document: `query ($dataSourceId: ID!, $limit: Int = 20, $cursor: String) {
       dataSourceRuns(dataSourceId: $dataSourceId, first: $limit, after: $cursor) {

@@ -4780,7 +4780,9 @@ export const ChunkTextScalarFieldEnum = {
   contentHash: 'contentHash',
   page: 'page',
   charStart: 'charStart',
-  charEnd: 'charEnd'
+  charEnd: 'charEnd',
+  lineStart: 'lineStart',
+  lineEnd: 'lineEnd'
 } as const
 
 export type ChunkTextScalarFieldEnum = (typeof ChunkTextScalarFieldEnum)[keyof typeof ChunkTextScalarFieldEnum]

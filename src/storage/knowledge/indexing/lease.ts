@@ -1,4 +1,5 @@
 import type { DataSourceType, IndexStatus } from '../../../entities/knowledge/data-source.ts';
+import type { RunTrigger } from '../../../entities/knowledge/source-run.ts';
 import type { ShareOwner } from '../../../lib/fair-share.ts';
 import type { NewChunk } from '../chunks.ts';
 
@@ -76,8 +77,16 @@ export interface IndexingStore {
   /** Returns the item to the queue. @throws LeaseLostError */
   release(lease: IndexLease): Promise<void>;
 
-  /** Queues the items of a source again; items that are being indexed run once more after they end. @returns the items queued now. */
-  requeueSource(dataSourceId: string, isForced: boolean): Promise<readonly OwnedId[]>;
+  /**
+   * Queues the items of a source again, in a run of it; items that are being indexed run once more after they end, in the run that is going on.
+   *
+   * @returns the items queued now.
+   */
+  requeueSource(
+    dataSourceId: string,
+    isForced: boolean,
+    run: { readonly id: string; readonly trigger: RunTrigger },
+  ): Promise<readonly OwnedId[]>;
   /** Queues one item again. @returns false when the item is queued or being indexed already. */
   requeueItem(itemId: string): Promise<boolean>;
   /** Returns items to the queue whose lease ran out, and fails those that had `attemptsMax` attempts. @returns the queued items. */

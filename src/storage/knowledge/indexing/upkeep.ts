@@ -2,6 +2,7 @@
 import type { IndexStatus } from '../../../entities/knowledge/data-source.ts';
 import type { Database } from '../../database/database.ts';
 import type { ChunkStore } from '../chunks.ts';
+import { addGivenRun } from '../syncing/given-runs.ts';
 import { type IndexingStore, type OwnedId, removedAtOnce } from './lease.ts';
 import type { LeaseWrites } from './lease-writes.ts';
 
@@ -23,9 +24,10 @@ export function createUpkeep(
   }
 
   return {
-    async requeueSource(dataSourceId, isForced) {
-      const { rows } = await pool.query<OwnedId & { readonly isQueued: boolean }>(
-        `update knowledge_items i set "updatedAt" = now(), "isForced" = i."isForced" or $2,
+    async requeueSource(dataSourceId, isForced, run) {
+      const rows = await db.transaction(async (tx) => {
+        const requeued = await tx.query<OwnedId & { readonly isQueued: boolean }>(
+          `update knowledge_items i set "updatedAt" = now(), "isForced" = i."isForced" or $2,
            "isRunWanted" = i."indexStatus" in ('FETCHING', 'PARSING', 'INDEXING'),
            "indexStatus" = case when i."indexStatus" in ('FETCHING', 'PARSING', 'INDEXING') then i."indexStatus" else 'QUEUED' end,
            "indexPercentage" = case when i."indexStatus" in ('FETCHING', 'PARSING', 'INDEXING') then i."indexPercentage" else 0 end,
@@ -33,8 +35,12 @@ export function createUpkeep(
          from data_sources s join organizations o on o.id = s."orgId"
          where i."dataSourceId" = $1 and i."indexStatus" <> 'DELETING' and s.id = i."dataSourceId" and s."deletingAt" is null
          returning i.id, i."orgId", o."tenantId", i."indexStatus" = 'QUEUED' as "isQueued"`,
-        [dataSourceId, isForced],
-      );
+          [dataSourceId, isForced],
+        );
+        const itemIds = requeued.rows.map(({ id }) => id);
+        await addGivenRun(tx, { ...run, dataSourceId, isForced }, itemIds);
+        return requeued.rows;
+      });
       announce(dataSourceId);
       return rows.filter(({ isQueued }) => isQueued).map(ownedId);
     },

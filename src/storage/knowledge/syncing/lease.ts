@@ -72,6 +72,9 @@ export interface KnownSyncItem {
   readonly changeKey: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly isIndexed: boolean;
+  readonly parentUniqueId: string | null;
+  /** Whether the run listed it already. */
+  readonly isListed: boolean;
 }
 
 /** Runs in the transaction of the change. */
@@ -89,7 +92,7 @@ export interface SyncStore {
   ): Promise<SyncLease | undefined>;
   /** @throws LeaseLostError */
   renew(lease: SyncLease, currentItem: string | null, leaseMs: number): Promise<void>;
-  known(dataSourceId: string, uniqueIds: readonly string[]): Promise<readonly KnownSyncItem[]>;
+  known(lease: Pick<SyncLease, 'runId' | 'source'>, uniqueIds: readonly string[]): Promise<readonly KnownSyncItem[]>;
   /** Stores a part of the listing. `also` gets the items to index. @throws LeaseLostError */
   apply(lease: SyncLease, page: SyncedPage, leaseMs: number, also: AlsoInTransaction): Promise<PageOutcome>;
   /**
@@ -117,8 +120,8 @@ export interface SyncStore {
   findDue(): Promise<readonly OwnedId[]>;
   /** Ends the run and the indexing of a source. @returns whether there was anything to end. */
   cancel(dataSourceId: string): Promise<boolean>;
-  /** Queues the items that failed. @returns them. */
-  retryFailed(dataSourceId: string): Promise<readonly OwnedId[]>;
+  /** Queues the items that failed. `runId`: of a source whose content was given, whose run it is noted in. @returns them. */
+  retryFailed(dataSourceId: string, runId: string | undefined): Promise<readonly OwnedId[]>;
   /** The sources that read with a connection and could not; they are readable again. */
   reconnected(connection: Pick<Connection, 'id' | 'orgId' | 'ownerUserId' | 'installationId'>): Promise<readonly OwnedId[]>;
   /** Newest first. The domain has decided that the caller may see the source. */

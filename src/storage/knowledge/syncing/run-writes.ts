@@ -80,15 +80,16 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
       await leased(pool, lease, `"currentItem" = $4, ${until('$5')}`, [currentItem?.slice(0, 500) ?? null, leaseMs]);
       announce(lease.source.id);
     },
-    async known(dataSourceId, uniqueIds) {
+    async known({ runId, source }, uniqueIds) {
       const items = await prisma.knowledgeItem.findMany({
-        where: { dataSourceId, uniqueId: { in: [...uniqueIds] }, indexStatus: { not: 'DELETING' } },
-        select: { uniqueId: true, changeKey: true, metadata: true, liveGeneration: true },
+        where: { dataSourceId: source.id, uniqueId: { in: [...uniqueIds] }, indexStatus: { not: 'DELETING' } },
+        select: { uniqueId: true, changeKey: true, metadata: true, liveGeneration: true, parentUniqueId: true, seenRunId: true },
       });
-      return items.map(({ liveGeneration, metadata, ...item }) => ({
+      return items.map(({ liveGeneration, metadata, seenRunId, ...item }) => ({
         ...item,
         metadata: metadata as Readonly<Record<string, unknown>>,
         isIndexed: liveGeneration !== null,
+        isListed: seenRunId === runId,
       }));
     },
     async apply(lease, page, leaseMs, also) {

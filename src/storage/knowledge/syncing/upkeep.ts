@@ -3,10 +3,17 @@ import type { SourceRun, SourceRunStatus } from '../../../entities/knowledge/sou
 import { pageOf } from '../../../entities/page.ts';
 import type { Database } from '../../database/database.ts';
 import type { OwnedId } from '../indexing/lease.ts';
+import { addGivenRun, givenCountsSql } from './given-runs.ts';
 import type { SyncStore } from './lease.ts';
 import type { RunWrites } from './run-writes.ts';
 
 const busy = `('INITIALIZED', 'QUEUED', 'FETCHING', 'PARSING', 'INDEXING')`;
+
+/** Runs `r` whose items are all indexed or failed; of one source, or of all. */
+const endedRun = `r.status = 'INDEXING' and ($1::text is null or r."dataSourceId" = $1) and not exists (
+  select 1 from knowledge_items i where i."dataSourceId" = r."dataSourceId" and i."queuedRunId" = r.id and i."indexStatus" in ${busy})`;
+
+const ofGivenSource = `exists (select 1 from data_sources s where s.id = r."dataSourceId" and s.type in ('API', 'FILE_UPLOAD'))`;
 
 /** The upkeep of runs that no process holds, and what people do with them. */
 export function createSyncUpkeep(db: Database, announce: (dataSourceId: string) => void): Omit<SyncStore, keyof RunWrites> {
@@ -30,12 +37,19 @@ export function createSyncUpkeep(db: Database, announce: (dataSourceId: string) 
     },
     async closeEnded(dataSourceId) {
       const { rows } = await pool.query<{ dataSourceId: string }>(
-        `with ended as (
+        `with listed as (
            update source_runs r set status = 'COMPLETED', "endedAt" = now(), "failedCount" = (
              select count(*) from knowledge_items i where i."dataSourceId" = r."dataSourceId" and i."queuedRunId" = r.id and i."indexStatus" = 'FAILED')
-           where r.status = 'INDEXING' and ($1::text is null or r."dataSourceId" = $1) and not exists (
-             select 1 from knowledge_items i where i."dataSourceId" = r."dataSourceId" and i."queuedRunId" = r.id and i."indexStatus" in ${busy})
-           returning r."dataSourceId"
+           where ${endedRun} and not ${ofGivenSource} returning r."dataSourceId"
+         ), given as (
+           update source_runs r set status = case when counts.failed > 0 and counts.failed = counts.listed then 'FAILED' else 'COMPLETED' end,
+             "endedAt" = now(), "listedCount" = counts.listed, "addedCount" = counts.added, "changedCount" = counts.changed,
+             "unchangedCount" = counts.unchanged, "skippedCount" = counts.skipped, "removedCount" = counts.removed,
+             "failedCount" = counts.failed, "errorCode" = counts.code, "errorMessage" = counts.message
+           from source_runs open cross join lateral (${givenCountsSql}) as counts
+           where r.id = open.id and ${endedRun} and ${ofGivenSource} returning r."dataSourceId"
+         ), ended as (
+           select "dataSourceId" from listed union select "dataSourceId" from given
          ), synced as (
            update data_sources set "lastSyncedAt" = now() where id in (select "dataSourceId" from ended)
          )
@@ -86,13 +100,19 @@ export function createSyncUpkeep(db: Database, announce: (dataSourceId: string) 
       announce(dataSourceId);
       return wasBusy;
     },
-    async retryFailed(dataSourceId) {
-      const { rows } = await pool.query<OwnedId>(
-        `update knowledge_items i set "updatedAt" = now(), "indexStatus" = 'QUEUED', "indexPercentage" = 0, attempt = 0, "isForced" = true
+    async retryFailed(dataSourceId, runId) {
+      const rows = await db.transaction(async (tx) => {
+        const retried = await tx.query<OwnedId>(
+          `update knowledge_items i set "updatedAt" = now(), "indexStatus" = 'QUEUED', "indexPercentage" = 0, attempt = 0, "isForced" = true
          from organizations o where o.id = i."orgId" and i."dataSourceId" = $1 and i."indexStatus" in ('FAILED', 'CANCELLED')
          returning i.id, i."orgId", o."tenantId"`,
-        [dataSourceId],
-      );
+          [dataSourceId],
+        );
+        const itemIds = retried.rows.map(({ id }) => id);
+        const run = { dataSourceId, trigger: 'REFRESH', isForced: true } as const;
+        if (runId !== undefined) await addGivenRun(tx, { ...run, id: runId }, itemIds);
+        return retried.rows;
+      });
       announce(dataSourceId);
       return rows;
     },

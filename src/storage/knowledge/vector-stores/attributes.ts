@@ -1,15 +1,42 @@
 // Raw SQL: a filter by attributes as a condition.
-import type { AttributeFilter } from '../../../entities/knowledge/vector-store.ts';
+import { type ItemKey, itemKeyOf, secondsOf } from '../../../entities/knowledge/item-keys.ts';
+import type { AttributeFilter, AttributeValue } from '../../../entities/knowledge/vector-store.ts';
 import type { Parameters } from '../../database/sql/where.ts';
 
 const operators = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
+
+/** What an item `i` has although it has no such attribute, as JSON. */
+const ofItem: Readonly<Record<ItemKey, string>> = {
+  data_source_id: `to_jsonb(i."dataSourceId")`,
+  source_type: `to_jsonb(i.type)`,
+  mime_type: `to_jsonb(split_part(lower(i."mimeType"), ';', 1))`,
+  path: `to_jsonb(coalesce(i.metadata->>'path', i."contentUrl", i.filename, i.name))`,
+  updated_at: `to_jsonb(extract(epoch from i."indexedAt"))`,
+};
+
+type Comparison = Exclude<AttributeFilter, { readonly filters: unknown }>;
 
 /** The condition for an item `i`; never null. Texts are ordered by code point. */
 export function attributeCondition(filter: AttributeFilter, given: Parameters): string {
   if ('filters' in filter) {
     return `(${filter.filters.map((part) => attributeCondition(part, given)).join(` ${filter.type} `)})`;
   }
-  const own = `(i.metadata->'attributes'->${given.add(filter.key)}::text)`;
+  const attribute = `(i.metadata->'attributes'->${given.add(filter.key)}::text)`;
+  const condition = comparisonOf(filter, attribute, given);
+  const key = itemKeyOf(filter.key);
+  if (key === undefined) return condition;
+  const ofItself = comparisonOf(key === 'updated_at' ? inSeconds(filter) : filter, `(${ofItem[key]})`, given);
+  return `case when ${attribute} is null then ${ofItself} else ${condition} end`;
+}
+
+/** Times are compared as numbers. A value that is no time fits nothing but `ne` and `nin`. */
+function inSeconds(filter: Comparison): Comparison {
+  const read = (value: AttributeValue): AttributeValue => secondsOf(value) ?? value;
+  return 'values' in filter ? { ...filter, values: filter.values.map(read) } : { ...filter, value: read(filter.value) };
+}
+
+/** @param own  the SQL of what the item has, as JSON; may be null. */
+function comparisonOf(filter: Comparison, own: string, given: Parameters): string {
   const json = (value: unknown) => `${given.add(JSON.stringify(value))}::jsonb`;
   if ('values' in filter) {
     return `${filter.type === 'nin' ? 'not ' : ''}coalesce(${own} in (select jsonb_array_elements(${json(filter.values)})), false)`;

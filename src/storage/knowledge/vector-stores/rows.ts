@@ -2,6 +2,7 @@
 import type { FileAttributes } from '../../../entities/knowledge/vector-store.ts';
 import type { Transaction } from '../../database/prisma.ts';
 import type { Parameters } from '../../database/sql/where.ts';
+import { addGivenRun } from '../syncing/given-runs.ts';
 
 /** A file with its bytes in place, to be indexed. */
 export interface NewStoreFile {
@@ -14,6 +15,8 @@ export interface NewStoreFile {
   readonly mimeType: string;
   readonly sizeBytes: number;
   readonly attributes: FileAttributes;
+  /** The id of a run, should it begin one. */
+  readonly runId: string;
 }
 
 /** A page by the id before it: newest first, or oldest first. With `before` alone, the page that ends just before that id, read from its end. */
@@ -52,9 +55,10 @@ export const cancelItemsSql = `update knowledge_items i set "updatedAt" = now(),
 
 /** Adds the rows of new files, queued for indexing. */
 export async function addItems(tx: Transaction, dataSourceId: string, files: readonly NewStoreFile[]): Promise<void> {
-  if (files.length === 0) return;
+  const [first] = files;
+  if (first === undefined) return;
   await tx.prisma.knowledgeItem.createMany({
-    data: files.map(({ fileId, itemId, attributes, filename, createdAt, ...rest }) => ({
+    data: files.map(({ fileId, itemId, attributes, filename, createdAt, runId: _runId, ...rest }) => ({
       ...rest,
       id: itemId,
       dataSourceId,
@@ -68,6 +72,7 @@ export async function addItems(tx: Transaction, dataSourceId: string, files: rea
       metadata: { attributes },
     })),
   });
+  await addGivenRun(tx, { id: first.runId, dataSourceId, trigger: 'ADDED', isForced: false }, itemIdsOf(files), true);
 }
 
 export function itemIdsOf(files: readonly NewStoreFile[]): readonly string[] {

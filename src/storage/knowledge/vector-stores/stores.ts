@@ -15,6 +15,7 @@ import type { Signals } from '../../database/signals/signals.ts';
 import { readPage } from '../../database/sql/bounded-rows.ts';
 import { Parameters, selectRows } from '../../database/sql/where.ts';
 import { dataSourceCondition } from '../source-filter.ts';
+import { addGivenRun } from '../syncing/given-runs.ts';
 import { attributeCondition } from './attributes.ts';
 import {
   addItems,
@@ -63,7 +64,7 @@ export interface VectorStoreStore {
   /** @returns false when the store has `filesMax` files, or the file already. */
   addFile(storeId: string, file: NewStoreFile, filesMax: number, also: AlsoQueue): Promise<boolean>;
   /** Has files that failed or were cancelled indexed from the beginning. @returns those of the items that it concerns. */
-  beginAnew(itemIds: readonly string[], also: AlsoQueue): Promise<readonly string[]>;
+  beginAnew(itemIds: readonly string[], newRunId: () => string, also: AlsoQueue): Promise<readonly string[]>;
   findFile(storeId: string, fileId: string): Promise<VectorStoreFile | undefined>;
   /** Those of the files that the store has, in no order. */
   filesByIds(storeId: string, fileIds: readonly string[]): Promise<readonly VectorStoreFile[]>;
@@ -151,7 +152,7 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
       if (wasAdded) announce(storeId);
       return wasAdded;
     },
-    async beginAnew(itemIds, also) {
+    async beginAnew(itemIds, newRunId, also) {
       const rows = await db.transaction(async (tx) => {
         const begun = await tx.query<{ id: string; dataSourceId: string }>(
           `update knowledge_items set "updatedAt" = now(), "indexStatus" = 'QUEUED', "indexPercentage" = 0, attempt = 0, "isForced" = true,
@@ -159,6 +160,14 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
            where id = any($1::text[]) and "indexStatus" in ('FAILED', 'SKIPPED', 'CANCELLED') returning id, "dataSourceId"`,
           [itemIds],
         );
+        for (const [dataSourceId, items] of Map.groupBy(begun.rows, (row) => row.dataSourceId)) {
+          const run = { id: newRunId(), dataSourceId, trigger: 'REFRESH', isForced: true } as const;
+          await addGivenRun(
+            tx,
+            run,
+            items.map(({ id }) => id),
+          );
+        }
         await also(
           tx,
           begun.rows.map(({ id }) => id),

@@ -133,6 +133,8 @@ class Drive implements Connector {
   }
 }
 
+const knownFile = { parentUniqueId: null, changeKey: '7', metadata: {}, isIndexed: true, isListed: false };
+
 describe('files of a drive that pages link to', async () => {
   const connection = await connect(ann, 'WIKI');
   const link = '<p><a href="https://docs.google.com/document/d/1PlanPlanPlan/edit">Plan</a></p>';
@@ -142,8 +144,7 @@ describe('files of a drive that pages link to', async () => {
   const source = { id: 'ds_test', type: 'WIKI', data, ...owner } as const;
   const task = (isKnown = false): ListTask => ({
     ...{ source, isForced: false, state: undefined, place: undefined, signal, progress: () => undefined },
-    known: async (ids) =>
-      new Map(isKnown ? ids.map((uniqueId) => [uniqueId, { uniqueId, changeKey: '7', metadata: {}, isIndexed: true }]) : []),
+    known: async (ids) => new Map(isKnown ? ids.map((uniqueId) => [uniqueId, { ...knownFile, uniqueId }]) : []),
   });
   async function list(drive: Drive, isKnown = false) {
     const parts: ListedPage[] = [];

@@ -126,9 +126,14 @@ describe('a project', () => {
     cloud.jira.issue(key, 'One');
     cloud.sites.push({ id: 'cloud-2', name: 'Globex', url: 'https://globex.atlassian.net' });
     try {
-      const open = await source(key);
-      expect(await run(ann, open, 1)).toMatchObject({ errorCode: 'CONFIGURATION' });
-      expect((await read(ann, open)).errorMessage).toContain('Globex (https://globex.atlassian.net, cloudId cloud-2)');
+      const input = { oauthTokenId, projectName: 'Help desk', projectKey: key };
+      const message = expect.stringContaining('Globex (https://globex.atlassian.net, cloudId cloud-2)');
+      const reply = await ann.post(`/api/v1/ais/${aiId}/data-sources/tracker`, input);
+      expect(reply).toMatchObject({ status: 400, body: { error: { param: 'cloudId', message } } });
+      const query =
+        'mutation ($id: ID!, $input: AddTrackerDataSourceInput!) { addTrackerDataSource(agentId: $id, input: $input) { id } }';
+      const { errors } = await ann.graphql(query, { id: aiId, input });
+      expect(errors).toMatchObject([{ message, extensions: { param: 'cloudId', code: 'INVALID_VALUE' } }]);
       const named = await source(key, { cloudId: 'cloud-2' });
       expect(await run(ann, named, 1)).toMatchObject({ status: 'COMPLETED', addedCount: 1 });
       expect((await items(ann, named))[0]?.originalContent.contentUrl).toContain('https://globex.atlassian.net/browse/');

@@ -220,13 +220,9 @@ describe('files of Google Drive that pages link to', () => {
 });
 
 describe('an account with several sites', () => {
-  it('reads the one that the source or the connection names, and lists them otherwise', async () => {
+  it('reads the one that the source or the connection names', async () => {
     cloud.sites.push({ id: 'cloud-2', name: 'Globex', url: 'https://globex.atlassian.net' });
     const page = cloud.wiki.page(cloud.wiki.space('Sites').id, 'Sites', '<p>Sites.</p>');
-    const open = await source({ pageId: page.id });
-    expect(await run(ann, open, 1)).toMatchObject({ status: 'FAILED', errorCode: 'CONFIGURATION' });
-    const list = 'Acme (https://acme.atlassian.net, cloudId cloud-1); Globex (https://globex.atlassian.net, cloudId cloud-2)';
-    expect((await read(ann, open)).errorMessage).toContain(list);
     cloud.requests.length = 0;
     const named = await source({ pageId: page.id, cloudId: 'cloud-2' });
     expect((await read(ann, named)).data).toMatchObject({ cloudId: 'cloud-2' });
@@ -237,9 +233,78 @@ describe('an account with several sites', () => {
     const ofConnection = await connection({ baseUrl: 'https://acme.atlassian.net/wiki' });
     const based = await source({ pageId: page.id, oauthTokenId: ofConnection });
     expect(await run(ann, based, 1)).toMatchObject({ status: 'COMPLETED' });
-    const wrong = await source({ pageId: page.id, cloudId: 'cloud-3' });
-    expect(await run(ann, wrong, 1)).toMatchObject({ errorCode: 'CONFIGURATION' });
-    expect((await read(ann, wrong)).errorMessage).toContain(list);
+  });
+
+  it('is not added without a choice, over REST and GraphQL, and the refusal lists the sites', async () => {
+    const more = { id: 'cloud-2', name: 'Globex', url: 'https://globex.atlassian.net' };
+    cloud.sites.push(more);
+    const list = 'Acme (https://acme.atlassian.net, cloudId cloud-1); Globex (https://globex.atlassian.net, cloudId cloud-2)';
+    const refused = async (body: object, param: string, oauthTokenId?: string) => {
+      const input = { pageName: 'Handbook', oauthTokenId: oauthTokenId ?? (await connection()), ...body };
+      const message = expect.stringContaining(list);
+      const reply = await ann.post(`/api/v1/ais/${aiId}/data-sources/wiki`, input);
+      expect(reply).toMatchObject({ status: 400, body: { error: { param, message } } });
+      const query =
+        'mutation ($id: ID!, $input: AddWikiDataSourceInput!) { addWikiDataSource(agentId: $id, input: $input) { id } }';
+      const { errors } = await ann.graphql(query, { id: aiId, input });
+      expect(errors).toMatchObject([{ message, extensions: { param, code: 'INVALID_VALUE' } }]);
+    };
+    await refused({}, 'cloudId');
+    await refused({ cloudId: 'cloud-3' }, 'cloudId');
+    await refused({}, 'oauthTokenId', await connection({ baseUrl: 'https://elsewhere.atlassian.net' }));
+    expect((await ann.get(`/api/v1/ais/${aiId}/data-sources`)).body.data).toEqual([]);
+  });
+
+  it('that saw one site when its source was added is read there for ever', async () => {
+    const page = cloud.wiki.page(cloud.wiki.space('First').id, 'First', '<p>First.</p>');
+    const id = await source({ pageId: page.id });
+    expect((await read(ann, id)).data.cloudId).toBe('cloud-1');
+    await run(ann, id, 1);
+    cloud.sites.push({ id: 'cloud-2', name: 'Globex', url: 'https://globex.atlassian.net' });
+    await refresh(ann, id);
+    expect(await run(ann, id, 2)).toMatchObject({ status: 'COMPLETED', unchangedCount: 1 });
+  });
+
+  it('may have another one chosen by an update, over REST and GraphQL, and all is read anew there', async () => {
+    const page = cloud.wiki.page(cloud.wiki.space('Move').id, 'Move', '<p>Move.</p>');
+    const id = await source({ pageId: page.id });
+    await run(ann, id, 1);
+    const url = `/api/v1/data-sources/${id}`;
+    const query = 'mutation ($id: ID!, $input: UpdateDataSourceInput!) { updateDataSource(id: $id, input: $input) { data } }';
+    cloud.sites.push({ id: 'cloud-2', name: 'Globex', url: 'https://globex.atlassian.net' });
+    for (const cloudId of ['cloud-3', null]) {
+      const error = { param: 'cloudId', message: expect.stringContaining('cloudId cloud-2') };
+      expect(await ann.patch(url, { cloudId })).toMatchObject({ status: 400, body: { error } });
+      const { errors } = await ann.graphql(query, { id, input: { cloudId } });
+      expect(errors).toMatchObject([{ message: error.message, extensions: { param: 'cloudId' } }]);
+    }
+    expect((await ann.patch(url, { cloudId: 'cloud-1' })).body.data.cloudId).toBe('cloud-1');
+    cloud.requests.length = 0;
+    expect((await ann.patch(url, { cloudId: 'cloud-2' })).body.data.cloudId).toBe('cloud-2');
+    expect(await run(ann, id, 2)).toMatchObject({ status: 'COMPLETED', isForced: true, changedCount: 1 });
+    const read = cloud.requests.filter(({ path }) => path.startsWith('/ex/'));
+    expect([...new Set(read.map(({ path }) => path.split('/')[3]))]).toEqual(['cloud-2']);
+    const { data } = await ann.graphql(query, { id, input: { cloudId: 'cloud-1' } });
+    expect(data.updateDataSource.data.cloudId).toBe('cloud-1');
+    expect(await run(ann, id, 3)).toMatchObject({ status: 'COMPLETED', changedCount: 1 });
+  });
+
+  it('is chosen by the runs of the source where Atlassian does not answer at adding', async () => {
+    const page = cloud.wiki.page(cloud.wiki.space('Silent').id, 'Silent', '<p>Silent.</p>');
+    cloud.fail({ match: /accessible-resources/, status: 503 });
+    const id = await source({ pageId: page.id });
+    expect((await read(ann, id)).data.cloudId).toBeUndefined();
+    expect(await run(ann, id, 1)).toMatchObject({ status: 'COMPLETED', addedCount: 1 });
+    cloud.sites.push({ id: 'cloud-2', name: 'Globex', url: 'https://globex.atlassian.net' });
+    await refresh(ann, id);
+    expect(await run(ann, id, 2)).toMatchObject({ errorCode: 'CONFIGURATION' });
+    expect((await read(ann, id)).errorMessage).toContain('set the cloudId of the source');
+  });
+
+  it('is no matter of other kinds of sources', async () => {
+    const { id } = (await ann.post(`/api/v1/ais/${aiId}/data-sources/api`, { name: 'Plain', data: {} })).body;
+    const reply = await ann.patch(`/api/v1/data-sources/${id}`, { cloudId: 'cloud-1' });
+    expect(reply).toMatchObject({ status: 400, body: { error: { param: 'cloudId' } } });
   });
 });
 

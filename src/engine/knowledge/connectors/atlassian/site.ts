@@ -31,10 +31,12 @@ export async function sitesOf(
   product: AtlassianProduct,
   token: VendorToken,
   signal: AbortSignal,
+  attempts?: number,
 ): Promise<readonly AtlassianSite[]> {
   const url = `${baseOf(services)}/oauth/token/accessible-resources`;
   const service = productNames[product];
-  const reply = await services.vendors.json({ service, url, token, refusal: atlassianRefusal(service) }, signal);
+  const tries = attempts === undefined ? {} : { attempts };
+  const reply = await services.vendors.json({ service, url, token, refusal: atlassianRefusal(service), ...tries }, signal);
   if (!Array.isArray(reply)) throw new SourceError('BAD_REPLY', `${service} did not say which sites the account may read.`);
   const all = itemsOf(reply).map((resource) => {
     const { id, name, url: address, scopes } = membersOf(resource);
@@ -48,16 +50,37 @@ export async function sitesOf(
   return [...byId.values()];
 }
 
+/** What chooses a site: the source's `cloudId`, else the connection's `baseUrl`. */
+export interface SiteChoice {
+  readonly cloudId: string | undefined;
+  readonly baseUrl: string | null;
+}
+
 /**
- * The site that a source reads: the one with the source's `cloudId`, else the one at the connection's `baseUrl`, else the only one.
- *
- * @throws SourceError CONFIGURATION, with a list of the sites, where none of this names one of them; AUTH where there is none.
+ * The site that a source reads: the one with the source's `cloudId`, else the one at the connection's `baseUrl`, else the only one. Otherwise the member
+ * that names none of the sites; `choice` where several are left and nothing was named.
  */
-export function chooseSite(
+export function matchSite(
   sites: readonly AtlassianSite[],
-  product: AtlassianProduct,
-  { cloudId, baseUrl }: { readonly cloudId: string | undefined; readonly baseUrl: string | null },
-): AtlassianSite {
+  { cloudId, baseUrl }: SiteChoice,
+): AtlassianSite | 'cloudId' | 'baseUrl' | 'choice' {
+  if (cloudId !== undefined) return sites.find((site) => site.cloudId === cloudId) ?? 'cloudId';
+  if (baseUrl !== null) return sites.find((site) => hostOf(site.url) === hostOf(baseUrl)) ?? 'baseUrl';
+  const [only, ...others] = sites;
+  return only === undefined || others.length > 0 ? 'choice' : only;
+}
+
+/** Sites for people, each with its id. */
+export function listOfSites(sites: readonly AtlassianSite[]): string {
+  return sites.map((site) => `${site.name} (${site.url}, cloudId ${site.cloudId})`).join('; ');
+}
+
+/**
+ * The site that a source reads, see `matchSite`.
+ *
+ * @throws SourceError CONFIGURATION, with a list of the sites, where nothing names one of them; AUTH where there is none.
+ */
+export function chooseSite(sites: readonly AtlassianSite[], product: AtlassianProduct, choice: SiteChoice): AtlassianSite {
   const name = productNames[product];
   if (sites.length === 0) {
     throw new SourceError(
@@ -65,27 +88,14 @@ export function chooseSite(
       `The connected account may read no ${name} site: connect one that may, and agree to the access.`,
     );
   }
-  const list = `The account may read ${sites.map((site) => `${site.name} (${site.url}, cloudId ${site.cloudId})`).join('; ')}.`;
-  if (cloudId !== undefined) {
-    const chosen = sites.find((site) => site.cloudId === cloudId);
-    if (chosen === undefined) throw new SourceError('CONFIGURATION', `The source's cloudId is no site of the account. ${list}`);
-    return chosen;
-  }
-  if (baseUrl !== null) {
-    const chosen = sites.find((site) => hostOf(site.url) === hostOf(baseUrl));
-    if (chosen === undefined) {
-      throw new SourceError('CONFIGURATION', `The connection's baseUrl is no ${name} site of the account. ${list}`);
-    }
-    return chosen;
-  }
-  const [only, ...others] = sites;
-  if (only === undefined || others.length > 0) {
-    throw new SourceError(
-      'CONFIGURATION',
-      `The account may read several ${name} sites: add the source again with the cloudId of one, or connect with the baseUrl of one. ${list}`,
-    );
-  }
-  return only;
+  const found = matchSite(sites, choice);
+  if (typeof found === 'object') return found;
+  const why = {
+    cloudId: "The source's cloudId is no site of the account.",
+    baseUrl: `The connection's baseUrl is no ${name} site of the account.`,
+    choice: `The account may read several ${name} sites: set the cloudId of the source, or connect with the baseUrl of one.`,
+  }[found];
+  throw new SourceError('CONFIGURATION', `${why} The account may read ${listOfSites(sites)}.`);
 }
 
 /** The connection of a source. @throws SourceError AUTH, CONFIGURATION. */

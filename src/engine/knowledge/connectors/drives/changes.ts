@@ -2,7 +2,7 @@ import type { ListedItem, ListedPage } from '../connector.ts';
 import type { DriveEntry, EntryChange } from './drive.ts';
 import { goneIdsMax } from './full-listing.ts';
 import type { DriveState } from './state.ts';
-import { atPlace, knownOf, listedTarget, listTree, type PendingFolder, sortOut, type TreeContext } from './tree.ts';
+import { atPlace, haveMoved, knownOf, listedTarget, listTree, type PendingFolder, sortOut, type TreeContext } from './tree.ts';
 
 /** What changes told. */
 export interface ChangesRead {
@@ -10,6 +10,8 @@ export interface ChangesRead {
   readonly tokens: Readonly<Record<string, string>>;
   /** Items that were deleted. */
   readonly goneIds: readonly string[];
+  /** Whether a file that this run named before lies in another folder now. */
+  readonly isAnyMoved: boolean;
 }
 
 /**
@@ -23,7 +25,8 @@ export async function* listChanges(
   context: TreeContext,
   from: Readonly<Record<string, string>>,
 ): AsyncGenerator<ListedPage, ChangesRead | 'expired' | 'untold', void> {
-  const { service, task } = context;
+  const { service, task, changesPlace: place } = context;
+  let isAnyMoved = false;
   const tokens: Record<string, string> = {};
   const gone = new Set<string>();
   for (const [key, first] of Object.entries(from)) {
@@ -34,19 +37,23 @@ export async function* listChanges(
       if (part.isReset) return 'untold';
       const found = await sortChanges(context, part.changes);
       if (found === undefined) return 'untold';
+      isAnyMoved ||= await haveMoved(
+        context,
+        part.changes.flatMap(({ entry }) => entry ?? []),
+      );
       for (const { uniqueId } of found.items) gone.delete(uniqueId);
       for (const id of found.goneIds) gone.add(id);
-      if (found.items.length + found.goneIds.length > 0) yield { items: found.items, goneIds: found.goneIds, place: null };
+      if (found.items.length + found.goneIds.length > 0) yield { items: found.items, goneIds: found.goneIds, place };
       if (found.folders.length > 0) {
         // Changes that were cut off are read anew: a place within them would be taken for one of a listing.
-        const { isComplete } = yield* atPlace(listTree(context, { pending: found.folders, isIncomplete: false }), null);
+        const { isComplete } = yield* atPlace(listTree(context, { pending: found.folders, isIncomplete: false }), place);
         if (!isComplete) return 'untold';
       }
       if (part.last !== undefined) tokens[key] = part.last;
       page = part.next;
     }
   }
-  return { tokens, goneIds: [...gone] };
+  return { tokens, goneIds: [...gone], isAnyMoved };
 }
 
 /** Lists what changed since the last run. @returns the state for the next run; undefined when everything has to be listed. */
@@ -57,7 +64,7 @@ export async function* listSince(
   const { task, watched, feeds } = context;
   // More than half of a source goes only when a second run agrees, and changes are told once.
   const again = await knownOf(task, state.goneIds);
-  if (again.length > 0) yield { items: [], goneIds: again, place: null };
+  if (again.length > 0) yield { items: [], goneIds: again, place: context.changesPlace };
   const read = yield* listChanges(context, state.tokens);
   if (typeof read === 'string') return undefined;
   const goneIds = [...new Set([...read.goneIds, ...(await knownOf(task, again))])];

@@ -10,25 +10,29 @@ const restartsMax = 3;
 
 interface EverythingPlace {
   readonly rootId: string;
-  readonly page: string;
+  /** Null at the first page and after the last one. */
+  readonly page: string | null;
 }
 
 /**
  * Lists a whole drive by its feed of changes, which begins with all that is there. Unlike folders that are listed by pages, it misses nothing that is
  * written meanwhile, and it asks once for a hundred files, however many folders they lie in.
+ *
+ * @param hasNamed  whether this run named items before, such as before it was cut off.
  */
 export async function* listEverything(
   service: DriveService & { readonly everything: NonNullable<DriveService['everything']> },
   task: ListTask,
   root: DriveEntry,
   since: Pick<DriveState, 'rootId' | 'fullAt' | 'runs'>,
+  hasNamed: boolean,
 ): AsyncGenerator<ListedPage, ListingEnd, void> {
   let page = pageOf(task.place, root.id);
   const watched = new WatchedIds();
-  const context: TreeContext = { service, task, watched, feeds: new Map([['', undefined]]) };
+  const context: TreeContext = { service, task, watched, feeds: new Map([['', undefined]]), changesPlace: null };
   watched.entries.add(root.id);
   watched.folders.add(root.id);
-  let hasAllFolders = page === undefined;
+  let hasAllFolders = !hasNamed;
   let isComplete = true;
   let restarts = 0;
   for (;;) {
@@ -53,7 +57,7 @@ export async function* listEverything(
     if (!isComplete) return { isComplete };
     context.feeds.set('', part.last);
     const feeds = [...context.feeds].filter((feed): feed is [string, string] => feed[1] !== undefined);
-    // After an interruption the folders of the first part are not known. The next run lists everything.
+    // After an interruption the folders of the first part are not known, and what it named may be gone since. The next run lists everything.
     const isFollowed = hasAllFolders && feeds.length === context.feeds.size && !watched.areTooMany;
     const ids = isFollowed ? watched.toState() : new WatchedIds().toState();
     const tokens = isFollowed ? Object.fromEntries(feeds) : {};
@@ -81,8 +85,8 @@ async function sortPart(context: TreeContext, rootId: string, part: ChangePage) 
   return { items, folders, goneIds: await knownOf(context.task, gone) };
 }
 
-function placeOf(rootId: string, page: string | undefined): EverythingPlace | null {
-  return page === undefined ? null : { rootId, page };
+function placeOf(rootId: string, page: string | undefined): EverythingPlace {
+  return { rootId, page: page ?? null };
 }
 
 function pageOf(place: unknown, rootId: string): string | undefined {

@@ -23,5 +23,7 @@ export function isFullDue({ fullAt, runs }: SinceFull, now: Date): boolean {
 
 /** More ids are not carried from run to run: such a source is listed whole each time. */
 export const watchedIdsMax = 20_000;
+/** More ids are not kept with the place of a listing, which is written with each of its pages. */
+export const placeIdsMax = 2_000;
 /** More deletions are not carried to the next run: it lists everything. */
 export const goneIdsMax = 1_000;

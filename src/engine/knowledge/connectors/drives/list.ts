@@ -4,9 +4,10 @@ import { SourceError } from '../error.ts';
 import { listChanges, listSince } from './changes.ts';
 import type { DriveEntry, DriveService, EntryRef } from './drive.ts';
 import { listEverything } from './everything.ts';
-import { isFullDue } from './full-listing.ts';
-import { type DriveState, idsOf, readState, WatchedIds } from './state.ts';
-import { followDrive, isHidden, listTree, pendingOf, readTreePlace, type TreeContext } from './tree.ts';
+import { type FolderPlace, readFolderPlace } from './folder-place.ts';
+import { isFullDue, placeIdsMax } from './full-listing.ts';
+import { type DriveState, readState, WatchedIds } from './state.ts';
+import { followDrive, isHidden, listTree, pendingOf, type TreeContext, type TreePlace } from './tree.ts';
 
 /** What a source names, through a shortcut. */
 export interface SourceRoot {
@@ -31,82 +32,129 @@ export async function* listDrive(
     return { isComplete: true };
   }
   const state = readState(task.state, root.id);
+  const wasReadingChanges = isChangesPlace(task.place, root.id);
   const isBegun = task.place !== undefined && task.place !== null;
-  if (!isBegun && !task.isForced && state !== undefined && !isFullDue(state, now())) {
+  let hasNamed = isBegun;
+  if ((!isBegun || wasReadingChanges) && !task.isForced && state !== undefined && !isFullDue(state, now())) {
     const feeds = new Map<string, string | undefined>(Object.entries(state.tokens));
-    const next = yield* listSince({ service, task, watched: new WatchedIds(state), feeds }, state);
-    if (next !== undefined) return { isComplete: false, state: next };
+    const changesPlace: ChangesPlace = { rootId: root.id, isChanges: true };
+    const changes = listSince({ service, task, watched: new WatchedIds(state), feeds, changesPlace }, state);
+    for (let step = await changes.next(); ; step = await changes.next()) {
+      if (step.done !== true) {
+        hasNamed = true;
+        yield step.value;
+      } else if (step.value === undefined) break;
+      else return { isComplete: false, state: step.value };
+    }
   }
   const since = { rootId: root.id, fullAt: now().toISOString(), runs: 0 };
   if (root.isHome && service.everything !== undefined) {
-    return yield* listEverything({ ...service, everything: service.everything }, task, root, since);
+    return yield* listEverything({ ...service, everything: service.everything }, task, root, since, hasNamed);
   }
-  return yield* listFolder(service, task, root, since);
+  return yield* listFolder({ service, task, root, since, hasNamed });
 }
 
-/** Where the listing of a whole folder is. */
-interface FolderPlace {
+/** Where a run is that reads changes: it reads them anew. */
+interface ChangesPlace {
   readonly rootId: string;
-  readonly tree: unknown;
-  readonly entryIds: readonly string[];
+  readonly isChanges: true;
 }
 
-function readFolderPlace(value: unknown, rootId: string): FolderPlace | undefined {
+function isChangesPlace(value: unknown, rootId: string): boolean {
   const given = membersOf(value);
-  if (given.rootId !== rootId || readTreePlace(given.tree) === undefined) return undefined;
-  return { rootId, tree: given.tree, entryIds: idsOf(given.entryIds) };
+  return given.rootId === rootId && given.isChanges === true;
 }
 
-async function* listFolder(
-  service: DriveService,
-  task: ListTask,
-  root: DriveEntry,
-  since: Pick<DriveState, 'rootId' | 'fullAt' | 'runs'>,
-): AsyncGenerator<ListedPage, ListingEnd, void> {
-  const place = readFolderPlace(task.place, root.id);
-  const watched = new WatchedIds();
-  const context: TreeContext = { service, task, watched, feeds: new Map() };
-  watched.entries.add(root.id);
-  // Shortcuts make loops: what they led to before the listing was cut off is not listed again.
-  for (const id of place?.entryIds ?? []) {
-    watched.entries.add(id);
-    watched.folders.add(id);
-  }
-  if (place === undefined) await followDrive(context, root.drive);
-  const begin = readTreePlace(place?.tree) ?? { pending: [pendingOf(root)], isIncomplete: false };
-  const pages = listTree(context, begin, root.id);
-  for (let step = await pages.next(); ; step = await pages.next()) {
-    if (step.done === true) {
-      // What was there before stays: its changes go on from before this listing.
-      if (!step.value.isComplete) return { isComplete: false };
-      // A listing that was cut off knows only the folders of its last part. The next run lists everything.
-      if (place !== undefined) return { isComplete: true, state: { ...since, ...watched.toState(), tokens: {}, goneIds: [] } };
-      return yield* catchUp(context, since);
-    }
-    const { place: tree } = step.value;
-    yield { ...step.value, place: { rootId: root.id, tree, entryIds: [...watched.entries] } satisfies FolderPlace };
-  }
+interface FolderListing {
+  readonly service: DriveService;
+  readonly task: ListTask;
+  readonly root: DriveEntry;
+  readonly since: Pick<DriveState, 'rootId' | 'fullAt' | 'runs'>;
+  /** Whether this run named items before this part of it. */
+  readonly hasNamed: boolean;
 }
 
 /**
- * Reads what changed while folders were listed. A listing by pages may pass over a file when another one before it is deleted meanwhile: then it
- * removes nothing, and the next run lists everything once more.
+ * Lists a folder, then what changed in its drives since the listing began. So a file that was moved from a folder which is still to be listed to one
+ * that is listed already is not taken for a deleted one, and a file that went after it was listed is not kept: neither when the listing goes through in
+ * one go, nor when it goes on after a break.
+ */
+async function* listFolder({
+  service,
+  task,
+  root,
+  since,
+  hasNamed,
+}: FolderListing): AsyncGenerator<ListedPage, ListingEnd, void> {
+  const cut = readFolderPlace(task.place, root.id);
+  const watched = new WatchedIds(cut?.ids);
+  const feeds = new Map(cut?.feeds);
+  const begun = {
+    rootId: root.id,
+    fullAt: cut?.fullAt ?? since.fullAt,
+    // Items that were named before the changes are followed from: nothing tells whether they are still there.
+    isMixed: cut === undefined ? hasNamed : cut.isMixed,
+  };
+  const placeAt = (tree: TreePlace | null): FolderPlace => ({
+    ...begun,
+    tree,
+    feeds: [...feeds].map(([drive, token]) => [drive, token ?? null]),
+    entryIds: [...watched.entries],
+    ids: watched.size > placeIdsMax ? null : { ...watched.toState(), parents: [...watched.parents] },
+  });
+  const context: TreeContext = {
+    ...{ service, task, watched, feeds },
+    get changesPlace() {
+      return placeAt(null);
+    },
+  };
+  watched.entries.add(root.id);
+  for (const [id, folderId] of cut?.parents ?? []) watched.parents.set(id, folderId);
+  // Shortcuts make loops: what they led to before the listing was cut off is not listed again.
+  for (const id of cut?.entryIds ?? []) {
+    watched.entries.add(id);
+    watched.folders.add(id);
+  }
+  if (cut === undefined) await followDrive(context, root.drive);
+  if (cut?.tree !== null) {
+    const pages = listTree(context, cut?.tree ?? { pending: [pendingOf(root)], isIncomplete: false }, root.id);
+    for (let step = await pages.next(); ; step = await pages.next()) {
+      if (step.done !== true) {
+        yield { ...step.value, place: placeAt(step.value.place) };
+        continue;
+      }
+      // What was there before stays: its changes go on from before this listing.
+      if (!step.value.isComplete) return { isComplete: false };
+      break;
+    }
+  }
+  // Without the folders of the first part nobody can say which changes are of this source.
+  if (cut !== undefined && cut.ids === undefined) return { isComplete: false };
+  return yield* catchUp(context, { ...since, fullAt: begun.fullAt }, { isResumed: cut !== undefined, isMixed: begun.isMixed });
+}
+
+/**
+ * Reads what changed while folders were listed. A listing by pages may pass over a file when another one before it is deleted or moved away meanwhile:
+ * then it removes nothing but what the service calls deleted, and the next run lists once more. So does a listing that was cut off where the changes of
+ * the break cannot be read.
  */
 async function* catchUp(
   context: TreeContext,
   since: Pick<DriveState, 'rootId' | 'fullAt' | 'runs'>,
+  { isResumed, isMixed }: { readonly isResumed: boolean; readonly isMixed: boolean },
 ): AsyncGenerator<ListedPage, ListingEnd, void> {
   const { watched, feeds } = context;
   const begun = [...feeds].filter((feed): feed is [string, string] => feed[1] !== undefined);
+  const hasAllFeeds = begun.length === feeds.size;
+  if (isResumed && !hasAllFeeds) return { isComplete: false };
+  const read = yield* listChanges(context, Object.fromEntries(begun));
   // Without changes to go on from, each run lists everything.
   const unfollowed = { isComplete: true, state: { ...since, ...new WatchedIds().toState(), tokens: {}, goneIds: [] } };
-  if (begun.length < feeds.size || watched.areTooMany) return unfollowed;
-  const read = yield* listChanges(context, Object.fromEntries(begun));
-  if (read === 'expired') return unfollowed;
-  if (read === 'untold' || read.goneIds.length > 0) return { isComplete: false };
-  const isFollowed = feeds.size === begun.length;
-  const { tokens } = isFollowed ? read : unfollowed.state;
-  return { isComplete: true, state: { ...since, ...watched.toState(), tokens, goneIds: [] } satisfies DriveState };
+  if (read === 'expired') return isResumed ? { isComplete: false } : unfollowed;
+  if (read === 'untold' || read.goneIds.length > 0 || read.isAnyMoved) return { isComplete: false };
+  // Changes may lead to further drives.
+  if (isMixed || watched.areTooMany || feeds.size > begun.length || !hasAllFeeds) return unfollowed;
+  return { isComplete: true, state: { ...since, ...watched.toState(), tokens: read.tokens, goneIds: [] } satisfies DriveState };
 }
 
 /** A file that is not there any more was deleted. Whether a folder was, or is only hidden, nobody can say: what was in it is kept. */

@@ -46,16 +46,22 @@ export class WatchedIds {
   readonly entries: Set<string>;
   readonly shortcuts: Set<string>;
   readonly targets: Set<string>;
+  /** The folder in which a listing found a folder or a shortcut; not kept for the next run. */
+  readonly parents = new Map<string, string>();
 
-  constructor(state?: DriveState) {
+  constructor(state?: Pick<DriveState, 'folderIds' | 'entryIds' | 'shortcutIds' | 'targetIds'>) {
     this.folders = new Set(state?.folderIds);
     this.entries = new Set(state?.entryIds);
     this.shortcuts = new Set(state?.shortcutIds);
     this.targets = new Set(state?.targetIds);
   }
 
+  get size(): number {
+    return this.folders.size + this.shortcuts.size + this.targets.size;
+  }
+
   get areTooMany(): boolean {
-    return this.folders.size + this.shortcuts.size + this.targets.size > watchedIdsMax;
+    return this.size > watchedIdsMax;
   }
 
   toState(): Pick<DriveState, 'folderIds' | 'entryIds' | 'shortcutIds' | 'targetIds'> {

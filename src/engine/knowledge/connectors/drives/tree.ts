@@ -19,12 +19,17 @@ export interface TreePlace {
   readonly isIncomplete: boolean;
 }
 
+/** A page of a listing of folders. */
+type TreePage = ListedPage & { readonly place: TreePlace };
+
 export interface TreeContext {
   readonly service: DriveService;
   readonly task: Pick<ListTask, 'signal' | 'progress' | 'known'>;
   readonly watched: WatchedIds;
   /** Where the changes of each drive go on; undefined where its service tells none. */
   readonly feeds: Map<string, string | undefined>;
+  /** Where a run goes on that is cut off while it reads changes. */
+  readonly changesPlace: unknown;
 }
 
 /** How often a listing begins a folder anew because a token of its pages is too old. */
@@ -57,7 +62,7 @@ export async function* listTree(
   context: TreeContext,
   begin: TreePlace,
   rootId?: string,
-): AsyncGenerator<ListedPage, { readonly isComplete: boolean }, void> {
+): AsyncGenerator<TreePage, { readonly isComplete: boolean }, void> {
   const { service, task, watched } = context;
   const pending = [...begin.pending];
   let { page, isIncomplete } = begin;
@@ -79,8 +84,8 @@ export async function* listTree(
       continue;
     }
     const found = part === undefined ? { items: [], folders: [] } : await sortOut(context, id, part.entries);
-    // A folder that went away while it was listed: what was in it may be elsewhere.
-    isIncomplete ||= part === undefined || part.isIncomplete;
+    // A folder that went away while it was listed: what was in it may be elsewhere. What was moved here meanwhile left a gap where it was.
+    isIncomplete ||= part === undefined || part.isIncomplete || (await haveMoved(context, part.entries));
     page = part?.next;
     if (page === undefined) pending.pop();
     // Below the folder that is listed now: its pages are read to their end first, because tokens of pages expire.
@@ -107,6 +112,26 @@ export async function knownOf(task: Pick<ListTask, 'known'>, ids: readonly strin
   return ids.length === 0 ? [] : [...(await task.known(ids)).keys()];
 }
 
+/**
+ * Whether this run found one of these in another folder before. Then that folder has one entry less, and its next page may have begun after a file that
+ * no page named.
+ */
+export async function haveMoved(
+  { task, watched }: Pick<TreeContext, 'task' | 'watched'>,
+  entries: readonly DriveEntry[],
+): Promise<boolean> {
+  const present = entries.filter(({ isGone, parents }) => !isGone && parents.length > 0);
+  const isElsewhere = ({ id, parents }: DriveEntry) => !parents.includes(watched.parents.get(id) ?? parents[0] ?? '');
+  if (present.some((entry) => entry.kind !== 'file' && isElsewhere(entry))) return true;
+  const files = present.filter(({ kind }) => kind === 'file');
+  if (files.length === 0) return false;
+  const known = await task.known(files.map(({ id }) => id));
+  return files.some(({ id, parents }) => {
+    const { isListed, parentUniqueId } = known.get(id) ?? { isListed: false, parentUniqueId: null };
+    return isListed && parentUniqueId !== null && !parents.includes(parentUniqueId);
+  });
+}
+
 /** The documents among the entries of a folder, and the folders that were not seen before. */
 export async function sortOut(
   context: TreeContext,
@@ -124,6 +149,7 @@ export async function sortOut(
   };
   for (const entry of entries) {
     if (entry.isGone) continue;
+    if (entry.kind !== 'file' && !watched.parents.has(entry.id)) watched.parents.set(entry.id, folderId);
     if (entry.kind === 'folder') await enter(entry);
     else if (entry.kind === 'file') items.push(entry.listed(folderId));
     else {

@@ -25,6 +25,8 @@ export interface VendorRequest {
   /** Sent as JSON; URLSearchParams as a form. */
   readonly body?: unknown;
   readonly token?: VendorToken;
+  /** How often it is tried; fewer where a person waits for the answer. */
+  readonly attempts?: number;
   /** Statuses besides 2xx that the caller reads itself. */
   readonly accept?: readonly number[];
   /** Whether a 403 is a limit of speed and not of rights. */
@@ -134,7 +136,7 @@ export function createVendorClient({ egress, timeoutMs, connectTimeoutMs, waitFa
         if (error instanceof SourceError) throw error;
         failure = new SourceError('UNREACHABLE', `${capital(request.service)} at ${new URL(request.url).host} did not answer.`);
       }
-      if (!failure.isRetryable || attempt === attemptsMax) throw failure;
+      if (!failure.isRetryable || attempt >= (request.attempts ?? attemptsMax)) throw failure;
       const waitMs = failure.retryAfterMs ?? Math.random() * Math.min(backoffMs.max, backoffMs.first * 2 ** attempt);
       if (waitMs > waitMaxMs) throw failure;
       await sleep(waitMs * waitFactor, undefined, { signal });

@@ -10,6 +10,8 @@ export function readMarkdown(text: string, writer: DocumentWriter): void {
   const match = frontMatter.exec(text.slice(0, frontMatterMaxChars));
   const body = match === null ? text.replace(/^\ufeff/, '') : text.slice(match[0].length);
   const named = match === null ? undefined : /^title[ \t]*[:=][ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([^\n]*))/im.exec(match[2] ?? '');
+  // Front matter is left out, and its lines count.
+  writer.firstLine = 1 + (match?.[0].match(/\r\n?|\n/g)?.length ?? 0);
   writer.text(body, markdownBlocks);
   writer.title = named?.[1] ?? named?.[2] ?? named?.[3] ?? firstHeading(body);
 }

@@ -1,0 +1,3 @@
+-- AlterTable
+ALTER TABLE "chunk_texts" ADD COLUMN     "line_end" INTEGER,
+ADD COLUMN     "line_start" INTEGER;

@@ -1,0 +1,55 @@
+import type { SiteSourceType } from '../../engine/knowledge/connections/find-site.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { Connection } from '../../entities/knowledge/connection.ts';
+import type { DataSource } from '../../entities/knowledge/data-source.ts';
+import type { Deps } from '../deps.ts';
+
+/** What a wiki or tracker source reads. */
+export interface ReadWith {
+  readonly type: SiteSourceType;
+  readonly oauthTokenId: string;
+  readonly cloudId: string | undefined;
+  /** Whose connection it is. */
+  readonly owner: Pick<Connection, 'orgId' | 'ownerUserId'>;
+}
+
+/**
+ * Chooses the site of a wiki or tracker source. A source keeps its choice, also when its account comes to see further sites.
+ *
+ * @returns the id of the site; `cloudId` as it is where the service does not say which sites there are.
+ * @throws DomainError INVALID_VALUE naming the member that chooses no site, with a list of those that the account may read.
+ */
+export async function requireSite(
+  { storage, knowledge }: Deps,
+  { type, oauthTokenId, cloudId, owner }: ReadWith,
+): Promise<string | undefined> {
+  const connection = await storage.connections.find(oauthTokenId, owner);
+  const found = connection === undefined ? undefined : await knowledge.findSite(type, connection, cloudId);
+  if (found === undefined) return cloudId;
+  if ('site' in found) return found.site.cloudId;
+  const { unfit, product, sites } = found;
+  const message = {
+    cloudId: `cloudId must name a ${product} site that the account may read: ${sites}`,
+    baseUrl: `oauthTokenId names a connection whose baseUrl is no ${product} site of its account; give the cloudId of one of them: ${sites}`,
+    choice: `cloudId is required, because the account may read several ${product} sites: ${sites}`,
+  }[unfit];
+  throw new DomainError('INVALID_VALUE', message, { param: unfit === 'baseUrl' ? 'oauthTokenId' : 'cloudId' });
+}
+
+/** The configuration of a source with another site; undefined where it has that one. @throws like `requireSite`, and for another kind of source. */
+export async function dataAtSite(
+  deps: Deps,
+  { type, data, orgId, ownerUserId }: DataSource,
+  given: string | undefined,
+): Promise<DataSource['data'] | undefined> {
+  if (type !== 'WIKI' && type !== 'TRACKER') {
+    throw new DomainError('INVALID_VALUE', 'cloudId belongs to wiki and tracker sources, which this one is not', {
+      param: 'cloudId',
+    });
+  }
+  const { cloudId: present, ...others } = data;
+  const owner = { orgId, ownerUserId };
+  const cloudId = await requireSite(deps, { type, oauthTokenId: String(data.oauthTokenId), cloudId: given, owner });
+  if (cloudId === present) return undefined;
+  return cloudId === undefined ? others : { ...others, cloudId };
+}

@@ -1,0 +1,44 @@
+import type { Connection } from '../../../entities/knowledge/connection.ts';
+import { type AtlassianSite, listOfSites, matchSite, productNames, sitesOf } from '../connectors/atlassian/site.ts';
+import type { ConnectorServices } from '../connectors/connector.ts';
+import { SourceError } from '../connectors/error.ts';
+
+/** A person waits for the answer. */
+const timeoutMs = 5_000;
+
+const products = { WIKI: 'confluence', TRACKER: 'jira' } as const;
+
+/** The kinds of sources whose connection may see several sites. */
+export type SiteSourceType = keyof typeof products;
+
+/** What a source would read, or why nothing chooses a site, with the sites for people. */
+export type FoundSite =
+  | { readonly site: AtlassianSite }
+  | { readonly unfit: 'cloudId' | 'baseUrl' | 'choice'; readonly product: string; readonly sites: string };
+
+/**
+ * The site that a source of this kind would read with a connection.
+ *
+ * @returns undefined where the service does not say in five seconds, or refuses the connection: the runs of the source tell of that, and go on by
+ *   themselves once it is well.
+ */
+export async function findSite(
+  services: Pick<ConnectorServices, 'settings' | 'vendors' | 'tokens'>,
+  type: SiteSourceType,
+  connection: Connection,
+  cloudId: string | undefined,
+): Promise<FoundSite | undefined> {
+  const product = products[type];
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const token = await services.tokens.open(connection.id, connection);
+    const sites = await sitesOf(services, product, token, signal, 1);
+    if (sites.length === 0) return undefined;
+    const found = matchSite(sites, { cloudId, baseUrl: connection.baseUrl });
+    if (typeof found === 'object') return { site: found };
+    return { unfit: found, product: productNames[product], sites: listOfSites(sites) };
+  } catch (error) {
+    if (error instanceof SourceError || signal.aborted) return undefined;
+    throw error;
+  }
+}
