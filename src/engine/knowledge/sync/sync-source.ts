@@ -223,7 +223,7 @@ export function syncedSource({ source, orgId, tenantId }: Pick<SyncLease, 'sourc
 
 /** Ends the lease after a failure: the run goes on later if that may help, else it has failed. */
 async function settle(context: SyncContext, lease: SyncLease, error: unknown, signal: AbortSignal): Promise<SyncOutcome> {
-  const { storage, logger } = context;
+  const { storage, settings, logger } = context;
   if (signal.aborted) {
     await storage.syncing.release(lease, false);
     throw signal.reason;
@@ -233,7 +233,7 @@ async function settle(context: SyncContext, lease: SyncLease, error: unknown, si
   const mayPass = failure === undefined || failure.isRetryable;
   if (mayPass && lease.attempt < attemptsMax) {
     await storage.syncing.release(lease, true);
-    return { kind: 'retry', afterMs: Math.min(retryMaxMs, failure?.retryAfterMs ?? 1_000 * 4 ** lease.attempt) };
+    return { kind: 'retry', afterMs: Math.min(retryMaxMs, failure?.retryAfterMs ?? settings.CONNECTOR_BACKOFF_MS * 4 ** lease.attempt) };
   }
   const code = failure?.code ?? 'INTERNAL';
   const message = failure?.message ?? 'Something went wrong on our side while the source was read; refresh it to try again.';

@@ -63,7 +63,6 @@ export interface VendorClient {
 }
 
 const attemptsMax = 5;
-const backoffMs = { first: 1_000, max: 60_000 };
 /** A longer wait is a matter of the job queue. */
 const waitMaxMs = 60_000;
 const replyBytesMax = 32 * 1024 * 1024;
@@ -74,11 +73,14 @@ export interface VendorClientOptions {
   readonly egress: Egress;
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
+  /** The first wait after a failure, which doubles. Default 1 s. */
+  readonly backoffMs?: number;
   /** Shortens the waits of tests. Default 1. */
   readonly waitFactor?: number;
 }
 
-export function createVendorClient({ egress, timeoutMs, connectTimeoutMs, waitFactor = 1 }: VendorClientOptions): VendorClient {
+export function createVendorClient(options: VendorClientOptions): VendorClient {
+  const { egress, timeoutMs, connectTimeoutMs, backoffMs = 1_000, waitFactor = 1 } = options;
   const agent = new Agent({ connect: { timeout: connectTimeoutMs }, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
 
   /** One attempt. `take` reads the body of a reply with a good status. */
@@ -135,7 +137,7 @@ export function createVendorClient({ egress, timeoutMs, connectTimeoutMs, waitFa
         failure = new SourceError('UNREACHABLE', `${capital(request.service)} at ${new URL(request.url).host} did not answer.`);
       }
       if (!failure.isRetryable || attempt === attemptsMax) throw failure;
-      const waitMs = failure.retryAfterMs ?? Math.random() * Math.min(backoffMs.max, backoffMs.first * 2 ** attempt);
+      const waitMs = failure.retryAfterMs ?? Math.random() * Math.min(waitMaxMs, backoffMs * 2 ** attempt);
       if (waitMs > waitMaxMs) throw failure;
       await sleep(waitMs * waitFactor, undefined, { signal });
     }
