@@ -31,7 +31,13 @@ export function createWebConnector(services: ConnectorServices, options: WebConn
     return {
       configuration,
       scope: createScope(configuration),
-      visitor: { owner: source, egress, paces, userAgent, requestTimeoutMs: options.requestTimeoutMs ?? settings.CRAWL_TIMEOUT_MS },
+      visitor: {
+        owner: source,
+        egress,
+        paces,
+        userAgent,
+        requestTimeoutMs: options.requestTimeoutMs ?? settings.CRAWL_TIMEOUT_MS,
+      },
       ...{ token: productToken(userAgent), fileBytesMax: settings.UPLOAD_MAX_BYTES },
       ...{ concurrency: settings.CRAWL_HOST_CONCURRENCY, backoffMs: options.backoffMs ?? settings.CONNECTOR_BACKOFF_MS },
     };
