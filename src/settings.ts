@@ -162,6 +162,10 @@ export const settingsSchema = z.object({
   CONNECTOR_CONCURRENCY: count(2).describe(
     'Sources of one tenant listed at one time in this process; one more may be of another tenant.',
   ),
+  CONNECTOR_BACKOFF_MS: timeMs(1_000, 60_000).describe(
+    'First wait after another service failed; it grows with each failure. A Retry-After of the service counts instead.',
+  ),
+  CRAWL_TIMEOUT_MS: timeMs(30_000).describe('Time for one reply to the crawler.'),
   CRAWL_USER_AGENT: optionalMatch(/^[\x20-\x7e]{1,200}$/, 'a name of printable ASCII characters').describe(
     'What the crawler calls itself. Default: Parley/<version>, and PUBLIC_URL when it is set.',
   ),

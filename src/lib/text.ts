@@ -4,6 +4,20 @@ export function storableText(text: string): string {
   return wellFormed.includes('\u0000') ? wellFormed.replaceAll('\u0000', '\ufffd') : wellFormed;
 }
 
+/** JSON that PostgreSQL takes: every text in it is storable. Members that are undefined are left out, as in JSON. */
+export function storableJson(value: unknown): unknown {
+  const text = JSON.stringify(value);
+  if (text === undefined) return undefined;
+  // Nothing else is written as an escape with four digits.
+  if (!/\\u[0-9a-f]{4}/i.test(text)) return JSON.parse(text);
+  return JSON.parse(text, (_name, member: unknown) => (typeof member === 'string' ? storableText(member) : member));
+}
+
+/** A name that people may be shown: one line, without control characters and marks that turn the direction of writing. */
+export function shownName(text: string, lengthMax: number): string {
+  return cutText(oneLine(storableText(text).replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, ' ')), lengthMax);
+}
+
 /** Replaces every run of white space by one space and trims the ends. */
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();

@@ -127,6 +127,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     egress,
     timeoutMs: settings.CONNECTOR_TIMEOUT_MS,
     connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS,
+    backoffMs: settings.CONNECTOR_BACKOFF_MS,
   });
   const tokens = createConnectionTokens({ ...options, vendors, owner });
   const installations = createInstallationTokens({ ...options, vendors });

@@ -4,15 +4,16 @@ import { eventually } from '../../support/eventually.ts';
 import { connectedSources } from '../../support/knowledge/connected.ts';
 import { makePdf } from '../../support/knowledge/documents.ts';
 import { addFile, indexed } from '../../support/knowledge/knowledge.ts';
-import { startUpstreams, type UpstreamKind } from '../../support/knowledge/upstream-kinds.ts';
-import type { makeFor, Person } from '../../support/make.ts';
-import { withService } from '../../support/service.ts';
+import type { UpstreamKind } from '../../support/knowledge/upstreams/kind.ts';
+import { startUpstreams } from '../../support/knowledge/upstreams/start.ts';
+import type { Person } from '../../support/make.ts';
+import { type TestBench, withService } from '../../support/service.ts';
 
-let makeOfService: ReturnType<typeof makeFor>;
-const world = await startUpstreams(() => makeOfService);
+let bench: Pick<TestBench, 'make' | 'service'>;
+const world = await startUpstreams(() => bench);
 afterAll(() => world.close());
 const { service, make } = await withService('plain', { env: world.env });
-makeOfService = make;
+bench = { service, make };
 const { run, refresh, texts, items } = connectedSources(service);
 
 const question = 'What does a puncture cost?';

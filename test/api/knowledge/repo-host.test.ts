@@ -19,7 +19,7 @@ let ann: Person;
 let aiId: string;
 beforeEach(async () => {
   host.repositories.clear();
-  host.faults.length = 0;
+  host.faults.clear();
   host.requests.length = 0;
   host.treeMax = 100_000;
   host.isInstalled = true;
@@ -162,12 +162,13 @@ describe('a source at a repository host', () => {
   it('goes on after faults: an ended token, limits of speed, a failure, a cut answer, an empty repository', async () => {
     host.add(10, 'acme/one', { 'a.md': 'Alpha.' });
     host.add(11, 'acme/empty', {});
-    host.faults.push(
+    for (const fault of [
       { match: /installation\/repositories/, status: 503, times: 1, headers: { 'retry-after': '0' } },
       { match: /acme\/one\/commits/, status: 403, times: 1, headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1' } },
       { match: /git\/trees/, status: 429, times: 1, headers: { 'retry-after': new Date().toUTCString() } },
-      { match: /git\/blobs/, status: 200, isCut: true, times: 1 },
-    );
+      { match: /git\/blobs/, ends: 'cut' },
+    ] as const)
+      host.faults.add(fault);
     host.expireTokens();
     const id = await added({ mode: 'all' });
     expect(await run(id, 1)).toMatchObject({ status: 'COMPLETED', addedCount: 1, failedCount: 0 });

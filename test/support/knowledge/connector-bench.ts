@@ -61,6 +61,7 @@ export function connectorBench(env: Readonly<Record<string, string>>, token: Ben
 function opened(token: BenchToken): OpenConnection {
   return {
     connection: undefined as never,
+    account: 'bench',
     authorization: async () => `Bearer ${token.access}`,
     async renew() {
       if (token.renew === undefined) throw new SourceError('AUTH', 'The account has to be connected again.');

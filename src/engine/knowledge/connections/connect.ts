@@ -125,6 +125,7 @@ function userTokens(settings: Settings): OauthService {
 
 function bearer(accessToken: string): VendorToken {
   return {
+    account: '',
     authorization: async () => `Bearer ${accessToken}`,
     renew: () => Promise.reject(new SourceError('AUTH', 'The service does not accept the token that it has just given.')),
   };

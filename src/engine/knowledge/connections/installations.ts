@@ -58,6 +58,7 @@ export function createInstallationTokens(options: {
       if (connection === undefined)
         throw new SourceError('AUTH', 'The connection of this source was deleted: connect the repository host again.');
       return {
+        account: String(installationId),
         async authorization(signal) {
           const found = known.get(installationId);
           const isGood = found !== undefined && found.expiresAtMs - now().getTime() > marginMs;

@@ -60,6 +60,10 @@ class Renewed implements OpenConnection {
     this.connection = connection;
   }
 
+  get account(): string {
+    return this.connection.id;
+  }
+
   async authorization(signal: AbortSignal): Promise<string> {
     const { storage, now } = this.#options;
     if (this.#accessToken === undefined) await this.#read();

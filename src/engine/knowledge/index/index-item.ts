@@ -213,7 +213,7 @@ async function settleFailure(
   error: unknown,
   signal: AbortSignal,
 ): Promise<IndexOutcome> {
-  const { storage, logger } = context;
+  const { storage, settings, logger } = context;
   if (signal.aborted) {
     await storage.indexing.release(lease);
     throw signal.reason;
@@ -223,8 +223,9 @@ async function settleFailure(
     logger.error({ err: error, itemId: lease.itemId, attempt: lease.attempt }, 'indexing an item failed');
   if (failure.isRetryable && lease.attempt < indexAttemptsMax) {
     await storage.indexing.release(lease);
-    const askedMs = error instanceof SourceError ? error.retryAfterMs : undefined;
-    return { kind: 'retry', afterMs: Math.min(retryMaxMs, askedMs ?? 1_000 * 2 ** lease.attempt) };
+    const isOfSource = error instanceof SourceError;
+    const waitMs = (isOfSource ? settings.CONNECTOR_BACKOFF_MS : 1_000) * 2 ** lease.attempt;
+    return { kind: 'retry', afterMs: Math.min(retryMaxMs, (isOfSource ? error.retryAfterMs : undefined) ?? waitMs) };
   }
   const { isRunWanted } = await storage.indexing.fail(lease, failure);
   await storage.indexing.clean(lease.itemId);

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { IdKind } from '../../../entities/ids.ts';
 import type { RunTrigger } from '../../../entities/knowledge/source-run.ts';
+import { shownName, storableJson, storableText } from '../../../lib/text.ts';
 import type { Settings } from '../../../settings.ts';
 import { LeaseLostError, type OwnedId } from '../../../storage/knowledge/indexing/indexing.ts';
 import type { SyncedItem, SyncLease } from '../../../storage/knowledge/syncing/syncing.ts';
@@ -32,6 +34,9 @@ const retryMaxMs = 15 * 60_000;
 const messageMax = 1_000;
 /** The name of what is being read is stored this often. */
 const shownEveryMs = 1_000;
+const nameMax = 500;
+/** An index of the database takes no longer ids; in UTF-8. */
+const idBytesMax = 2_000;
 
 /**
  * Runs one listing of a source: stores what its connector lists, part by part, and queues what changed. In every case the run ends in a state
@@ -62,7 +67,7 @@ export async function syncSource(
   );
   try {
     await runListing(context, lease, connectors[lease.source.type], AbortSignal.any([signal, lost.signal]), (current) => {
-      shown.current = current;
+      shown.current = storableText(current);
     });
     return { kind: 'done' };
   } catch (error) {
@@ -114,7 +119,7 @@ async function runListing(
     place: lease.place,
     signal,
     progress,
-    known: async (ids) => new Map((await storage.syncing.known(lease, ids)).map((item) => [item.uniqueId, readable(item)])),
+    known: (ids) => knownItems(storage, lease, ids),
   };
   const listing = connector.list(task);
   try {
@@ -126,7 +131,7 @@ async function runListing(
         const { isComplete, bound = null, state } = part.value;
         await storage.syncing.finish(
           lease,
-          { isComplete, bound, state },
+          { isComplete, bound, state: storableJson(state) },
           { remove: queueAll(context, 'knowledge.delete-item'), index: queueAll(context, 'knowledge.index-item') },
         );
         await endRuns(context, source.id);
@@ -148,10 +153,10 @@ async function store(context: SyncContext, lease: SyncLease, page: ListedPage): 
       lease,
       {
         items,
-        goneIds: page.goneIds ?? [],
-        unchangedIds: page.unchangedIds ?? [],
-        unchangedParents: page.unchangedParents ?? [],
-        place: page.place,
+        goneIds: (page.goneIds ?? []).map(storedId),
+        unchangedIds: (page.unchangedIds ?? []).map(storedId),
+        unchangedParents: (page.unchangedParents ?? []).map(storedId),
+        place: storableJson(page.place),
       },
       settings.INDEX_LEASE_MS,
       queueAll(context, 'knowledge.index-item'),
@@ -172,18 +177,46 @@ async function stored({ storage, settings, newId }: SyncContext, { orgId }: Sync
       : await storage.blobs.put(contentBlobKey, item.content ?? new Uint8Array(), settings.UPLOAD_MAX_BYTES);
   return {
     newId: newItemId,
-    uniqueId: item.uniqueId,
-    parentUniqueId: item.parentUniqueId,
-    name: item.name.trim().slice(0, 500) || item.uniqueId.slice(0, 500),
-    contentUrl: item.url,
-    listedKey: item.changeKey === null ? null : keyPrefix + item.changeKey,
-    filename: item.filename.slice(0, 500),
-    mimeType: item.mimeType.slice(0, 200),
+    uniqueId: storedId(item.uniqueId),
+    parentUniqueId: item.parentUniqueId === null ? null : storedId(item.parentUniqueId),
+    name: shownName(item.name, nameMax) || shownName(item.uniqueId, nameMax),
+    contentUrl: item.url === null ? null : storableText(item.url),
+    listedKey: item.changeKey === null ? null : keyPrefix + storableText(item.changeKey),
+    filename: fileName(item.filename),
+    mimeType: shownName(item.mimeType, 200),
     sizeBytes: put?.sizeBytes ?? item.sizeBytes ?? null,
-    metadata: { ...item.metadata, ...(item.skipped === undefined ? {} : { skippedReason: item.skipped.message }) },
+    metadata: storableJson({
+      ...item.metadata,
+      ...(item.skipped === undefined ? {} : { skippedReason: item.skipped.message }),
+    }) as Readonly<Record<string, unknown>>,
     contentBlobKey,
-    skipped: item.skipped ?? null,
+    skipped: item.skipped === undefined ? null : { ...item.skipped, message: storableText(item.skipped.message) },
   };
+}
+
+/** The id as it is stored: one that the database does not take is known by its beginning and its hash. */
+function storedId(id: string): string {
+  if (storableText(id) === id && Buffer.byteLength(id) <= idBytesMax) return id;
+  return `${shownName(id, 200)} ${createHash('sha256').update(id).digest('hex')}`;
+}
+
+async function knownItems(storage: Storage, lease: SyncLease, ids: readonly string[]) {
+  const givenIds = new Map(ids.map((id) => [storedId(id), id]));
+  const found = await storage.syncing.known(lease, [...givenIds.keys()]);
+  return new Map(
+    found.map((item) => {
+      const uniqueId = givenIds.get(item.uniqueId) ?? item.uniqueId;
+      return [uniqueId, { ...readable(item), uniqueId }];
+    }),
+  );
+}
+
+/** The name of a file, with its ending also where it is cut. */
+function fileName(text: string): string {
+  const name = shownName(text, Number.POSITIVE_INFINITY);
+  if (name.length <= nameMax) return name;
+  const ending = /\.[a-z0-9]{1,8}$/i.exec(name)?.[0] ?? '';
+  return name.slice(0, nameMax - ending.length).toWellFormed() + ending;
 }
 
 /** A newer reader reads everything anew, so its version is a part of every change key. */
@@ -223,7 +256,7 @@ export function syncedSource({ source, orgId, tenantId }: Pick<SyncLease, 'sourc
 
 /** Ends the lease after a failure: the run goes on later if that may help, else it has failed. */
 async function settle(context: SyncContext, lease: SyncLease, error: unknown, signal: AbortSignal): Promise<SyncOutcome> {
-  const { storage, logger } = context;
+  const { storage, settings, logger } = context;
   if (signal.aborted) {
     await storage.syncing.release(lease, false);
     throw signal.reason;
@@ -233,7 +266,10 @@ async function settle(context: SyncContext, lease: SyncLease, error: unknown, si
   const mayPass = failure === undefined || failure.isRetryable;
   if (mayPass && lease.attempt < attemptsMax) {
     await storage.syncing.release(lease, true);
-    return { kind: 'retry', afterMs: Math.min(retryMaxMs, failure?.retryAfterMs ?? 1_000 * 4 ** lease.attempt) };
+    return {
+      kind: 'retry',
+      afterMs: Math.min(retryMaxMs, failure?.retryAfterMs ?? settings.CONNECTOR_BACKOFF_MS * 4 ** lease.attempt),
+    };
   }
   const code = failure?.code ?? 'INTERNAL';
   const message = failure?.message ?? 'Something went wrong on our side while the source was read; refresh it to try again.';

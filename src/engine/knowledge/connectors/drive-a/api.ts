@@ -2,6 +2,7 @@ import { itemsOf, membersOf, stringOf } from '../../../../lib/json.ts';
 import type { ConnectorServices } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import type { VendorRequest, VendorToken } from '../vendor/client.ts';
+import { CursorTrail } from '../vendor/cursor-trail.ts';
 import { type DriveFile, fileFields, readFile } from './file.ts';
 import { driveRefusal } from './refusal.ts';
 
@@ -65,6 +66,7 @@ export function createDriveApi(
   signal: AbortSignal,
 ): DriveApi {
   const base = `${settings.GOOGLE_API_URL.replace(/\/+$/, '')}/drive/v3`;
+  const trail = new CursorTrail('Google Drive');
   const request = (path: string, query: Readonly<Record<string, string | undefined>>): VendorRequest => {
     const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
     return { service: 'Google Drive', url: `${base}/${path}?${new URLSearchParams(given)}`, token, refusal: driveRefusal };
@@ -80,7 +82,7 @@ export function createDriveApi(
       const reply = await get('files', { q, fields, pageSize: String(pageSize), orderBy, pageToken, ...where, ...allDrives });
       return {
         files: listOf(reply.files).map(readFile),
-        nextPageToken: nextOf(reply.nextPageToken, pageToken),
+        nextPageToken: trail.follow(`files ${q}`, pageToken, stringOf(reply.nextPageToken)),
         isIncomplete: reply.incompleteSearch === true,
       };
     },
@@ -90,7 +92,8 @@ export function createDriveApi(
         id: stringOf(membersOf(drive).id) ?? '',
         name: stringOf(membersOf(drive).name) ?? '',
       }));
-      return { drives: drives.filter(({ id }) => id !== ''), nextPageToken: nextOf(reply.nextPageToken, pageToken) };
+      const nextPageToken = trail.follow('drives', pageToken, stringOf(reply.nextPageToken));
+      return { drives: drives.filter(({ id }) => id !== ''), nextPageToken };
     },
     async exportLinks(id) {
       const reply = await get(ofFile(id), { fields: 'exportLinks', supportsAllDrives: 'true' });
@@ -108,7 +111,7 @@ export function createDriveApi(
       const query = { pageToken, driveId, fields, pageSize: String(pageSizeMax), includeRemoved: 'true', ...allDrives };
       const reply = await get('changes', query);
       const changes = listOf(reply.changes).map(membersOf);
-      const nextPageToken = nextOf(reply.nextPageToken, pageToken);
+      const nextPageToken = trail.follow(`changes ${driveId ?? ''}`, pageToken, stringOf(reply.nextPageToken));
       const newStartPageToken = stringOf(reply.newStartPageToken);
       if (nextPageToken === undefined && newStartPageToken === undefined) {
         throw new SourceError('BAD_REPLY', 'Google Drive ended its changes without a token for the next ones.');
@@ -140,14 +143,6 @@ function knownFile(file: unknown): DriveFile | undefined {
 function listOf(value: unknown): readonly unknown[] {
   if (!Array.isArray(value)) throw new SourceError('BAD_REPLY', 'Google Drive answered without the list that was asked for.');
   return value;
-}
-
-/** @throws SourceError BAD_REPLY for the token that was just used: following it would never end. */
-function nextOf(next: unknown, used: string | undefined): string | undefined {
-  const token = stringOf(next);
-  if (token === undefined || token === '') return undefined;
-  if (token === used) throw new SourceError('BAD_REPLY', 'Google Drive names the same page as the next one.');
-  return token;
 }
 
 /** The value of a text in a query of `files`. */

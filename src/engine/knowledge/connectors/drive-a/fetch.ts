@@ -63,7 +63,7 @@ async function fetchLinked(
       await writeBounded(content, path, bytesMax);
     });
   } catch (error) {
-    throw error instanceof EgressError ? ofEgress(error) : error;
+    throw error instanceof EgressError ? ofEgress(error, bytesMax) : error;
   }
   return describe(item.name, form);
 }

@@ -2,6 +2,7 @@ import { itemsOf, membersOf, stringOf } from '../../../../lib/json.ts';
 import type { ConnectorServices } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import type { VendorRequest, VendorToken } from '../vendor/client.ts';
+import { CursorTrail } from '../vendor/cursor-trail.ts';
 import { type DriveItem, readItem } from './item.ts';
 import { graphRefusal } from './refusal.ts';
 
@@ -40,24 +41,24 @@ export function createGraphApi(
   const itemUrl = (drive: string | undefined, id: string) =>
     id === 'root' ? `${driveUrl(drive)}/root` : `${driveUrl(drive)}/items/${encodeURIComponent(id)}`;
   const get = async (url: string) => membersOf(await vendors.json(request(url), signal));
-  const pageAt = async (url: string): Promise<ItemPage> => {
-    const { value, ...reply } = await get(url);
+  const trail = new CursorTrail('OneDrive');
+  const pageAt = async (first: string, link: string | undefined): Promise<ItemPage> => {
+    const { value, ...reply } = await get(link ?? first);
     // A list without its member is a reply that was cut, and never an empty folder.
     if (!Array.isArray(value)) throw new SourceError('BAD_REPLY', 'OneDrive answered without the list that was asked for.');
-    const nextLink = linkOf(base, reply['@odata.nextLink']);
-    if (nextLink === url) throw new SourceError('BAD_REPLY', 'OneDrive names the same page as the next one.');
+    const nextLink = trail.follow(first, link, linkOf(base, reply['@odata.nextLink']));
     return { items: value.map(readItem), nextLink, deltaLink: linkOf(base, reply['@odata.deltaLink']) };
   };
   return {
     item: async (drive, id) => readItem(await get(itemUrl(drive, id))),
-    children: (drive, id, link) => pageAt(linkOf(base, link) ?? `${itemUrl(drive, id)}/children?$top=${pageSize}`),
+    children: (drive, id, link) => pageAt(`${itemUrl(drive, id)}/children?$top=${pageSize}`, linkOf(base, link)),
     search(drive, text, link) {
       const q = encodeURIComponent(text.replaceAll("'", "''"));
-      return pageAt(linkOf(base, link) ?? `${driveUrl(drive)}/root/search(q='${q}')?$top=${pageSize}`);
+      return pageAt(`${driveUrl(drive)}/root/search(q='${q}')?$top=${pageSize}`, linkOf(base, link));
     },
     async delta(drive, from) {
       const query = from === latest ? 'token=latest' : `$top=${pageSize}`;
-      const page = await pageAt((from === latest ? undefined : linkOf(base, from)) ?? `${driveUrl(drive)}/root/delta?${query}`);
+      const page = await pageAt(`${driveUrl(drive)}/root/delta?${query}`, from === latest ? undefined : linkOf(base, from));
       if (page.nextLink === undefined && page.deltaLink === undefined) {
         throw new SourceError('BAD_REPLY', 'OneDrive ended its changes without a link to the next ones.');
       }

@@ -1,7 +1,8 @@
-import { itemsOf, membersOf } from '../../../../lib/json.ts';
+import { membersOf } from '../../../../lib/json.ts';
 import type { ConnectorServices } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import { type VendorReply, type VendorRequest, type VendorToken, waitOf } from '../vendor/client.ts';
+import { CursorTrail } from '../vendor/cursor-trail.ts';
 
 /** A repository, as the installation sees it. */
 export interface Repository {
@@ -60,11 +61,21 @@ export class RepoHostApi {
 
   /** All repositories of the installation, a page at a time. */
   async *installationRepositories(signal: AbortSignal): AsyncGenerator<readonly Repository[], void, void> {
+    const trail = new CursorTrail('The repository host');
+    const ids = new Set<number>();
+    let last: string | undefined;
     for (let page = 1; page <= pagesMax; page += 1) {
       const path = `/installation/repositories?per_page=${perPage}&page=${page}`;
-      const found = itemsOf(membersOf(await this.#json(path, signal)).repositories);
-      yield found.map(repositoryOf);
-      if (found.length < perPage) return;
+      const { repositories, total_count: total } = membersOf(await this.#json(path, signal));
+      const found = listOf(repositories).map(repositoryOf);
+      // Pages are numbered: one that holds what an earlier one held is that page again.
+      const content = found.map(({ id }) => id).join();
+      if (found.length > 0) last = trail.follow('repositories', last, content);
+      for (const { id } of found) ids.add(id);
+      yield found;
+      if (found.length === perPage) continue;
+      if (typeof total !== 'number' || ids.size >= total) return;
+      throw new SourceError('BAD_REPLY', `The repository host named ${ids.size} of ${total} repositories of the installation.`);
     }
     throw new SourceError('UNSUPPORTED', 'The installation has more repositories than can be listed.');
   }
@@ -94,7 +105,7 @@ export class RepoHostApi {
     const { tree, truncated } = membersOf(await this.#json(path, signal));
     const files: TreeFile[] = [];
     const folders: TreeFolder[] = [];
-    for (const entry of itemsOf(tree).map(membersOf)) {
+    for (const entry of listOf(tree).map(membersOf)) {
       const place = { path: textOf(entry.path), sha: textOf(entry.sha) };
       // Links and modules of other repositories are neither.
       if (entry.type === 'blob' && entry.mode !== '120000') files.push({ ...place, sizeBytes: Number(entry.size ?? 0) });
@@ -108,9 +119,16 @@ export class RepoHostApi {
   }
 }
 
+/** A list without its member is a reply that was cut, and never an empty repository. */
+function listOf(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value))
+    throw new SourceError('BAD_REPLY', 'The repository host answered without the list that was asked for.');
+  return value;
+}
+
 /** A part of an address for each part of a name. */
 export function inPath(name: string): string {
-  return name.split('/').map(encodeURIComponent).join('/');
+  return name.toWellFormed().split('/').map(encodeURIComponent).join('/');
 }
 
 /** How long to wait when a 403 is a limit of speed; undefined when it is a matter of rights. */

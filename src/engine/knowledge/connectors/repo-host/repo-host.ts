@@ -28,7 +28,7 @@ export function createRepoHost(services: ConnectorServices): Connector {
     async *list(task) {
       const api = await open(services, task);
       const before = stateOf(task.state).trees;
-      const place = placeOf(task.place);
+      let place = placeOf(task.place);
       const trees: Record<string, string> = { ...place.trees };
       const { repositories, isComplete } = await repositoriesOf(api, task);
       for (const repository of repositories) {
@@ -36,13 +36,13 @@ export function createRepoHost(services: ConnectorServices): Connector {
         task.progress(repository.fullName);
         const head = await api.head(repository, task.signal);
         const id = String(repository.id);
-        const here: Place = { after: repository.id, trees };
         if (head !== undefined) {
-          if (before[id] === head.tree) yield { items: [], unchangedParents: [id], place: place };
+          if (before[id] === head.tree) yield { items: [], unchangedParents: [id], place };
           else yield* readRepository(services, api, task, repository, head, place);
           trees[id] = head.tree;
         }
-        yield { items: [], place: here };
+        place = { after: repository.id, trees: { ...trees } };
+        yield { items: [], place };
       }
       return { isComplete, state: { trees } satisfies State };
     },

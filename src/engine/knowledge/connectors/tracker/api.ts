@@ -2,6 +2,7 @@ import { itemsOf, type JsonObject, membersOf, stringOf } from '../../../../lib/j
 import type { SiteApi } from '../atlassian/site.ts';
 import type { ConnectorServices } from '../connector.ts';
 import { SourceError } from '../error.ts';
+import { CursorTrail } from '../vendor/cursor-trail.ts';
 
 export interface Issue {
   readonly id: string;
@@ -58,6 +59,7 @@ export function createTrackerApi(
 ): TrackerApi {
   const get = async (path: string, query: Readonly<Record<string, string | undefined>>) =>
     membersOf(await vendors.json(site.request(root + path, query), signal));
+  const trail = new CursorTrail('Jira');
   return {
     async search({ jql, fields, maxResults, nextPageToken }) {
       const body = { jql, fields, maxResults, ...(nextPageToken === undefined ? {} : { nextPageToken }) };
@@ -66,11 +68,8 @@ export function createTrackerApi(
       const reply = membersOf(parsed(bytes));
       if (status === 400) throw refusedQuery(reply);
       // It says neither how many issues there are nor always whether it is done: a page without a token is the last.
-      const next = stringOf(reply.nextPageToken) || undefined;
-      if (next !== undefined && next === nextPageToken) {
-        throw new SourceError('BAD_REPLY', 'Jira names the same page of a search as the next one.');
-      }
-      return { issues: listOf(reply.issues).map(readIssue), nextPageToken: next };
+      const issues = listOf(reply.issues).map(readIssue);
+      return { issues, nextPageToken: trail.follow(jql, nextPageToken, stringOf(reply.nextPageToken)) };
     },
     issue: async (id, fields) => readIssue(await get(`/issue/${encodeURIComponent(id)}`, { fields: fields.join(',') })),
     async comments(issueId, startAt) {

@@ -1,8 +1,10 @@
 import { itemsOf, type JsonObject, membersOf, stringOf } from '../../../../lib/json.ts';
-import { oneLine } from '../../../../lib/text.ts';
+import { oneLine, shownName } from '../../../../lib/text.ts';
 import { adfMarkdown } from '../atlassian/adf/markdown.ts';
 import { readAdf } from '../atlassian/adf/node.ts';
 import type { Comment, Issue } from './api.ts';
+
+const titleMax = 1_000;
 
 /** What of an issue becomes text. */
 export const issueFields = [
@@ -27,7 +29,7 @@ export const issueFields = [
 /** An issue as Markdown: its key and summary, a head line, its description, links to other issues, and the names of its files. */
 export function issueMarkdown({ key, fields }: Issue): string {
   const parts = [
-    `# ${key}: ${oneLine(stringOf(fields.summary) ?? '')}`,
+    `# ${key}: ${shownName(stringOf(fields.summary) ?? '', titleMax)}`,
     headLine(fields),
     contentMarkdown(fields.description, 1),
   ];

@@ -2,6 +2,7 @@ import { membersOf, stringOf } from '../../../../lib/json.ts';
 import { type AtlassianSite, openSite } from '../atlassian/site.ts';
 import type { ConnectorServices, ListedItem, ListedPage, ListingEnd, ListTask } from '../connector.ts';
 import { SourceError } from '../error.ts';
+import { RepeatedPageError } from '../vendor/cursor-trail.ts';
 import { createTrackerApi, type Issue, type IssuePage, pageSizeMax, type TrackerApi } from './api.ts';
 import { isFullDue, readState, type TrackerState } from './state.ts';
 
@@ -147,7 +148,8 @@ async function searchPage(
   try {
     return await api.search({ jql, fields, maxResults, nextPageToken: token });
   } catch (error) {
-    if (token === undefined || !(error instanceof SourceError) || error.code !== 'BAD_REPLY') throw error;
+    const mayBeTooOld = error instanceof SourceError && error.code === 'BAD_REPLY' && !(error instanceof RepeatedPageError);
+    if (token === undefined || !mayBeTooOld) throw error;
     return api.search({ jql, fields, maxResults });
   }
 }

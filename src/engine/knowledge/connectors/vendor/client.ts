@@ -5,10 +5,13 @@ import type { ShareOwner } from '../../../../lib/fair-share.ts';
 import type { Egress } from '../../../egress/egress.ts';
 import { EgressError } from '../../../egress/error.ts';
 import { SourceError } from '../error.ts';
-import { writeBounded } from './write-bounded.ts';
+import { Pauses } from './pauses.ts';
+import { tooLargeMessage, writeBounded } from './write-bounded.ts';
 
 /** The right to call a service. */
 export interface VendorToken {
+  /** Names the account: limits of speed count its calls. */
+  readonly account: string;
   /** The value of the header `authorization`. @throws SourceError AUTH */
   authorization(signal: AbortSignal): Promise<string>;
   /** The service refused this value: gets another one, once. @throws SourceError AUTH */
@@ -65,7 +68,6 @@ export interface VendorClient {
 }
 
 const attemptsMax = 5;
-const backoffMs = { first: 1_000, max: 60_000 };
 /** A longer wait is a matter of the job queue. */
 const waitMaxMs = 60_000;
 const replyBytesMax = 32 * 1024 * 1024;
@@ -76,12 +78,17 @@ export interface VendorClientOptions {
   readonly egress: Egress;
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
+  /** The first wait after a failure, which doubles. Default 1 s. */
+  readonly backoffMs?: number;
   /** Shortens the waits of tests. Default 1. */
   readonly waitFactor?: number;
 }
 
-export function createVendorClient({ egress, timeoutMs, connectTimeoutMs, waitFactor = 1 }: VendorClientOptions): VendorClient {
+export function createVendorClient(options: VendorClientOptions): VendorClient {
+  const { egress, timeoutMs, connectTimeoutMs, backoffMs = 1_000, waitFactor = 1 } = options;
   const agent = new Agent({ connect: { timeout: connectTimeoutMs }, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+
+  const pauses = new Pauses();
 
   /** One attempt. `take` reads the body of a reply with a good status. */
   async function once<T>(
@@ -91,6 +98,11 @@ export function createVendorClient({ egress, timeoutMs, connectTimeoutMs, waitFa
   ): Promise<{ readonly taken: T } | { readonly refused: VendorReply; readonly authorization: string | undefined }> {
     const { body, headers, token, url, method = body === undefined ? 'GET' : 'POST' } = request;
     const authorization = await token?.authorization(signal);
+    // A pause may grow while it is waited for.
+    for (let leftMs = pauses.left(pauseKey(request)); leftMs > 0; leftMs = pauses.left(pauseKey(request))) {
+      if (leftMs > waitMaxMs) throw slowedDown(request, leftMs);
+      await sleep(leftMs, undefined, { signal });
+    }
     const target = new URL(url);
     const reply = await agent.request({
       origin: target.origin,
@@ -136,8 +148,9 @@ export function createVendorClient({ egress, timeoutMs, connectTimeoutMs, waitFa
         if (error instanceof SourceError) throw error;
         failure = new SourceError('UNREACHABLE', `${capital(request.service)} at ${new URL(request.url).host} did not answer.`);
       }
+      if (failure.retryAfterMs !== undefined) pauses.begin(pauseKey(request), failure.retryAfterMs * waitFactor);
       if (!failure.isRetryable || attempt >= (request.attempts ?? attemptsMax)) throw failure;
-      const waitMs = failure.retryAfterMs ?? Math.random() * Math.min(backoffMs.max, backoffMs.first * 2 ** attempt);
+      const waitMs = failure.retryAfterMs ?? Math.random() * Math.min(waitMaxMs, backoffMs * 2 ** attempt);
       if (waitMs > waitMaxMs) throw failure;
       await sleep(waitMs * waitFactor, undefined, { signal });
     }
@@ -169,6 +182,7 @@ export function createVendorClient({ egress, timeoutMs, connectTimeoutMs, waitFa
       const url = new URL(location, request.url).href;
       try {
         return await egress.receive({ owner, url, bytesMax, timeoutMs }, signal, async (reply, content) => {
+          if (reply.status === 429 || reply.status === 503) throw refusalOf(request, { ...reply, body: Buffer.alloc(0) });
           if (reply.status >= 300) {
             throw new SourceError(
               'BAD_REPLY',
@@ -179,11 +193,15 @@ export function createVendorClient({ egress, timeoutMs, connectTimeoutMs, waitFa
           return { ...reply, body: Buffer.alloc(0) };
         });
       } catch (error) {
-        throw error instanceof EgressError ? ofEgress(error) : error;
+        throw error instanceof EgressError ? ofEgress(error, bytesMax) : error;
       }
     },
     close: () => agent.destroy(),
   };
+}
+
+function pauseKey({ url, token }: VendorRequest): string {
+  return `${new URL(url).origin} ${token?.account ?? ''}`;
 }
 
 function contentType(body: unknown): Readonly<Record<string, string>> {
@@ -198,7 +216,11 @@ function refusalOf(request: VendorRequest, reply: VendorReply): SourceError {
   const wait = ownWait ?? waitOf(headers['retry-after']);
   if (status === 401) return new SourceError('AUTH', `${service} does not accept the connection any more: connect it again.`);
   if (status === 429 || (status === 403 && (ownWait !== undefined || request.isSlowDown?.(reply) === true))) {
-    return new SourceError('RATE_LIMITED', `${service} asks to be called less often. It is tried again later.`, wait);
+    return slowedDown(request, wait);
+  }
+  if (status >= 300 && status < 400) {
+    const to = URL.parse(headers.location ?? '', request.url)?.host ?? 'nowhere';
+    return new SourceError('FORBIDDEN', `${service} redirects to ${to}, where its answers are not read.`);
   }
   if (status === 403) return new SourceError('FORBIDDEN', `${service} does not let the connected account read this.`);
   if (status === 404 || status === 410)
@@ -206,6 +228,10 @@ function refusalOf(request: VendorRequest, reply: VendorReply): SourceError {
   if (status >= 500)
     return new SourceError('UNREACHABLE', `${service} failed (status ${status}). It is tried again later.`, wait);
   return new SourceError('UNSUPPORTED', `${service} refused the request (status ${status}).`);
+}
+
+function slowedDown({ service }: VendorRequest, waitMs: number | undefined): SourceError {
+  return new SourceError('RATE_LIMITED', `${capital(service)} asks to be called less often. It is tried again later.`, waitMs);
 }
 
 /** Seconds or an HTTP date, as milliseconds from now. */
@@ -217,8 +243,10 @@ export function waitOf(retryAfter: string | undefined): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
 }
 
-export function ofEgress(error: EgressError): SourceError {
-  if (error.code === 'TOO_LARGE') return new SourceError('TOO_LARGE', 'The document is larger than the limit.');
+/** @param bytesMax  the limit that a document of the request has. */
+export function ofEgress(error: EgressError, bytesMax?: number): SourceError {
+  const limit = bytesMax === undefined ? 'The document is larger than the limit.' : tooLargeMessage(bytesMax);
+  if (error.code === 'TOO_LARGE') return new SourceError('TOO_LARGE', limit);
   if (error.code === 'FORBIDDEN_ADDRESS' || error.code === 'BAD_URL') return new SourceError('FORBIDDEN', `${error.message}.`);
   return new SourceError('UNREACHABLE', `${error.message}.`);
 }

@@ -8,12 +8,15 @@ export async function writeBounded(content: AsyncIterable<Uint8Array>, path: str
   try {
     for await (const block of content) {
       bytes += block.length;
-      if (bytes > bytesMax)
-        throw new SourceError('TOO_LARGE', `The document has more than ${bytesMax} bytes, which is the limit.`);
+      if (bytes > bytesMax) throw new SourceError('TOO_LARGE', tooLargeMessage(bytesMax));
       await file.writeFile(block);
     }
   } finally {
     await file.close();
   }
   return bytes;
+}
+
+export function tooLargeMessage(bytesMax: number): string {
+  return `The document has more than ${bytesMax} bytes, which is the limit.`;
 }

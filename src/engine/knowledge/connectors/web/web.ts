@@ -11,14 +11,13 @@ import { readRobots } from './site/robots.ts';
 import type { Visitor } from './site/visitor.ts';
 import { crawlUserAgent, productToken } from './user-agent.ts';
 
-const backoffMs = 1_000;
 const hopsMax = 5;
 const MB = 1024 * 1024;
 
 export interface WebConnectorOptions {
-  /** The first wait after a failure, which doubles. Default 1 s. */
+  /** The first wait after a failure, which doubles. Default: CONNECTOR_BACKOFF_MS. */
   readonly backoffMs?: number;
-  /** Time for one reply. Default 30 s. */
+  /** Time for one reply. Default: CRAWL_TIMEOUT_MS. */
   readonly requestTimeoutMs?: number;
 }
 
@@ -32,9 +31,15 @@ export function createWebConnector(services: ConnectorServices, options: WebConn
     return {
       configuration,
       scope: createScope(configuration),
-      visitor: { owner: source, egress, paces, userAgent, requestTimeoutMs: options.requestTimeoutMs },
+      visitor: {
+        owner: source,
+        egress,
+        paces,
+        userAgent,
+        requestTimeoutMs: options.requestTimeoutMs ?? settings.CRAWL_TIMEOUT_MS,
+      },
       ...{ token: productToken(userAgent), fileBytesMax: settings.UPLOAD_MAX_BYTES },
-      ...{ concurrency: settings.CRAWL_HOST_CONCURRENCY, backoffMs: options.backoffMs ?? backoffMs },
+      ...{ concurrency: settings.CRAWL_HOST_CONCURRENCY, backoffMs: options.backoffMs ?? settings.CONNECTOR_BACKOFF_MS },
     };
   };
   return {

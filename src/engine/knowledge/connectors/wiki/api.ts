@@ -2,6 +2,7 @@ import { itemsOf, type JsonObject, membersOf, stringOf } from '../../../../lib/j
 import type { Query, SiteApi } from '../atlassian/site.ts';
 import type { ConnectorServices } from '../connector.ts';
 import { SourceError } from '../error.ts';
+import { CursorTrail } from '../vendor/cursor-trail.ts';
 
 export interface WikiPage {
   readonly id: string;
@@ -78,6 +79,7 @@ export function createWikiApi(
   signal: AbortSignal,
 ): WikiApi {
   const get = async (path: string, query?: Query) => membersOf(await vendors.json(site.request(root + path, query), signal));
+  const trail = new CursorTrail('Confluence');
   const list = async <T>(
     path: string,
     query: Query,
@@ -96,7 +98,10 @@ export function createWikiApi(
       throw new SourceError('BAD_REPLY', 'Confluence answered without the list that was asked for.');
     const links = membersOf(reply._links);
     const base = stringOf(links.base) ?? `${siteUrl}/wiki`;
-    return { results: itemsOf(reply.results).map((value) => read(value, base)), next: nextOf(links.next, next) };
+    return {
+      results: itemsOf(reply.results).map((value) => read(value, base)),
+      next: trail.follow(`${path} ${JSON.stringify(query)}`, next, queryOf(links.next)),
+    };
   };
   const id = encodeURIComponent;
   const fallbackBase = `${siteUrl}/wiki`;
@@ -202,13 +207,10 @@ function addressOf(path: unknown, base: string): string | null {
   return /^https?:\/\//i.test(text) ? text : base.replace(/\/+$/, '') + text;
 }
 
-/** @throws SourceError BAD_REPLY for the part that was just read: following it would never end. */
-function nextOf(link: unknown, used: string | undefined): string | undefined {
+/** The query of the next part, which names it. */
+function queryOf(link: unknown): string | undefined {
   const address = stringOf(link);
   if (address === undefined || address === '') return undefined;
-  const query = address.slice(address.indexOf('?') + 1);
-  if (!address.includes('?') || query === used) {
-    throw new SourceError('BAD_REPLY', 'Confluence names the same part of a list as the next one.');
-  }
-  return query;
+  if (!address.includes('?')) throw new SourceError('BAD_REPLY', 'Confluence does not say where a list goes on.');
+  return address.slice(address.indexOf('?') + 1);
 }

@@ -3,17 +3,14 @@ import type { Egress, EgressHead } from '../../../../egress/egress.ts';
 import { EgressError } from '../../../../egress/error.ts';
 import type { Paces } from './paces.ts';
 
-/** Time for one reply, redirects of robots.txt and sitemaps included. */
-const requestTimeoutMs = 30_000;
-
 /** Asks sites in the name of one organization, politely. */
 export interface Visitor {
   readonly owner: ShareOwner;
   readonly egress: Egress;
   readonly paces: Paces;
   readonly userAgent: string;
-  /** Default 30 s. */
-  readonly requestTimeoutMs?: number | undefined;
+  /** Time for one reply, redirects of robots.txt and sitemaps included. */
+  readonly requestTimeoutMs: number;
 }
 
 export interface Visit {
@@ -40,7 +37,7 @@ export async function visit<T>(
   const { owner, egress, paces, userAgent } = visitor;
   const leave = await paces.take(new URL(url).host, delayMs, signal);
   try {
-    const timeoutMs = visitor.requestTimeoutMs ?? requestTimeoutMs;
+    const { requestTimeoutMs: timeoutMs } = visitor;
     const all = { accept: 'text/html, application/xhtml+xml, */*;q=0.5', ...headers, 'user-agent': userAgent };
     return await egress.receive({ owner, url, headers: all, bytesMax, timeoutMs, redirectsMax }, signal, take);
   } finally {
