@@ -108,7 +108,7 @@ function functionCallOf(item: Item<'function_call'>): WireObject {
 
 /** A call as the item that the format has for it. */
 function formedCall(
-  { id, status, arguments: args, result }: Item<'server_tool_call'>,
+  { id, status, arguments: args, result, isApproved, callId }: Item<'server_tool_call'>,
   form: CallForm,
   includes: readonly string[],
 ): WireObject {
@@ -127,8 +127,9 @@ function formedCall(
       };
     case 'mcp': {
       const shown = { name: form.tool, arguments: args, output: result?.output ?? null, error: result?.error?.message ?? null };
-      const { serverLabel, approvalRequestId } = form;
-      return { id, type: 'mcp_call', status, server_label: serverLabel, approval_request_id: approvalRequestId, ...shown };
+      // An approved call has the id of the request that it was approved by.
+      const approvalRequestId = isApproved === true ? callId : null;
+      return { id, type: 'mcp_call', status, server_label: form.serverLabel, approval_request_id: approvalRequestId, ...shown };
     }
   }
 }
