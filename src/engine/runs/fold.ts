@@ -1,5 +1,5 @@
 import { type NewMessage, withTimes } from '../../entities/chats/chat.ts';
-import type { Citation } from '../../entities/knowledge/citation.ts';
+import type { Citation, Passage } from '../../entities/knowledge/citation.ts';
 import {
   isPause,
   isTerminal,
@@ -38,6 +38,7 @@ export class RunFold {
   #callsSince = 0;
   #rule: LostCallRule | undefined;
   readonly #flowSteps: FlowStepEvent[] = [];
+  readonly #cited: Passage[] = [];
   /** How many items were closed when the last step of the flow was recorded. */
   #doneAtStep = -1;
   readonly #inputs: { readonly at: number; readonly messages: readonly NewMessage[] }[] = [];
@@ -85,6 +86,9 @@ export class RunFold {
         this.#hasSaid = true;
         this.#doneAtStep = this.#doneCount;
         break;
+      case 'parley.cited':
+        this.#cited.push(...event.passages);
+        break;
       case 'parley.usage':
         this.#spent = event.usage;
         this.#calls.push(...event.calls);
@@ -115,6 +119,11 @@ export class RunFold {
   /** The finished steps of the run's flow. */
   get flowSteps(): readonly FlowStepEvent[] {
     return this.#flowSteps;
+  }
+
+  /** The passages that the answer may cite, in the order of their numbers. */
+  get cited(): readonly Passage[] {
+    return this.#cited;
   }
 
   /** Whether the log ends behind a finished step of a flow, with nothing begun since. */

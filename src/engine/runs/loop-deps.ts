@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
+import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { RunEvent, RunSnapshot, RunSpent, Subagent } from '../../entities/runs/event.ts';
 import type { ModelRouter } from '../models/router.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
@@ -73,6 +74,8 @@ export interface LoopStart {
   readonly continues?: Continuation;
   /** The finished steps of its flow, when the run goes on after a pause or in place of a dead process. */
   readonly flowSteps?: readonly FlowStepEvent[];
+  /** The passages that it may cite already, in the order of their numbers. */
+  readonly cited?: readonly Passage[];
   /** Rounds, tool calls and time used before. */
   readonly spent?: RunSpent;
   /** Model calls of dead processes whose answers are not in the log: they count as rounds. */

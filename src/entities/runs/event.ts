@@ -299,6 +299,11 @@ export type RunEventBody =
       /** Readers of the run see no steps: the event is for the service and for traces. */
       readonly isHidden?: true;
     }
+  /**
+   * Passages that the answer may cite, with the beginnings of their texts. The passages of all such events of a run are numbered from 1 in their order: a process that
+   * goes on with the run knows what a number names.
+   */
+  | { readonly type: 'parley.cited'; readonly passages: readonly Passage[] }
   /** Messages that thread mode `steer` adds to the active turn, at their place in the history. */
   | { readonly type: 'parley.input'; readonly messages: readonly NewMessage[] }
   /**

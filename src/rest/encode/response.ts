@@ -101,6 +101,7 @@ export class ResponseProjection {
       case 'parley.step':
       case 'parley.input':
       case 'parley.usage':
+      case 'parley.cited':
         return '';
       default:
         return this.#open === undefined

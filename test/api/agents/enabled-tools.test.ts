@@ -59,7 +59,12 @@ describe('servers of tools', () => {
     { ...server, serverLabel: 'post' },
     { type: 'mcp_server', server: 'desk', allowedTools: { read_only: true }, requireApproval: true },
   ];
-  const shown: typeof given = [given[0] ?? {}, given[1] ?? {}, { ...given[2], allowedTools: null, requireApproval: 'always' }, given[3] ?? {}];
+  const shown: typeof given = [
+    given[0] ?? {},
+    given[1] ?? {},
+    { ...given[2], allowedTools: null, requireApproval: 'always' },
+    given[3] ?? {},
+  ];
   const query = 'query ($id: ID!) { agent(id: $id) { enabledTools { type allowedTools requireApproval } } }';
 
   it('show which tools they allow and which ask, in the form that they were given', async () => {
