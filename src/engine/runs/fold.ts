@@ -15,6 +15,7 @@ import {
 import { storableText } from '../../lib/text.ts';
 import type { FlowStepEvent } from './loop-deps.ts';
 import type { TranscriptSpan } from './prompt/transcript.ts';
+import { type KeptSubagent, KeptSubagents } from './subagents/kept.ts';
 
 /**
  * Adds up the events of a run: for replies in one piece, and for runs whose process died. Any batching of the same events gives the same result.
@@ -39,6 +40,7 @@ export class RunFold {
   #rule: LostCallRule | undefined;
   readonly #flowSteps: FlowStepEvent[] = [];
   readonly #cited: Passage[] = [];
+  readonly #kept = new KeptSubagents();
   /** How many items were closed when the last step of the flow was recorded. */
   #doneAtStep = -1;
   readonly #inputs: { readonly at: number; readonly messages: readonly NewMessage[] }[] = [];
@@ -52,6 +54,7 @@ export class RunFold {
   }
 
   #note(event: RunEvent): void {
+    this.#kept.note(event);
     switch (event.type) {
       case 'response.in_progress':
         // After a pause too: the run continues.
@@ -119,6 +122,11 @@ export class RunFold {
   /** The finished steps of the run's flow. */
   get flowSteps(): readonly FlowStepEvent[] {
     return this.#flowSteps;
+  }
+
+  /** The subagents of the call that is open. */
+  get keptSubagents(): readonly KeptSubagent[] {
+    return this.#kept.all;
   }
 
   /** The passages that the answer may cite, in the order of their numbers. */

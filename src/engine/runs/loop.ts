@@ -133,7 +133,8 @@ class Run {
       ready: () => this.#ready(),
     });
     this.#gate = gateOf(plan, this.#output);
-    this.#callAgain = continues?.call === undefined ? undefined : OpenCall.again(this.#output, continues.call);
+    this.#callAgain =
+      continues?.call === undefined ? undefined : OpenCall.again(this.#output, continues.call, continues.subagents);
     this.#messages = plan.messages;
     this.#serviceTier = before?.serviceTier;
     this.#hasYielded = start.isEager;

@@ -42,6 +42,7 @@ const eventTypes: Readonly<Record<RunEvent['type'], string>> = {
   'parley.input': 'InputEvent',
   'parley.usage': 'UsageEvent',
   'parley.cited': 'CheckpointEvent',
+  'parley.subagent.kept': 'CheckpointEvent',
   'response.completed': 'RunEndedEvent',
   'response.failed': 'RunEndedEvent',
   'response.incomplete': 'RunEndedEvent',
@@ -157,7 +158,7 @@ builder.objectRef<EventOf<'parley.usage'>>('UsageEvent').implement({
   }),
 });
 
-builder.objectRef<EventOf<'parley.cited'>>('CheckpointEvent').implement({
+builder.objectRef<EventOf<'parley.cited' | 'parley.subagent.kept'>>('CheckpointEvent').implement({
   description: 'The service has kept what it needs to go on with the run when a process fails: nothing for readers.',
   interfaces: [RunEventType],
 });

@@ -102,6 +102,7 @@ export class ResponseProjection {
       case 'parley.input':
       case 'parley.usage':
       case 'parley.cited':
+      case 'parley.subagent.kept':
         return '';
       default:
         return this.#open === undefined

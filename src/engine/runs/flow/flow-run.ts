@@ -113,7 +113,8 @@ class FlowRun {
     const ready = () => this.#ready();
     const parts = { ...shared, spending, tools: this.#tools, trace: this.#trace, ready };
     this.#model = new FlowModel(parts);
-    const callAgain = continues?.call === undefined ? undefined : OpenCall.again(this.#output, continues.call);
+    const callAgain =
+      continues?.call === undefined ? undefined : OpenCall.again(this.#output, continues.call, continues.subagents);
     const retrievals: RetrievalRecord[] = [];
     const stepParts: StepParts = {
       ...{ plan, flow, start, deps, budget, output: this.#output, trace: this.#trace, tools: this.#tools },
