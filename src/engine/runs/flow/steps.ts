@@ -133,7 +133,10 @@ export class FlowSteps {
       const tool = tools.all.get(name);
       if (tool === undefined) return failedCall(args, `There is no tool ${name} that runs in the service`);
       if (tool.requiresApproval === true)
-        return failedCall(args, `A person must approve calls of ${name}: a flow cannot wait for that`);
+        return failedCall(
+          args,
+          `A person must approve calls of ${name}: a flow answers within one turn and cannot wait for that`,
+        );
       if (budget.mustAnswer) return undefined;
       yield* calls.make([{ callId, name, arguments: args }], null, false, signal);
     }

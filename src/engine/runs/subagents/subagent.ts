@@ -34,8 +34,8 @@ export async function runSubagent(
   tell: Tell,
   signal: AbortSignal,
 ): Promise<SubagentFinding> {
-  const { question, agent, secrets, roundsMax, tokens, pass } = given;
-  const { deps, runId } = parent;
+  const { agent, secrets, roundsMax, tokens, pass } = given;
+  const { runId } = parent;
   const plan = await planOf(given, parent, limits);
   const left = leftOf(given, parent);
   const isNew = left === undefined || left.isOver;
