@@ -111,11 +111,14 @@ describeMembers('CompletionFunctionInput', {
   name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
 });
 const textsByName = described({ type: 'object', additionalProperties: { type: 'string' } });
+const requireApproval = described({ anyOf: [{ type: 'boolean' }, { type: 'string' }, { type: 'object' }] });
+const allowedTools = described({ anyOf: [{ type: 'array', items: { type: 'string' }, maxItems: 200 }, { type: 'object' }] });
+describeMembers('EnabledTool', { requireApproval, allowedTools });
 describeMembers('CompletionToolInput', {
   type: z.enum(toolTypes),
   container: described({ anyOf: [{ type: 'string' }, { type: 'object' }] }),
-  requireApproval: described({ anyOf: [{ type: 'boolean' }, { type: 'string' }, { type: 'object' }] }),
-  allowedTools: described({ anyOf: [{ type: 'array', items: { type: 'string' }, maxItems: 200 }, { type: 'object' }] }),
+  requireApproval,
+  allowedTools,
   headers: textsByName,
   secrets: textsByName,
 });

@@ -198,6 +198,7 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   TextDoneEvent: chats,
   TextStartedEvent: chats,
   UsageEvent: chats,
+  CheckpointEvent: chats,
   // people, keys, usage
   Group: groups,
   GroupMember: groups,

@@ -1,8 +1,10 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
+import type { AgentView } from '../../entities/agents/agent.ts';
 import type { AgentFlow, PartView } from '../../entities/agents/part.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { editableAgent, getPart, listParts, missingPart } from './parts/access.ts';
+import { noteApprovals } from './parts/flow-approvals.ts';
 import { type FlowVersionInput, readFlowVersions } from './parts/flow-data.ts';
 
 type Optional<T> = T | null | undefined;
@@ -39,6 +41,7 @@ export async function createFlow(
   const agent = await editableAgent(deps, caller, agentId);
   const faults = new Faults();
   const values = readFlow('', input, faults, await userInputNames(deps, agent.id));
+  await refuseApprovals(deps, agent, values.versions, faults);
   faults.throwIfAny();
   const part = { ...values, id: deps.newId('agentFlow'), createdAt: deps.now(), agentId: agent.id };
   return { ...(await deps.storage.agentParts.flows.create(part)), isWhole: true };
@@ -63,6 +66,7 @@ export async function updateFlow(
   };
   const names = input.versions === undefined ? undefined : await userInputNames(deps, agent.id);
   const { enabled, ...values } = readFlow('', given, faults, names);
+  if (input.versions !== undefined) await refuseApprovals(deps, agent, values.versions, faults);
   faults.throwIfAny();
   const changes = { ...values, ...(enabled === before.enabled ? {} : { enabled }) };
   return { ...(await deps.storage.agentParts.flows.update(agent.id, id, changes)), isWhole: true };
@@ -89,6 +93,16 @@ export function readFlow(
   faults.requireName(`${prefix}name`, name, nameLengthMax);
   const read = readFlowVersions(`${prefix}versions`, versions ?? [], faults, userInputs);
   return { name: name.trim().toWellFormed(), enabled: enabled ?? true, versions: read };
+}
+
+async function refuseApprovals(
+  { storage, tools: registry }: Deps,
+  { id, enabledTools }: Pick<AgentView, 'id' | 'enabledTools'>,
+  versions: AgentFlow['versions'],
+  faults: Faults,
+): Promise<void> {
+  const tools = await storage.agentParts.tools.ofAgents([id]);
+  noteApprovals('versions', versions, { tools, enabledTools }, registry, faults);
 }
 
 async function userInputNames({ storage }: Deps, agentId: string): Promise<ReadonlySet<string>> {

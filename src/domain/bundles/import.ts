@@ -33,7 +33,7 @@ export async function importAgent(
   const bundle = await readBundle(deps, caller, input, modelId);
   const takesSkills = caller.scopes.has('SKILLS:WRITE');
   if (bundle.skills.length > 0 && !takesSkills) warnings.add('skills skipped: the key has no SKILLS:WRITE scope');
-  for (const warning of bundleWarnings(bundle)) warnings.add(warning);
+  for (const warning of bundleWarnings(bundle, deps.tools)) warnings.add(warning);
   const takesSources = caller.scopes.has('DATA_SOURCES:WRITE');
   if (bundle.dataSources.length > 0 && !takesSources) {
     warnings.add('data sources skipped: the key has no DATA_SOURCES:WRITE scope');

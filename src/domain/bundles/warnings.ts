@@ -1,16 +1,32 @@
 import { splitAddress } from '../../engine/tools/api-function/address.ts';
+import type { ToolRegistry } from '../../engine/tools/registry.ts';
+import { flowStepsOf } from '../../entities/agents/flow.ts';
+import { waitsForApproval } from '../agents/parts/flow-approvals.ts';
 import { originsOfKey } from '../agents/parts/secret-origins.ts';
 import { portableData } from './portable-data.ts';
 import type { ReadBundle, ReadSource } from './read-bundle.ts';
 
 /** Parts of a bundle that an import leaves out, or that have no effect here. Warnings about content come later: it may have to be fetched. */
-export function bundleWarnings({ tools, flows, secrets, dataSources }: ReadBundle): readonly string[] {
+export function bundleWarnings(
+  { agent, tools, flows, secrets, dataSources }: ReadBundle,
+  registry: ToolRegistry,
+): readonly string[] {
+  const ofFlows = { tools, enabledTools: agent.enabledTools ?? [] };
   return [
     ...tools.flatMap(toolWarnings),
     ...flows
       .filter(({ enabled }) => enabled)
       .slice(1)
       .map(({ name }) => `flow not enabled: ${name}; one flow of an agent is enabled at a time`),
+    ...flows.flatMap(({ name, versions }) => {
+      const steps = versions.flatMap(({ data }) => flowStepsOf(data));
+      const waiting = steps.flatMap((step) =>
+        step.type === 'tool' && waitsForApproval(step.tool, ofFlows, registry) ? [step.tool] : [],
+      );
+      return [...new Set(waiting)].map(
+        (tool) => `step of a flow will fail: ${name} calls ${tool}, whose calls wait for approval; a flow cannot wait`,
+      );
+    }),
     ...secrets.flatMap((secret) => secretWarnings(secret, tools)),
     ...dataSources.flatMap(sourceWarnings),
   ];

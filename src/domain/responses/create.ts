@@ -24,6 +24,7 @@ import { type ReadResponse, type ResponseInput, readResponse } from './input.ts'
 import type { ConnectionMemory } from './memory.ts';
 import { findPlace, historyOfPlace, type Place } from './place.ts';
 import { type Answerer, echoOf, fileTokensMaxOf, mayReadSkills, planOf, requireRoomFor, storedRequestOf } from './request.ts';
+import { withListings } from './tool-items.ts';
 
 /** A response that was begun, or whose request joined another one. */
 export interface BegunResponse {
@@ -68,7 +69,9 @@ export async function beginResponse(
   const id = deps.newId('response');
   const giving = { caller, model: answerer.model, tokensMax: fileTokensMaxOf(deps, read, answerer), runId: id };
   const messages = await toMessages(deps, items, giving, signal);
-  const context: Begin = { caller, input, read, answerer, items, messages, id, place };
+  const serviceTools = withListings(read.tools.serviceTools, items);
+  const listed = { ...read, tools: { ...read.tools, serviceTools } };
+  const context: Begin = { caller, input, read: listed, answerer, items, messages, id, place };
   if (!read.isStored) return beginStateless(deps, context, signal);
   const result = await beginStored(deps, context);
   const runId = result.kind === 'attached' ? result.runId : id;

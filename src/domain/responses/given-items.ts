@@ -4,7 +4,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import type { StoredFile } from '../../entities/files/file.ts';
 import type { IdKind } from '../../entities/ids.ts';
-import type { ResponseItem, WireObject } from '../../entities/runs/response.ts';
+import { itemIncludes, type ResponseItem, type WireObject } from '../../entities/runs/response.ts';
 import { isObject } from '../../lib/json.ts';
 import type { ResponseOwner } from '../../storage/runs/responses.ts';
 import { bytesOfDataUrl, type GivenSource, readGiven, requireGivenCount } from '../chats/given-files.ts';
@@ -13,6 +13,7 @@ import { Faults } from '../faults.ts';
 import { findFiles } from '../files/files.ts';
 import type { GivenItem } from './items.ts';
 import { answeredIdOf, callIdOf, messagesOfItems } from './messages.ts';
+import { madeAfterApproval } from './tool-items.ts';
 import { itemOf } from './wire.ts';
 
 const idKinds: Readonly<Record<string, IdKind>> = {
@@ -21,6 +22,10 @@ const idKinds: Readonly<Record<string, IdKind>> = {
   server_tool_call: 'serverToolCall',
   server_tool_call_output: 'serverToolOutput',
   reasoning: 'reasoning',
+  web_search_call: 'webSearchCall',
+  file_search_call: 'fileSearchCall',
+  mcp_call: 'mcpCall',
+  mcp_list_tools: 'mcpList',
   compaction: 'compaction',
 };
 
@@ -44,7 +49,7 @@ export async function resolveItems(
       faults.add(`${at}.id`, `${at}.id names no item of yours`);
       return [];
     }
-    return [{ itemId: known.itemId, item: known.direction === 'input' ? known.item : itemOf(known.item) }];
+    return [{ itemId: known.itemId, item: known.direction === 'input' ? known.item : itemOf(known.item, itemIncludes) }];
   });
   faults.throwIfAny();
   return withOwnIds(deps, items);
@@ -93,7 +98,8 @@ export function waitingForApproval(
   const stored = history.flatMap(({ toolCalls }) =>
     (toolCalls ?? []).flatMap(({ id, approval }) => (approval === true ? [id] : [])),
   );
-  return new Set([...given, ...stored]);
+  const made = madeAfterApproval(items);
+  return new Set([...given, ...stored].filter((id) => !made.has(id)));
 }
 
 /** The caller of the items, and the model that gets them. */
@@ -126,7 +132,9 @@ export async function toMessages(
   const read = await readGiven(deps, sources, { owner: caller, model, tokensMax }, signal);
   const given = new Map(parts.map(({ part }, index) => [part, read[index]]));
   const newMessageId = () => deps.newId('message');
-  return messagesOfItems(items, { runId, createdAt: deps.now(), newMessageId }, (part) => given.get(part));
+  return messagesOfItems(items, { runId, createdAt: deps.now(), seesImages: model.acceptsImages, newMessageId }, (part) =>
+    given.get(part),
+  );
 }
 
 interface UnreadPart {

@@ -15,6 +15,7 @@ import {
   serverToolCallParam,
 } from '../../wire/responses/items.ts';
 import type { GivenPart } from '../../wire/responses/parts.ts';
+import { toolItemParams } from '../../wire/responses/tool-items.ts';
 import type { Faults } from '../faults.ts';
 import { inOneSpelling, keptPart, withoutNulls } from './parts.ts';
 
@@ -33,8 +34,11 @@ interface ReadOptions {
   readonly member?: string;
 }
 
-/** Items that no model is told of. */
-export const passedOver: ReadonlySet<string> = new Set(['reasoning', 'web_search_call', ...foreignItemTypes]);
+/**
+ * Items that no model is told of. Reasoning belongs to the model that thought it. A listing of tools serves the request, whose model gets the tools
+ * as functions.
+ */
+export const passedOver: ReadonlySet<string> = new Set(['reasoning', 'mcp_list_tools', ...foreignItemTypes]);
 
 /** Reads `input`: a string, or items with or without their type. */
 export function readItems(
@@ -69,10 +73,15 @@ function readItem(item: unknown, at: string, faults: Faults): WireObject | undef
     return undefined;
   }
   const type = typeOf(item);
+  if (isToolItem(type)) return readWire(toolItemParams[type], { ...item, type }, at, faults);
   if (typeof type === 'string' && passedOver.has(type)) return readWire(keptItemParam, { ...item, type }, at, faults);
   const read = readKind(item, type, at, faults);
   if (read === undefined) return undefined;
   return { ...withoutNulls(read), ...(type === 'server_tool_call_output' ? { error: read.error ?? null } : {}) };
+}
+
+function isToolItem(type: unknown): type is keyof typeof toolItemParams {
+  return typeof type === 'string' && Object.hasOwn(toolItemParams, type);
 }
 
 /** Messages may lack a type, and references may have only an id. */

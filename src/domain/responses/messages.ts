@@ -11,10 +11,13 @@ import type { ResponseItem, WireObject } from '../../entities/runs/response.ts';
 import { isObject } from '../../lib/json.ts';
 import { storableText } from '../../lib/text.ts';
 import type { ContextPart } from '../chats/given-files.ts';
+import { madeAfterApproval, madeOutputOf, toldCallOf } from './tool-items.ts';
 
 interface MessageBasics {
   readonly runId: string | null;
   readonly createdAt: Date;
+  /** Whether the model takes images. */
+  readonly seesImages: boolean;
   newMessageId(): string;
 }
 
@@ -30,7 +33,19 @@ type GivenParts = (part: WireObject) => ContextPart | undefined;
 export function messagesOfItems(items: readonly ResponseItem[], basics: MessageBasics, given: GivenParts): readonly NewMessage[] {
   const messages: NewMessage[] = [];
   const outputs = new Map(items.flatMap(({ item }) => (item.type === 'server_tool_call_output' ? [[item.call_id, item]] : [])));
-  for (const { item } of inOrder(items)) {
+  const made = madeAfterApproval(items);
+  const asked = new Set(items.flatMap(({ item }) => callIdOf(item) ?? []));
+  /** A call and its output, for the model only. */
+  const told = (call: ToolCall, output: unknown, kept: Pick<NewMessage, 'item'> = {}) => {
+    const { text, shown } = readOutput(output, call.id, given);
+    const context: ModelMessage[] = [
+      { role: 'assistant', content: null, toolCalls: [call] },
+      { role: 'tool', toolCallId: call.id, content: text },
+      ...(shown ?? []),
+    ];
+    messages.push({ ...blank(basics), role: 'assistant', context, isHidden: true, ...kept });
+  };
+  for (const { item, itemId } of inOrder(items)) {
     const last = messages.at(-1);
     switch (item.type) {
       case 'message':
@@ -46,7 +61,9 @@ export function messagesOfItems(items: readonly ResponseItem[], basics: MessageB
       }
       case 'mcp_approval_response': {
         const toolCallId = String(item.approval_request_id);
-        const content = item.approve === true ? '' : storableText(String(item.reason ?? ''));
+        const outcome = item.approve === true ? made.get(toolCallId) : undefined;
+        const refused = item.approve === true ? '' : storableText(String(item.reason ?? ''));
+        const content = outcome === undefined ? refused : storableText(String(madeOutputOf(outcome)));
         messages.push({
           ...blank(basics),
           role: 'tool',
@@ -58,9 +75,11 @@ export function messagesOfItems(items: readonly ResponseItem[], basics: MessageB
       }
       case 'function_call_output': {
         const toolCallId = storableText(String(item.call_id));
-        const { text, shown } = readOutput(item.output, toolCallId, given);
+        const outcome = made.get(toolCallId);
+        const output = outcome === undefined ? item.output : madeOutputOf(outcome);
+        const { text, shown } = readOutput(output, toolCallId, given);
         const toolStatus = toolStatusOf(item.status);
-        const content = readOutput(visibleOf(item.output), toolCallId, given).text;
+        const content = readOutput(visibleOf(output), toolCallId, given).text;
         // The model gets more than people see.
         const whole: ModelMessage[] = content === text ? [] : [{ role: 'tool', toolCallId, content: text }];
         const context = whole.length === 0 ? shown : [...whole, ...(shown ?? [])];
@@ -69,14 +88,10 @@ export function messagesOfItems(items: readonly ResponseItem[], basics: MessageB
       }
       case 'server_tool_call': {
         const call = callOf(item);
+        // What a call gave that waited for approval stands with the call that asked.
+        if (made.has(call.id)) break;
         const output = outputs.get(item.call_id);
-        const { text, shown } = readOutput(output?.output ?? 'Cancelled: no output was given for this call.', call.id, given);
-        const context: ModelMessage[] = [
-          { role: 'assistant', content: null, toolCalls: [call] },
-          { role: 'tool', toolCallId: call.id, content: text },
-          ...(shown ?? []),
-        ];
-        messages.push({ ...blank(basics), role: 'assistant', context, isHidden: true });
+        told(call, output?.output ?? 'Cancelled: no output was given for this call.');
         break;
       }
       case 'compaction':
@@ -87,6 +102,14 @@ export function messagesOfItems(items: readonly ResponseItem[], basics: MessageB
           isHidden: true,
         });
         break;
+      default: {
+        if (asked.has(String(item.approval_request_id ?? ''))) break;
+        const call = toldCallOf(item, basics.seesImages);
+        if (call === undefined) break;
+        const { name, arguments: args, output } = call;
+        told({ id: storableText(itemId), name, arguments: storableText(args) }, output, { item });
+        break;
+      }
     }
   }
   return messages;

@@ -108,7 +108,7 @@ function functionCallOf(item: Item<'function_call'>): WireObject {
 
 /** A call as the item that the format has for it. */
 function formedCall(
-  { id, status, arguments: args, result }: Item<'server_tool_call'>,
+  { id, status, arguments: args, result, isApproved, callId }: Item<'server_tool_call'>,
   form: CallForm,
   includes: readonly string[],
 ): WireObject {
@@ -127,16 +127,11 @@ function formedCall(
       };
     case 'mcp': {
       const shown = { name: form.tool, arguments: args, output: result?.output ?? null, error: result?.error?.message ?? null };
-      const { serverLabel, approvalRequestId } = form;
       const made = result?.files === undefined ? {} : { files: result.files.map(filePartOf) };
       return {
-        id,
-        type: 'mcp_call',
-        status,
-        server_label: serverLabel,
-        approval_request_id: approvalRequestId,
-        ...shown,
-        ...made,
+        ...{ id, type: 'mcp_call', status, server_label: form.serverLabel },
+        // An approved call has the id of the request that it was approved by.
+        ...{ approval_request_id: isApproved === true ? callId : null, ...shown, ...made },
       };
     }
   }

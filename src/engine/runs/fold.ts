@@ -1,5 +1,5 @@
 import { type NewMessage, withTimes } from '../../entities/chats/chat.ts';
-import type { Citation } from '../../entities/knowledge/citation.ts';
+import type { Citation, Passage } from '../../entities/knowledge/citation.ts';
 import {
   isPause,
   isTerminal,
@@ -15,6 +15,7 @@ import {
 import { storableText } from '../../lib/text.ts';
 import type { FlowStepEvent } from './loop-deps.ts';
 import type { TranscriptSpan } from './prompt/transcript.ts';
+import { type KeptSubagent, KeptSubagents } from './subagents/kept.ts';
 
 /**
  * Adds up the events of a run: for replies in one piece, and for runs whose process died. Any batching of the same events gives the same result.
@@ -38,6 +39,8 @@ export class RunFold {
   #callsSince = 0;
   #rule: LostCallRule | undefined;
   readonly #flowSteps: FlowStepEvent[] = [];
+  readonly #cited: Passage[] = [];
+  readonly #kept = new KeptSubagents();
   /** How many items were closed when the last step of the flow was recorded. */
   #doneAtStep = -1;
   readonly #inputs: { readonly at: number; readonly messages: readonly NewMessage[] }[] = [];
@@ -51,6 +54,7 @@ export class RunFold {
   }
 
   #note(event: RunEvent): void {
+    this.#kept.note(event);
     switch (event.type) {
       case 'response.in_progress':
         // After a pause too: the run continues.
@@ -85,6 +89,9 @@ export class RunFold {
         this.#hasSaid = true;
         this.#doneAtStep = this.#doneCount;
         break;
+      case 'parley.cited':
+        this.#cited.push(...event.passages);
+        break;
       case 'parley.usage':
         this.#spent = event.usage;
         this.#calls.push(...event.calls);
@@ -115,6 +122,16 @@ export class RunFold {
   /** The finished steps of the run's flow. */
   get flowSteps(): readonly FlowStepEvent[] {
     return this.#flowSteps;
+  }
+
+  /** The subagents of the call that is open. */
+  get keptSubagents(): readonly KeptSubagent[] {
+    return this.#kept.all;
+  }
+
+  /** The passages that the answer may cite, in the order of their numbers. */
+  get cited(): readonly Passage[] {
+    return this.#cited;
   }
 
   /** Whether the log ends behind a finished step of a flow, with nothing begun since. */

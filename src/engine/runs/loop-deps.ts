@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
+import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { RunEvent, RunSnapshot, RunSpent, Subagent } from '../../entities/runs/event.ts';
 import type { ModelRouter } from '../models/router.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
@@ -12,6 +13,7 @@ import type { RunBudget } from './budget.ts';
 import type { RunControl } from './control.ts';
 import type { RunHold } from './hold.ts';
 import type { Retrieve, RunPlan } from './run-engine.ts';
+import type { KeptSubagent } from './subagents/kept.ts';
 import type { ServerCallItem } from './tools/open-call.ts';
 import type { UsageLedger } from './usage/ledger.ts';
 import type { UsageLimits } from './usage/limits.ts';
@@ -50,6 +52,8 @@ export interface LoopDeps {
 export interface Continuation {
   /** The tool call that was under way and is made again; undefined: the model is asked next. */
   readonly call: ServerCallItem | undefined;
+  /** Those that the call had started. */
+  readonly subagents?: readonly KeptSubagent[];
   /** Index of the first output item of the current turn; calls for the client from there on end the turn. */
   readonly turnFrom: number;
 }
@@ -73,6 +77,8 @@ export interface LoopStart {
   readonly continues?: Continuation;
   /** The finished steps of its flow, when the run goes on after a pause or in place of a dead process. */
   readonly flowSteps?: readonly FlowStepEvent[];
+  /** The passages that it may cite already, in the order of their numbers. */
+  readonly cited?: readonly Passage[];
   /** Rounds, tool calls and time used before. */
   readonly spent?: RunSpent;
   /** Model calls of dead processes whose answers are not in the log: they count as rounds. */

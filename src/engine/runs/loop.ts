@@ -1,5 +1,4 @@
 import { DomainError } from '../../entities/errors.ts';
-import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { RetrievalRecord, RunEvent, SpentCall } from '../../entities/runs/event.ts';
 import { ModelError, type ModelMessage } from '../models/port.ts';
 import type { Selection } from '../models/route-stream.ts';
@@ -14,10 +13,11 @@ import { runFlow } from './flow/flow-run.ts';
 import type { LoopDeps, LoopStart } from './loop-deps.ts';
 import { ModelCall } from './model-call.ts';
 import { type Approvals, approvedCalls, withResults } from './prompt/approvals.ts';
+import { CitablePassages } from './prompt/citable.ts';
 import { withInstructions, withPassages } from './prompt/context.ts';
 import { asStored, historyOf, textOf } from './prompt/history.ts';
 import { requestOf } from './prompt/model-request.ts';
-import { cite, findPassages } from './prompt/passages.ts';
+import { findPassages } from './prompt/passages.ts';
 import { contextOf } from './prompt/transcript.ts';
 import { retrievalOf } from './record.ts';
 import type { RunPlan } from './run-engine.ts';
@@ -77,7 +77,7 @@ class Run {
   readonly #subagents: () => Subagents;
   readonly #retrievals: RetrievalRecord[] = [];
   /** The passages that the answer may cite, by their numbers. */
-  readonly #citable: Passage[] = [];
+  readonly #citable: CitablePassages;
   readonly #calls: RunCalls;
   readonly #gate: AnswerGate | undefined;
   /** The interrupted tool call of a dead process, which this process makes again. */
@@ -108,6 +108,8 @@ class Run {
     this.#deps = deps;
     this.#output = new RunOutput(deps.newId, firstSequence, before?.output ?? [], deps.answerCharsMax, continues !== undefined);
     const { tokensMax: subagentTokensMax } = deps.subagents;
+    const { cited: known = [], isEager: isLogged } = start;
+    this.#citable = new CitablePassages({ known, isCiting: plan.generateCitations, output: this.#output, isLogged });
     const limits = { roundsMax: deps.roundsMax, toolCallsMax: plan.toolCallsMax, subagentTokensMax };
     this.#budget = start.budget ?? new RunBudget(limits, start.spent, start.roundsLost);
     const parts = { plan, start, deps, budget: this.#budget, output: this.#output };
@@ -131,7 +133,8 @@ class Run {
       ready: () => this.#ready(),
     });
     this.#gate = gateOf(plan, this.#output);
-    this.#callAgain = continues?.call === undefined ? undefined : OpenCall.again(this.#output, continues.call);
+    this.#callAgain =
+      continues?.call === undefined ? undefined : OpenCall.again(this.#output, continues.call, continues.subagents);
     this.#messages = plan.messages;
     this.#serviceTier = before?.serviceTier;
     this.#hasYielded = start.isEager;
@@ -225,12 +228,11 @@ class Run {
 
   /** Opens the tools of the run: their functions, what they add to the instructions, what MCP servers list. */
   async *#openTools(signal: AbortSignal): AsyncGenerator<readonly RunEvent[], void> {
-    const { generateCitations } = this.#plan;
     const run = toolRunOf(
       {
         ...{ plan: this.#plan, start: this.#start, deps: this.#deps, subagents: this.#subagents() },
         charged: (modelId, need, call) => this.#spending.charged(modelId, need, call),
-        cite: (passages) => cite(passages, this.#citable, generateCitations, this.#output),
+        cite: (passage) => this.#citable.cite([passage])[0] ?? 0,
       },
       signal,
     );
@@ -324,7 +326,7 @@ class Run {
 
   /** Makes the calls that the answer asks for. @returns whether the model is asked again in this turn. */
   async *#makeCalls({ call, mustAnswer }: Round, signal: AbortSignal): AsyncGenerator<readonly RunEvent[], boolean> {
-    const said = textOf(this.#output.items.slice(this.#turnFrom));
+    const said = textOf(this.#citable.asWritten(this.#output.items.slice(this.#turnFrom)));
     const answers = yield* this.#calls.make(call.wholeCalls, said, mustAnswer, signal);
     this.#awaitsClient = this.#hasClientCalls();
     // The client answers its own calls first; the results of the service's calls are in the run's items.
@@ -340,7 +342,7 @@ class Run {
    */
   async #beginTurn(control: RunControl): Promise<boolean> {
     if (this.#isOver || this.#budget.roundsLeft <= 0 || (await control.mayEnd())) return false;
-    this.#add(contextOf(this.#output.items.slice(this.#turnFrom)));
+    this.#add(contextOf(this.#citable.asWritten(this.#output.items.slice(this.#turnFrom))));
     this.#awaitsClient = false;
     this.#isBounded = false;
     return true;

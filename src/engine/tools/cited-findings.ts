@@ -32,7 +32,7 @@ export class CitedFindings {
     const key = JSON.stringify([citation.id, citation.url]);
     const known = this.#numbers.get(key);
     if (known !== undefined) return known;
-    const number = this.#run.cite([passageOf(citation)]);
+    const number = this.#run.cite(passageOf(citation));
     this.#numbers.set(key, number);
     return number;
   }

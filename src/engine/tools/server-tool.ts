@@ -2,6 +2,7 @@ import type { LostCallRule, SubagentUpdate } from '../../entities/runs/event.ts'
 import type { CallForm, OutputFile } from '../../entities/runs/tool.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { ModelTool } from '../models/port.ts';
+import type { KeptSubagent } from '../runs/subagents/kept.ts';
 
 /** A tool that runs in the service, not at the client: its output goes back to the model within the same run. */
 export interface ServerTool {
@@ -54,6 +55,10 @@ export interface CallPass {
   readonly key: string;
   /** Whether this process certainly still holds the run, by its own clock. Check it immediately before a request leaves. */
   isFresh(): boolean;
+  /** Resolves once what the call told is with the reader of the run's events: behind it, `RunHold.written` covers it. */
+  told?(): Promise<void>;
+  /** What is kept of the subagents that the call started in a process that died. */
+  readonly before?: readonly KeptSubagent[];
   /** Makes sure of it, with a statement where the clock is not enough. @throws RunStop when another process has the run. */
   renew(): Promise<void>;
 }

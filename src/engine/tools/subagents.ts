@@ -3,7 +3,7 @@ import type { EndedSubagent, RunError } from '../../entities/runs/event.ts';
 import type { ModelMessage, ResponseFormat } from '../models/port.ts';
 import type { Charge, RunPlan } from '../runs/run-engine.ts';
 import type { TokenAllowance } from '../runs/token-allowance.ts';
-import type { Tell } from './server-tool.ts';
+import type { CallPass, Tell } from './server-tool.ts';
 
 /** The subagents of one run, for tools that start some. */
 export interface Subagents {
@@ -54,6 +54,8 @@ export interface SubagentTask {
   /** Most model calls. */
   readonly roundsMax: number;
   readonly tokens: TokenAllowance;
+  /** Of the call that asks an agent: what is kept of it goes with the call. */
+  readonly pass?: CallPass;
 }
 
 export interface ModelQuestion {

@@ -79,11 +79,11 @@ export interface ToolRun {
     call: () => Promise<{ readonly result: T; readonly usage: TokenUsage }>,
   ): Promise<T>;
   /**
-   * Makes passages citable by the answer, as `[n]`.
+   * Makes a passage citable by the answer, as `[n]`.
    *
-   * @returns the number of the first; the others follow it.
+   * @returns its number: the same however often it is found in the run.
    */
-  cite(passages: readonly Passage[]): number;
+  cite(passage: Passage): number;
 }
 
 /** The files of the run's chat. A stateless run has those of its own calls only, in memory. */

@@ -286,6 +286,7 @@ export type RunEventBody =
   | { readonly type: 'response.server_tool_call.completed'; readonly outputIndex: number; readonly itemId: string }
   | { readonly type: 'response.server_tool_call.failed'; readonly outputIndex: number; readonly itemId: string }
   | SubagentEventBody
+  | SubagentKeptBody
   | { readonly type: 'response.output_item.done'; readonly outputIndex: number; readonly item: RunItem }
   /** Retrieval and other work between model calls; shown only where the agent shows intermediate steps. */
   | { readonly type: 'parley.step'; readonly name: string; readonly detail: Readonly<Record<string, unknown>> }
@@ -299,6 +300,11 @@ export type RunEventBody =
       /** Readers of the run see no steps: the event is for the service and for traces. */
       readonly isHidden?: true;
     }
+  /**
+   * Passages that the answer may cite, with the beginnings of their texts. The passages of all such events of a run are numbered from 1 in their order: a process that
+   * goes on with the run knows what a number names.
+   */
+  | { readonly type: 'parley.cited'; readonly passages: readonly Passage[] }
   /** Messages that thread mode `steer` adds to the active turn, at their place in the history. */
   | { readonly type: 'parley.input'; readonly messages: readonly NewMessage[] }
   /**
@@ -343,9 +349,19 @@ export type SubagentEventBody =
       readonly itemId: string;
       readonly subagent: EndedSubagent;
     };
+/**
+ * Events of an asked agent that a process needs to go on with it. They stand within the call, are never shown, and are told before the agent acts.
+ */
+export interface SubagentKeptBody {
+  readonly type: 'parley.subagent.kept';
+  readonly outputIndex: number;
+  readonly itemId: string;
+  readonly subagentId: string;
+  readonly events: readonly RunEvent[];
+}
 /** The same without the members that name the call. */
-export type SubagentUpdate = SubagentEventBody extends infer Body
-  ? Body extends SubagentEventBody
+export type SubagentUpdate = SubagentEventBody | SubagentKeptBody extends infer Body
+  ? Body extends SubagentEventBody | SubagentKeptBody
     ? Omit<Body, 'outputIndex' | 'itemId'>
     : never
   : never;

@@ -25,17 +25,25 @@ export interface ResponseItem {
   readonly item: WireObject;
 }
 
-/** Items of tools that other services run: stored and listed, but never sent to a model. */
-export const foreignItemTypes: readonly string[] = [
+/** Calls of hosted tools as items of a request: kept and listed as they were given. The model is told of the calls and their outputs. */
+export const toolItemTypes: readonly string[] = [
+  'web_search_call',
   'file_search_call',
   'code_interpreter_call',
   'image_generation_call',
+  'mcp_call',
+  'mcp_list_tools',
+];
+
+/**
+ * Items of tools that this service does not have: stored and listed, but never sent to a model, which could neither call the tool nor read the
+ * screen or the process that the items speak of.
+ */
+export const foreignItemTypes: readonly string[] = [
   'computer_call',
   'computer_call_output',
   'local_shell_call',
   'local_shell_call_output',
-  'mcp_call',
-  'mcp_list_tools',
 ];
 
 /** Values of `include` that the format knows: optional members of a response. */

@@ -40,6 +40,8 @@ export interface EnabledTool {
   readonly requireApproval?: true;
   /** Only those of its functions that read are offered: the run is in chat mode `plan`. */
   readonly onlyReads?: true;
+  /** For `mcp`: the tools of its server, as a listing in the request has them. The server is not asked for them. */
+  readonly listed?: readonly ListedTool[];
 }
 
 /** A file that a call made. */
@@ -80,7 +82,6 @@ export type CallForm =
       readonly serverLabel: string;
       /** The tool's name at its server. */
       readonly tool: string;
-      readonly approvalRequestId: string | null;
     };
 
 /** A tool of an MCP server, as `mcp_list_tools` shows it. */

@@ -41,6 +41,8 @@ const eventTypes: Readonly<Record<RunEvent['type'], string>> = {
   'parley.flow.step': 'FlowStepEvent',
   'parley.input': 'InputEvent',
   'parley.usage': 'UsageEvent',
+  'parley.cited': 'CheckpointEvent',
+  'parley.subagent.kept': 'CheckpointEvent',
   'response.completed': 'RunEndedEvent',
   'response.failed': 'RunEndedEvent',
   'response.incomplete': 'RunEndedEvent',
@@ -154,6 +156,11 @@ builder.objectRef<EventOf<'parley.usage'>>('UsageEvent').implement({
   fields: (t) => ({
     usage: t.field({ type: UsageType, description: 'The tokens of the run so far.', resolve: ({ usage }) => usage }),
   }),
+});
+
+builder.objectRef<EventOf<'parley.cited' | 'parley.subagent.kept'>>('CheckpointEvent').implement({
+  description: 'The service has kept what it needs to go on with the run when a process fails: nothing for readers.',
+  interfaces: [RunEventType],
 });
 
 type ServerToolEvent = EventOf<`response.server_tool_call.${'in_progress' | 'completed' | 'failed'}`>;

@@ -57,7 +57,10 @@ export const FileSearchType = builder.objectRef<FormOf<'file_search'>>('RunFileS
   }),
 });
 
-export const McpCallType = builder.objectRef<FormOf<'mcp'>>('RunMcpCall').implement({
+/** A call of `mcp`, with the item that asked for approval of it. */
+type ApprovedCall = FormOf<'mcp'> & { readonly approvalRequestId: string | null };
+
+export const McpCallType = builder.objectRef<ApprovedCall>('RunMcpCall').implement({
   description: 'Which tool of an MCP server of the request a call is for.',
   fields: (t) => ({
     serverLabel: t.exposeString('serverLabel', { description: 'The label that the request gave the server.' }),
@@ -131,6 +134,13 @@ export const RunCallErrorType = builder.objectRef<NonNullable<CallResult['error'
 export function formOf<Type extends CallForm['type']>(item: RunItem, type: Type): FormOf<Type> | null {
   const form = item.type === 'server_tool_call' || item.type === 'function_call' ? item.form : undefined;
   return form?.type === type ? (form as FormOf<Type>) : null;
+}
+
+/** A call that was approved has the id of the item that asked. */
+export function mcpCallOf(item: RunItem): ApprovedCall | null {
+  const form = formOf(item, 'mcp');
+  if (form === null) return null;
+  return { ...form, approvalRequestId: item.type === 'server_tool_call' && item.isApproved === true ? item.callId : null };
 }
 
 /** The result of a call of a tool of the service, on whichever item it stands. */

@@ -19,6 +19,7 @@ import {
   formOf,
   McpCallType,
   McpListingType,
+  mcpCallOf,
   RunCallErrorType,
   resultOf,
   WebSearchType,
@@ -170,7 +171,7 @@ export const RunItemType = builder.objectRef<RunItem>('RunItem').implement({
       type: McpCallType,
       nullable: true,
       description: 'A call of a tool of `mcp`; null for other items.',
-      resolve: (item) => formOf(item, 'mcp'),
+      resolve: mcpCallOf,
     }),
     mcpListing: t.field({
       type: McpListingType,

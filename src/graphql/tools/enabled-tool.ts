@@ -9,14 +9,18 @@ const textMembers = {
   quality: 'image_generation: such as `high`.',
   background: 'image_generation: transparent, opaque or auto.',
   outputFormat: 'image_generation: png, jpeg or webp.',
+  style: 'image_generation: such as `vivid`.',
+  moderation: 'image_generation: how much is refused: auto or low.',
+  inputFidelity: 'image_generation: how close results stay to images that were given: high or low.',
   server: 'mcp_server: the name or the id of the integration.',
-  serverLabel: 'mcp: the name of the server.',
+  serverId: 'mcp_server: the id of the integration.',
+  name: 'mcp_server: the name of the integration.',
+  serverLabel: 'mcp: the name of the server. mcp_server: the name of the integration.',
   serverUrl: 'mcp: the address of the server.',
   fileId: 'spreadsheet: the file that holds the tables.',
   scope: 'memory: user or agent.',
 } as const;
 const listMembers = {
-  allowedTools: 'mcp_server, mcp: the tools that may be called.',
   dataSourceIds: 'file_search: only these data sources of the agent.',
   vectorStoreIds: 'file_search: only these vector stores.',
   fileIds: 'spreadsheet: the files that hold them.',
@@ -51,9 +55,17 @@ export const EnabledToolType = builder.objectRef<EnabledTool>('EnabledTool').imp
       >;
     return {
       type: t.exposeString('type', { description: 'The type of the tool.' }),
-      requireApproval: t.boolean({
-        description: 'Whether each call waits for approval.',
-        resolve: ({ requireApproval }) => requireApproval === true,
+      requireApproval: t.field({
+        type: 'ToolApproval',
+        description:
+          'Whether each call waits for approval. mcp: also `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`.',
+        resolve: approvalOf,
+      }),
+      allowedTools: t.field({
+        type: 'ToolNames',
+        nullable: true,
+        description: 'mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`; null: all.',
+        resolve: ({ options: { allowed_tools: allowed } }) => (isObject(allowed) ? allowed : listOf(allowed)),
       }),
       includeXSearch: t.boolean({
         nullable: true,
@@ -67,12 +79,19 @@ export const EnabledToolType = builder.objectRef<EnabledTool>('EnabledTool').imp
         resolve: ({ options }) => (isObject(options.filters) ? options.filters : null),
       }),
       n: whole('n', 'image_generation: how many are made.'),
+      outputCompression: whole('outputCompression', 'image_generation: in percent.'),
       maxNumResults: whole('maxNumResults', 'file_search: most passages of one search.'),
       ...from(textMembers, text),
       ...from(listMembers, list),
     };
   },
 });
+
+/** Callers who see only the type of a tool see no default either. */
+function approvalOf({ type, options, requireApproval }: EnabledTool): unknown {
+  if (type !== 'mcp' || requireApproval === true || options.server_label === undefined) return requireApproval === true;
+  return options.require_approval ?? 'always';
+}
 
 function wireName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

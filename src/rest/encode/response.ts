@@ -101,6 +101,8 @@ export class ResponseProjection {
       case 'parley.step':
       case 'parley.input':
       case 'parley.usage':
+      case 'parley.cited':
+      case 'parley.subagent.kept':
         return '';
       default:
         return this.#open === undefined

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { foreignItemTypes } from '../../entities/runs/response.ts';
+import { foreignItemTypes, toolItemTypes } from '../../entities/runs/response.ts';
 import {
   anyOf,
   behaves,
@@ -29,6 +29,7 @@ import {
   serverToolContentParam,
   summaryTextPart,
 } from './parts.ts';
+import { toolItemParams } from './tool-items.ts';
 
 /**
  * Items of the responses format: those that a request may hold (`…Param`), the same as they are kept and listed, in one spelling and with an
@@ -159,19 +160,9 @@ export const serverToolCallOutputParam = component(
   },
   isExtension,
 );
-const webSearchCallParam = component(
-  'WebSearchCallParam',
-  'A web search, as it was received; kept and listed, no model is told of it.',
-  {
-    type: constant('web_search_call'),
-    id: givenId,
-    status: text('The outcome of the call.').optional(),
-    action: record('What was searched for: `type`, `query`, `sources`.').optional(),
-  },
-);
 const foreignItemParam = openComponent(
   'ForeignItemParam',
-  'An item of a tool that another service ran; kept and listed, no model is told of it.',
+  'An item of a tool that this service does not have; kept and listed, no model is told of it.',
   { type: oneOfTexts('The kind of item.', foreignItemTypes), id: givenId },
 );
 /** What is read of an item that no model is told of. */
@@ -190,7 +181,7 @@ named(
     compactionParam,
     serverToolCallParam,
     serverToolCallOutputParam,
-    webSearchCallParam,
+    ...Object.values(toolItemParams),
     foreignItemParam,
   ]),
 );
@@ -370,7 +361,7 @@ export const compactionItem = component('CompactionItem', 'What stands for a con
 });
 const keptItem = openComponent('KeptItem', 'An item that is kept as it was given.', {
   id,
-  type: oneOfTexts('The kind of item.', ['reasoning', 'web_search_call', ...foreignItemTypes]),
+  type: oneOfTexts('The kind of item.', ['reasoning', ...toolItemTypes, ...foreignItemTypes]),
 });
 export const inputItem = named(
   'InputItem',

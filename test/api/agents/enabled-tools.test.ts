@@ -50,6 +50,55 @@ it('carries them in bundles', async () => {
   expect(copy.body.enabledTools).toMatchObject([{ type: 'python', requireApproval: true }, { type: 'deep_research' }]);
 });
 
+describe('servers of tools', () => {
+  const server = { type: 'mcp', serverLabel: 'shop', serverUrl: 'https://example.com/mcp' };
+  const byTool = { always: { tool_names: ['pay'] }, never: { tool_names: ['search'] } };
+  const given: readonly Readonly<Record<string, unknown>>[] = [
+    { ...server, allowedTools: { tool_names: ['search'], read_only: true }, requireApproval: byTool },
+    { ...server, serverLabel: 'bank', allowedTools: ['pay'], requireApproval: 'never' },
+    { ...server, serverLabel: 'post' },
+    { type: 'mcp_server', server: 'desk', allowedTools: { read_only: true }, requireApproval: true },
+  ];
+  const shown: typeof given = [
+    given[0] ?? {},
+    given[1] ?? {},
+    { ...given[2], allowedTools: null, requireApproval: 'always' },
+    given[3] ?? {},
+  ];
+  const query = 'query ($id: ID!) { agent(id: $id) { enabledTools { type allowedTools requireApproval } } }';
+
+  it('show which tools they allow and which ask, in the form that they were given', async () => {
+    const { body } = await ann.post(path, { ...members, enabledTools: given });
+    expect(body.enabledTools, JSON.stringify(body)).toMatchObject(shown);
+    const { data } = await ann.graphql(query, { id: body.id });
+    expect(data.agent.enabledTools).toEqual(
+      shown.map((tool) => ({ type: tool?.type, allowedTools: tool?.allowedTools, requireApproval: tool?.requireApproval })),
+    );
+    // What was read can be written back.
+    const again = await ann.patch(`${path}/${body.id}`, { enabledTools: body.enabledTools });
+    expect([again.status, again.body.enabledTools]).toEqual([200, body.enabledTools]);
+    const saving =
+      'mutation ($id: ID!, $input: UpdateAgentInput!) { updateAgent(id: $id, input: $input) { enabledTools { type allowedTools requireApproval } } }';
+    const saved = await ann.graphql(saving, { id: body.id, input: { enabledTools: given } });
+    expect(saved.data?.updateAgent.enabledTools, JSON.stringify(saved)).toEqual(data.agent.enabledTools);
+  });
+
+  it('go through bundles as they are', async () => {
+    const { body } = await ann.post(path, { ...members, enabledTools: given });
+    const bundle = (await ann.get(`${path}/${body.id}/export`)).body;
+    expect(bundle.agent.enabledTools).toMatchObject(shown);
+    const imported = await ann.post(`${path}/import`, { bundle });
+    expect(imported.status, JSON.stringify(imported.body)).toBe(200);
+    expect((await ann.get(`${path}/${imported.body.aiId}`)).body.enabledTools).toEqual(body.enabledTools);
+  });
+
+  it('tell users who may not edit the agent nothing of it', async () => {
+    const { body } = await ann.post(path, { ...members, visibility: 'ORGANIZATION', enabledTools: given });
+    const seen = (await user.get(`${path}/${body.id}`)).body.enabledTools;
+    for (const { allowedTools, requireApproval } of seen) expect([allowedTools, requireApproval]).toEqual([null, false]);
+  });
+});
+
 describe('runs', () => {
   it.each(['chats', 'completions', 'responses'])('of %s offer them beside those of the request', async (surface) => {
     const { body } = await ann.post(path, { ...members, enabledTools: [{ type: 'python' }] });

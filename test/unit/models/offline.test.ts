@@ -31,16 +31,17 @@ function passage(title: string, text: string): Passage {
     mayCite: true,
   };
 }
+const numbered = (passages: readonly Passage[]) => passages.map((one, index) => ({ passage: one, number: index + 1 }));
 const knowledge: ModelMessage = {
   role: 'system',
   content: writePassages(
-    [
+    numbered([
       passage(
         'Handbook',
         '# Warranty\n\nThe X200 kettle comes with a warranty of two years. It covers manufacturing faults.\n\n## Shipping\nOrders over 50 € ship for free. Returns are accepted within 30 days.',
       ),
       passage('Prices', '| plan | price |\n| --- | --- |\n| Starter | 10 € |\n| Team | 40 € |\n\nA <b> & other marks.'),
-    ],
+    ]),
     true,
   ),
 };
@@ -186,7 +187,7 @@ describe('parley/offline', () => {
       passage('Stock', '- part: chains; usual stock: 60\n- part: pedals; usual stock: 12'),
       passage('Hours', 'monday: 9 to 17\nsunday: closed'),
     ];
-    const given: ModelMessage = { role: 'system', content: writePassages(passages, true) };
+    const given: ModelMessage = { role: 'system', content: writePassages(numbered(passages), true) };
     expect((await run([given, user(question)])).text).toBe(answer);
   });
 
@@ -197,13 +198,13 @@ describe('parley/offline', () => {
   ])('finds what is said in %s', async (_case, question, answer) => {
     const text =
       'Repaired bicycles are kept for 14 days. The shop has a café. A longer warranty can be bought.\n\nBackup: copy the data folder.';
-    const given: ModelMessage = { role: 'system', content: writePassages([passage('Handbook', text)], true) };
+    const given: ModelMessage = { role: 'system', content: writePassages(numbered([passage('Handbook', text)]), true) };
     expect((await run([given, user(question)])).text).toBe(answer);
   });
 
   it('says more where a sentence only repeats the question, and quotes no code', async () => {
     const text = '**Share an agent with a group.** Members are named by e-mail.\n\n```sh\nshare agent group now\n```\n';
-    const given: ModelMessage = { role: 'system', content: writePassages([passage('Recipes', text)], true) };
+    const given: ModelMessage = { role: 'system', content: writePassages(numbered([passage('Recipes', text)]), true) };
     const { text: said } = await run([given, user('How do I share an agent with a group?')]);
     expect(said).toBe('Share an agent with a group. Members are named by e-mail [1].');
   });

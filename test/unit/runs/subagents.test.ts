@@ -184,8 +184,8 @@ describe('deep_research', () => {
       ['Writing', 0.5],
     ]);
     expect(steps.map(({ usage }) => usage)).toEqual([null, null, cost, cost]);
-    // The passages of the run itself have the first numbers.
-    expect(output?.output).toBe('It is 42 [3].\nSources: [3] Document 1');
+    // The run itself found the passage too: it has one number.
+    expect(output?.output).toBe('It is 42 [1].\nSources: [1] Document 1');
     // A subagent's work is in no other event, and its parent's steps stay hidden.
     expect(events.some(({ type }) => type === 'parley.step')).toBe(false);
   });

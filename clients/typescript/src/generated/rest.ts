@@ -4767,6 +4767,26 @@ export interface components {
             answerEnd: number;
         };
         /**
+         * CodeInterpreterCallParam
+         * @description A program that was run.
+         */
+        CodeInterpreterCallParam: {
+            /** @constant */
+            type: "code_interpreter_call";
+            /** @description The id it had before; one is given when there is none. */
+            id?: string | null;
+            /** @description How the call went, as it was received. */
+            status?: string | null;
+            /** @description The program. */
+            code?: string | null;
+            /** @description What it printed: parts with `logs`; images are named only. */
+            outputs?: {
+                [key: string]: unknown;
+            }[] | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * CodeInterpreterTool
          * @description The same as `python`.
          */
@@ -6182,8 +6202,8 @@ export interface components {
         EnabledTool: {
             /** @description The type of the tool. */
             type: string;
-            /** @description Whether each call waits for approval. */
-            requireApproval: boolean;
+            /** @description Whether each call waits for approval. mcp: also `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`. */
+            requireApproval: boolean | string | Record<string, never>;
             /** @description web_search: whether posts of a social network are searched too. */
             includeXSearch: boolean | null;
             /** @description web_search: where to search. */
@@ -6210,9 +6230,24 @@ export interface components {
             background: string | null;
             /** @description image_generation: png, jpeg or webp. */
             outputFormat: string | null;
+            /**
+             * Format: int32
+             * @description image_generation: in percent.
+             */
+            outputCompression: number | null;
+            /** @description image_generation: such as `vivid`. */
+            style: string | null;
+            /** @description image_generation: how much is refused: auto or low. */
+            moderation: string | null;
+            /** @description image_generation: how close results stay to images that were given: high or low. */
+            inputFidelity: string | null;
             /** @description mcp_server: the name or the id of the integration. */
             server: string | null;
-            /** @description mcp: the name of the server. */
+            /** @description mcp_server: the id of the integration. */
+            serverId: string | null;
+            /** @description mcp_server: the name of the integration. */
+            name: string | null;
+            /** @description mcp: the name of the server. mcp_server: the name of the integration. */
             serverLabel: string | null;
             /** @description mcp: the address of the server. */
             serverUrl: string | null;
@@ -6220,8 +6255,8 @@ export interface components {
             fileId: string | null;
             /** @description memory: user or agent. */
             scope: string | null;
-            /** @description mcp_server, mcp: the tools that may be called. */
-            allowedTools: string[] | null;
+            /** @description mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`; null: all. */
+            allowedTools: string[] | Record<string, never> | null;
             /** @description file_search: only these data sources of the agent. */
             dataSourceIds: string[] | null;
             /** @description file_search: only these vector stores. */
@@ -6336,6 +6371,26 @@ export interface components {
                     [key: string]: unknown;
                 };
             }[] | null;
+        };
+        /**
+         * FileSearchCallParam
+         * @description A search of documents.
+         */
+        FileSearchCallParam: {
+            /** @constant */
+            type: "file_search_call";
+            /** @description The id it had before; one is given when there is none. */
+            id?: string | null;
+            /** @description How the call went, as it was received. */
+            status?: string | null;
+            /** @description What was searched for. */
+            queries?: string[] | null;
+            /** @description What was found; the model reads it. Null where it was not included. */
+            results?: {
+                [key: string]: unknown;
+            }[] | null;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * FileSearchTool
@@ -6478,14 +6533,14 @@ export interface components {
         };
         /**
          * ForeignItemParam
-         * @description An item of a tool that another service ran; kept and listed, no model is told of it.
+         * @description An item of a tool that this service does not have; kept and listed, no model is told of it.
          */
         ForeignItemParam: {
             /**
              * @description The kind of item.
              * @enum {string}
              */
-            type: "file_search_call" | "code_interpreter_call" | "image_generation_call" | "computer_call" | "computer_call_output" | "local_shell_call" | "local_shell_call_output" | "mcp_call" | "mcp_list_tools";
+            type: "computer_call" | "computer_call_output" | "local_shell_call" | "local_shell_call_output";
             /** @description The id it had before; one is given when there is none. */
             id?: string | null;
         } & {
@@ -6692,6 +6747,29 @@ export interface components {
             availability: components["schemas"]["GroupAvailability"];
             /** @description Its members, oldest first; at most 1,000. */
             users: components["schemas"]["GroupMember"][];
+        };
+        /**
+         * ImageGenerationCallParam
+         * @description An image that was made.
+         */
+        ImageGenerationCallParam: {
+            /** @constant */
+            type: "image_generation_call";
+            /** @description The id it had before; one is given when there is none. */
+            id?: string | null;
+            /** @description How the call went, as it was received. */
+            status?: string | null;
+            /** @description The image in base64. A model that sees images gets it. */
+            result?: string | null;
+            /** @description What it was made from. */
+            revised_prompt?: string | null;
+            /**
+             * @description The format of the image; `png` when there is none.
+             * @enum {string|null}
+             */
+            output_format?: "png" | "jpeg" | "webp" | null;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * ImageGenerationTool
@@ -6924,7 +7002,7 @@ export interface components {
          * InputItemParam
          * @description Something the model is given.
          */
-        InputItemParam: components["schemas"]["InputMessageParam"] | components["schemas"]["AssistantMessageParam"] | components["schemas"]["FunctionCallParam"] | components["schemas"]["FunctionCallOutputParam"] | components["schemas"]["McpApprovalRequestParam"] | components["schemas"]["McpApprovalResponseParam"] | components["schemas"]["ReasoningParam"] | components["schemas"]["ItemReferenceParam"] | components["schemas"]["CompactionParam"] | components["schemas"]["ServerToolCallParam"] | components["schemas"]["ServerToolCallOutputParam"] | components["schemas"]["WebSearchCallParam"] | components["schemas"]["ForeignItemParam"];
+        InputItemParam: components["schemas"]["InputMessageParam"] | components["schemas"]["AssistantMessageParam"] | components["schemas"]["FunctionCallParam"] | components["schemas"]["FunctionCallOutputParam"] | components["schemas"]["McpApprovalRequestParam"] | components["schemas"]["McpApprovalResponseParam"] | components["schemas"]["ReasoningParam"] | components["schemas"]["ItemReferenceParam"] | components["schemas"]["CompactionParam"] | components["schemas"]["ServerToolCallParam"] | components["schemas"]["ServerToolCallOutputParam"] | components["schemas"]["WebSearchCallParam"] | components["schemas"]["FileSearchCallParam"] | components["schemas"]["CodeInterpreterCallParam"] | components["schemas"]["ImageGenerationCallParam"] | components["schemas"]["McpCallParam"] | components["schemas"]["McpListToolsParam"] | components["schemas"]["ForeignItemParam"];
         /**
          * InputMessage
          * @description What a user or the developer says.
@@ -7043,7 +7121,7 @@ export interface components {
              * @description The kind of item.
              * @enum {string}
              */
-            type: "reasoning" | "web_search_call" | "file_search_call" | "code_interpreter_call" | "image_generation_call" | "computer_call" | "computer_call_output" | "local_shell_call" | "local_shell_call_output" | "mcp_call" | "mcp_list_tools";
+            type: "reasoning" | "web_search_call" | "file_search_call" | "code_interpreter_call" | "image_generation_call" | "mcp_call" | "mcp_list_tools" | "computer_call" | "computer_call_output" | "local_shell_call" | "local_shell_call_output";
         } & {
             [key: string]: unknown;
         };
@@ -7331,6 +7409,32 @@ export interface components {
             files?: (components["schemas"]["OutputImagePart"] | components["schemas"]["OutputFilePart"])[];
         };
         /**
+         * McpCallParam
+         * @description A call of a tool of an MCP server.
+         */
+        McpCallParam: {
+            /** @constant */
+            type: "mcp_call";
+            /** @description The id it had before; one is given when there is none. */
+            id?: string | null;
+            /** @description How the call went, as it was received. */
+            status?: string | null;
+            /** @description The name of the server in the request. */
+            server_label: string;
+            /** @description The name of the tool. */
+            name: string;
+            /** @description The arguments as JSON text. */
+            arguments: string;
+            /** @description The request that approved it: that call is not made again. */
+            approval_request_id?: string | null;
+            /** @description What the tool gave. */
+            output?: string | null;
+            /** @description Why the call failed: a text, or an object. */
+            error?: unknown;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * McpListTools
          * @description The tools of an MCP server.
          */
@@ -7361,6 +7465,37 @@ export interface components {
             }[];
             /** @description Why there are none; null for none. */
             error: string | null;
+        };
+        /**
+         * McpListToolsParam
+         * @description The tools of an MCP server. A tool `mcp` of the request with the same label uses them, and the server is not asked for its tools again. No model is told of the item itself: it gets the tools as functions.
+         */
+        McpListToolsParam: {
+            /** @constant */
+            type: "mcp_list_tools";
+            /** @description The id it had before; one is given when there is none. */
+            id?: string | null;
+            /** @description The name of the server in the request. */
+            server_label: string;
+            /** @description The tools. */
+            tools: {
+                /** @description Its name at the server. */
+                name: string;
+                /** @description What it does. */
+                description?: string | null;
+                /** @description JSON Schema of its arguments. */
+                input_schema?: {
+                    [key: string]: unknown;
+                } | null;
+                /** @description What the server says of it. */
+                annotations?: {
+                    [key: string]: unknown;
+                } | null;
+            }[];
+            /** @description Why there are none. */
+            error?: string | null;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * McpServerTool
@@ -10804,19 +10939,21 @@ export interface components {
         };
         /**
          * WebSearchCallParam
-         * @description A web search, as it was received; kept and listed, no model is told of it.
+         * @description A search of the web, or a page that was read.
          */
         WebSearchCallParam: {
             /** @constant */
             type: "web_search_call";
             /** @description The id it had before; one is given when there is none. */
             id?: string | null;
-            /** @description The outcome of the call. */
-            status?: string;
-            /** @description What was searched for: `type`, `query`, `sources`. */
+            /** @description How the call went, as it was received. */
+            status?: string | null;
+            /** @description What was done: `type`, and `query`, `url`, `sources`. Without it the model is not told of the call. */
             action?: {
                 [key: string]: unknown;
-            };
+            } | null;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * WebSearchPreviewTool

@@ -10,7 +10,8 @@ export interface MarkedText {
 const markerPattern = / ?\[(\d{1,3})\]/g;
 /** The longest end of a text that may still become a marker, including the space before it. */
 const partialPattern = / ?\[\d{0,3}$| $/;
-const snippetLength = 300;
+/** Most characters of a passage that a citation shows. */
+export const snippetLength = 300;
 
 /**
  * Finds the `[n]` markers of passages in a text that arrives in pieces. A known marker gets its number in order of first use; an unknown marker is

@@ -6,19 +6,17 @@ import {
   stepTextBytesMax,
 } from '../../../entities/agents/flow.ts';
 import { DomainError } from '../../../entities/errors.ts';
-import type { Passage } from '../../../entities/knowledge/citation.ts';
 import type { RetrievalRecord, RunEvent, SpentCall } from '../../../entities/runs/event.ts';
 import { cutBytes } from '../../../lib/text.ts';
 import { ModelError } from '../../models/port.ts';
 import { masker } from '../../tools/masking.ts';
 import type { Subagents } from '../../tools/subagents.ts';
 import { RunTrace } from '../../tracing/run-trace.ts';
-import { CitationMarkers } from '../answer/markers.ts';
 import { RunOutput } from '../answer/output.ts';
 import { RunBudget } from '../budget.ts';
 import { domainErrorOf, failureOf, isCancel, snapshot } from '../ending.ts';
 import type { FlowStepEvent, LoopDeps, LoopStart } from '../loop-deps.ts';
-import { cite } from '../prompt/passages.ts';
+import { CitablePassages } from '../prompt/citable.ts';
 import type { RunPlan } from '../run-engine.ts';
 import { RunStop } from '../stop.ts';
 import type { SubagentParent } from '../subagents/parent.ts';
@@ -68,8 +66,7 @@ class FlowRun {
   readonly #steps: FlowSteps;
   readonly #ending: FlowEnding;
   readonly #mask: (text: string) => string;
-  /** All passages found so far: their numbers count from 1. */
-  readonly #citable: Passage[] = [];
+  readonly #citable: CitablePassages;
   /** The finished steps that readers see. */
   readonly #shown: FlowStepRecord[] = [];
   readonly #done = new Map<number, FlowStepResult>();
@@ -88,6 +85,13 @@ class FlowRun {
     this.#start = start;
     this.#deps = deps;
     this.#output = new RunOutput(deps.newId, firstSequence, before?.output ?? [], deps.answerCharsMax, flowSteps.length > 0);
+    const restored = start.cited ?? [];
+    // Old logs have passages with their steps only.
+    const known = restored.length > 0 ? restored : flowSteps.flatMap(({ passages = [] }) => passages);
+    this.#citable = new CitablePassages({
+      ...{ known, isCiting: plan.generateCitations, output: this.#output, isLogged: start.isEager },
+    });
+    this.#citable.watch();
     this.#mask = masker(Object.values(start.secrets));
     const limits = { roundsMax: deps.roundsMax, toolCallsMax: plan.toolCallsMax };
     const budget = start.budget ?? new RunBudget(limits, start.spent, start.roundsLost);
@@ -109,7 +113,8 @@ class FlowRun {
     const ready = () => this.#ready();
     const parts = { ...shared, spending, tools: this.#tools, trace: this.#trace, ready };
     this.#model = new FlowModel(parts);
-    const callAgain = continues?.call === undefined ? undefined : OpenCall.again(this.#output, continues.call);
+    const callAgain =
+      continues?.call === undefined ? undefined : OpenCall.again(this.#output, continues.call, continues.subagents);
     const retrievals: RetrievalRecord[] = [];
     const stepParts: StepParts = {
       ...{ plan, flow, start, deps, budget, output: this.#output, trace: this.#trace, tools: this.#tools },
@@ -117,7 +122,6 @@ class FlowRun {
     };
     this.#steps = new FlowSteps(stepParts);
     this.#ending = new FlowEnding({ ...shared, spending, model: this.#model, callAgain, trace: this.#trace, retrievals });
-    this.#output.watchMarkers(() => new CitationMarkers(this.#citable, plan.generateCitations));
     this.#hasYielded = start.isEager;
     for (const event of flowSteps) this.#restore(event);
     if (firstSequence > 0) return;
@@ -129,9 +133,8 @@ class FlowRun {
   }
 
   /** Takes in a step of an earlier process. A model step that failed is not done. */
-  #restore({ step, result, passages = [], isHidden }: FlowStepEvent): void {
+  #restore({ step, result, isHidden }: FlowStepEvent): void {
     if (step.status === 'failed' && step.type === 'model') return;
-    this.#citable.push(...passages);
     if (isHidden !== true) this.#shown.push(step);
     if (step.status === 'skipped') this.#done.set(result.place, result);
     else this.#remember(result);
@@ -164,11 +167,10 @@ class FlowRun {
   }
 
   async #openTools(signal: AbortSignal): Promise<void> {
-    const { generateCitations } = this.#plan;
     const run = toolRunOf(
       {
         ...{ plan: this.#plan, start: this.#start, deps: this.#deps, subagents: this.#subagents() },
-        cite: (passages) => cite(passages, this.#citable, generateCitations, this.#output),
+        cite: (passage) => this.#citable.cite([passage])[0] ?? 0,
         charged: (modelId, need, call) => this.#spending.charged(modelId, need, call),
       },
       signal,

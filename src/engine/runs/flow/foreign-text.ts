@@ -1,9 +1,9 @@
-import type { Passage } from '../../../entities/knowledge/citation.ts';
 import { escapeMarkup } from '../../../lib/markup.ts';
+import type { CitedPassage } from '../prompt/context.ts';
 
 /** Passages as people read them, each after its number. */
-export function passagesText(passages: readonly Passage[], firstNumber: number): string {
-  return passages.map(({ title, text }, index) => `[${firstNumber + index}] ${title}\n${text}`).join('\n\n');
+export function passagesText(passages: readonly CitedPassage[]): string {
+  return passages.map(({ passage: { title, text }, number }) => `[${number}] ${title}\n${text}`).join('\n\n');
 }
 
 /** The output of a tool as models read it: in marks, which it cannot end. */

@@ -6,6 +6,7 @@ import type { RunTrace } from '../../tracing/run-trace.ts';
 import type { RunOutput } from '../answer/output.ts';
 import type { RunBudget } from '../budget.ts';
 import type { LoopDeps, LoopStart } from '../loop-deps.ts';
+import type { CitablePassages } from '../prompt/citable.ts';
 import { passagesWithin, writePassages } from '../prompt/context.ts';
 import { contextOf } from '../prompt/transcript.ts';
 import { passagesIn, retrievalOf } from '../record.ts';
@@ -39,7 +40,7 @@ export interface StepParts {
   readonly values: FlowValues;
   readonly model: FlowModel;
   readonly calls: RunCalls;
-  readonly citable: Passage[];
+  readonly citable: CitablePassages;
   /** The call of a dead process that this process makes again. */
   readonly callAgain: OpenCall | undefined;
   readonly trace: RunTrace | undefined;
@@ -99,11 +100,11 @@ export class FlowSteps {
       const fitting = inputTokensMax === undefined ? found : passagesWithin(found, plan.messages, inputTokensMax);
       const passages = fitting.slice(0, limit ?? fitting.length);
       if (passages.length === 0) return { status: 'completed', input: question, text: '' };
-      const first = citable.length + 1;
-      citable.push(...passages);
-      const marked = writePassages(passages, plan.generateCitations, first);
+      const numbers = citable.cite(passages);
+      const numbered = passages.map((passage, index) => ({ passage, number: numbers[index] ?? 0 }));
+      const marked = writePassages(numbered, plan.generateCitations);
       if (!this.#named.has(id)) this.#knowledge.push(marked);
-      return { status: 'completed', input: question, text: passagesText(passages, first), marked, passages };
+      return { status: 'completed', input: question, text: passagesText(numbered), marked, passages };
     } catch (error) {
       signal.throwIfAborted();
       deps.logger.error({ err: error, runId: start.runId }, 'retrieval failed; the flow continues without passages');
@@ -132,7 +133,10 @@ export class FlowSteps {
       const tool = tools.all.get(name);
       if (tool === undefined) return failedCall(args, `There is no tool ${name} that runs in the service`);
       if (tool.requiresApproval === true)
-        return failedCall(args, `A person must approve calls of ${name}: a flow cannot wait for that`);
+        return failedCall(
+          args,
+          `A person must approve calls of ${name}: a flow answers within one turn and cannot wait for that`,
+        );
       if (budget.mustAnswer) return undefined;
       yield* calls.make([{ callId, name, arguments: args }], null, false, signal);
     }

@@ -9,6 +9,12 @@ export interface NumberedPassage {
   readonly text: string;
 }
 
+/** A passage with its number in the run, by which the answer cites it. */
+export interface CitedPassage {
+  readonly passage: Passage;
+  readonly number: number;
+}
+
 const passagePattern = /<passage n="(\d+)" title="([^"]*)"[^>]*>([\s\S]*?)<\/passage>/g;
 
 /**
@@ -17,7 +23,7 @@ const passagePattern = /<passage n="(\d+)" title="([^"]*)"[^>]*>([\s\S]*?)<\/pas
  */
 export function withPassages(
   messages: readonly ModelMessage[],
-  passages: readonly Passage[],
+  passages: readonly CitedPassage[],
   isCiting: boolean,
 ): readonly ModelMessage[] {
   if (passages.length === 0) return messages;
@@ -55,8 +61,8 @@ export function passagesWithin(
   return fitting === -1 ? passages : passages.slice(0, fitting);
 }
 
-/** The block of passages, numbered in the given order. */
-export function writePassages(passages: readonly Passage[], isCiting: boolean, firstNumber = 1): string {
+/** The block of passages with their numbers in the run. */
+export function writePassages(passages: readonly CitedPassage[], isCiting: boolean): string {
   const how = isCiting
     ? 'When a statement rests on a passage, put the passage number right behind it in square brackets, like [1]; several like [1][3]. Use no other numbers.'
     : 'Do not mention the passages or their numbers.';
@@ -65,7 +71,7 @@ export function writePassages(passages: readonly Passage[], isCiting: boolean, f
     'Answer from them where they fit the question, and say so where they do not answer it.',
     how,
     '<passages>',
-    ...passages.map((passage, index) => writePassage(passage, firstNumber + index)),
+    ...passages.map(({ passage, number }) => writePassage(passage, number)),
     '</passages>',
   ].join('\n');
 }

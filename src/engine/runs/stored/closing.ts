@@ -61,15 +61,16 @@ export function closingOf(fold: RunFold, runId: string, why: Closing): readonly 
     run = snapshot(runId, 'in_progress', []);
     bodies.push({ type: 'response.created', run });
   } else run = fold.snapshot();
-  const output = run.output.map((item) => (item.status === 'in_progress' ? cut(item) : item));
+  const isUnknown = fold.lostCallRule === 'unknown';
+  const lost = isUnknown ? unknownOutcome : stoppedCall;
+  const output = run.output.map((item) => (item.status === 'in_progress' ? cut(item, lost) : item));
   for (const [outputIndex, item] of output.entries()) {
     if (run.output[outputIndex] !== item) bodies.push(...closing(outputIndex, item, fold.openSubagents));
   }
   const last = output.at(-1);
   if (last?.type === 'server_tool_call' && run.output.at(-1)?.status === 'in_progress') {
-    const isUnknown = fold.lostCallRule === 'unknown';
     if (last.form === undefined) {
-      const item = stoppedOutput(last, isUnknown ? unknownOutcome : stoppedCall);
+      const item = stoppedOutput(last, lost);
       bodies.push({ type: 'response.output_item.added', outputIndex: output.length, item });
       bodies.push({ type: 'response.output_item.done', outputIndex: output.length, item });
       output.push(item);
@@ -87,7 +88,11 @@ export function closingOf(fold: RunFold, runId: string, why: Closing): readonly 
   return bodies.map((body, index) => ({ sequence: fold.lastSequence + 1 + index, ...body }));
 }
 
-function cut(item: RunItem): RunItem {
+/** @param lost  the error of a call. Calls with an item of their own format hold their result. */
+function cut(item: RunItem, lost: CallError): RunItem {
+  if (item.type === 'server_tool_call' && item.form !== undefined) {
+    return { ...item, status: 'failed', result: { output: '', error: lost } };
+  }
   if (item.type === 'server_tool_call' || item.type === 'server_tool_call_output') return { ...item, status: 'failed' };
   // Listings are whole from the beginning.
   return item.type === 'mcp_list_tools' ? item : { ...item, status: 'incomplete' };

@@ -8,6 +8,7 @@ import { RunFold } from '../fold.ts';
 import type { RunHold } from '../hold.ts';
 import { runLoop } from '../loop.ts';
 import type { LoopDeps } from '../loop-deps.ts';
+import { asWrittenText } from '../prompt/citable.ts';
 import { asStored } from '../prompt/history.ts';
 import { messagesOf } from '../prompt/transcript.ts';
 import { RunScope } from '../scope.ts';
@@ -195,7 +196,13 @@ export class StoredWorker {
       left.kind === 'between'
         ? messagesOf({ ...fold.snapshot(), output: left.closed }, fold.span)
         : inputs.flatMap(({ messages }) => messages);
-    const transcript = [...history, ...begun.map(asStored)];
+    const { cited } = fold;
+    // The model reads its own words with the numbers that it wrote: those of the passages.
+    const transcript = [...history, ...begun.map(asStored)].map((message) =>
+      message.runId === run.id && message.citations !== null && cited.length > 0
+        ? { ...message, content: asWrittenText(message.content, message.citations, cited) }
+        : message,
+    );
     this.#control = new StoredControl(runs, run.id, run.fence, inputs.length);
     if (run.isPauseRequested) this.askToPause();
     const start = {
@@ -211,6 +218,7 @@ export class StoredWorker {
         : isResumed
           ? { before: fold.snapshot() }
           : {}),
+      ...(cited.length === 0 ? {} : { cited: [...cited] }),
       ...(fold.flowSteps.length === 0 ? {} : { flowSteps: [...fold.flowSteps] }),
       control: this.#control,
     };

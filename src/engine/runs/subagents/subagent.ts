@@ -4,7 +4,11 @@ import type { RunError, RunEvent, RunItem, RunSnapshot, Subagent, SubagentUpdate
 import { cutText } from '../../../lib/text.ts';
 import type { Tell } from '../../tools/server-tool.ts';
 import type { SubagentFinding, SubagentLimits, SubagentTask } from '../../tools/subagents.ts';
+import { snapshot } from '../ending.ts';
+import { contextOf } from '../prompt/transcript.ts';
 import type { RunPlan } from '../run-engine.ts';
+import { unknownOutcomeOf } from '../tools/unknown-outcome.ts';
+import { isKept, type KeptSubagent, type SubagentState, stateOf } from './kept.ts';
 import type { SubagentParent } from './parent.ts';
 import { lastMessage, paused, spendingOf, workOff } from './work.ts';
 
@@ -30,28 +34,40 @@ export async function runSubagent(
   tell: Tell,
   signal: AbortSignal,
 ): Promise<SubagentFinding> {
-  const { question, agent, secrets, roundsMax, tokens } = given;
-  const { deps, runId } = parent;
+  const { agent, secrets, roundsMax, tokens, pass } = given;
+  const { runId } = parent;
   const plan = await planOf(given, parent, limits);
-  const subagent: Subagent = {
-    id: deps.newId('subagent'),
-    name: agent?.name ?? 'Researcher',
-    agentId: agent?.id ?? parent.plan.charge.agentId,
-    parentId: parent.subagent?.id ?? null,
-    task: question,
-    status: 'in_progress',
-    depth: (parent.subagent?.depth ?? 0) + 1,
+  const left = leftOf(given, parent);
+  const isNew = left === undefined || left.isOver;
+  const subagent: Subagent = isNew ? newSubagent(given, parent) : left.subagent;
+  const state = left === undefined ? undefined : stateOf(left.events);
+  const isRecorded = agent !== undefined && parent.hold !== undefined && pass?.told !== undefined;
+  const keep = (events: readonly RunEvent[]) => {
+    if (isRecorded && events.length > 0) tell({ type: 'parley.subagent.kept', subagentId: subagent.id, events });
   };
   const spending = spendingOf(parent);
   const { ledger } = spending;
-  tell({ type: 'response.subagent.started', subagent });
+  if (isNew) {
+    tell({ type: 'response.subagent.started', subagent });
+    keep(left?.events ?? []);
+  }
+  const lost = lostOf(state);
+  if (lost !== undefined) {
+    const failed = { ...subagent, status: 'failed', summary: lost.message, usage: null } as const;
+    tell({ type: 'response.subagent.completed', subagent: failed });
+    return { subagent: failed, text: '', citations: [], error: lost, isPaused: false, isOverBudget: false };
+  }
   const steps = new Steps(subagent.id, tell);
   if (plan.knowledge !== undefined) steps.show('Searching the knowledge', 0, null);
   const work = {
     ...{ timeoutMs: limits.timeoutMs, ledger, subagent: { id: subagent.id, depth: subagent.depth } },
     ...{ budget: parent.budget.share(roundsMax, tokens), secrets, keyPrefix: `${runId}:${subagent.id}` },
+    ...(state === undefined ? {} : { from: startOf(state, runId) }),
+    ...(isRecorded && pass.told !== undefined ? { told: pass.told } : {}),
   };
-  const run = await workOff(plan, work, parent, signal, (event) => {
+  const said = state === undefined ? [] : contextOf(state.closed);
+  const run = await workOff({ ...plan, messages: [...plan.messages, ...said] }, work, parent, signal, (event) => {
+    if (isKept(event)) keep([event]);
     const nested = updateOf(event);
     if (nested !== undefined) tell(nested);
     steps.take(event, spending.usage);
@@ -60,6 +76,42 @@ export async function runSubagent(
   const finding = { ...findingOf(subagent, run, usage, limits, signal), isOverBudget: tokens.hasRefused };
   tell({ type: 'response.subagent.completed', subagent: finding.subagent });
   return finding;
+}
+
+function newSubagent({ question, agent }: SubagentTask, { deps, plan, subagent }: SubagentParent): Subagent {
+  return {
+    id: deps.newId('subagent'),
+    name: agent?.name ?? 'Researcher',
+    agentId: agent?.id ?? plan.charge.agentId,
+    parentId: subagent?.id ?? null,
+    task: question,
+    status: 'in_progress',
+    depth: (subagent?.depth ?? 0) + 1,
+  };
+}
+
+/** The agent that the same call asked in a process that died. */
+function leftOf({ agent, pass }: SubagentTask, { subagent }: SubagentParent): KeptSubagent | undefined {
+  if (agent === undefined) return undefined;
+  const above = subagent?.id ?? null;
+  return pass?.before?.findLast((kept) => kept.subagent.agentId === agent.id && kept.subagent.parentId === above);
+}
+
+/** Why an asked agent cannot go on: a call of it may have acted, or is too expensive to make again. The asking model reads it. */
+function lostOf(state: SubagentState | undefined): RunError | undefined {
+  if (state?.call === undefined || state.ifLost === 'repeat') return undefined;
+  if (state.ifLost !== 'unknown') return { code: 'SERVER_ERROR', message: stopped };
+  const { code, message } = unknownOutcomeOf(state.call.name);
+  return { code, message };
+}
+
+function startOf({ closed, call, cited, subagents, nextSequence }: SubagentState, runId: string) {
+  if (closed.length === 0 && call === undefined) return { firstSequence: nextSequence, cited };
+  return {
+    ...{ firstSequence: nextSequence, cited },
+    before: snapshot(runId, 'in_progress', closed),
+    continues: { call, turnFrom: 0, subagents },
+  };
 }
 
 /** @throws DomainError NOT_FOUND for an agent that the user may not use any more. */

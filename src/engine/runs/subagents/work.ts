@@ -1,5 +1,6 @@
 import { isTerminal, type RunEvent, type RunSnapshot, type Usage } from '../../../entities/runs/event.ts';
 import type { RunBudget } from '../budget.ts';
+import type { RunHold } from '../hold.ts';
 import type { LoopDeps, LoopStart } from '../loop-deps.ts';
 import type { RunPlan } from '../run-engine.ts';
 import { RunScope } from '../scope.ts';
@@ -18,6 +19,10 @@ interface Work {
   readonly secrets: Readonly<Record<string, string>>;
   readonly keyPrefix: string;
   readonly subagent?: LoopStart['subagent'];
+  /** For an asked agent that goes on after its process died. */
+  readonly from?: Pick<LoopStart, 'firstSequence' | 'before' | 'continues' | 'cited'>;
+  /** For an asked agent in a stored run: resolves once what is kept of it is with the run. */
+  readonly told?: () => Promise<void>;
 }
 
 /**
@@ -27,7 +32,7 @@ interface Work {
  */
 export async function workOff(
   plan: RunPlan,
-  { timeoutMs, ledger, budget, secrets, keyPrefix, subagent }: Work,
+  { timeoutMs, ledger, budget, secrets, keyPrefix, subagent, from, told }: Work,
   { deps, runId, hold, pause, run: loop }: SubagentParent,
   signal: AbortSignal,
   onEvent: (event: RunEvent) => void,
@@ -39,7 +44,8 @@ export async function workOff(
   const start: LoopStart = {
     ...{ runId, firstSequence: 0, isEager: true, secrets, budget, keyPrefix },
     ...(subagent === undefined ? {} : { subagent }),
-    ...(hold === undefined ? {} : { hold }),
+    ...from,
+    ...(hold === undefined ? {} : { hold: told === undefined ? hold : recordedHold(hold, told) }),
   };
   let run: RunSnapshot | undefined;
   try {
@@ -54,6 +60,28 @@ export async function workOff(
     pause?.removeEventListener('abort', onPause);
     scope.close(run !== undefined);
   }
+}
+
+/** The hold of an asked agent: its record is with the run before the record of the run is looked at. */
+function recordedHold(hold: RunHold, told: () => Promise<void>): RunHold {
+  return {
+    isFresh: () => hold.isFresh(),
+    renew: () => hold.renew(),
+    async written(signal, isSearch) {
+      if (isSearch !== true) {
+        signal.throwIfAborted();
+        await Promise.race([told(), aborted(signal)]);
+      }
+      await hold.written(signal, isSearch);
+    },
+  };
+}
+
+/** Rejects when the signal fires. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
 }
 
 /** Adds up what a run within a run costs. Its calls are charged once, and told to the run above. */

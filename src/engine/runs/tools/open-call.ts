@@ -1,8 +1,9 @@
 import type { IdKind } from '../../../entities/ids.ts';
-import type { CallResult, RunItem, SubagentUpdate } from '../../../entities/runs/event.ts';
+import type { CallResult, RunItem, Subagent, SubagentUpdate } from '../../../entities/runs/event.ts';
 import type { CallForm } from '../../../entities/runs/tool.ts';
 import type { ServerTool } from '../../tools/server-tool.ts';
 import type { RunOutput } from '../answer/output.ts';
+import type { KeptSubagent } from '../subagents/kept.ts';
 
 export type ServerCallItem = Extract<RunItem, { readonly type: 'server_tool_call' }>;
 
@@ -39,11 +40,23 @@ export class OpenCall {
   readonly #output: RunOutput;
   #outputIndex: number;
   #state: 'waiting' | 'open' | 'closed';
+  /** What is kept of its subagents, for a call that is made again. */
+  readonly kept: readonly KeptSubagent[];
+  /** Subagents that were started and have not ended. */
+  readonly #subagents = new Map<string, Subagent>();
   /** Progress that arrived before the item was opened. */
   #early: SubagentUpdate[] = [];
 
   /** Use `prepare` or `again`. */
-  constructor(output: RunOutput, item: ServerCallItem, state: 'waiting' | 'open', others: readonly RunItem[]) {
+  constructor(
+    output: RunOutput,
+    item: ServerCallItem,
+    state: 'waiting' | 'open',
+    others: readonly RunItem[],
+    kept: readonly KeptSubagent[] = [],
+  ) {
+    this.kept = kept;
+    for (const { subagent, isOver } of kept) if (!isOver) this.#subagents.set(subagent.id, subagent);
     this.#output = output;
     this.item = item;
     this.#state = state;
@@ -55,7 +68,7 @@ export class OpenCall {
   /** A call that is not in the log yet. @param earlier  calls of the same answer that are prepared already. */
   static prepare(output: RunOutput, call: WholeCall, tool: ServerTool | undefined, earlier: readonly OpenCall[]): OpenCall {
     const { callId, name, arguments: args, isApproved } = call;
-    const form = approvedForm(tool?.form?.(args), call);
+    const form = tool?.form?.(args);
     const item: ServerCallItem = {
       ...{ type: 'server_tool_call', id: output.itemId(idKindOf(form)), status: 'in_progress', callId, name, arguments: args },
       ...(form === undefined ? {} : { form }),
@@ -65,8 +78,8 @@ export class OpenCall {
   }
 
   /** For a call whose beginning is in the log already. */
-  static again(output: RunOutput, item: ServerCallItem): OpenCall {
-    return new OpenCall(output, item, 'open', output.items);
+  static again(output: RunOutput, item: ServerCallItem, kept?: readonly KeptSubagent[]): OpenCall {
+    return new OpenCall(output, item, 'open', output.items, kept);
   }
 
   /** Emits the beginning. @param isMade  whether the call is made. */
@@ -93,12 +106,19 @@ export class OpenCall {
   }
 
   #emit(update: SubagentUpdate): void {
+    if (update.type === 'response.subagent.started') this.#subagents.set(update.subagent.id, update.subagent);
+    else if (update.type === 'response.subagent.completed') this.#subagents.delete(update.subagent.id);
     this.#output.emit({ outputIndex: this.#outputIndex, itemId: this.item.id, ...update });
   }
 
   /** Emits the end and the output of the call, once. */
   close({ form: lastForm, ...result }: CallEnd): void {
     if (this.#state !== 'open') return;
+    // Those of a dead process that were not gone on with.
+    for (const subagent of [...this.#subagents.values()].toReversed()) {
+      const ended = { ...subagent, status: 'cancelled', summary: 'Stopped before it came to its end', usage: null } as const;
+      this.#emit({ type: 'response.subagent.completed', subagent: ended });
+    }
     this.#state = 'closed';
     const output = this.#output;
     const outputIndex = this.#outputIndex;
@@ -120,11 +140,6 @@ export class OpenCall {
     output.addItem({ ...answer, status, output: '' });
     output.finishItem({ ...answer, ...result, status });
   }
-}
-
-/** An approved call has the id of the item that asked, which the common format names in the call. */
-function approvedForm(form: CallForm | undefined, { callId, isApproved }: WholeCall): CallForm | undefined {
-  return form?.type === 'mcp' && isApproved === true ? { ...form, approvalRequestId: callId } : form;
 }
 
 function idKindOf(form: CallForm | undefined): IdKind {

@@ -144,7 +144,8 @@ export async function* answerCall(
 ): AsyncGenerator<readonly ModelMessage[]> {
   let answered: Answer;
   try {
-    await context.hold.written(signal);
+    const { form } = open.item;
+    await context.hold.written(signal, form?.type === 'web_search' || form?.type === 'file_search');
     const working = work ?? new ToolWork(open, args, context, signal);
     while (await working.updates.next()) yield [];
     answered = await working.answer;
@@ -167,7 +168,7 @@ class ToolWork {
       open.tell(masked(told, mask));
       this.updates.arrived();
     };
-    const make = () => answer(open, args, context, tell, mask, signal);
+    const make = () => answer(open, args, context, { tell, told: () => this.updates.taken() }, mask, signal);
     const made = context.trace?.toolCall(open.item, make, ({ error }) => error?.code) ?? make();
     this.answer = made.finally(() => this.updates.end());
     // A caller that leaves early does not wait for the tool: the signal ends the tool.
@@ -180,15 +181,16 @@ function answerMessage({ callId }: { readonly callId: string }, { output, error 
 }
 
 async function answer(
-  { item, key }: OpenCall,
+  { item, key, kept }: OpenCall,
   args: string,
   { tools, secrets, logger, hold, keyPrefix }: ServerCallContext,
-  tell: Tell,
+  { tell, told }: { readonly tell: Tell; readonly told: () => Promise<void> },
   mask: Mask,
   signal: AbortSignal,
 ): Promise<Answer> {
   const { name } = item;
-  const pass: CallPass = { key: `${keyPrefix}:${key}`, isFresh: () => hold.isFresh(), renew: () => hold.renew() };
+  const ofHold = { isFresh: () => hold.isFresh(), renew: () => hold.renew() };
+  const pass: CallPass = { key: `${keyPrefix}:${key}`, ...ofHold, told, before: kept };
   try {
     const result = await tools.get(name)?.run(args, secrets, signal, tell, pass);
     if (result === undefined) return { output: '', error: { code: 'unknown_tool', message: `There is no tool ${name}` } };
@@ -218,6 +220,9 @@ function masked(update: SubagentUpdate, mask: Mask): SubagentUpdate {
       return { ...update, subagent: { ...update.subagent, task: mask(update.subagent.task) } };
     case 'response.subagent.progress':
       return { ...update, message: mask(update.message) };
+    case 'parley.subagent.kept':
+      // An asked agent knows no secrets of the caller.
+      return update;
     case 'response.subagent.completed': {
       const { task, summary } = update.subagent;
       return { ...update, subagent: { ...update.subagent, task: mask(task), summary: mask(summary) } };
@@ -230,6 +235,7 @@ class Updates {
   #isThere = false;
   #isOver = false;
   #wake: (() => void) | undefined;
+  #waiting: (() => void)[] = [];
 
   arrived(): void {
     this.#isThere = true;
@@ -241,8 +247,21 @@ class Updates {
     this.#wake?.();
   }
 
+  /** Resolves once the reader has come back for more with nothing left: it has all that arrived before. */
+  taken(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      this.arrived();
+    });
+  }
+
   /** Resolves when there was progress since the last call; false when the tool has finished. */
   async next(): Promise<boolean> {
+    if (!this.#isThere) {
+      const waiting = this.#waiting;
+      this.#waiting = [];
+      for (const resolve of waiting) resolve();
+    }
     if (!this.#isThere && !this.#isOver) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;

@@ -4,6 +4,7 @@ import { RunOutput } from '../answer/output.ts';
 import { RunBudget } from '../budget.ts';
 import { runLoop } from '../loop.ts';
 import type { LoopDeps } from '../loop-deps.ts';
+import { CitablePassages } from '../prompt/citable.ts';
 import { withPassages } from '../prompt/context.ts';
 import { requestOf } from '../prompt/model-request.ts';
 import { findPassages } from '../prompt/passages.ts';
@@ -31,7 +32,8 @@ export async function countInputTokens(plan: RunPlan, deps: LoopDeps, signal: Ab
   let { messages } = plan;
   if (plan.knowledge !== undefined && plan.knowledge.question !== '') {
     const output = new RunOutput(deps.newId, 0, [], deps.answerCharsMax);
-    messages = withPassages(messages, await findPassages(plan, deps, [], output, runId, signal), plan.generateCitations);
+    const citable = new CitablePassages({ known: [], isCiting: plan.generateCitations, output, isLogged: false });
+    messages = withPassages(messages, await findPassages(plan, deps, citable, output, runId, signal), plan.generateCitations);
   }
   return tokensOf(requestOf(plan, tools, messages, { mustAnswer: false, hasCalled: false }));
 }

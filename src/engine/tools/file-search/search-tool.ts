@@ -22,7 +22,7 @@ export interface FileSearchContext {
   readonly tokensMax: number;
   readonly resultCharsMax: number;
   now(): Date;
-  cite(passages: readonly Passage[]): number;
+  cite(passage: Passage): number;
 }
 
 /** A passage with the file it is from. */
@@ -93,7 +93,7 @@ function resultOf({ resultCharsMax, plan, cite }: FileSearchContext, query: stri
     const around = title.length + headingPath.length + tagChars;
     if (left < around) break;
     // An upload has no address of its own: the responses format names its file.
-    const n = cite([isContentLink(url) ? { ...passage, fileId } : passage]);
+    const n = cite(isContentLink(url) ? { ...passage, fileId } : passage);
     const attributes = { n, title, section: headingPath === '' ? null : headingPath, page };
     const marked = markForeign('passage', attributes, text, left - around);
     left -= marked.length;

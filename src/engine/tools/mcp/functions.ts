@@ -16,6 +16,8 @@ export interface FunctionsOptions {
   readonly endpoint: McpEndpoint;
   readonly run: ToolRun;
   readonly allowed: AllowedTools;
+  /** The server's tools, as the caller has them; absent: the server is asked. */
+  readonly listed?: readonly ListedTool[];
   requiresApproval(tool: ListedTool): boolean;
   /** Of the calls on the responses API; absent: `server_tool_call`. */
   form?(tool: ListedTool): CallForm;

@@ -16,7 +16,7 @@ export function createMcpKind({ servers }: { readonly servers: McpServers }): To
     isReadOnly: false,
     description: 'Calls the tools of an MCP server at an address that the request names.',
     functionNames: () => [],
-    async open({ options, requireApproval }: EnabledTool, run: ToolRun): Promise<OpenedTool> {
+    async open({ options, requireApproval, listed }: EnabledTool, run: ToolRun): Promise<OpenedTool> {
       const endpoint = endpointOf(options, run.secrets);
       const allowed = readAllowed(options.allowed_tools);
       const asks = readApproval(options.require_approval);
@@ -25,9 +25,12 @@ export function createMcpKind({ servers }: { readonly servers: McpServers }): To
         endpoint,
         run,
         allowed,
+        ...(listed === undefined ? {} : { listed }),
         requiresApproval: (tool) => requireApproval === true || asks(tool),
-        form: (tool) => ({ type: 'mcp', serverLabel: endpoint.name, tool: tool.name, approvalRequestId: null }),
+        form: (tool) => ({ type: 'mcp', serverLabel: endpoint.name, tool: tool.name }),
       });
+      // The caller has this listing already.
+      if (listed !== undefined) return opened;
       const tools = found?.tools.filter((tool) => isAllowed(tool, allowed)) ?? [];
       return { ...opened, listings: [{ serverLabel: endpoint.name, tools, error }] };
     },

@@ -3,7 +3,7 @@ import { masker } from '../masking.ts';
 import type { OpenedTool } from '../tool-kind.ts';
 import { secretsOf } from './endpoint.ts';
 import { type FunctionsOptions, functionsOf } from './functions.ts';
-import type { McpTools } from './listing.ts';
+import { type McpTools, readTools } from './listing.ts';
 
 /** The tools of a server for one run, and what it was found to have; or why it has none now. */
 export interface OpenedServer extends OpenedTool {
@@ -18,9 +18,10 @@ export interface OpenedServer extends OpenedTool {
  * @throws the reason of the run's signal.
  */
 export async function openServer(options: FunctionsOptions): Promise<OpenedServer> {
-  const { servers, endpoint, run } = options;
+  const { servers, endpoint, run, listed } = options;
   try {
-    const found = await servers.tools(endpoint, run.plan.charge, run.signal);
+    // A caller's list is as foreign as a server's.
+    const found = listed === undefined ? await servers.tools(endpoint, run.plan.charge, run.signal) : readTools(listed);
     const functions = functionsOf(found.tools, options);
     const note =
       found.leftOut > 0 ? `The MCP server ${endpoint.name} has ${found.leftOut} more tools, which are not offered.` : '';

@@ -39,13 +39,14 @@ export function createAskTool(agent: AskableAgent, subagents: Subagents, cited: 
       },
     },
     hint: `Asking ${cutText(agent.name, 100)}`,
-    ifLost: 'end',
-    async run(args, _secrets, signal, tell) {
+    // It goes on behind its last outcome: its own calls are recorded like those of a run.
+    ifLost: 'repeat',
+    async run(args, _secrets, signal, tell, pass) {
       const question = textArgument(args, 'question', questionLengthMax);
       const stopsShort = subagents.stopsShort();
       if (stopsShort !== undefined) throw new DomainError('CONFLICT', `The agent was not asked: ${stopsShort}`);
       const task = {
-        ...{ question, task: question, agent, secrets: {} },
+        ...{ question, task: question, agent, secrets: {}, pass },
         ...{ roundsMax: Math.min(roundsMax, subagents.roundsLeft - 1), tokens: subagents.tokens.part() },
       };
       const finding = await subagents.run(task, tell, signal);

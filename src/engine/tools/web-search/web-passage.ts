@@ -21,10 +21,10 @@ export function webPassage({
 
 /** The citable pages of one run: each address has one number, however often it is found. */
 export class WebSources {
-  readonly #cite: (passages: readonly Passage[]) => number;
+  readonly #cite: (passage: Passage) => number;
   readonly #numbers = new Map<string, number>();
 
-  constructor(cite: (passages: readonly Passage[]) => number) {
+  constructor(cite: (passage: Passage) => number) {
     this.#cite = cite;
   }
 
@@ -32,7 +32,7 @@ export class WebSources {
   numberOf(page: { readonly url: string; readonly title: string; readonly text: string }): number {
     const known = this.#numbers.get(page.url);
     if (known !== undefined) return known;
-    const number = this.#cite([webPassage(page)]);
+    const number = this.#cite(webPassage(page));
     this.#numbers.set(page.url, number);
     return number;
   }

@@ -7,7 +7,7 @@ export const profileFields = `headline description trainingDescription features 
 
 /** A standing tool: members that it does not have are left out of replies. */
 export const enabledToolFields =
-  'type requireApproval includeXSearch filters { allowedDomains blockedDomains } n maxNumResults searchContextSize model size quality background outputFormat server serverLabel serverUrl fileId scope allowedTools dataSourceIds vectorStoreIds fileIds agents';
+  'type requireApproval includeXSearch filters { allowedDomains blockedDomains } n maxNumResults searchContextSize model size quality background outputFormat outputCompression style moderation inputFidelity server serverId name serverLabel serverUrl fileId scope allowedTools dataSourceIds vectorStoreIds fileIds agents';
 
 /** The contract's AI: the members of every reply, by the contract's names. */
 export const agentFields = `id createdAt updatedAt name description instructions introduction seed src

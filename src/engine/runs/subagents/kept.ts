@@ -1,0 +1,98 @@
+import type { Passage } from '../../../entities/knowledge/citation.ts';
+import type { LostCallRule, RunEvent, RunItem, Subagent } from '../../../entities/runs/event.ts';
+
+type ServerCallItem = Extract<RunItem, { readonly type: 'server_tool_call' }>;
+
+/** What the log keeps of an asked agent while its call is open: a process that takes the run over goes on behind the last outcome. */
+export interface KeptSubagent {
+  readonly subagent: Subagent;
+  /** It was completed, and its call was not. */
+  readonly isOver: boolean;
+  readonly events: readonly RunEvent[];
+}
+
+/** Where an asked agent goes on. */
+export interface SubagentState {
+  /** Its closed items up to its last outcome, or up to the call under way. */
+  readonly closed: readonly RunItem[];
+  /** Its call that was under way; undefined: its model is asked next. */
+  readonly call: ServerCallItem | undefined;
+  readonly ifLost: LostCallRule | undefined;
+  readonly cited: readonly Passage[];
+  /** Those that its call under way had started. */
+  readonly subagents: readonly KeptSubagent[];
+  readonly nextSequence: number;
+}
+
+/** Whether an event of an asked agent is kept: its calls, its closed items, what it may cite, and its own subagents. Texts are in closed items. */
+export function isKept(event: RunEvent): boolean {
+  switch (event.type) {
+    case 'response.output_item.added':
+      return event.item.type === 'server_tool_call';
+    case 'response.output_item.done':
+    case 'response.server_tool_call.in_progress':
+    case 'response.subagent.started':
+    case 'response.subagent.completed':
+    case 'parley.subagent.kept':
+    case 'parley.cited':
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Collects what is kept of the subagents of the call that is open. */
+export class KeptSubagents {
+  readonly #kept = new Map<string, { subagent: Subagent; isOver: boolean; events: RunEvent[] }>();
+
+  note(event: RunEvent): void {
+    switch (event.type) {
+      case 'response.subagent.started':
+        this.#kept.set(event.subagent.id, { subagent: event.subagent, isOver: false, events: [] });
+        break;
+      case 'parley.subagent.kept':
+        this.#kept.get(event.subagentId)?.events.push(...event.events);
+        break;
+      case 'response.subagent.completed': {
+        const kept = this.#kept.get(event.subagent.id);
+        if (kept !== undefined) kept.isOver = true;
+        break;
+      }
+      case 'response.output_item.done':
+        this.#kept.clear();
+        break;
+    }
+  }
+
+  get all(): readonly KeptSubagent[] {
+    return [...this.#kept.values()].map((kept) => ({ ...kept, events: [...kept.events] }));
+  }
+}
+
+/** The state in which a dead process left an asked agent. What its model said last, and nothing followed, is said anew. */
+export function stateOf(events: readonly RunEvent[]): SubagentState {
+  const items: RunItem[] = [];
+  const cited: Passage[] = [];
+  const subagents = new KeptSubagents();
+  let ifLost: LostCallRule | undefined;
+  for (const event of events) {
+    subagents.note(event);
+    if (event.type === 'response.output_item.added' || event.type === 'response.output_item.done') {
+      // A process that went on left out what stood behind this place.
+      items.splice(event.outputIndex, Number.POSITIVE_INFINITY, event.item);
+    } else if (event.type === 'response.server_tool_call.in_progress') ifLost = event.ifLost;
+    else if (event.type === 'parley.cited') cited.push(...event.passages);
+  }
+  const last = items.at(-1);
+  const nextSequence = (events.at(-1)?.sequence ?? -1) + 1;
+  const state = { ifLost, cited, subagents: subagents.all, nextSequence };
+  if (last?.type === 'server_tool_call' && last.status === 'in_progress') {
+    return { ...state, closed: items.slice(0, -1), call: last };
+  }
+  return { ...state, closed: items.slice(0, items.findLastIndex(isOutcome) + 1), call: undefined };
+}
+
+function isOutcome(item: RunItem): boolean {
+  if (item.type === 'server_tool_call') return item.form !== undefined;
+  return item.type === 'server_tool_call_output' || item.type === 'mcp_list_tools';
+}
