@@ -55,7 +55,10 @@ export const mcpCallParam = openComponent('McpCallParam', 'A call of a tool of a
   arguments: text('The arguments as JSON text.'),
   approval_request_id: text('The request that approved it: that call is not made again.').nullish(),
   output: text('What the tool gave.').nullish(),
-  error: z.unknown().optional().meta({ description: 'Why the call failed: a text, or an object.' }),
+  error: z
+    .union([z.string(), record('As the server told it.')])
+    .nullish()
+    .meta({ description: 'Why the call failed.' }),
 });
 export const mcpListToolsParam = openComponent(
   'McpListToolsParam',

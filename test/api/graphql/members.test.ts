@@ -56,6 +56,8 @@ async function fill(agentId: string, dataSourceId: string): Promise<void> {
     lastIndexedAt: new Date(),
   };
   await db.prisma.dataSource.update({ where: { id: dataSourceId }, data: broken });
+  // Nothing indexes in this process, and a source has no error while a run goes on.
+  await db.prisma.sourceRun.updateMany({ where: { dataSourceId }, data: { status: 'FAILED', endedAt: new Date() } });
 }
 
 /** A field with the leaves below it, two levels deep; undefined for one that needs arguments. */

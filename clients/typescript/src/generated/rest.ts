@@ -7429,8 +7429,10 @@ export interface components {
             approval_request_id?: string | null;
             /** @description What the tool gave. */
             output?: string | null;
-            /** @description Why the call failed: a text, or an object. */
-            error?: unknown;
+            /** @description Why the call failed. */
+            error?: string | {
+                [key: string]: unknown;
+            } | null;
         } & {
             [key: string]: unknown;
         };
