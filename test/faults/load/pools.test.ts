@@ -33,6 +33,12 @@ beforeAll(async () => {
   dns = await startDnsServer(({ name }) => (name.startsWith('silent') ? 'silent' : ['127.0.0.1']));
   const server = createServer((request, response) => {
     if (request.url === '/page') response.end('The fair opens on 9 May.');
+    if (request.url?.startsWith('/search?') && !request.url.includes('silent')) {
+      response.setHeader('content-type', 'application/json');
+      response.end(
+        JSON.stringify({ results: [{ title: 'The fair', url: 'https://fair.example/', content: 'It opens on 9 May.' }] }),
+      );
+    }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   site = Object.assign(server, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
@@ -40,7 +46,13 @@ beforeAll(async () => {
 beforeEach(async () => {
   upstream.reset();
   service = await startService({
-    env: { ...poolEnv, OPENAI_BASE_URL: upstream.url, EGRESS_ALLOW: '127.0.0.1', EGRESS_DNS_SERVERS: dns.address },
+    env: {
+      ...poolEnv,
+      OPENAI_BASE_URL: upstream.url,
+      EGRESS_ALLOW: '127.0.0.1',
+      EGRESS_DNS_SERVERS: dns.address,
+      SEARCH_URL: site.url,
+    },
   });
   names = service.deps.pools.names;
 });

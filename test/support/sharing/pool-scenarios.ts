@@ -36,6 +36,8 @@ export const poolEnv = {
   SOCKETS_MAX: String(poolMax),
   REQUESTS_ACTIVE_MAX: '2',
   PYTHON_PROGRAMS_MAX: '1',
+  SPREADSHEETS_MAX: '1',
+  SEARCH_CALLS_MAX: '1',
   PROMPT_READERS_MAX: '1',
   INDEX_CONCURRENCY: '1',
   EGRESS_CALLS_MAX: '12',
@@ -144,18 +146,38 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
   },
   async python({ service, upstream, greedy, newcomer }) {
     if ((await findBox()) === undefined) throw new Error('this machine has no box for Python: the pool cannot be shown');
-    const program = (code: string) => ({ toolCalls: [{ id: 'call_1', name: 'python', arguments: JSON.stringify({ code }) }] });
-    upstream.otherwise((request) => {
-      const said = JSON.stringify(request.body?.messages);
-      if (said.includes('"role":"tool"')) return { text: 'Done' };
-      return program(said.includes('loop') ? 'while True: pass' : 'print(6 * 7)');
-    });
+    answerWithTool(upstream, 'python', (isSlow) => ({ code: isSlow ? 'while True: pass' : 'print(6 * 7)' }));
     const run = (who: Person, input: string) =>
       who.post(responsesPath, { model: testModel, input, tools: [{ type: 'python' }], store: false });
-    for (const who of greedy.slice(0, 6)) void run(who, 'loop').catch(() => undefined);
+    for (const who of greedy.slice(0, 6)) void run(who, 'slow').catch(() => undefined);
     await eventually(() => expect(service.deps.pools.countOf('python')).toBe(1));
-    const { status, body } = await within(boundMs, run(newcomer, 'count'));
+    const { status, body } = await within(boundMs, run(newcomer, 'quick'));
     expect([status, JSON.stringify(body)]).toEqual([200, expect.stringContaining('42')]);
+  },
+  async spreadsheet({ service, upstream, greedy, newcomer }) {
+    const slow = Array.from({ length: 2_000 }, () => ['=SUM(A1:A1000000)']);
+    answerWithTool(upstream, 'spreadsheet', (isSlow) => ({
+      operation: 'create',
+      file: 'a.xlsx',
+      values: isSlow ? slow : [['=6*7']],
+    }));
+    const run = (who: Person, input: string) =>
+      who.post(responsesPath, { model: testModel, input, tools: [{ type: 'spreadsheet' }], store: false });
+    for (const who of greedy.slice(0, 6)) void run(who, 'slow').catch(() => undefined);
+    await eventually(() => expect(service.deps.pools.countOf('spreadsheet')).toBe(1));
+    const { status, body } = await within(boundMs, run(newcomer, 'quick'));
+    expect([status, JSON.stringify(body)]).toEqual([200, expect.stringContaining('42')]);
+    expect(service.deps.pools.countOf('spreadsheet')).toBe(1);
+  },
+  async 'web-searches'({ service, upstream, greedy, newcomer }) {
+    answerWithTool(upstream, 'web_search', (isSlow) => ({ query: isSlow ? 'silent' : 'fair' }));
+    const run = (who: Person, input: string) =>
+      who.post(responsesPath, { model: testModel, input, tools: [{ type: 'web_search' }], store: false });
+    for (const who of greedy.slice(0, 6)) void run(who, 'slow').catch(() => undefined);
+    await eventually(() => expect(service.deps.pools.countOf('web-searches')).toBe(1));
+    const { status, body } = await within(boundMs, run(newcomer, 'quick'));
+    expect([status, body.output[0]]).toMatchObject([200, { type: 'web_search_call', status: 'completed' }]);
+    expect(service.deps.pools.countOf('web-searches')).toBe(1);
   },
   async 'prompt-readers'({ service, upstream, greedy, newcomer }) {
     upstream.otherwise({ text: 'Read' });
@@ -176,7 +198,8 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
         ...{ model: testModel, input: 'Hi', store: false },
         tools: [{ type: 'mcp', server_label: label, server_url: `${site.url}${path}`, require_approval: 'never' }],
       });
-    for (const [index, who] of greedy.entries()) void callServer(who, '/silent', `server_${index}`).catch(() => undefined);
+    // Sessions with one address are shared.
+    for (const [index, who] of greedy.entries()) void callServer(who, `/silent/${index}`, 'silent').catch(() => undefined);
     await eventually(() => expect(service.deps.pools.countOf('mcp-sessions')).toBeGreaterThanOrEqual(poolMax / 2));
     const { status, body } = await within(boundMs, callServer(newcomer, '/page', 'page'));
     expect([status, body.output[0].type]).toEqual([200, 'mcp_list_tools']);
@@ -244,4 +267,13 @@ function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error(`not within ${timeoutMs} ms`)), timeoutMs);
   return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
+}
+
+/** The model calls one tool, then ends. @param argsOf  its arguments, for input with the word "slow" and for other input. */
+function answerWithTool(upstream: Upstream, name: string, argsOf: (isSlow: boolean) => object): void {
+  upstream.otherwise((request) => {
+    const said = JSON.stringify(request.body?.messages);
+    if (said.includes('"role":"tool"')) return { text: 'Done' };
+    return { toolCalls: [{ id: 'call_1', name, arguments: JSON.stringify(argsOf(said.includes('slow'))) }] };
+  });
 }
