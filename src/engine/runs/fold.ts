@@ -13,6 +13,7 @@ import {
   type Usage,
 } from '../../entities/runs/event.ts';
 import { storableText } from '../../lib/text.ts';
+import type { BegunResearch } from '../tools/tool-kind.ts';
 import type { FlowStepEvent } from './loop-deps.ts';
 import type { TranscriptSpan } from './prompt/transcript.ts';
 import { type KeptSubagent, KeptSubagents } from './subagents/kept.ts';
@@ -40,6 +41,7 @@ export class RunFold {
   #rule: LostCallRule | undefined;
   readonly #flowSteps: FlowStepEvent[] = [];
   readonly #cited: Passage[] = [];
+  readonly #researches: BegunResearch[] = [];
   readonly #kept = new KeptSubagents();
   /** How many items were closed when the last step of the flow was recorded. */
   #doneAtStep = -1;
@@ -92,6 +94,9 @@ export class RunFold {
       case 'parley.cited':
         this.#cited.push(...event.passages);
         break;
+      case 'parley.research':
+        this.#researches.push({ key: event.key, questions: event.questions });
+        break;
       case 'parley.usage':
         this.#spent = event.usage;
         this.#calls.push(...event.calls);
@@ -132,6 +137,11 @@ export class RunFold {
   /** The passages that the answer may cite, in the order of their numbers. */
   get cited(): readonly Passage[] {
     return this.#cited;
+  }
+
+  /** The calls of `deep_research` that were begun. */
+  get researches(): readonly BegunResearch[] {
+    return this.#researches;
   }
 
   /** Whether the log ends behind a finished step of a flow, with nothing begun since. */

@@ -7,7 +7,7 @@ import type { AgentTools } from '../tools/agent-tools.ts';
 import type { AgentServers } from '../tools/mcp/agent-servers.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { SubagentLimits, SubagentPlan } from '../tools/subagents.ts';
-import type { RunFiles } from '../tools/tool-kind.ts';
+import type { BegunResearch, RunFiles } from '../tools/tool-kind.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { RunBudget } from './budget.ts';
 import type { RunControl } from './control.ts';
@@ -79,6 +79,8 @@ export interface LoopStart {
   readonly flowSteps?: readonly FlowStepEvent[];
   /** The passages that it may cite already, in the order of their numbers. */
   readonly cited?: readonly Passage[];
+  /** The calls of `deep_research` in earlier processes, and before pauses. */
+  readonly researches?: readonly BegunResearch[];
   /** Rounds, tool calls and time used before. */
   readonly spent?: RunSpent;
   /** Model calls of dead processes whose answers are not in the log: they count as rounds. */

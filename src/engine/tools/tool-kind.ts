@@ -67,6 +67,8 @@ export interface ToolRun {
   readonly secrets: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly subagents: Subagents;
+  /** The calls of `deep_research` that the run began in earlier processes, and before pauses. */
+  readonly researches: readonly BegunResearch[];
   readonly files: RunFiles;
   /**
    * Makes one upstream call that costs tokens: reserves them of the organization's limit before, and charges the ledger and the run after.
@@ -84,6 +86,13 @@ export interface ToolRun {
    * @returns its number: the same however often it is found in the run.
    */
   cite(passage: Passage): number;
+}
+
+/** A call of `deep_research`, as the log keeps it. */
+export interface BegunResearch {
+  /** The key of the call. */
+  readonly key: string;
+  readonly questions: readonly string[];
 }
 
 /** The files of the run's chat. A stateless run has those of its own calls only, in memory. */
