@@ -1,6 +1,7 @@
 import { type NewMessage, withTimes } from '../../entities/chats/chat.ts';
 import type { Citation, Passage } from '../../entities/knowledge/citation.ts';
 import {
+  type BegunResearch,
   isPause,
   isTerminal,
   type LostCallRule,
@@ -13,7 +14,6 @@ import {
   type Usage,
 } from '../../entities/runs/event.ts';
 import { storableText } from '../../lib/text.ts';
-import type { BegunResearch } from '../tools/tool-kind.ts';
 import type { FlowStepEvent } from './loop-deps.ts';
 import type { TranscriptSpan } from './prompt/transcript.ts';
 import { type KeptSubagent, KeptSubagents } from './subagents/kept.ts';

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
 import type { Passage } from '../../entities/knowledge/citation.ts';
-import type { RunEvent, RunSnapshot, RunSpent, Subagent } from '../../entities/runs/event.ts';
+import type { BegunResearch, RunEvent, RunSnapshot, RunSpent, Subagent } from '../../entities/runs/event.ts';
 import type { ModelRouter } from '../models/router.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
 import type { AgentServers } from '../tools/mcp/agent-servers.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { SubagentLimits, SubagentPlan } from '../tools/subagents.ts';
-import type { BegunResearch, RunFiles } from '../tools/tool-kind.ts';
+import type { RunFiles } from '../tools/tool-kind.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { RunBudget } from './budget.ts';
 import type { RunControl } from './control.ts';

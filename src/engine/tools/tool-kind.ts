@@ -1,5 +1,6 @@
 import type { FaultNotes } from '../../entities/fault-notes.ts';
 import type { Passage } from '../../entities/knowledge/citation.ts';
+import type { BegunResearch } from '../../entities/runs/event.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
 import type { EnabledTool, ListedTool, OutputFile, ToolType } from '../../entities/runs/tool.ts';
 import type { TokenUsage } from '../models/port.ts';
@@ -86,13 +87,6 @@ export interface ToolRun {
    * @returns its number: the same however often it is found in the run.
    */
   cite(passage: Passage): number;
-}
-
-/** A call of `deep_research`, as the log keeps it. */
-export interface BegunResearch {
-  /** The key of the call. */
-  readonly key: string;
-  readonly questions: readonly string[];
 }
 
 /** The files of the run's chat. A stateless run has those of its own calls only, in memory. */

@@ -362,14 +362,17 @@ export interface SubagentKeptBody {
   readonly subagentId: string;
   readonly events: readonly RunEvent[];
 }
-/** The questions of a call of `deep_research`: a process that makes the call again does not plan anew, and counts them. Never shown. */
-export interface ResearchBody {
-  readonly type: 'parley.research';
-  readonly outputIndex: number;
-  readonly itemId: string;
+/** A call of `deep_research`, once its questions are known. */
+export interface BegunResearch {
   /** The key of the call, the same when it is made again. */
   readonly key: string;
   readonly questions: readonly string[];
+}
+/** Kept so that a process that makes the call again does not plan anew, and counts the questions. Never shown. */
+export interface ResearchBody extends BegunResearch {
+  readonly type: 'parley.research';
+  readonly outputIndex: number;
+  readonly itemId: string;
 }
 type UpdateBody = SubagentEventBody | SubagentKeptBody | ResearchBody;
 /** The same without the members that name the call. */

@@ -4,7 +4,7 @@ import type { TestClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Killable, prepareKillable } from '../../support/processes/killable.ts';
 import { messagesOf } from '../../support/runs/research.ts';
-import { eventsOf } from '../../support/runs/response-walk.ts';
+import { eventsOf, walk } from '../../support/runs/response-walk.ts';
 import { heldAnswer, never, type UpstreamScript } from '../../support/upstream.ts';
 
 /** A run whose tools found passages goes on in another process, or after a pause: a number names the passage that it named before. */
@@ -31,12 +31,15 @@ const search = (query: string, id: string): UpstreamScript => ({
   toolCalls: [{ id, name: 'web_search', arguments: JSON.stringify({ query }) }],
 });
 const told = () => messagesOf(world.upstream.requests.at(-1)).map(({ content }) => String(content));
-const ended = (ann: TestClient, id: string) =>
-  eventually(async () => {
+async function ended(ann: TestClient, id: string) {
+  const response = await eventually(async () => {
     const { body } = await ann.get(`${path}/${id}`);
     expect(body.status).not.toBe('in_progress');
     return body;
   });
+  expect(walk(eventsOf(await Array.fromAsync(ann.sse('GET', `${path}/${id}?stream=true`))))).toEqual(response);
+  return response;
+}
 /** What the markers of a message name: its text with the address in place of each number. */
 // biome-ignore lint/suspicious/noExplicitAny: an item of the wire format.
 const cited = ({ content: [{ text, annotations }] }: any) => {
@@ -71,8 +74,6 @@ describe('numbers of passages after a kill', () => {
     const second = told().at(-1) ?? '';
     expect(second).toMatch(/n="3"[^>]*green/);
     expect(second).toMatch(/n="2"[^>]*red/);
-    const events = eventsOf(await Array.fromAsync(ann.sse('GET', `${path}/${id}?stream=true`)));
-    expect(events.at(-1)?.response).toEqual(response);
   });
 
   it('are the same in what the model said before its call', async () => {
@@ -130,6 +131,7 @@ it('numbers of passages name the same after a pause', async () => {
   expect((await ann.post(`${path}/${body.id}/pause`)).status).toBe(200);
   world.upstream.next({ text: 'Blue [1], as said of red [2].' });
   const { body: resumed } = await ann.post(`${path}/${body.id}/resume`);
+  expect(await ended(ann, body.id)).toEqual(resumed);
   expect(resumed.status).toBe('completed');
   expect(told().some((text) => text.includes('Red there is [2].'))).toBe(true);
   const said = resumed.output.filter(({ type }: { type: string }) => type === 'message');

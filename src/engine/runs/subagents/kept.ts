@@ -1,6 +1,5 @@
 import type { Passage } from '../../../entities/knowledge/citation.ts';
-import type { EndedSubagent, LostCallRule, RunEvent, RunItem, Subagent } from '../../../entities/runs/event.ts';
-import type { BegunResearch } from '../../tools/tool-kind.ts';
+import type { BegunResearch, EndedSubagent, LostCallRule, RunEvent, RunItem, Subagent } from '../../../entities/runs/event.ts';
 
 type ServerCallItem = Extract<RunItem, { readonly type: 'server_tool_call' }>;
 
