@@ -21,6 +21,8 @@ export class RunBudget {
   readonly #run: RunBudget | undefined;
   /** Tokens of its subagents, of all levels. A subagent shares its own with those that it starts. */
   readonly subagentTokens: TokenAllowance;
+  /** Those of them that its own `deep_research` uses. */
+  readonly researchTokens: TokenAllowance;
   /** Tokens of its own model calls; undefined for a run that is no subagent: no limit. */
   readonly tokens: TokenAllowance | undefined;
   readonly #roundsLost: number;
@@ -37,6 +39,7 @@ export class RunBudget {
     this.tokens = tokens;
     const { subagentTokensMax = Number.POSITIVE_INFINITY } = limits;
     this.subagentTokens = tokens ?? new TokenAllowance(subagentTokensMax, undefined, before.subagentTokens);
+    this.researchTokens = this.subagentTokens.part(undefined, before.researchTokens);
     this.#roundsLost = roundsLost;
     this.#rounds = before.rounds;
     this.#toolCalls = before.toolCalls;
@@ -67,7 +70,12 @@ export class RunBudget {
 
   get spent(): Omit<RunSpent, 'workedMs'> {
     const { used: subagentTokens } = this.subagentTokens;
-    return { rounds: this.#rounds, toolCalls: this.#toolCalls, ...(subagentTokens === 0 ? {} : { subagentTokens }) };
+    const { used: researchTokens } = this.researchTokens;
+    return {
+      ...{ rounds: this.#rounds, toolCalls: this.#toolCalls },
+      ...(subagentTokens === 0 ? {} : { subagentTokens }),
+      ...(researchTokens === 0 ? {} : { researchTokens }),
+    };
   }
 
   /** The budget of a subagent of this run. @param tokens  a part of `subagentTokens`. */

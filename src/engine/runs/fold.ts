@@ -1,6 +1,7 @@
 import { type NewMessage, withTimes } from '../../entities/chats/chat.ts';
 import type { Citation, Passage } from '../../entities/knowledge/citation.ts';
 import {
+  type BegunResearch,
   isPause,
   isTerminal,
   type LostCallRule,
@@ -40,6 +41,7 @@ export class RunFold {
   #rule: LostCallRule | undefined;
   readonly #flowSteps: FlowStepEvent[] = [];
   readonly #cited: Passage[] = [];
+  readonly #researches: BegunResearch[] = [];
   readonly #kept = new KeptSubagents();
   /** How many items were closed when the last step of the flow was recorded. */
   #doneAtStep = -1;
@@ -92,6 +94,9 @@ export class RunFold {
       case 'parley.cited':
         this.#cited.push(...event.passages);
         break;
+      case 'parley.research':
+        this.#researches.push({ key: event.key, questions: event.questions });
+        break;
       case 'parley.usage':
         this.#spent = event.usage;
         this.#calls.push(...event.calls);
@@ -132,6 +137,11 @@ export class RunFold {
   /** The passages that the answer may cite, in the order of their numbers. */
   get cited(): readonly Passage[] {
     return this.#cited;
+  }
+
+  /** The calls of `deep_research` that were begun. */
+  get researches(): readonly BegunResearch[] {
+    return this.#researches;
   }
 
   /** Whether the log ends behind a finished step of a flow, with nothing begun since. */

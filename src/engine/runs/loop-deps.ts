@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
 import type { Passage } from '../../entities/knowledge/citation.ts';
-import type { RunEvent, RunSnapshot, RunSpent, Subagent } from '../../entities/runs/event.ts';
+import type { BegunResearch, RunEvent, RunSnapshot, RunSpent, Subagent } from '../../entities/runs/event.ts';
 import type { ModelRouter } from '../models/router.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
 import type { AgentServers } from '../tools/mcp/agent-servers.ts';
@@ -79,6 +79,8 @@ export interface LoopStart {
   readonly flowSteps?: readonly FlowStepEvent[];
   /** The passages that it may cite already, in the order of their numbers. */
   readonly cited?: readonly Passage[];
+  /** The calls of `deep_research` in earlier processes, and before pauses. */
+  readonly researches?: readonly BegunResearch[];
   /** Rounds, tool calls and time used before. */
   readonly spent?: RunSpent;
   /** Model calls of dead processes whose answers are not in the log: they count as rounds. */

@@ -298,10 +298,11 @@ class Run {
     this.#selection = call.selection;
     this.#hasCalled ||= call.hasCalled;
     this.#serviceTier = call.serviceTier ?? this.#serviceTier;
+    const used = call.usage(wasCut);
+    // First, because the log says with the charge what subagents have used.
+    share?.release(used === undefined ? 0 : used.inputTokens + used.outputTokens);
     this.#spending.charge(call, wasCut, performance.now() - startedMs);
     hold.release();
-    const used = call.usage(wasCut);
-    share?.release(used === undefined ? 0 : used.inputTokens + used.outputTokens);
     this.#deps.timings?.modelCall(call, wasCut, startedMs);
     const { selection, finish } = call;
     trace?.end({ selection, finish, usage: call.usage(wasCut), wasCut });

@@ -36,8 +36,9 @@ export class TokenAllowance {
     return Math.max(0, this.#whole === undefined ? own : Math.min(own, this.#whole.left));
   }
 
-  part(tokensMax = Number.POSITIVE_INFINITY): TokenAllowance {
-    return new TokenAllowance(tokensMax, this);
+  /** @param used  of the part, before; the whole knows of it. */
+  part(tokensMax = Number.POSITIVE_INFINITY, used = 0): TokenAllowance {
+    return new TokenAllowance(tokensMax, this, used);
   }
 
   /** Holds tokens for one model call. @returns undefined when too few are left. */

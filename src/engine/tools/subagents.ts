@@ -14,6 +14,10 @@ export interface Subagents {
   readonly roundsLeft: number;
   /** What all subagents of the run may still use, those of other levels included. */
   readonly tokens: TokenAllowance;
+  /** Those of them that `deep_research` uses. */
+  readonly researchTokens: TokenAllowance;
+  /** What a researcher found in a process that died during the call; undefined when none came to its end. */
+  found(question: string, pass: CallPass): SubagentFinding | undefined;
   /** Runs one subagent to its end. @returns also when it failed, or when the signal fired. */
   run(task: SubagentTask, tell: Tell, signal: AbortSignal): Promise<SubagentFinding>;
   /** One model call without tools, from the budget of the subagents. @returns undefined when there is no whole answer. */
@@ -54,8 +58,8 @@ export interface SubagentTask {
   /** Most model calls. */
   readonly roundsMax: number;
   readonly tokens: TokenAllowance;
-  /** Of the call that asks an agent: what is kept of it goes with the call. */
-  readonly pass?: CallPass;
+  /** Of the call: what is kept of the subagent goes with it. */
+  readonly pass: CallPass;
 }
 
 export interface ModelQuestion {

@@ -1,5 +1,6 @@
 import type { FaultNotes } from '../../entities/fault-notes.ts';
 import type { Passage } from '../../entities/knowledge/citation.ts';
+import type { BegunResearch } from '../../entities/runs/event.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
 import type { EnabledTool, ListedTool, OutputFile, ToolType } from '../../entities/runs/tool.ts';
 import type { TokenUsage } from '../models/port.ts';
@@ -67,6 +68,8 @@ export interface ToolRun {
   readonly secrets: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly subagents: Subagents;
+  /** The calls of `deep_research` that the run began in earlier processes, and before pauses. */
+  readonly researches: readonly BegunResearch[];
   readonly files: RunFiles;
   /**
    * Makes one upstream call that costs tokens: reserves them of the organization's limit before, and charges the ledger and the run after.

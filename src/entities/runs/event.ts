@@ -67,12 +67,14 @@ export interface RunSpent {
   readonly workedMs: number;
   /** Tokens of its subagents, of all levels; absent for none. */
   readonly subagentTokens?: number;
+  /** Those of them that its own `deep_research` used; absent for none. */
+  readonly researchTokens?: number;
 }
 
 /**
  * What happens to a call of a tool of the service whose process dies in its middle. `repeat`: it has no effect outside, or the same effect
- * however often it is made, so it is made again. `unknown`: it may have acted, so the run fails and says so. `end`: it has no effect outside and
- * is too expensive to repeat; the run fails as interrupted.
+ * however often it is made, so it is made again. `unknown`: it may have acted, so the run fails and says so. `end`: the run fails as interrupted;
+ * in old logs only.
  */
 export const lostCallRules = ['repeat', 'unknown', 'end'] as const;
 export type LostCallRule = (typeof lostCallRules)[number];
@@ -287,6 +289,7 @@ export type RunEventBody =
   | { readonly type: 'response.server_tool_call.failed'; readonly outputIndex: number; readonly itemId: string }
   | SubagentEventBody
   | SubagentKeptBody
+  | ResearchBody
   | { readonly type: 'response.output_item.done'; readonly outputIndex: number; readonly item: RunItem }
   /** Retrieval and other work between model calls; shown only where the agent shows intermediate steps. */
   | { readonly type: 'parley.step'; readonly name: string; readonly detail: Readonly<Record<string, unknown>> }
@@ -350,7 +353,7 @@ export type SubagentEventBody =
       readonly subagent: EndedSubagent;
     };
 /**
- * Events of an asked agent that a process needs to go on with it. They stand within the call, are never shown, and are told before the agent acts.
+ * Events of a subagent that a process needs to go on with it. They stand within the call, are never shown, and are told before the subagent acts.
  */
 export interface SubagentKeptBody {
   readonly type: 'parley.subagent.kept';
@@ -359,9 +362,22 @@ export interface SubagentKeptBody {
   readonly subagentId: string;
   readonly events: readonly RunEvent[];
 }
+/** A call of `deep_research`, once its questions are known. */
+export interface BegunResearch {
+  /** The key of the call, the same when it is made again. */
+  readonly key: string;
+  readonly questions: readonly string[];
+}
+/** Kept so that a process that makes the call again does not plan anew, and counts the questions. Never shown. */
+export interface ResearchBody extends BegunResearch {
+  readonly type: 'parley.research';
+  readonly outputIndex: number;
+  readonly itemId: string;
+}
+type UpdateBody = SubagentEventBody | SubagentKeptBody | ResearchBody;
 /** The same without the members that name the call. */
-export type SubagentUpdate = SubagentEventBody | SubagentKeptBody extends infer Body
-  ? Body extends SubagentEventBody | SubagentKeptBody
+export type SubagentUpdate = UpdateBody extends infer Body
+  ? Body extends UpdateBody
     ? Omit<Body, 'outputIndex' | 'itemId'>
     : never
   : never;

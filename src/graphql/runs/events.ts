@@ -43,6 +43,7 @@ const eventTypes: Readonly<Record<RunEvent['type'], string>> = {
   'parley.usage': 'UsageEvent',
   'parley.cited': 'CheckpointEvent',
   'parley.subagent.kept': 'CheckpointEvent',
+  'parley.research': 'CheckpointEvent',
   'response.completed': 'RunEndedEvent',
   'response.failed': 'RunEndedEvent',
   'response.incomplete': 'RunEndedEvent',
@@ -158,7 +159,7 @@ builder.objectRef<EventOf<'parley.usage'>>('UsageEvent').implement({
   }),
 });
 
-builder.objectRef<EventOf<'parley.cited' | 'parley.subagent.kept'>>('CheckpointEvent').implement({
+builder.objectRef<EventOf<'parley.cited' | 'parley.subagent.kept' | 'parley.research'>>('CheckpointEvent').implement({
   description: 'The service has kept what it needs to go on with the run when a process fails: nothing for readers.',
   interfaces: [RunEventType],
 });

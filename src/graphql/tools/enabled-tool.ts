@@ -27,11 +27,86 @@ const listMembers = {
   agents: 'subagent: the ids of the agents.',
 } as const;
 
-const SearchFiltersType = builder.objectRef<Readonly<Record<string, unknown>>>('ToolSearchFilters').implement({
-  description: 'Where to search.',
+type Members = Readonly<Record<string, unknown>>;
+
+const SearchFiltersType = builder.objectRef<Members>('ToolSearchFilters').implement({
+  description: 'What is searched: domains for `web_search`, attributes of files for `file_search`.',
   fields: (t) => ({
-    allowedDomains: t.stringList({ nullable: true, description: 'Only there.', resolve: (it) => listOf(it.allowed_domains) }),
-    blockedDomains: t.stringList({ nullable: true, description: 'Not there.', resolve: (it) => listOf(it.blocked_domains) }),
+    allowedDomains: t.stringList({
+      nullable: true,
+      description: 'web_search: only there.',
+      resolve: (it) => listOf(it.allowed_domains),
+    }),
+    blockedDomains: t.stringList({
+      nullable: true,
+      description: 'web_search: not there.',
+      resolve: (it) => listOf(it.blocked_domains),
+    }),
+    type: t.string({
+      nullable: true,
+      description: 'file_search: eq, ne, gt, gte, lt, lte, in, nin, and, or.',
+      resolve: ({ type }) => textOf(type),
+    }),
+    key: t.string({ nullable: true, description: 'file_search: the attribute.', resolve: ({ key }) => textOf(key) }),
+    value: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: 'file_search: what it is compared with. JSON: a text, a number, a boolean, or a list of those.',
+      resolve: ({ value }) => value ?? null,
+    }),
+    filters: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: 'file_search: the parts of and, or. JSON: a list of such filters.',
+      resolve: ({ filters }) => filters ?? null,
+    }),
+  }),
+});
+
+const UserLocationType = builder.objectRef<Members>('ToolUserLocation').implement({
+  description: 'Where the user is, roughly.',
+  fields: (t) => {
+    const text = (name: string, description: string) =>
+      t.string({ nullable: true, description, resolve: (it) => textOf(it[name]) });
+    return {
+      type: text('type', 'How exact it is: `approximate`.'),
+      city: text('city', 'The city.'),
+      country: text('country', 'The country.'),
+      region: text('region', 'The region.'),
+      timezone: text('timezone', 'The time zone.'),
+    };
+  },
+});
+
+const RankingOptionsType = builder.objectRef<Members>('ToolRankingOptions').implement({
+  description: 'How the results of `file_search` are ranked.',
+  fields: (t) => ({
+    ranker: t.string({ nullable: true, description: 'auto or none.', resolve: ({ ranker }) => textOf(ranker) }),
+    scoreThreshold: t.float({
+      nullable: true,
+      description: 'Only results with at least this score.',
+      resolve: (it) => numberOf(it.score_threshold),
+    }),
+  }),
+});
+
+const ImageMaskType = builder.objectRef<Members>('ToolImage').implement({
+  description: 'An image that is changed.',
+  fields: (t) => ({
+    imageUrl: t.string({ nullable: true, description: 'Its address.', resolve: (it) => textOf(it.image_url) }),
+    fileId: t.string({ nullable: true, description: 'The id of a file of a chat.', resolve: (it) => textOf(it.file_id) }),
+  }),
+});
+
+const ResearchBudgetType = builder.objectRef<Members>('ToolResearchBudget').implement({
+  description: 'What deep research may spend.',
+  fields: (t) => ({
+    subagents: t.int({ nullable: true, description: 'Most subagents.', resolve: (it) => numberOf(it.subagents) }),
+    tokens: t.int({
+      nullable: true,
+      description: 'Most tokens of all subagents together.',
+      resolve: (it) => numberOf(it.tokens),
+    }),
   }),
 });
 
@@ -75,8 +150,38 @@ export const EnabledToolType = builder.objectRef<EnabledTool>('EnabledTool').imp
       filters: t.field({
         type: SearchFiltersType,
         nullable: true,
-        description: 'web_search: where to search.',
-        resolve: ({ options }) => (isObject(options.filters) ? options.filters : null),
+        description: 'web_search, file_search: what is searched.',
+        resolve: ({ options }) => membersOf(options.filters),
+      }),
+      userLocation: t.field({
+        type: UserLocationType,
+        nullable: true,
+        description: 'web_search: where the user is.',
+        resolve: ({ options }) => membersOf(options.user_location),
+      }),
+      container: t.field({
+        type: 'JSON',
+        nullable: true,
+        description: 'python, sandbox: a name, or `{type: "auto"}`. JSON: a text or an object.',
+        resolve: ({ options }) => options.container ?? null,
+      }),
+      inputImageMask: t.field({
+        type: ImageMaskType,
+        nullable: true,
+        description: 'image_generation: where an image is changed.',
+        resolve: ({ options }) => membersOf(options.input_image_mask),
+      }),
+      rankingOptions: t.field({
+        type: RankingOptionsType,
+        nullable: true,
+        description: 'file_search: how results are ranked.',
+        resolve: ({ options }) => membersOf(options.ranking_options),
+      }),
+      budget: t.field({
+        type: ResearchBudgetType,
+        nullable: true,
+        description: 'deep_research: what it may spend.',
+        resolve: ({ options }) => membersOf(options.budget),
       }),
       n: whole('n', 'image_generation: how many are made.'),
       outputCompression: whole('outputCompression', 'image_generation: in percent.'),
@@ -95,6 +200,10 @@ function approvalOf({ type, options, requireApproval }: EnabledTool): unknown {
 
 function wireName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function membersOf(value: unknown): Members | null {
+  return isObject(value) ? value : null;
 }
 
 function textOf(value: unknown): string | null {

@@ -103,6 +103,7 @@ export class ResponseProjection {
       case 'parley.usage':
       case 'parley.cited':
       case 'parley.subagent.kept':
+      case 'parley.research':
         return '';
       default:
         return this.#open === undefined

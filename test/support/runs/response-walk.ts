@@ -99,7 +99,25 @@ const parts: Readonly<Record<string, readonly string[]>> = {
     'response.server_tool_call.failed',
   ],
   server_tool_call_output: [],
+  web_search_call: stepsOf('web_search_call', ['in_progress', 'searching', 'completed']),
+  file_search_call: stepsOf('file_search_call', ['in_progress', 'searching', 'completed']),
+  mcp_call: [
+    ...stepsOf('mcp_call', ['in_progress', 'completed', 'failed']),
+    'response.mcp_call_arguments.delta',
+    'response.mcp_call_arguments.done',
+  ],
+  mcp_list_tools: stepsOf('mcp_list_tools', ['in_progress', 'completed', 'failed']),
+  mcp_approval_request: [],
 };
+
+function stepsOf(item: string, steps: readonly string[]): readonly string[] {
+  return steps.map((step) => `response.${item}.${step}`);
+}
+
+/** Items whose arguments come in events of their own. */
+const calls: readonly string[] = ['function_call', 'server_tool_call', 'mcp_call'];
+/** Items that the format gives no status. */
+const withoutStatus: readonly string[] = ['mcp_list_tools', 'mcp_approval_request'];
 
 interface OpenItem {
   readonly item: WireEvent;
@@ -152,11 +170,13 @@ class WalkItems {
   private added({ item, output_index: index }: WireEvent): void {
     expect(this.open).toBeUndefined();
     expect(index).toBe(this.nextIndex ?? index);
-    expect(item.status).toBe('in_progress');
+    expect(item.status).toBe(withoutStatus.includes(item.type) ? undefined : 'in_progress');
     expect(item.id).toMatch(/^\w+$/);
     expect(this.ids.has(item.id)).toBe(false);
     if (item.type === 'message') expect(item.content).toEqual([]);
-    if (item.type.endsWith('_call')) expect([item.arguments, typeof item.call_id]).toEqual(['', 'string']);
+    if (calls.includes(item.type)) expect(item.arguments).toBe('');
+    if (calls.includes(item.type) && item.type !== 'mcp_call') expect(item.call_id).toEqual(expect.any(String));
+    if (item.type === 'mcp_list_tools') expect(item.tools).toEqual([]);
     this.ids.add(item.id);
     this.open = { item, index, seen: new Set(), annotations: [], kind: item.type, text: '' };
   }
@@ -178,13 +198,22 @@ class WalkItems {
         open.kind === 'refusal' ? refusal : { type: 'output_text', text, annotations, logprobs: [] },
       ]);
     }
-    if (item.type.endsWith('_call')) expect(item.arguments).toBe(open.text);
-    if (item.type === 'server_tool_call') expect(open.seen).toContain(`response.server_tool_call.${item.status}`);
+    if (calls.includes(item.type)) expect(item.arguments).toBe(open.text);
+    const end = endOf(item);
+    if (end !== undefined) expect(open.seen, `the end of ${item.type}`).toContain(`response.${item.type}.${end}`);
+    // A search tells each of its steps, in their order, also when it fails.
+    if (item.type.endsWith('_search_call')) expect([...open.seen]).toEqual(parts[item.type]);
     if (item.type === 'reasoning') expect(item.summary).toEqual([{ type: 'summary_text', text: open.text }]);
     this.done.push(item);
     this.nextIndex = index + 1;
     this.open = undefined;
   }
+}
+
+/** The last step of a call or a listing; undefined for other items. */
+function endOf({ type, status, error }: WireEvent): string | undefined {
+  if (type === 'mcp_list_tools') return error === null ? 'completed' : 'failed';
+  return type === 'server_tool_call' || type === 'mcp_call' ? status : undefined;
 }
 
 /** Every member of a response object that the format requires. */

@@ -1,9 +1,12 @@
 import { expect } from 'vitest';
 import type { WireEvent } from './response-walk.ts';
 
-/** Rules for subagents: they exist between the `in_progress` of their call and its end; each started one is completed once. */
+/** Levels below a run. */
+const depthMax = 3;
+
+/** Rules for subagents: they exist between the `in_progress` of their call and its end, on up to three levels; each started one is completed once. */
 export class SubagentWalk {
-  /** Tokens of completed subagents: a part of the usage of the response. */
+  /** Tokens of completed subagents of the first level, which include those below: a part of the usage of the response. */
   tokens = 0;
   private isCallRunning = false;
   private readonly ids = new Set<string>();
@@ -23,8 +26,17 @@ export class SubagentWalk {
   }
 
   private started(subagent: WireEvent): void {
+    const above = subagent.parent_id === null ? undefined : this.open.get(subagent.parent_id);
+    if (subagent.parent_id !== null && above === undefined) throw new Error('a subagent below one that is not open');
+    const depth = (above?.subagent.depth ?? 0) + 1;
+    expect(depth).toBeLessThanOrEqual(depthMax);
     expect(subagent).toEqual({
-      ...{ id: expect.stringMatching(/^sub_\w+$/), name: expect.stringMatching(/./), parent_id: null, depth: 1 },
+      ...{
+        id: expect.stringMatching(/^sub_\w+$/),
+        name: expect.stringMatching(/./),
+        parent_id: above?.subagent.id ?? null,
+        depth,
+      },
       ...{ agent_id: subagent.agent_id && expect.any(String), task: expect.stringMatching(/./), status: 'in_progress' },
     });
     expect(this.ids.has(subagent.id)).toBe(false);
@@ -51,7 +63,9 @@ export class SubagentWalk {
     expect(rest).toEqual(known);
     expect(['completed', 'failed', 'cancelled']).toContain(status);
     expect(summary).toMatch(/./);
-    this.tokens += usage?.total_tokens ?? 0;
+    const below = [...this.open.values()].filter(({ subagent }) => subagent.parent_id === rest.id);
+    expect(below, 'open below a completed subagent').toEqual([]);
+    if (rest.depth === 1) this.tokens += usage?.total_tokens ?? 0;
     this.open.delete(rest.id);
   }
 }

@@ -6206,20 +6206,25 @@ export interface components {
             requireApproval: boolean | string | Record<string, never>;
             /** @description web_search: whether posts of a social network are searched too. */
             includeXSearch: boolean | null;
-            /** @description web_search: where to search. */
+            /** @description web_search: how much of what is found is read: low, medium or high. */
+            searchContextSize: string | null;
+            /** @description web_search: where the user is. */
+            userLocation: components["schemas"]["ToolUserLocation"] | null;
+            /** @description web_search, file_search: what is searched. */
             filters: components["schemas"]["ToolSearchFilters"] | null;
-            /**
-             * Format: int32
-             * @description image_generation: how many are made.
-             */
-            n: number | null;
+            /** @description file_search: only these data sources of the agent. */
+            dataSourceIds: string[] | null;
+            /** @description file_search: only these vector stores. */
+            vectorStoreIds: string[] | null;
             /**
              * Format: int32
              * @description file_search: most passages of one search.
              */
             maxNumResults: number | null;
-            /** @description web_search: how much of what is found is read: low, medium or high. */
-            searchContextSize: string | null;
+            /** @description file_search: how results are ranked. */
+            rankingOptions: components["schemas"]["ToolRankingOptions"] | null;
+            /** @description python, sandbox: a name, or `{type: "auto"}`. JSON: a text or an object. */
+            container: unknown;
             /** @description image_generation: the model that makes them. */
             model: string | null;
             /** @description image_generation: such as `1024x1024`. */
@@ -6235,12 +6240,19 @@ export interface components {
              * @description image_generation: in percent.
              */
             outputCompression: number | null;
+            /**
+             * Format: int32
+             * @description image_generation: how many are made.
+             */
+            n: number | null;
             /** @description image_generation: such as `vivid`. */
             style: string | null;
             /** @description image_generation: how much is refused: auto or low. */
             moderation: string | null;
             /** @description image_generation: how close results stay to images that were given: high or low. */
             inputFidelity: string | null;
+            /** @description image_generation: where an image is changed. */
+            inputImageMask: components["schemas"]["ToolImage"] | null;
             /** @description mcp_server: the name or the id of the integration. */
             server: string | null;
             /** @description mcp_server: the id of the integration. */
@@ -6251,20 +6263,18 @@ export interface components {
             serverLabel: string | null;
             /** @description mcp: the address of the server. */
             serverUrl: string | null;
-            /** @description spreadsheet: the file that holds the tables. */
-            fileId: string | null;
-            /** @description memory: user or agent. */
-            scope: string | null;
             /** @description mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`; null: all. */
             allowedTools: string[] | Record<string, never> | null;
-            /** @description file_search: only these data sources of the agent. */
-            dataSourceIds: string[] | null;
-            /** @description file_search: only these vector stores. */
-            vectorStoreIds: string[] | null;
+            /** @description spreadsheet: the file that holds the tables. */
+            fileId: string | null;
             /** @description spreadsheet: the files that hold them. */
             fileIds: string[] | null;
+            /** @description memory: user or agent. */
+            scope: string | null;
             /** @description subagent: the ids of the agents. */
             agents: string[] | null;
+            /** @description deep_research: what it may spend. */
+            budget: components["schemas"]["ToolResearchBudget"] | null;
         };
         /**
          * FileCitation
@@ -10074,6 +10084,13 @@ export interface components {
             name?: string | null;
         };
         /** @description An image that is changed. */
+        ToolImage: {
+            /** @description Its address. */
+            imageUrl: string | null;
+            /** @description The id of a file of a chat. */
+            fileId: string | null;
+        };
+        /** @description An image that is changed. */
         ToolImageInput: {
             /** @description The id of a file of a chat. */
             fileId?: string | null;
@@ -10102,6 +10119,13 @@ export interface components {
          */
         ToolOutputStatus: "cancelled" | "error" | "success";
         /** @description How the results of `file_search` are ranked. */
+        ToolRankingOptions: {
+            /** @description auto or none. */
+            ranker: string | null;
+            /** @description Only results with at least this score. */
+            scoreThreshold: number | null;
+        };
+        /** @description How the results of `file_search` are ranked. */
         ToolRankingOptionsInput: {
             /** @description auto or none. */
             ranker?: string | null;
@@ -10116,6 +10140,19 @@ export interface components {
             score_threshold?: number | null;
         };
         /** @description What deep research may spend. */
+        ToolResearchBudget: {
+            /**
+             * Format: int32
+             * @description Most subagents.
+             */
+            subagents: number | null;
+            /**
+             * Format: int32
+             * @description Most tokens of all subagents together.
+             */
+            tokens: number | null;
+        };
+        /** @description What deep research may spend. */
         ToolResearchBudgetInput: {
             /**
              * Format: int32
@@ -10128,12 +10165,20 @@ export interface components {
              */
             tokens?: number | null;
         };
-        /** @description Where to search. */
+        /** @description What is searched: domains for `web_search`, attributes of files for `file_search`. */
         ToolSearchFilters: {
-            /** @description Only there. */
+            /** @description web_search: only there. */
             allowedDomains: string[] | null;
-            /** @description Not there. */
+            /** @description web_search: not there. */
             blockedDomains: string[] | null;
+            /** @description file_search: eq, ne, gt, gte, lt, lte, in, nin, and, or. */
+            type: string | null;
+            /** @description file_search: the attribute. */
+            key: string | null;
+            /** @description file_search: what it is compared with. JSON: a text, a number, a boolean, or a list of those. */
+            value: unknown;
+            /** @description file_search: the parts of and, or. JSON: a list of such filters. */
+            filters: unknown;
         };
         /** @description What is searched: domains for `web_search`, attributes of files for `file_search`. */
         ToolSearchFiltersInput: {
@@ -10164,6 +10209,19 @@ export interface components {
             type?: string | null;
             /** @description file_search: what it is compared with. JSON: a text, a number, a boolean, or a list of those for in and nin. */
             value?: string | number | boolean | (string | number | boolean)[] | null;
+        };
+        /** @description Where the user is, roughly. */
+        ToolUserLocation: {
+            /** @description How exact it is: `approximate`. */
+            type: string | null;
+            /** @description The city. */
+            city: string | null;
+            /** @description The country. */
+            country: string | null;
+            /** @description The region. */
+            region: string | null;
+            /** @description The time zone. */
+            timezone: string | null;
         };
         /** @description Where the user is, roughly. */
         ToolUserLocationInput: {

@@ -93,7 +93,8 @@ class FlowRun {
     });
     this.#citable.watch();
     this.#mask = masker(Object.values(start.secrets));
-    const limits = { roundsMax: deps.roundsMax, toolCallsMax: plan.toolCallsMax };
+    const { tokensMax: subagentTokensMax } = deps.subagents;
+    const limits = { roundsMax: deps.roundsMax, toolCallsMax: plan.toolCallsMax, subagentTokensMax };
     const budget = start.budget ?? new RunBudget(limits, start.spent, start.roundsLost);
     const shared = { plan, start, deps, budget, output: this.#output };
     const spending = new RunSpending(shared);

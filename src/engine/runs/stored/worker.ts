@@ -219,6 +219,7 @@ export class StoredWorker {
           ? { before: fold.snapshot() }
           : {}),
       ...(cited.length === 0 ? {} : { cited: [...cited] }),
+      ...(fold.researches.length === 0 ? {} : { researches: [...fold.researches] }),
       ...(fold.flowSteps.length === 0 ? {} : { flowSteps: [...fold.flowSteps] }),
       control: this.#control,
     };

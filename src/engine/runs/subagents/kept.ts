@@ -1,17 +1,17 @@
 import type { Passage } from '../../../entities/knowledge/citation.ts';
-import type { LostCallRule, RunEvent, RunItem, Subagent } from '../../../entities/runs/event.ts';
+import type { BegunResearch, EndedSubagent, LostCallRule, RunEvent, RunItem, Subagent } from '../../../entities/runs/event.ts';
 
 type ServerCallItem = Extract<RunItem, { readonly type: 'server_tool_call' }>;
 
-/** What the log keeps of an asked agent while its call is open: a process that takes the run over goes on behind the last outcome. */
+/** What the log keeps of a subagent while its call is open: a process that takes the run over goes on behind the last outcome. */
 export interface KeptSubagent {
   readonly subagent: Subagent;
-  /** It was completed, and its call was not. */
-  readonly isOver: boolean;
+  /** Set when it was completed, and its call was not. */
+  readonly ended: EndedSubagent | undefined;
   readonly events: readonly RunEvent[];
 }
 
-/** Where an asked agent goes on. */
+/** Where a subagent goes on. */
 export interface SubagentState {
   /** Its closed items up to its last outcome, or up to the call under way. */
   readonly closed: readonly RunItem[];
@@ -19,12 +19,13 @@ export interface SubagentState {
   readonly call: ServerCallItem | undefined;
   readonly ifLost: LostCallRule | undefined;
   readonly cited: readonly Passage[];
+  readonly researches: readonly BegunResearch[];
   /** Those that its call under way had started. */
   readonly subagents: readonly KeptSubagent[];
   readonly nextSequence: number;
 }
 
-/** Whether an event of an asked agent is kept: its calls, its closed items, what it may cite, and its own subagents. Texts are in closed items. */
+/** Whether an event of a subagent is kept: its calls, its closed items, what it may cite, and its own subagents. Texts are in closed items. */
 export function isKept(event: RunEvent): boolean {
   switch (event.type) {
     case 'response.output_item.added':
@@ -34,6 +35,7 @@ export function isKept(event: RunEvent): boolean {
     case 'response.subagent.started':
     case 'response.subagent.completed':
     case 'parley.subagent.kept':
+    case 'parley.research':
     case 'parley.cited':
       return true;
     default:
@@ -43,19 +45,19 @@ export function isKept(event: RunEvent): boolean {
 
 /** Collects what is kept of the subagents of the call that is open. */
 export class KeptSubagents {
-  readonly #kept = new Map<string, { subagent: Subagent; isOver: boolean; events: RunEvent[] }>();
+  readonly #kept = new Map<string, { subagent: Subagent; ended: EndedSubagent | undefined; events: RunEvent[] }>();
 
   note(event: RunEvent): void {
     switch (event.type) {
       case 'response.subagent.started':
-        this.#kept.set(event.subagent.id, { subagent: event.subagent, isOver: false, events: [] });
+        this.#kept.set(event.subagent.id, { subagent: event.subagent, ended: undefined, events: [] });
         break;
       case 'parley.subagent.kept':
         this.#kept.get(event.subagentId)?.events.push(...event.events);
         break;
       case 'response.subagent.completed': {
         const kept = this.#kept.get(event.subagent.id);
-        if (kept !== undefined) kept.isOver = true;
+        if (kept !== undefined) kept.ended = event.subagent;
         break;
       }
       case 'response.output_item.done':
@@ -69,10 +71,11 @@ export class KeptSubagents {
   }
 }
 
-/** The state in which a dead process left an asked agent. What its model said last, and nothing followed, is said anew. */
+/** The state in which a dead process left a subagent. What its model said last, and nothing followed, is said anew. */
 export function stateOf(events: readonly RunEvent[]): SubagentState {
   const items: RunItem[] = [];
   const cited: Passage[] = [];
+  const researches: BegunResearch[] = [];
   const subagents = new KeptSubagents();
   let ifLost: LostCallRule | undefined;
   for (const event of events) {
@@ -82,10 +85,11 @@ export function stateOf(events: readonly RunEvent[]): SubagentState {
       items.splice(event.outputIndex, Number.POSITIVE_INFINITY, event.item);
     } else if (event.type === 'response.server_tool_call.in_progress') ifLost = event.ifLost;
     else if (event.type === 'parley.cited') cited.push(...event.passages);
+    else if (event.type === 'parley.research') researches.push({ key: event.key, questions: event.questions });
   }
   const last = items.at(-1);
   const nextSequence = (events.at(-1)?.sequence ?? -1) + 1;
-  const state = { ifLost, cited, subagents: subagents.all, nextSequence };
+  const state = { ifLost, cited, researches, subagents: subagents.all, nextSequence };
   if (last?.type === 'server_tool_call' && last.status === 'in_progress') {
     return { ...state, closed: items.slice(0, -1), call: last };
   }

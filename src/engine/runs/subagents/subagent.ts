@@ -8,9 +8,10 @@ import { snapshot } from '../ending.ts';
 import { contextOf } from '../prompt/transcript.ts';
 import type { RunPlan } from '../run-engine.ts';
 import { unknownOutcomeOf } from '../tools/unknown-outcome.ts';
+import { researcherOf } from './found-before.ts';
 import { isKept, type KeptSubagent, type SubagentState, stateOf } from './kept.ts';
 import type { SubagentParent } from './parent.ts';
-import { lastMessage, paused, spendingOf, workOff } from './work.ts';
+import { cutNote, lastMessage, paused, spendingOf, workOff } from './work.ts';
 
 const instructions = [
   'You are a researcher: another assistant hands you one question and works on with what you find out.',
@@ -18,7 +19,6 @@ const instructions = [
   'Say plainly what could not be found out; never guess. Write findings only: no introduction, no questions back.',
 ].join('\n');
 const stopped = 'Stopped before it came to its end';
-const cut = '\n(The answer was cut: it became too long, or took too many steps.)';
 
 /**
  * Runs one subagent to its end: the same loop. A researcher has the model and the knowledge of its parent but neither its instructions, nor its
@@ -34,14 +34,14 @@ export async function runSubagent(
   tell: Tell,
   signal: AbortSignal,
 ): Promise<SubagentFinding> {
-  const { agent, secrets, roundsMax, tokens, pass } = given;
+  const { secrets, roundsMax, tokens, pass } = given;
   const { runId } = parent;
   const plan = await planOf(given, parent, limits);
   const left = leftOf(given, parent);
-  const isNew = left === undefined || left.isOver;
+  const isNew = left === undefined || left.ended !== undefined;
   const subagent: Subagent = isNew ? newSubagent(given, parent) : left.subagent;
   const state = left === undefined ? undefined : stateOf(left.events);
-  const isRecorded = agent !== undefined && parent.hold !== undefined && pass?.told !== undefined;
+  const isRecorded = parent.hold !== undefined && pass.told !== undefined;
   const keep = (events: readonly RunEvent[]) => {
     if (isRecorded && events.length > 0) tell({ type: 'parley.subagent.kept', subagentId: subagent.id, events });
   };
@@ -57,7 +57,7 @@ export async function runSubagent(
     tell({ type: 'response.subagent.completed', subagent: failed });
     return { subagent: failed, text: '', citations: [], error: lost, isPaused: false, isOverBudget: false };
   }
-  const steps = new Steps(subagent.id, tell);
+  const steps = new Steps(subagent.id, tell, isNew);
   if (plan.knowledge !== undefined) steps.show('Searching the knowledge', 0, null);
   const work = {
     ...{ timeoutMs: limits.timeoutMs, ledger, subagent: { id: subagent.id, depth: subagent.depth } },
@@ -90,14 +90,14 @@ function newSubagent({ question, agent }: SubagentTask, { deps, plan, subagent }
   };
 }
 
-/** The agent that the same call asked in a process that died. */
-function leftOf({ agent, pass }: SubagentTask, { subagent }: SubagentParent): KeptSubagent | undefined {
-  if (agent === undefined) return undefined;
-  const above = subagent?.id ?? null;
-  return pass?.before?.findLast((kept) => kept.subagent.agentId === agent.id && kept.subagent.parentId === above);
+/** The subagent that the same call started in a process that died. */
+function leftOf({ agent, question, pass }: SubagentTask, parent: SubagentParent): KeptSubagent | undefined {
+  if (agent === undefined) return researcherOf(question, parent, pass);
+  const above = parent.subagent?.id ?? null;
+  return pass.before?.findLast((kept) => kept.subagent.agentId === agent.id && kept.subagent.parentId === above);
 }
 
-/** Why an asked agent cannot go on: a call of it may have acted, or is too expensive to make again. The asking model reads it. */
+/** Why a subagent cannot go on: a call of it may have acted. The asking model reads it. */
 function lostOf(state: SubagentState | undefined): RunError | undefined {
   if (state?.call === undefined || state.ifLost === 'repeat') return undefined;
   if (state.ifLost !== 'unknown') return { code: 'SERVER_ERROR', message: stopped };
@@ -105,10 +105,10 @@ function lostOf(state: SubagentState | undefined): RunError | undefined {
   return { code, message };
 }
 
-function startOf({ closed, call, cited, subagents, nextSequence }: SubagentState, runId: string) {
-  if (closed.length === 0 && call === undefined) return { firstSequence: nextSequence, cited };
+function startOf({ closed, call, cited, researches, subagents, nextSequence }: SubagentState, runId: string) {
+  if (closed.length === 0 && call === undefined) return { firstSequence: nextSequence, cited, researches };
   return {
-    ...{ firstSequence: nextSequence, cited },
+    ...{ firstSequence: nextSequence, cited, researches },
     before: snapshot(runId, 'in_progress', closed),
     continues: { call, turnFrom: 0, subagents },
   };
@@ -169,11 +169,14 @@ function updateOf(event: RunEvent): SubagentUpdate | undefined {
 class Steps {
   readonly #subagentId: string;
   readonly #tell: Tell;
+  /** Whether its progress begins at 0. How far one is that goes on after a dead process is not known. */
+  readonly #isNew: boolean;
   #shown = '';
 
-  constructor(subagentId: string, tell: Tell) {
+  constructor(subagentId: string, tell: Tell, isNew: boolean) {
     this.#subagentId = subagentId;
     this.#tell = tell;
+    this.#isNew = isNew;
   }
 
   take(event: RunEvent, usage: Usage | null): void {
@@ -181,9 +184,10 @@ class Steps {
     else if (event.type === 'response.output_item.added') this.#item(event.item, event.statusHints, usage);
   }
 
-  show(message: string, progress: number | null, usage: Usage | null): void {
+  show(message: string, share: number | null, usage: Usage | null): void {
     if (message === this.#shown) return;
     this.#shown = message;
+    const progress = this.#isNew ? share : null;
     this.#tell({ type: 'response.subagent.progress', subagentId: this.#subagentId, message, progress, usage });
   }
 
@@ -215,7 +219,7 @@ function findingOf(
     const summary = error?.message ?? stopped;
     return { subagent: { ...subagent, status, summary, usage }, text: '', citations: [], error, isPaused };
   }
-  const end = run?.incompleteReason === null ? '' : cut;
+  const end = run?.incompleteReason === null ? '' : cutNote;
   const summary = cutText(withoutMarkers(said.text, said.citations).trim(), resultCharsMax) + end;
   const ended = { ...subagent, status: 'completed', summary, usage } as const;
   return { subagent: ended, text: said.text.trimEnd() + end, citations: said.citations, error: null, isPaused: false };

@@ -11,6 +11,9 @@ import type { SubagentParent } from './parent.ts';
 /** Why a subagent was stopped for a pause. */
 export const paused = 'Stopped, as the answer was paused';
 
+/** Ends an answer that is not whole. */
+export const cutNote = '\n(The answer was cut: it became too long, or took too many steps.)';
+
 /** How a run within a run is worked off. */
 interface Work {
   readonly timeoutMs: number;
@@ -19,9 +22,9 @@ interface Work {
   readonly secrets: Readonly<Record<string, string>>;
   readonly keyPrefix: string;
   readonly subagent?: LoopStart['subagent'];
-  /** For an asked agent that goes on after its process died. */
-  readonly from?: Pick<LoopStart, 'firstSequence' | 'before' | 'continues' | 'cited'>;
-  /** For an asked agent in a stored run: resolves once what is kept of it is with the run. */
+  /** For a subagent that goes on after its process died. */
+  readonly from?: Pick<LoopStart, 'firstSequence' | 'before' | 'continues' | 'cited' | 'researches'>;
+  /** For a subagent in a stored run: resolves once what is kept of it is with the run. */
   readonly told?: () => Promise<void>;
 }
 
@@ -62,7 +65,7 @@ export async function workOff(
   }
 }
 
-/** The hold of an asked agent: its record is with the run before the record of the run is looked at. */
+/** The hold of a subagent: its record is with the run before the record of the run is looked at. */
 function recordedHold(hold: RunHold, told: () => Promise<void>): RunHold {
   return {
     isFresh: () => hold.isFresh(),

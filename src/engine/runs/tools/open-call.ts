@@ -56,7 +56,7 @@ export class OpenCall {
     kept: readonly KeptSubagent[] = [],
   ) {
     this.kept = kept;
-    for (const { subagent, isOver } of kept) if (!isOver) this.#subagents.set(subagent.id, subagent);
+    for (const { subagent, ended } of kept) if (ended === undefined) this.#subagents.set(subagent.id, subagent);
     this.#output = output;
     this.item = item;
     this.#state = state;

@@ -221,8 +221,10 @@ function masked(update: SubagentUpdate, mask: Mask): SubagentUpdate {
     case 'response.subagent.progress':
       return { ...update, message: mask(update.message) };
     case 'parley.subagent.kept':
-      // An asked agent knows no secrets of the caller.
+      // What its tools returned is masked, and it gets no other secret of the caller.
       return update;
+    case 'parley.research':
+      return { ...update, questions: update.questions.map(mask) };
     case 'response.subagent.completed': {
       const { task, summary } = update.subagent;
       return { ...update, subagent: { ...update.subagent, task: mask(task), summary: mask(summary) } };

@@ -10,7 +10,7 @@ interface OfRun extends Pick<ToolRun, 'subagents' | 'cite' | 'charged'> {
 
 /** The run as its tools see it. */
 export function toolRunOf({ plan, start, deps, subagents, cite, charged }: OfRun, signal: AbortSignal): ToolRun {
-  const { runId, secrets } = start;
+  const { runId, secrets, researches = [] } = start;
   const chatId = plan.chatId ?? null;
-  return { runId, chatId, plan, secrets, signal, subagents, cite, charged, files: deps.filesOf(plan) };
+  return { runId, chatId, plan, secrets, signal, subagents, researches, cite, charged, files: deps.filesOf(plan) };
 }

@@ -1,5 +1,5 @@
 import type { TokenAllowance } from '../../runs/token-allowance.ts';
-import type { Tell } from '../server-tool.ts';
+import type { CallPass, Tell } from '../server-tool.ts';
 import type { SubagentFinding, Subagents } from '../subagents.ts';
 
 /** Subagents of one call that work at one time. */
@@ -7,12 +7,13 @@ const atOnceMax = 2;
 /** With fewer tokens a subagent is not begun while another one works. */
 const tokensMin = 2_000;
 
-interface OfCall {
+export interface ResearchWork {
   readonly task: string;
   readonly secrets: Readonly<Record<string, string>>;
   readonly tokens: TokenAllowance;
   readonly subagents: Subagents;
   readonly tell: Tell;
+  readonly pass: CallPass;
 }
 
 /** What a subagent at work may use at most. */
@@ -28,10 +29,19 @@ export interface Researched {
   readonly reason: string | undefined;
 }
 
-/** Runs a subagent for each question, two at a time. Each gets a share of what is left, so that the first cannot use up what the others need. */
-export async function researchAll(questions: readonly string[], of: OfCall, signal: AbortSignal): Promise<Researched> {
-  const { subagents } = of;
+/**
+ * Runs a subagent for each question, two at a time. Each gets a share of what is left, so that the first cannot use up what the others need. What
+ * subagents found in a process that died during the call is not looked for again.
+ */
+export async function researchAll(all: readonly string[], of: ResearchWork, signal: AbortSignal): Promise<Researched> {
+  const { subagents, pass } = of;
   const findings = new Map<string, SubagentFinding>();
+  for (const question of all) {
+    const found = subagents.found(question, pass);
+    if (found !== undefined) findings.set(question, found);
+  }
+  const questions = all.filter((question) => !findings.has(question));
+  const isAgain = (pass.before ?? []).length > 0;
   const atWork = new Set<Share>();
   let next = 0;
   let reason: string | undefined;
@@ -51,7 +61,7 @@ export async function researchAll(questions: readonly string[], of: OfCall, sign
   const workOn = async (question: string, share: Share): Promise<boolean> => {
     atWork.add(share);
     const tokens = of.tokens.part(share.tokens);
-    const given = { question, task: of.task, secrets: of.secrets, roundsMax: share.rounds, tokens };
+    const given = { question, task: of.task, secrets: of.secrets, pass, roundsMax: share.rounds, tokens };
     const finding = await subagents.run(given, of.tell, signal);
     atWork.delete(share);
     signal.throwIfAborted();
@@ -62,7 +72,7 @@ export async function researchAll(questions: readonly string[], of: OfCall, sign
 
   const work = async (): Promise<void> => {
     while (next < questions.length) {
-      if (next > 0) {
+      if (next > 0 || isAgain) {
         reason ??= subagents.stopsShort();
         if (reason !== undefined) return;
       }

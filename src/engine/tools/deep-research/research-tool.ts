@@ -6,7 +6,7 @@ import type { SubagentFinding } from '../subagents.ts';
 import type { ToolRun } from '../tool-kind.ts';
 import { readResearch, researchParameters } from './arguments.ts';
 import { planQuestions } from './plan-questions.ts';
-import { researchAll } from './research-all.ts';
+import { type ResearchWork, researchAll } from './research-all.ts';
 
 /** Most calls of the tool in one run, so that a model cannot research for ever. */
 const callsMax = 4;
@@ -19,21 +19,44 @@ interface ResearchBudget {
   readonly tokens?: unknown;
 }
 
+interface Questions {
+  readonly all: readonly string[];
+  /** The first of them, as many as the budget allows. */
+  readonly begun: readonly string[];
+}
+
 /**
  * Makes `deep_research` for one run: a plan divides the question, one subagent works on each part, two at a time. The tool fails only when every
  * subagent fails. What the findings cite may be cited by the answer.
  *
  * A pause stops the subagents at work at once. When a user adds a message to the run, the subagents at work are completed and no further one is
- * started. It ends within its budget, and the output names the open questions, so that the model can ask again.
+ * started. It ends within its budget, and the output names the open questions, so that the model can ask again. A process that takes the run over
+ * goes on with the same questions; what was used before counts.
  */
-export function createResearchTool(run: Pick<ToolRun, 'subagents' | 'cite'>, budget: ResearchBudget): ServerTool {
-  const { subagents } = run;
+export function createResearchTool(run: Pick<ToolRun, 'subagents' | 'researches' | 'cite'>, budget: ResearchBudget): ServerTool {
+  const { subagents, researches } = run;
   const { limits } = subagents;
   const most = typeof budget.subagents === 'number' ? budget.subagents : Number.POSITIVE_INFINITY;
-  const tokens = subagents.tokens.part(typeof budget.tokens === 'number' ? budget.tokens : undefined);
+  const { researchTokens } = subagents;
+  const tokens = researchTokens.part(typeof budget.tokens === 'number' ? budget.tokens : undefined, researchTokens.used);
   const cited = new CitedFindings(run);
-  let calls = 0;
+  let calls = researches.length;
   let left = most;
+  /** Questions of calls of dead processes, with those that got a subagent. */
+  const begunBefore = new Map<string, Questions>();
+  for (const { key, questions } of researches) {
+    const begun = questions.slice(0, Math.min(limits.countMax, left));
+    left -= begun.length;
+    begunBefore.set(key, { all: questions, begun });
+  }
+  const finish = async ({ all, begun }: Questions, work: ResearchWork, signal: AbortSignal): Promise<string> => {
+    const { findings, reason } = await researchAll(begun, work, signal);
+    const open = all.filter((question) => !findings.has(question));
+    const found = all.flatMap((question) => findings.get(question) ?? []);
+    const why = reason ?? overBudget(all.length > begun.length);
+    requireAny(found, open, why);
+    return report(found, open, why, cited, limits.resultCharsMax);
+  };
   return {
     definition: {
       name: 'deep_research',
@@ -42,9 +65,14 @@ export function createResearchTool(run: Pick<ToolRun, 'subagents' | 'cite'>, bud
       parameters: researchParameters(limits.countMax),
     },
     hint: 'Researching',
-    ifLost: 'end',
-    async run(args, secrets, signal, tell) {
+    // Its subagents only read, and go on behind their last outcomes.
+    ifLost: 'repeat',
+    async run(args, secrets, signal, tell, pass) {
       const research = readResearch(args, limits.countMax);
+      const { task } = research;
+      const work = { task, secrets, tokens, subagents, tell, pass };
+      const before = begunBefore.get(pass.key);
+      if (before !== undefined) return finish(before, work, signal);
       calls += 1;
       if (calls > callsMax) {
         throw new DomainError(
@@ -58,7 +86,6 @@ export function createResearchTool(run: Pick<ToolRun, 'subagents' | 'cite'>, bud
       if (left <= 0 || tokens.left <= 0) {
         throw new DomainError('CONFLICT', `${overBudget(left <= 0)}: go on with what was found`);
       }
-      const { task } = research;
       let { questions } = research;
       const countMax = Math.min(limits.countMax, left);
       if (research.mustPlan && countMax > 1 && subagents.roundsLeft >= roundsOfPlan) {
@@ -67,12 +94,8 @@ export function createResearchTool(run: Pick<ToolRun, 'subagents' | 'cite'>, bud
       }
       const begun = questions.slice(0, countMax);
       left -= begun.length;
-      const { findings, reason } = await researchAll(begun, { task, secrets, tokens, subagents, tell }, signal);
-      const open = questions.filter((question) => !findings.has(question));
-      const found = questions.flatMap((question) => findings.get(question) ?? []);
-      const why = reason ?? overBudget(questions.length > begun.length);
-      requireAny(found, open, why);
-      return report(found, open, why, cited, limits.resultCharsMax);
+      tell({ type: 'parley.research', key: pass.key, questions });
+      return finish({ all: questions, begun }, work, signal);
     },
   };
 }

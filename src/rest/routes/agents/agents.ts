@@ -6,8 +6,14 @@ export const profileFields = `headline description trainingDescription features 
     conversations socialImage idleVideo idleVideoError voice voiceEngine videoModel`;
 
 /** A standing tool: members that it does not have are left out of replies. */
-export const enabledToolFields =
-  'type requireApproval includeXSearch filters { allowedDomains blockedDomains } n maxNumResults searchContextSize model size quality background outputFormat outputCompression style moderation inputFidelity server serverId name serverLabel serverUrl fileId scope allowedTools dataSourceIds vectorStoreIds fileIds agents';
+/** Every member that a standing tool can be given. */
+export const enabledToolFields = `type requireApproval
+  includeXSearch searchContextSize userLocation { type city country region timezone }
+  filters { allowedDomains blockedDomains type key value filters }
+  dataSourceIds vectorStoreIds maxNumResults rankingOptions { ranker scoreThreshold }
+  container model size quality background outputFormat outputCompression n style moderation inputFidelity
+  inputImageMask { imageUrl fileId } server serverId name serverLabel serverUrl allowedTools
+  fileId fileIds scope agents budget { subagents tokens }`;
 
 /** The contract's AI: the members of every reply, by the contract's names. */
 export const agentFields = `id createdAt updatedAt name description instructions introduction seed src

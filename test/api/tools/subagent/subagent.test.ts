@@ -203,7 +203,7 @@ describe('an agent that is asked', () => {
     });
     const frames = await ann.stream(path, { model: agent.id, input: 'Go', stream: true });
     const events = eventsOf(frames);
-    expect(events.at(-1).response.status).toBe('completed');
+    expect(walk(events).status).toBe('completed');
     const started = events.flatMap(({ type, subagent }) => (type === 'response.subagent.started' ? [subagent] : []));
     expect(started.map(({ depth }) => depth)).toEqual([1, 2, 3]);
     expect(started.map(({ parent_id: parent }) => parent)).toEqual([null, started[0].id, started[1].id]);
