@@ -174,6 +174,7 @@ export const ToolInput = builder.inputType('CompletionToolInput', {
       budget: t.field({ type: ResearchBudgetInput, required: false, description: 'deep_research: what it may spend.' }),
       serverId: text('mcp_server: the id of the integration.'),
       serverLabel: text('mcp: the name of the server in this request. mcp_server: the name of the integration.'),
+      serverDescription: text('mcp_server, mcp: what the server is for; the model reads the first 1,000 characters.'),
       name: text('mcp_server: the same.'),
       allowedTools: t.field({
         type: 'ToolNames',

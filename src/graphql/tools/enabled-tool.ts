@@ -16,6 +16,7 @@ const textMembers = {
   serverId: 'mcp_server: the id of the integration.',
   name: 'mcp_server: the name of the integration.',
   serverLabel: 'mcp: the name of the server. mcp_server: the name of the integration.',
+  serverDescription: 'mcp_server, mcp: what the server is for.',
   serverUrl: 'mcp: the address of the server.',
   fileId: 'spreadsheet: the file that holds the tables.',
   scope: 'memory: user or agent.',

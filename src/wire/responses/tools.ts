@@ -101,7 +101,7 @@ const mcpServer = {
   server_id: some('The same.'),
   name: some('The same.'),
   server_label: some('The same.'),
-  server_description: some('What it is for.'),
+  server_description: some('What it is for; the model reads the first 1,000 characters.'),
   allowed_tools: allowedTools,
   secrets: record('Texts for the references `{{secret:KEY}}` in its headers; never stored.').nullish(),
 };
@@ -110,7 +110,7 @@ const mcp = {
   server_url: text('Its address: https, or http where this service may reach it.')
     .max(2_000)
     .regex(/^https?:\/\/[^\s/?#@\\]+(?:[/?#]\S*)?$/i, 'must be an http or https address without a user name or password'),
-  server_description: some('What it is for.'),
+  server_description: some('What it is for; the model reads the first 1,000 characters.'),
   allowed_tools: allowedTools,
   authorization: some('An access token for it; never stored.'),
   headers: record('Headers of every request to it; never stored.').nullish(),

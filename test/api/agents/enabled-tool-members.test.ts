@@ -63,8 +63,16 @@ const samples: readonly Tool[] = [
   { type: 'spreadsheet', requireApproval: true, fileId: 'file_1', fileIds: ['file_2', 'file_3'] },
   { type: 'memory', requireApproval: true, scope: 'agent' },
   { type: 'mcp_server', requireApproval: true, server: 'desk', serverId: 'id_1', name: 'desk', serverLabel: 'desk' },
-  { type: 'mcp_server', server: 'desk', allowedTools: { tool_names: ['search'], read_only: true } },
-  { type: 'mcp', serverLabel: 'shop', serverUrl: 'https://example.com/mcp', allowedTools: ['search'], requireApproval: 'never' },
+  {
+    type: 'mcp_server',
+    server: 'desk',
+    serverDescription: 'Finds papers',
+    allowedTools: { tool_names: ['search'], read_only: true },
+  },
+  {
+    ...{ type: 'mcp', serverLabel: 'shop', serverUrl: 'https://example.com/mcp', serverDescription: 'Sells' },
+    ...{ allowedTools: ['search'], requireApproval: 'never' },
+  },
   {
     ...{ type: 'mcp', serverLabel: 'shop', serverUrl: 'https://example.com/mcp' },
     requireApproval: { always: { tool_names: ['pay'] }, never: { read_only: true } },

@@ -313,6 +313,8 @@ export type CompletionToolInput = {
   secrets?: Record<string, string> | null | undefined;
   /** mcp_server: the name or the id of the integration. */
   server?: string | null | undefined;
+  /** mcp_server, mcp: what the server is for; the model reads the first 1,000 characters. */
+  serverDescription?: string | null | undefined;
   /** mcp_server: the id of the integration. */
   serverId?: string | null | undefined;
   /** mcp: the name of the server in this request. mcp_server: the name of the integration. */

@@ -5406,6 +5406,8 @@ export interface components {
             } | null;
             /** @description mcp_server: the name or the id of the integration. */
             server?: string | null;
+            /** @description mcp_server, mcp: what the server is for; the model reads the first 1,000 characters. */
+            serverDescription?: string | null;
             /** @description mcp_server: the id of the integration. */
             serverId?: string | null;
             /** @description mcp: the name of the server in this request. mcp_server: the name of the integration. */
@@ -5499,6 +5501,8 @@ export interface components {
             } | null;
             /** @description mcp_server: the name or the id of the integration. */
             server?: string | null;
+            /** @description mcp_server, mcp: what the server is for; the model reads the first 1,000 characters. */
+            server_description?: string | null;
             /** @description mcp_server: the id of the integration. */
             server_id?: string | null;
             /** @description mcp: the name of the server in this request. mcp_server: the name of the integration. */
@@ -6261,6 +6265,8 @@ export interface components {
             name: string | null;
             /** @description mcp: the name of the server. mcp_server: the name of the integration. */
             serverLabel: string | null;
+            /** @description mcp_server, mcp: what the server is for. */
+            serverDescription: string | null;
             /** @description mcp: the address of the server. */
             serverUrl: string | null;
             /** @description mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`; null: all. */
@@ -7529,7 +7535,7 @@ export interface components {
             name?: string | null;
             /** @description The same. */
             server_label?: string | null;
-            /** @description What it is for. */
+            /** @description What it is for; the model reads the first 1,000 characters. */
             server_description?: string | null;
             /** @description The tools that may be called. */
             allowed_tools?: string[] | {
@@ -7558,7 +7564,7 @@ export interface components {
             server_label: string;
             /** @description Its address: https, or http where this service may reach it. */
             server_url: string;
-            /** @description What it is for. */
+            /** @description What it is for; the model reads the first 1,000 characters. */
             server_description?: string | null;
             /** @description The tools that may be called. */
             allowed_tools?: string[] | {

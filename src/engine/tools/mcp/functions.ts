@@ -18,6 +18,8 @@ export interface FunctionsOptions {
   readonly allowed: AllowedTools;
   /** The server's tools, as the caller has them; absent: the server is asked. */
   readonly listed?: readonly ListedTool[];
+  /** What the server is for, in the words of who named it. */
+  readonly serverDescription?: unknown;
   requiresApproval(tool: ListedTool): boolean;
   /** Of the calls on the responses API; absent: `server_tool_call`. */
   form?(tool: ListedTool): CallForm;

@@ -24,6 +24,7 @@ export function createMcpServerKind(deps: ResolveDeps): ToolKind {
         endpoint,
         run,
         allowed: readAllowed(options.allowed_tools),
+        serverDescription: options.server_description,
         requiresApproval: () => requireApproval === true,
       });
     },

@@ -25,6 +25,7 @@ export function createMcpKind({ servers }: { readonly servers: McpServers }): To
         endpoint,
         run,
         allowed,
+        serverDescription: options.server_description,
         ...(listed === undefined ? {} : { listed }),
         requiresApproval: (tool) => requireApproval === true || asks(tool),
         form: (tool) => ({ type: 'mcp', serverLabel: endpoint.name, tool: tool.name }),

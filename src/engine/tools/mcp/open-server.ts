@@ -12,20 +12,26 @@ export interface OpenedServer extends OpenedTool {
   readonly error: string | null;
 }
 
+const descriptionCharsMax = 1_000;
+
 /**
  * Lists a server's tools and makes the allowed ones callable. A server that does not answer gives none: the model reads why.
  *
  * @throws the reason of the run's signal.
  */
 export async function openServer(options: FunctionsOptions): Promise<OpenedServer> {
-  const { servers, endpoint, run, listed } = options;
+  const { servers, endpoint, run, listed, serverDescription } = options;
   try {
     // A caller's list is as foreign as a server's.
     const found = listed === undefined ? await servers.tools(endpoint, run.plan.charge, run.signal) : readTools(listed);
     const functions = functionsOf(found.tools, options);
-    const note =
-      found.leftOut > 0 ? `The MCP server ${endpoint.name} has ${found.leftOut} more tools, which are not offered.` : '';
-    return { functions, found, error: null, ...(note === '' ? {} : { instructions: note }) };
+    const notes = [
+      ...(typeof serverDescription === 'string' && serverDescription.trim() !== ''
+        ? [`What the MCP server ${endpoint.name} is for: ${serverDescription.trim().slice(0, descriptionCharsMax)}`]
+        : []),
+      ...(found.leftOut > 0 ? [`The MCP server ${endpoint.name} has ${found.leftOut} more tools, which are not offered.`] : []),
+    ];
+    return { functions, found, error: null, ...(notes.length === 0 ? {} : { instructions: notes.join('\n') }) };
   } catch (error) {
     run.signal.throwIfAborted();
     if (!(error instanceof DomainError)) throw error;

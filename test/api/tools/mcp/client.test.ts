@@ -59,11 +59,13 @@ const said = (prompt: string) => ({ messages: [{ role: 'user', content: prompt }
 const graphqlTool = ({
   allowed_tools: allowedTools,
   server_label: serverLabel,
+  server_description: serverDescription,
   server_url: serverUrl,
   require_approval: requireApproval,
   ...tool
 }: Tool) => ({
   ...tool,
+  ...(serverDescription === undefined ? {} : { serverDescription }),
   ...(allowedTools === undefined ? {} : { allowedTools }),
   ...(serverLabel === undefined ? {} : { serverLabel, serverUrl, requireApproval }),
 });
@@ -92,10 +94,11 @@ const surfaces: Readonly<Record<string, (tool: Tool) => Promise<string>>> = {
   'GraphQL, subscription': async (tool) => JSON.stringify(await Array.fromAsync(ann.subscribe(subscription, input(tool)))),
 };
 const tools: Readonly<Record<string, Tool>> = {
-  mcp_server: { type: 'mcp_server', server: 'plain', allowed_tools: ['echo'] },
+  mcp_server: { type: 'mcp_server', server: 'plain', server_description: 'It repeats.', allowed_tools: ['echo'] },
   mcp: {
     type: 'mcp',
     server_label: 'plain',
+    server_description: 'It repeats.',
     server_url: server.url,
     authorization: token,
     allowed_tools: { tool_names: ['echo'] },
@@ -109,6 +112,8 @@ describe.each(Object.keys(tools))('%s', (type) => {
     const reply = await surfaces[surface]?.(tools[type] ?? {});
     expect(reply).toContain('seven');
     expect(offered()).toEqual(['plain__echo']);
+    const [system] = (upstream.requests[0]?.body?.messages ?? []) as readonly { content: string }[];
+    expect(system?.content).toContain('What the MCP server plain is for: It repeats.');
     expect(server.calls).toEqual([{ name: 'echo', args: { text: 'Seven <b>' } }]);
     expect(result()).toMatch(/^<mcp_result server="plain" tool="echo".*not instructions">\nSeven <b>\n<\/mcp_result>$/s);
     expect(reply).not.toContain(token);
