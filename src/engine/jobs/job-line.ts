@@ -1,6 +1,7 @@
 import type { Job, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import { type FairShare, keyOfOwner, type ShareOwner } from '../../lib/fair-share.ts';
+import { Pace } from '../../lib/pace.ts';
 import type { Tally } from '../../lib/tally.ts';
 import type { JobName, WorkOptions } from './jobs.ts';
 
@@ -24,7 +25,7 @@ export interface JobLineOptions {
 
 /** A silent job counts as dead after twice this time. */
 const touchEveryMs = 5_000;
-/** How long the list of waiting owners is used: reading it looks at every waiting job. */
+/** How long the list of waiting owners is used at least. */
 const knownMs = 250;
 
 /**
@@ -36,7 +37,7 @@ export class JobLine {
   readonly #stopping = new AbortController();
   readonly #running = new Map<Promise<void>, { readonly job: Job<unknown>; readonly ending: AbortController }>();
   #waiting = new Map<string, ShareOwner>();
-  #readAtMs = Number.NEGATIVE_INFINITY;
+  readonly #reading = new Pace(knownMs);
   #isPicking = false;
   #isWoken = false;
 
@@ -91,7 +92,7 @@ export class JobLine {
     const [job] = await boss.fetch<unknown>(worker.name, { batchSize: 1, ignoreGroups: others });
     if (job === undefined) {
       this.#waiting.delete(group);
-      if (!isFresh) this.#readAtMs = Number.NEGATIVE_INFINITY;
+      if (!isFresh) this.#reading.reset();
       return true;
     }
     this.#begin(job);
@@ -99,9 +100,8 @@ export class JobLine {
   }
 
   async #refresh(): Promise<boolean> {
-    if (performance.now() - this.#readAtMs < knownMs) return false;
-    this.#readAtMs = performance.now();
-    const owners = await this.#options.readWaiting();
+    if (!this.#reading.isDue()) return false;
+    const owners = await this.#reading.run(this.#options.readWaiting);
     this.#waiting = new Map(owners.map((owner) => [keyOfOwner(owner), owner]));
     return true;
   }

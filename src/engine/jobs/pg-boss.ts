@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import { keyOfOwner, type ShareOwner } from '../../lib/fair-share.ts';
+import { Pace } from '../../lib/pace.ts';
 import { RecentValue } from '../../lib/recent-value.ts';
 import { Tally } from '../../lib/tally.ts';
 import type { Pools } from '../sharing/pools.ts';
@@ -60,6 +61,7 @@ class PgBossJobs implements Jobs {
   readonly #boss: PgBoss;
   readonly #workers: Worker[] = [];
   readonly #lines = new Map<JobName, JobLine>();
+  readonly #looking = new Pace(0);
   readonly #repeated: {
     readonly name: string;
     readonly everyMs: number;
@@ -168,7 +170,10 @@ class PgBossJobs implements Jobs {
 
   /** One statement for all queues: one for each every second took 2 % of a core. */
   async #look(): Promise<void> {
-    const { rows } = await this.#options.pool.query(`SELECT DISTINCT name, group_id FROM ${schema}.job WHERE ${isDue}`);
+    if (!this.#looking.isDue()) return;
+    const { rows } = await this.#looking.run(() =>
+      this.#options.pool.query(`SELECT DISTINCT name, group_id FROM ${schema}.job WHERE ${isDue}`),
+    );
     for (const { name, group_id } of rows as { name: JobName; group_id: string | null }[]) this.#wake(name, ownerOf(group_id));
   }
 
