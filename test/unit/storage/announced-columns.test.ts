@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { loadSettings } from '../../../src/settings.ts';
+import type { Database } from '../../../src/storage/database/database.ts';
+import { openDatabase } from '../../../src/storage/database/open.ts';
+import { copyOf, type Place } from '../../support/storage/databases.ts';
+
+/** Triggers announce to other processes what their caches depend on. That they do: test/cluster/announced-changes. */
+let place: Place;
+let db: Database;
+
+beforeAll(async () => {
+  place = await copyOf(inject('template'));
+  db = await openDatabase(loadSettings(place.env), { onError: () => undefined });
+});
+afterAll(async () => {
+  await db.close();
+  await place.remove();
+});
+
+/** Columns that each request or run updates; no cache depends on them. */
+const quietColumns: Readonly<Record<string, readonly string[]>> = {
+  // The maker of a key never changes.
+  api_keys: ['id', 'createdAt', 'updatedAt', 'name', 'prefix', 'lastUsedAt', 'createdByUserId', 'createdByKeyId'],
+  agents: ['id', 'createdAt', 'updatedAt', 'messageCount', 'ratingCount', 'ratingSum'],
+};
+/** Tables in the same files that are not cached: they are read anew each time. */
+const neverRemembered = ['usage_counters', 'usage_reservations'];
+/** The columns of data sources that a cache depends on: runs read only which sources there are. Indexing writes the others. */
+const toldColumns: Readonly<Record<string, readonly string[]>> = { data_sources: ['orgId', 'deletingAt'] };
+
+it('a change is noted by a trigger for each table that a cache reads', async () => {
+  const { rows } = await db.pool.query<{ table: string }>(
+    `select c.relname as table from pg_trigger t join pg_class c on c.oid = t.tgrelid where t.tgname = 'parley_announce'`,
+  );
+  const announced = new Set(rows.map(({ table }) => table));
+  const tables = await db.pool.query<{ name: string }>("select relname as name from pg_class where relkind = 'r'");
+  const read = rememberedTables(tables.rows.map(({ name }) => name));
+  expect(read).toEqual(expect.arrayContaining(['api_keys', 'memberships', 'organizations', 'agents', 'agent_tools']));
+  expect(read.filter((table) => !announced.has(table))).toEqual([]);
+});
+
+it('a change is announced for each column, except those that requests and runs write', async () => {
+  const { rows } = await db.pool.query<{ table: string; column: string; told: boolean }>(
+    `select c.relname as table, a.attname as column, (t.tgattr::text = '' or a.attnum = any (t.tgattr)) as told
+     from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_attribute a on a.attrelid = c.oid
+     where t.tgname = 'parley_announce' and a.attnum > 0 and not a.attisdropped`,
+  );
+  const wrong = rows.filter(({ table, column, told }) => told !== isTold(table, column));
+  expect(wrong).toEqual([]);
+});
+
+function isTold(table: string, column: string): boolean {
+  const told = toldColumns[table];
+  return told === undefined ? quietColumns[table]?.includes(column) !== true : told.includes(column);
+}
+
+/** Tables in the SQL of the files with an InvalidatedCache. */
+function rememberedTables(existing: readonly string[]): string[] {
+  const folder = fileURLToPath(new URL('../../../src/storage', import.meta.url));
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+  const texts = files
+    .map((path) => readFileSync(join(folder, path), 'utf8'))
+    .filter((text) => /createInvalidatedCache</.test(text));
+  const names = texts.flatMap((text) => [...text.matchAll(/\b(?:from|join) ([a-z_]+)\b/g)].map(([, name = '']) => name));
+  return [...new Set(names)].filter((name) => existing.includes(name) && !neverRemembered.includes(name)).sort();
+}
