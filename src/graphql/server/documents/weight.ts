@@ -38,6 +38,8 @@ const shortScalars: ReadonlySet<string> = new Set(['ID', 'Int', 'Float', 'Boolea
 const introspectionCost = 500;
 const introspectionShare = 0.1;
 const introspectionListSize = 2;
+/** More types do not make introspection dearer: tools read the whole schema, however large it grows. */
+const introspectionTypesMax = 250;
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -115,9 +117,9 @@ class Scale {
     return { count: bounded(this.#variables[value.name.value], this.#listMax), isVariable: true };
   }
 
-  /** Of the schema all types; of each type as many fields as of any list, and few of the rest. */
+  /** Of the schema its types; of each type as many fields as of any list, and few of the rest. */
   #introspectionSize(name: string): number {
-    if (name === 'types') return Object.keys(this.#schema.getTypeMap()).length;
+    if (name === 'types') return Math.min(Object.keys(this.#schema.getTypeMap()).length, introspectionTypesMax);
     return name === 'fields' ? boundedListSize : introspectionListSize;
   }
 }
