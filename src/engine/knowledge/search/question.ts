@@ -29,7 +29,7 @@ interface Term {
 /** A question may be a whole document: its rarest lexemes are used. */
 const termsMax = 64;
 /** Most rows in the lists of all candidate terms: they determine the cost of a search. */
-const candidateRowsMax = 5_000;
+const candidateRowsMax = 3_000;
 const candidateTermsMin = 2;
 const candidatesMax = 400;
 /** Most unknown words for which similar ones are looked up; each reads a range of the vocabulary. */
