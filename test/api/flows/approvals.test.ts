@@ -23,6 +23,7 @@ const enabledTools = [
   { type: 'memory', requireApproval: true },
   { type: 'deep_research' },
   { type: 'mcp_server', server: 'desk', requireApproval: true },
+  { type: 'mcp_server', serverLabel: 'shelf', requireApproval: true },
   { ...mcp },
   { ...mcp, serverLabel: 'bank', requireApproval: { never: { tool_names: ['look'] } } },
   { ...mcp, serverLabel: 'post', requireApproval: 'never' },
@@ -54,19 +55,23 @@ async function agentWithTools(standing: readonly object[] = enabledTools) {
 }
 
 describe('a flow with a step that calls', () => {
-  it.each(['pay', 'remember', 'desk__act', 'shop__order', 'bank__pay'])('%s is refused on every API, with why', async (tool) => {
-    const agent = await agentWithTools();
-    const { status, body } = await ann.post(`${agent}/flows`, flowOf(tool));
-    expect([status, body.error.code, body.error.param]).toEqual([400, 'unsupported_value', at]);
-    expect(body.error.message).toContain(`${tool}, whose calls wait for approval: a flow answers within one turn`);
-    const made = await ann.post(`${agent}/flows`, flowOf('look'));
-    expect(made.status).toBe(200);
-    const changed = await ann.patch(`${agent}/flows/${made.body.id}`, flowOf(tool));
-    expect([changed.status, changed.body.error.param]).toEqual([400, at]);
-    const creating = 'mutation ($agentId: ID!, $input: CreateFlowInput!) { createFlow(agentId: $agentId, input: $input) { id } }';
-    const { errors } = await ann.graphql(creating, { agentId: agent.split('/').at(-1), input: flowOf(tool) });
-    expect(errors?.[0]?.message).toContain('whose calls wait for approval');
-  });
+  it.each(['pay', 'remember', 'desk__act', 'shelf__act', 'shop__order', 'bank__pay'])(
+    '%s is refused on every API, with why',
+    async (tool) => {
+      const agent = await agentWithTools();
+      const { status, body } = await ann.post(`${agent}/flows`, flowOf(tool));
+      expect([status, body.error.code, body.error.param]).toEqual([400, 'unsupported_value', at]);
+      expect(body.error.message).toContain(`${tool}, whose calls wait for approval: a flow answers within one turn`);
+      const made = await ann.post(`${agent}/flows`, flowOf('look'));
+      expect(made.status).toBe(200);
+      const changed = await ann.patch(`${agent}/flows/${made.body.id}`, flowOf(tool));
+      expect([changed.status, changed.body.error.param]).toEqual([400, at]);
+      const creating =
+        'mutation ($agentId: ID!, $input: CreateFlowInput!) { createFlow(agentId: $agentId, input: $input) { id } }';
+      const { errors } = await ann.graphql(creating, { agentId: agent.split('/').at(-1), input: flowOf(tool) });
+      expect(errors?.[0]?.message).toContain('whose calls wait for approval');
+    },
+  );
 
   it.each(['look', 'deep_research', 'bank__look', 'post__send', 'hints__look'])('%s is kept', async (tool) => {
     expect((await ann.post(`${await agentWithTools()}/flows`, flowOf(tool))).status).toBe(200);

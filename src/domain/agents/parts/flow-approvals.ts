@@ -1,3 +1,4 @@
+import { serverNameIn } from '../../../engine/tools/mcp/given-secrets.ts';
 import { readApproval } from '../../../engine/tools/mcp/tool-filter.ts';
 import { mcpFunctionName } from '../../../engine/tools/names.ts';
 import type { ToolRegistry } from '../../../engine/tools/registry.ts';
@@ -49,7 +50,7 @@ export function waitsForApproval(name: string, { tools, enabledTools }: FlowTool
       const { type, options, requireApproval } = tool;
       if (type === 'mcp') return isOf(options.server_label) && (requireApproval === true || asksFor(name, options));
       if (requireApproval !== true) return false;
-      return type === 'mcp_server' ? isOf(options.server ?? options.name) : registry.namesOf(tool).includes(name);
+      return type === 'mcp_server' ? isOf(serverNameIn(options)) : registry.namesOf(tool).includes(name);
     })
   );
 }

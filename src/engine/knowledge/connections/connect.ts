@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { ConnectionProvider, ConnectionSecrets, OauthProvider } from '../../../entities/knowledge/connection.ts';
 import { itemsOf, membersOf } from '../../../lib/json.ts';
 import type { Settings } from '../../../settings.ts';
@@ -125,7 +126,8 @@ function userTokens(settings: Settings): OauthService {
 
 function bearer(accessToken: string): VendorToken {
   return {
-    account: '',
+    // One token of one person: a pause of this account is nobody else's.
+    account: randomUUID(),
     authorization: async () => `Bearer ${accessToken}`,
     renew: () => Promise.reject(new SourceError('AUTH', 'The service does not accept the token that it has just given.')),
   };

@@ -7,13 +7,14 @@ import { cutNote } from './work.ts';
 
 /** The finding of a researcher that came to its end in a process that died. One that was cancelled has none. */
 export function foundBefore(question: string, parent: SubagentParent, pass: CallPass): SubagentFinding | undefined {
-  const ended = researcherOf(question, parent, pass)?.ended;
+  const kept = researcherOf(question, parent, pass);
+  const ended = kept?.ended;
   if (ended === undefined || ended.status === 'cancelled') return undefined;
   const found = { subagent: ended, isPaused: false, isOverBudget: false };
   if (ended.status === 'failed') {
     return { ...found, text: '', citations: [], error: { code: 'SERVER_ERROR', message: ended.summary } };
   }
-  const said = lastSaid(researcherOf(question, parent, pass));
+  const said = lastSaid(kept);
   // Its record may lack what it said: readers of the run saw the summary.
   const { text, citations } = said ?? { text: ended.summary, citations: [] };
   const end = said !== undefined && ended.summary.endsWith(cutNote) ? cutNote : '';

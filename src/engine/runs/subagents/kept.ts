@@ -3,6 +3,9 @@ import type { BegunResearch, EndedSubagent, LostCallRule, RunEvent, RunItem, Sub
 
 type ServerCallItem = Extract<RunItem, { readonly type: 'server_tool_call' }>;
 
+/** The summary of a subagent that was cut off. */
+export const stopped = 'Stopped before it came to its end';
+
 /** What the log keeps of a subagent while its call is open: a process that takes the run over goes on behind the last outcome. */
 export interface KeptSubagent {
   readonly subagent: Subagent;

@@ -9,7 +9,7 @@ import { contextOf } from '../prompt/transcript.ts';
 import type { RunPlan } from '../run-engine.ts';
 import { unknownOutcomeOf } from '../tools/unknown-outcome.ts';
 import { researcherOf } from './found-before.ts';
-import { isKept, type KeptSubagent, type SubagentState, stateOf } from './kept.ts';
+import { isKept, type KeptSubagent, type SubagentState, stateOf, stopped } from './kept.ts';
 import type { SubagentParent } from './parent.ts';
 import { cutNote, lastMessage, paused, spendingOf, workOff } from './work.ts';
 
@@ -18,7 +18,6 @@ const instructions = [
   'Answer the question from the passages you are given and with the tools you have, with the names, numbers and dates that matter.',
   'Say plainly what could not be found out; never guess. Write findings only: no introduction, no questions back.',
 ].join('\n');
-const stopped = 'Stopped before it came to its end';
 
 /**
  * Runs one subagent to its end: the same loop. A researcher has the model and the knowledge of its parent but neither its instructions, nor its

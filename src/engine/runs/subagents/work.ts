@@ -1,4 +1,5 @@
 import { isTerminal, type RunEvent, type RunSnapshot, type Usage } from '../../../entities/runs/event.ts';
+import { unlessAborted } from '../../../lib/unless-aborted.ts';
 import type { RunBudget } from '../budget.ts';
 import type { RunHold } from '../hold.ts';
 import type { LoopDeps, LoopStart } from '../loop-deps.ts';
@@ -71,20 +72,10 @@ function recordedHold(hold: RunHold, told: () => Promise<void>): RunHold {
     isFresh: () => hold.isFresh(),
     renew: () => hold.renew(),
     async written(signal, isSearch) {
-      if (isSearch !== true) {
-        signal.throwIfAborted();
-        await Promise.race([told(), aborted(signal)]);
-      }
+      if (isSearch !== true) await unlessAborted(told(), signal);
       await hold.written(signal, isSearch);
     },
   };
-}
-
-/** Rejects when the signal fires. */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
 }
 
 /** Adds up what a run within a run costs. Its calls are charged once, and told to the run above. */

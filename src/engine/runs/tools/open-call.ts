@@ -3,7 +3,7 @@ import type { CallResult, RunItem, Subagent, SubagentUpdate } from '../../../ent
 import type { CallForm } from '../../../entities/runs/tool.ts';
 import type { ServerTool } from '../../tools/server-tool.ts';
 import type { RunOutput } from '../answer/output.ts';
-import type { KeptSubagent } from '../subagents/kept.ts';
+import { type KeptSubagent, stopped } from '../subagents/kept.ts';
 
 export type ServerCallItem = Extract<RunItem, { readonly type: 'server_tool_call' }>;
 
@@ -116,7 +116,7 @@ export class OpenCall {
     if (this.#state !== 'open') return;
     // Those of a dead process that were not gone on with.
     for (const subagent of [...this.#subagents.values()].toReversed()) {
-      const ended = { ...subagent, status: 'cancelled', summary: 'Stopped before it came to its end', usage: null } as const;
+      const ended = { ...subagent, status: 'cancelled', summary: stopped, usage: null } as const;
       this.#emit({ type: 'response.subagent.completed', subagent: ended });
     }
     this.#state = 'closed';

@@ -1,11 +1,11 @@
 import { BoundedMap } from '../../../lib/bounded-map.ts';
 import type { ShareOwner } from '../../../lib/fair-share.ts';
+import { unlessAborted } from '../../../lib/unless-aborted.ts';
 import type { McpEndpoint, SessionOwner } from './endpoint.ts';
 import { type McpTools, readTools } from './listing.ts';
 import type { OperatorServer } from './servers-file.ts';
 import type { RawResult } from './sessions/session.ts';
 import { McpSessions, type SessionsOptions } from './sessions/sessions.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 export interface McpServersOptions extends SessionsOptions {
   readonly file: readonly OperatorServer[];

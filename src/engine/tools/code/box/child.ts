@@ -42,13 +42,8 @@ const shell = new Bash({
   },
 });
 const { fs } = shell;
-const withParents = { recursive: true };
-for (const path of [workspace, `${own}/lib`]) await fs.mkdir(path, withParents);
-for (const [path, bytes] of given) {
-  const slash = path.lastIndexOf('/');
-  if (slash > 0) await fs.mkdir(`${workspace}/${path.slice(0, slash)}`, withParents);
-  await fs.writeFile(`${workspace}/${path}`, new Uint8Array(bytes));
-}
+// Writing a file makes its folders.
+for (const [path, bytes] of given) await fs.writeFile(`${workspace}/${path}`, new Uint8Array(bytes));
 await fs.writeFile(`${own}/lib/plot.py`, readFileSync(new URL('./plot.py', import.meta.url)));
 
 const notes: string[] = [];

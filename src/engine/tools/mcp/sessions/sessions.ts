@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { DomainError } from '../../../../entities/errors.ts';
+import { unlessAborted } from '../../../../lib/unless-aborted.ts';
 import type { AdmissionPool } from '../../../sharing/pools.ts';
 import type { McpEndpoint, SessionOwner } from '../endpoint.ts';
-import { unlessAborted } from '../unless-aborted.ts';
 import type { OpenContext } from './open.ts';
 import { Restarts } from './restarts.ts';
 import type { McpSession } from './session.ts';
