@@ -1,12 +1,12 @@
 # Builds Parley on the Node of the base image. The packages that bring a Node of their own (`optionalDependencies`) are left out.
-FROM node:24-bookworm-slim AS packages
+FROM node:26-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
 COPY deploy/trim-packages.sh deploy/
 RUN sh deploy/trim-packages.sh
 
-FROM node:24-bookworm-slim
+FROM node:26-bookworm-slim
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY package.json LICENSE ./

@@ -2,7 +2,6 @@ import { mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '../../src/http/log/logging.ts';
-import { optimizeEarly } from '../../src/lib/optimize-early.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { startService } from '../../src/start/service.ts';
 
@@ -26,7 +25,6 @@ const logger = createLogger(settings, (lines) => void writeSync(log, lines));
 const service = await startService(settings, logger, (error) => {
   throw error;
 });
-optimizeEarly();
 const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };
 await service.deps.models.list();
 const agents: Record<string, string> = {};

@@ -1,5 +1,5 @@
 // JavaScript, and loaded before everything else, so that an older Node reads it and can say what is missing.
-const neededMajor = 24;
+const neededMajor = 26;
 
 if (Number.parseInt(process.versions.node, 10) < neededMajor) {
   console.error(

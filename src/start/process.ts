@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { createLogger } from '../http/log/logging.ts';
-import { optimizeEarly } from '../lib/optimize-early.ts';
 import { loadSettings, type Settings } from '../settings.ts';
 import { startEmbeddedOf } from '../storage/database/embedded/embedded.ts';
 import type { Service } from './service.ts';
@@ -17,7 +16,6 @@ process.on('uncaughtException', (error) => {
 });
 
 const service = await start().catch((error: unknown) => refuse(error));
-optimizeEarly();
 
 /** Ctrl-C comes twice under `npm start`: from the terminal, and from npm, which hands on what it gets. */
 const sameSignalMs = 500;

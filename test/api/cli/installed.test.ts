@@ -71,7 +71,7 @@ describe('the command on a Node that is too old, without packages', () => {
       cpSync(join(root, path), join(copy, path));
     }
     const { code, err } = await run(join(copy, packageJson.bin.parley), ['help'], ofMachine);
-    expect([code, err]).toEqual([1, expect.stringContaining('Parley needs Node.js 24 or newer')]);
+    expect([code, err]).toEqual([1, expect.stringContaining('Parley needs Node.js 26 or newer')]);
   });
 });
 

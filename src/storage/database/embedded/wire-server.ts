@@ -90,7 +90,7 @@ export class WireServer {
       batch: [],
     };
     this.#sessions.add(session);
-    socket.on('data', (chunk) => {
+    socket.on('data', (chunk: Buffer) => {
       session.frames.push(chunk);
       for (let frame = session.frames.next(); frame !== undefined; frame = session.frames.next()) this.#take(session, frame);
     });
