@@ -88,7 +88,7 @@ export async function startStore(prefix = ''): Promise<TestStore> {
     }
     const headers = Object.fromEntries(
       Object.entries(req.headers).flatMap(([name, value]) =>
-        ['host', 'connection', 'content-length', 'transfer-encoding'].includes(name) ? [] : [[name, String(value)]],
+        ['host', 'connection', 'content-length', 'transfer-encoding', 'expect'].includes(name) ? [] : [[name, String(value)]],
       ),
     );
     if (request.method === 'GET' && request.query.has('uploads')) {

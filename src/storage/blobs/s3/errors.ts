@@ -1,37 +1,24 @@
+import { S3ServiceException } from '@aws-sdk/client-s3';
 import { DomainError } from '../../../entities/errors.ts';
 import { StartRefusal } from '../../database/start-refusal.ts';
 
-/** A reply of the store that is no success. */
-export class S3Error extends Error {
-  override readonly name = 'S3Error';
-  readonly status: number;
-  /** What the store calls it, such as `NoSuchKey`; empty when it says nothing. */
-  readonly code: string;
-
-  constructor(status: number, code: string, action: string) {
-    super(`the store answered ${status}${code === '' ? '' : ` ${code}`} to ${action}`);
-    this.status = status;
-    this.code = code;
-  }
-}
-
 const fullCodes = ['XMinioStorageFull', 'QuotaExceeded', 'InsufficientStorage', 'InsufficientCapacity'];
-const passingCodes = ['SlowDown', 'RequestTimeout', 'InternalError', 'ServiceUnavailable'];
-const passingStatuses = [408, 429, 500, 502, 503, 504];
-
-/** Whether another try may succeed. Errors without a reply are of the connection. */
-export function isPassing(error: unknown): boolean {
-  if (!(error instanceof S3Error)) return true;
-  return !isFull(error) && (passingStatuses.includes(error.status) || passingCodes.includes(error.code));
-}
 
 export function isMissing(error: unknown): boolean {
-  // A reply to HEAD has no body, and so no code.
-  return error instanceof S3Error && error.status === 404 && (error.code === '' || error.code === 'NoSuchKey');
+  return error instanceof S3ServiceException && ['NoSuchKey', 'NotFound'].includes(error.name);
 }
 
-function isFull(error: S3Error): boolean {
-  return error.status === 507 || fullCodes.includes(error.code);
+/** Whether the store does not know the operation: not every store lists unfinished uploads. */
+export function isUnknownOperation(error: unknown): boolean {
+  return statusOf(error) === 501;
+}
+
+function isFull(error: unknown): boolean {
+  return statusOf(error) === 507 || (error instanceof S3ServiceException && fullCodes.includes(error.name));
+}
+
+function statusOf(error: unknown): number | undefined {
+  return error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
 }
 
 /** The error that callers get. What is no fault of theirs, `onFailure` gets whole. */
@@ -39,7 +26,7 @@ export function translated(error: unknown, onFailure: (error: Error) => void): u
   if (error instanceof DomainError) return error;
   if (isMissing(error)) return new DomainError('NOT_FOUND', 'The content is gone');
   onFailure(error instanceof Error ? error : new Error(String(error)));
-  if (error instanceof S3Error && isFull(error)) return Object.assign(new Error('the file store is full'), { code: 'ENOSPC' });
+  if (isFull(error)) return Object.assign(new Error('the file store is full'), { code: 'ENOSPC' });
   return new DomainError('OVERLOADED', 'The service does not reach its file store at the moment; try again shortly', {
     retryAfterSeconds: 1,
   });
@@ -58,19 +45,18 @@ const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens at its endpoint. Start the store, or correct the endpoint in BLOB_URL',
   ENOTFOUND: 'the host of its endpoint is not known. Correct BLOB_URL; stores without a name for each bucket need pathStyle=true',
   EAI_AGAIN: 'the host of its endpoint could not be looked up. Correct BLOB_URL',
-  UND_ERR_CONNECT_TIMEOUT: 'its endpoint does not answer. See whether host, port and firewalls are right',
+  TimeoutError: 'its endpoint does not answer. See whether host, port and firewalls are right',
 };
 
 /** Why a start on this bucket is refused. */
 export function refusal(bucket: string, error: unknown): StartRefusal {
-  const code = error instanceof S3Error ? error.code : codeOf(error);
   const message = error instanceof Error ? error.message : String(error);
-  const reason =
-    reasons[code] ?? (error instanceof S3Error && error.status === 403 ? reasons.AccessDenied : undefined) ?? message;
+  const reason = reasons[codeOf(error)] ?? (statusOf(error) === 403 ? reasons.AccessDenied : undefined) ?? message;
   return new StartRefusal(`The bucket ${bucket} (BLOB_URL) cannot be used: ${reason}.`);
 }
 
 function codeOf(error: unknown): string {
-  const found = error instanceof AggregateError ? error.errors[0] : error;
-  return found instanceof Error && 'code' in found ? String(found.code) : '';
+  const first = error instanceof AggregateError ? error.errors[0] : error;
+  if (!(first instanceof Error)) return '';
+  return 'code' in first ? String(first.code) : first.name;
 }

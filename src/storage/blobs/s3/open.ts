@@ -1,17 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
+import {
+  AbortMultipartUploadCommand,
+  DeleteObjectCommand,
+  ListMultipartUploadsCommand,
+  type ListMultipartUploadsCommandOutput,
+  paginateListObjectsV2,
+} from '@aws-sdk/client-s3';
 import type { S3Address } from '../address.ts';
 import type { Blobs } from '../blobs.ts';
 import { checkKey, isKey } from '../content.ts';
-import { createS3Client, type S3Settings } from './client.ts';
+import { type Bucket, objectOf, openBucket, type S3Settings } from './client.ts';
 import { download } from './download.ts';
-import { isMissing, refusal, S3Error, translated } from './errors.ts';
-import { objects, openUploads } from './listing.ts';
+import { isMissing, isUnknownOperation, refusal, translated } from './errors.ts';
 import { ContentFailure, upload } from './upload.ts';
 
 const deletesAtOnce = 16;
 /** Stores tell times in whole seconds. */
-const clockGrainMs = 2_000;
+const clockToleranceMs = 2_000;
 
 export interface S3Blobs extends Blobs {
   /** Writes, reads and deletes a blob of its own. @throws StartRefusal */
@@ -29,86 +35,104 @@ export async function openS3Blobs(
   settings: S3Settings,
   onFailure: (error: Error) => void = () => undefined,
 ): Promise<S3Blobs> {
-  const client = createS3Client(address, settings);
+  const bucket = openBucket(address, settings);
   const translate = (error: unknown) => translated(error, onFailure);
   const guarded = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
-      throw translate(error);
+      // Errors of the content itself, such as a client that left, stay what they are.
+      throw error instanceof ContentFailure ? error.cause : translate(error);
     });
-  const remove = async (key: string): Promise<void> => {
-    try {
-      await (await client.send({ method: 'DELETE', key })).body.dump();
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-    }
-  };
   const blobs: S3Blobs = {
-    put: async (key, content, sizeBytesMax) => guardedContent(upload(client, checkKey(key), content, sizeBytesMax)),
-    get: async (key) => guarded(download(client, checkKey(key), translate)),
+    put: async (key, content, sizeBytesMax) => guarded(upload(bucket, checkKey(key), content, sizeBytesMax)),
+    get: async (key) => guarded(download(bucket, checkKey(key), translate)),
     read: async (key) => buffer(await blobs.get(key)),
-    delete: async (key) => guarded(remove(checkKey(key))),
+    delete: async (key) => guarded(remove(bucket, checkKey(key))),
     async *listOlder(before) {
-      const isOld = (at: Date, aheadMs: number) => at.getTime() < before.getTime() + aheadMs - clockGrainMs;
-      await abandonUploads(isOld);
-      for await (const { entries, aheadMs } of objects(client, address.prefix, '')) {
-        const keys = entries.filter(({ key, at }) => isKey(key) && isOld(at, aheadMs)).map(({ key }) => key);
+      const { client } = bucket;
+      // The client notes by how much the clock of the store differs from ours, from five minutes on.
+      const isOld = (at: Date | undefined) =>
+        at !== undefined && at.getTime() < before.getTime() + client.config.systemClockOffset - clockToleranceMs;
+      await abandonUploads(bucket, isOld, onFailure);
+      for await (const entries of objects(bucket, '')) {
+        const keys = entries.filter(({ key, at }) => isKey(key) && isOld(at)).map(({ key }) => key);
         if (keys.length > 0) yield keys;
       }
     },
-    async deleteOrganization(orgId) {
-      await guarded(
-        (async () => {
-          for await (const { entries } of objects(client, address.prefix, `${checkKey(orgId)}/`)) {
-            for (let index = 0; index < entries.length; index += deletesAtOnce) {
-              await Promise.all(entries.slice(index, index + deletesAtOnce).map(({ key }) => remove(key)));
-            }
-          }
-        })(),
-      );
-    },
+    deleteOrganization: async (orgId) => guarded(removeBelow(bucket, `${checkKey(orgId)}/`)),
     async holdsOrganizations() {
-      for await (const { entries } of objects(client, address.prefix, 'org_')) return entries.length > 0;
+      for await (const entries of objects(bucket, 'org_')) return entries.length > 0;
       return false;
     },
     async probe() {
       const key = `parley-probe/${randomUUID()}`;
       try {
-        await upload(client, key, Buffer.from('probe'), 5);
-        await buffer(await download(client, key, (error) => error));
-        await remove(key);
+        await upload(bucket, key, Buffer.from('probe'), 5);
+        await buffer(await download(bucket, key, (error) => error));
+        await remove(bucket, key);
       } catch (error) {
         throw refusal(address.bucket, error);
       }
     },
-    close: () => client.close(),
+    close: async () => bucket.client.destroy(),
   };
-
-  /** Errors of the content itself, such as a client that left, stay what they are. */
-  function guardedContent<T>(work: Promise<T>): Promise<T> {
-    return work.catch((error: unknown) => {
-      throw error instanceof ContentFailure ? error.cause : translate(error);
-    });
-  }
-
-  /** Takes away the parts of uploads whose process died. Not every store lists them: then its own rules do that. */
-  async function abandonUploads(isOld: (at: Date, aheadMs: number) => boolean): Promise<void> {
-    try {
-      for await (const { entries, aheadMs } of openUploads(client, address.prefix)) {
-        for (const { key, id } of entries.filter(({ at }) => isOld(at, aheadMs))) {
-          await (await client.send({ method: 'DELETE', key, query: { uploadId: id } })).body.dump();
-        }
-      }
-    } catch (error) {
-      const isUnknownThere = error instanceof S3Error && error.status === 501;
-      if (!isUnknownThere) onFailure(error instanceof Error ? error : new Error(String(error)));
-    }
-  }
 
   try {
     await blobs.holdsOrganizations();
   } catch (error) {
-    await client.close();
+    bucket.client.destroy();
     throw refusal(address.bucket, error);
   }
   return blobs;
+}
+
+async function remove(bucket: Bucket, key: string): Promise<void> {
+  try {
+    await bucket.client.send(new DeleteObjectCommand(objectOf(bucket, key)));
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+}
+
+async function removeBelow(bucket: Bucket, prefix: string): Promise<void> {
+  for await (const entries of objects(bucket, prefix)) {
+    for (let index = 0; index < entries.length; index += deletesAtOnce) {
+      await Promise.all(entries.slice(index, index + deletesAtOnce).map(({ key }) => remove(bucket, key)));
+    }
+  }
+}
+
+interface Entry {
+  readonly key: string;
+  readonly at: Date | undefined;
+}
+
+/** Keys that begin with a prefix (without the bucket's own), a page at a time. */
+async function* objects({ client, name, prefix: ownPrefix }: Bucket, prefix: string): AsyncIterable<readonly Entry[]> {
+  for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket: name, Prefix: ownPrefix + prefix })) {
+    yield Contents.map(({ Key = '', LastModified }) => ({ key: Key.slice(ownPrefix.length), at: LastModified }));
+  }
+}
+
+/** Takes away the parts of uploads whose process died. Not every store lists them: then its own rules do that. */
+async function abandonUploads(
+  { client, name, prefix }: Bucket,
+  isOld: (at: Date | undefined) => boolean,
+  onFailure: (error: Error) => void,
+): Promise<void> {
+  let place: { readonly KeyMarker?: string; readonly UploadIdMarker?: string } | undefined = {};
+  try {
+    while (place !== undefined) {
+      const page: ListMultipartUploadsCommandOutput = await client.send(
+        new ListMultipartUploadsCommand({ Bucket: name, Prefix: prefix, ...place }),
+      );
+      for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
+        if (isOld(Initiated)) await client.send(new AbortMultipartUploadCommand({ Bucket: name, Key, UploadId }));
+      }
+      const { IsTruncated, NextKeyMarker, NextUploadIdMarker } = page;
+      const isMore = IsTruncated === true && NextKeyMarker !== undefined && NextUploadIdMarker !== undefined;
+      place = isMore ? { KeyMarker: NextKeyMarker, UploadIdMarker: NextUploadIdMarker } : undefined;
+    }
+  } catch (error) {
+    if (!isUnknownOperation(error)) onFailure(error instanceof Error ? error : new Error(String(error)));
+  }
 }
