@@ -159,7 +159,7 @@ export async function closeDeps(deps: Deps, graceMs: number): Promise<void> {
 async function createTracing(settings: Settings, logger: Logger): Promise<Tracing | undefined> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SDK_DISABLED } = settings;
   if (endpoint === undefined || OTEL_SDK_DISABLED === 'true') return undefined;
-  const { createOtlpTracing } = await import('../engine/tracing/otlp/create.ts');
+  const { createOtlpTracing } = await import('../engine/tracing/otlp.ts');
   return createOtlpTracing({ endpoint, version: packageJson.version, settings, logger });
 }
 

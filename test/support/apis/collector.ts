@@ -12,7 +12,8 @@ const attribute = z.strictObject({
 const anyValue = z.union([
   z.strictObject({ stringValue: z.string() }),
   z.strictObject({ boolValue: z.boolean() }),
-  z.strictObject({ intValue: z.string().regex(/^-?\d+$/) }),
+  // The JSON form of protobuf reads a 64-bit number from either.
+  z.strictObject({ intValue: z.union([z.int(), z.string().regex(/^-?\d+$/)]) }),
   z.strictObject({ doubleValue: z.number() }),
   z.strictObject({ arrayValue: z.strictObject({ values: z.array(z.strictObject({ stringValue: z.string() })) }) }),
 ]);
@@ -28,12 +29,18 @@ const span = z.strictObject({
   startTimeUnixNano: nanoseconds,
   endTimeUnixNano: nanoseconds,
   attributes: z.array(attribute),
+  droppedAttributesCount: z.int(),
+  // Their messages and stacks would quote what a call failed on.
+  events: z.array(z.never()),
+  droppedEventsCount: z.int(),
+  links: z.array(z.never()),
+  droppedLinksCount: z.int(),
   status: z.strictObject({ code: z.int().min(0).max(2) }),
 });
 const request = z.strictObject({
   resourceSpans: z.array(
     z.strictObject({
-      resource: z.strictObject({ attributes: z.array(attribute) }),
+      resource: z.strictObject({ attributes: z.array(attribute), droppedAttributesCount: z.int() }),
       scopeSpans: z.array(
         z.strictObject({ scope: z.strictObject({ name: z.string(), version: z.string() }), spans: z.array(span) }),
       ),
