@@ -146,23 +146,27 @@ describe(`${readerCount} readers that stop reading`, () => {
     ['a subscription, token by token', true, (client) => stalledReader(client, subscription)],
     ['a WebSocket, token by token', true, (client) => stalledSocket(client)],
   ];
-  it.each(wires)('of %s cost bounded memory, and the service keeps serving', { timeout: limitMs }, async (_wire, isWordy, open) => {
-    upstream.isWordy = isWordy;
-    const place = await copyOf(inject('template'));
-    const NODE_OPTIONS = `--import ${new URL('../../support/processes/collects-garbage.mjs', import.meta.url)}`;
-    const own = { NODE_OPTIONS, OPENAI_BASE_URL, PARLEY_ADMIN_KEY: key, LOG_LEVEL: 'warn', SSE_STALL_TIMEOUT_MS: '120000' };
-    const parley = startProcess({ ...place.env, ...own });
-    const url = await parley.url();
-    const client = new TestClient(() => url, key);
-    const before = await heldBytes(parley, client);
-    await Promise.all(Array.from({ length: readerCount }, () => open(client)));
-    await nothingMoreIsSaid();
-    const held = (await heldBytes(parley, client)) - before;
-    // All readers are connected, and the provider is paused.
-    expect(upstream.open).toBe(readerCount);
-    expect(held).toBeGreaterThan(0);
-    expect(held).toBeLessThan(readerCount * MiB);
-  });
+  it.each(wires)(
+    'of %s cost bounded memory, and the service keeps serving',
+    { timeout: limitMs },
+    async (_wire, isWordy, open) => {
+      upstream.isWordy = isWordy;
+      const place = await copyOf(inject('template'));
+      const NODE_OPTIONS = `--import ${new URL('../../support/processes/collects-garbage.mjs', import.meta.url)}`;
+      const own = { NODE_OPTIONS, OPENAI_BASE_URL, PARLEY_ADMIN_KEY: key, LOG_LEVEL: 'warn', SSE_STALL_TIMEOUT_MS: '120000' };
+      const parley = startProcess({ ...place.env, ...own });
+      const url = await parley.url();
+      const client = new TestClient(() => url, key);
+      const before = await heldBytes(parley, client);
+      await Promise.all(Array.from({ length: readerCount }, () => open(client)));
+      await nothingMoreIsSaid();
+      const held = (await heldBytes(parley, client)) - before;
+      // All readers are connected, and the provider is paused.
+      expect(upstream.open).toBe(readerCount);
+      expect(held).toBeGreaterThan(0);
+      expect(held).toBeLessThan(readerCount * MiB);
+    },
+  );
 
   it('are disconnected, and hold no provider connection any more', { timeout: limitMs }, async () => {
     const client = impatient.client();
