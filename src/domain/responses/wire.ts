@@ -221,6 +221,7 @@ export function usageOf(usage: Usage): WireObject {
     output_tokens: usage.outputTokens,
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
     total_tokens: usage.inputTokens + usage.outputTokens,
+    ...(usage.isEstimated === true ? { estimated: true } : {}),
   };
 }
 
@@ -238,7 +239,8 @@ export function flowStepOf({ stepId, type, status, input, output, durationMs }: 
   return { step_id: stepId, type, status, input, output, duration_ms: durationMs };
 }
 
-function selectionOf({ provider, model, fallbackChain, latencyHints }: SelectionMetadata): WireObject {
+/** Which model answered, in the form of the wire. */
+export function selectionOf({ provider, model, fallbackChain, latencyHints }: SelectionMetadata): WireObject {
   return {
     provider,
     model,
