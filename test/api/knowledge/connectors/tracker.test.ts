@@ -167,7 +167,9 @@ describe('the tokens of an account', () => {
     await refresh(ann, id);
     expect(await run(ann, id, 2)).toMatchObject({ status: 'FAILED', errorCode: 'AUTH' });
     expect(await read(ann, id)).toMatchObject({ indexStatus: 'INDEXED', errorCode: 'AUTH' });
-    expect((await read(ann, id)).errorMessage).toBe('Jira does not accept the connection any more: connect it again.');
+    expect((await read(ann, id)).errorMessage).toBe(
+      'Jira does not accept the connection any more: connect it again. It says: "refresh_token is invalid"',
+    );
     const { access: accessToken, refresh: refreshToken } = cloud.grant();
     await ann.patch(`/api/v1/connections/${oauthTokenId}`, { accessToken, refreshToken });
     expect(await run(ann, id, 3)).toMatchObject({ status: 'COMPLETED', trigger: 'RECONNECTED', unchangedCount: 1 });
@@ -179,7 +181,7 @@ describe('the tokens of an account', () => {
     const id = await source(project());
     expect(await run(ann, id, 1)).toMatchObject({ status: 'FAILED', errorCode: 'AUTH' });
     expect((await read(ann, id)).errorMessage).toBe(
-      'The connection does not allow Jira to be read: connect it again, and agree to that.',
+      'The connection does not allow Jira to be read: connect it again, and agree to that. It says: "Unauthorized; scope does not match"',
     );
   });
 });
