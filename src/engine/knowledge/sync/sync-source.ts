@@ -9,7 +9,7 @@ import type { SyncedItem, SyncLease } from '../../../storage/knowledge/syncing/s
 import type { Storage } from '../../../storage/storage.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import type { Connector, ListedItem, ListedPage, ListTask, SyncedSource } from '../connectors/connector.ts';
-import { SourceError } from '../connectors/error.ts';
+import { SourceError, unreadStatus } from '../connectors/error.ts';
 import type { Connectors } from '../connectors/registry.ts';
 import { parserVersion } from '../index/index-item.ts';
 
@@ -168,8 +168,15 @@ async function store(context: SyncContext, lease: SyncLease, page: ListedPage): 
   for (const key of outcome.unusedBlobKeys) await storage.blobs.delete(key);
 }
 
+/** Why a document is not read, in the form that is stored. */
+function unreadOf({ skipped }: ListedItem): SyncedItem['unread'] {
+  if (skipped === undefined) return null;
+  return { status: unreadStatus(skipped.code), code: skipped.code, message: storableText(skipped.message) };
+}
+
 async function stored({ storage, settings, newId }: SyncContext, { orgId }: SyncLease, item: ListedItem): Promise<SyncedItem> {
   const newItemId = newId('knowledgeItem');
+  const unread = unreadOf(item);
   const contentBlobKey = item.content === undefined ? null : `${orgId}/knowledge/${newItemId}`;
   const put =
     contentBlobKey === null
@@ -187,10 +194,10 @@ async function stored({ storage, settings, newId }: SyncContext, { orgId }: Sync
     sizeBytes: put?.sizeBytes ?? item.sizeBytes ?? null,
     metadata: storableJson({
       ...item.metadata,
-      ...(item.skipped === undefined ? {} : { skippedReason: item.skipped.message }),
+      ...(unread?.status === 'SKIPPED' ? { skippedReason: unread.message } : {}),
     }) as Readonly<Record<string, unknown>>,
     contentBlobKey,
-    skipped: item.skipped === undefined ? null : { ...item.skipped, message: storableText(item.skipped.message) },
+    unread,
   };
 }
 
