@@ -191,6 +191,10 @@ describe.runIf(hasVectors)('with an embedding model', () => {
       const [row] = await sql('select error_code, error_message from source_embeddings where data_source_id = $1', [id]);
       expect(row).toMatchObject({ error_code: 'LIMIT_REACHED', error_message: expect.stringContaining('may use 1 tokens') });
     });
+    const vectors = { missingCount: 1, errorCode: 'LIMIT_REACHED', errorMessage: expect.stringContaining('may use 1 tokens') };
+    expect((await who.get(`/api/v1/data-sources/${id}`)).body).toMatchObject({ indexStatus: 'INDEXED', vectors });
+    const listed = (await who.get(`/api/v1/ais/${agentId}/data-sources`)).body.data;
+    expect(listed).toMatchObject([{ id, vectors }]);
     expect((await search([id], 'medic', who)).passages).toHaveLength(1);
     await limit(null);
     await served(id, who);
