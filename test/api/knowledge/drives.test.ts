@@ -115,6 +115,17 @@ describe('a folder of Google Drive', () => {
     expect(await run(id, 4)).toMatchObject({ listedCount: 2, isComplete: true });
   });
 
+  it('leaves the pictures of a document out of its passages', async () => {
+    const picture = `data:image/png;base64,${'iVBORw0KGgo'.repeat(50_000)}`;
+    const markdown = `# Tour\n\nThe tour begins at the mill. ![][image1]\n\n[image1]: <${picture}>\n`;
+    google.add({ id: 'tour', name: 'Tour', mimeType: googleTypes.document, exports: { 'text/markdown': markdown } });
+    const id = await driveA('tour');
+    await run(id, 1);
+    const { data } = (await ann.get(`/api/v1/data-sources/${id}/knowledge`)).body;
+    expect(data).toMatchObject([{ indexStatus: 'INDEXED', documentCount: 1 }]);
+    expect(await answer('Where does the tour begin?')).not.toContain('iVBOR');
+  });
+
   it('says why a file that may not be downloaded is not read, and tries it once in each run', async () => {
     google.folder('closed');
     google.add({ id: 'open', name: 'open.md', parents: ['closed'], text: 'The open file.' });

@@ -41,7 +41,7 @@ export type IndexOutcome =
   | { readonly kind: 'retry'; readonly afterMs: number };
 
 /** Increase it when extraction, splitting or the lexemes change: every item is then read anew at its next refresh. */
-export const parserVersion = 2;
+export const parserVersion = 3;
 export const indexAttemptsMax = 5;
 const retryMaxMs = 15 * 60_000;
 /** Chunks of one short transaction: 24 ms of processor time (median) on the embedded database, which runs transactions one after the other. */

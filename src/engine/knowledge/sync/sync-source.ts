@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { IdKind } from '../../../entities/ids.ts';
 import type { RunTrigger } from '../../../entities/knowledge/source-run.ts';
+import { membersOf } from '../../../lib/json.ts';
 import { shownName, storableJson, storableText } from '../../../lib/text.ts';
 import type { Settings } from '../../../settings.ts';
 import { LeaseLostError, type OwnedId } from '../../../storage/knowledge/indexing/indexing.ts';
@@ -115,7 +116,7 @@ async function runListing(
   const task: ListTask = {
     source: syncedSource(lease),
     isForced: lease.isForced,
-    state: lease.isForced ? undefined : (source.state ?? undefined),
+    state: lease.isForced ? undefined : readState(source.state),
     place: lease.place,
     signal,
     progress,
@@ -131,7 +132,7 @@ async function runListing(
         const { isComplete, bound = null, state } = part.value;
         await storage.syncing.finish(
           lease,
-          { isComplete, bound, state: storableJson(state) },
+          { isComplete, bound, state: state === undefined ? undefined : storableJson({ parserVersion, state }) },
           { remove: queueAll(context, 'knowledge.delete-item'), index: queueAll(context, 'knowledge.index-item') },
         );
         await endRuns(context, source.id);
@@ -228,6 +229,12 @@ function fileName(text: string): string {
 
 /** A newer reader reads everything anew, so its version is a part of every change key. */
 const keyPrefix = `${parserVersion} `;
+
+/** What the last run left; undefined where an older reader read the content, which feeds of changes would not name again. */
+function readState(stored: unknown): unknown {
+  const { parserVersion: version, state } = membersOf(stored);
+  return version === parserVersion ? (state ?? undefined) : undefined;
+}
 
 function readable<T extends { readonly changeKey: string | null }>(item: T): T {
   const { changeKey } = item;
