@@ -79,6 +79,16 @@ describe.runIf(hasVectors)('with an embedding model', () => {
     expect((await search([id], 'airship')).passages).toMatchObject([{ scores: { lexical: expect.any(Number) } }]);
   });
 
+  it('a passage that only meaning finds has a place, however many passages have words of the question', async () => {
+    const ids = [await added('The airship lands at noon.')];
+    for (let number = 1; number <= 12; number += 1) ids.push(await added(`Rule ${number} of the shed.`));
+    for (const id of ids) await served(id);
+    const { passages } = await search(ids, 'zeppelin rule shed');
+    expect(passages).toHaveLength(8);
+    expect(passages.filter(({ text }) => text.includes('airship'))).toMatchObject([{ scores: { lexical: null } }]);
+    expect(passages.map(({ score }) => score)).toEqual(passages.map(({ score }) => score).toSorted((a, b) => b - a));
+  });
+
   it('holds the filters of a search, and asks with what was said before', async () => {
     const { id: agentId } = await make.agent({ owner: ann });
     const text = await added('The airship stands in the yard.', { agentId });
