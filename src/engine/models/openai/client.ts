@@ -1,4 +1,5 @@
 import { Pool } from 'undici';
+import { withUserAgent } from '../../../lib/product.ts';
 import { type Embed, type MakeImages, type Model, type ModelDelta, ModelError, type ModelRequest } from '../port.ts';
 import { requestEmbeddings } from './embeddings.ts';
 import { requestImages } from './images.ts';
@@ -37,10 +38,10 @@ export function createOpenAiClient(options: ClientOptions): OpenAiClient {
     bodyTimeout: options.idleTimeoutMs,
     pipelining: 1,
   });
-  const headers = {
+  const headers = withUserAgent({
     ...(options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` }),
     ...options.headers,
-  };
+  });
   const postHeaders = { 'content-type': 'application/json', ...headers };
   const streamHeaders = { ...postHeaders, accept: 'text/event-stream' };
 
