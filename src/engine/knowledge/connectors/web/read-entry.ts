@@ -173,7 +173,7 @@ function fileDocument({ scope, token }: ReadContext, url: string, { head, bytes 
   return {
     ...{ kind, content, hash, links: [], heldBytes: bytes.length, refresh: undefined },
     item: itemOf({ url, head, name: filenameOf(url, kind), kind, hash, content, kept: pageMemory(headers, [], scope, hash) }),
-    canonical: linkOf(headers.link, 'canonical', url),
+    canonical: canonicalOf(headers.link, url),
     isIndexed: readRobotsDirectives(headers['x-robots-tag'], token).isIndexed,
   };
 }
@@ -190,7 +190,7 @@ async function pageDocument({ scope, token }: ReadContext, url: string, { head, 
   return {
     ...{ kind: 'PAGE', content, hash, links, isIndexed, heldBytes: bytes.length, refresh: page.refresh },
     item: itemOf({ url, head, name: page.title, kind: 'PAGE', hash, content, kept }),
-    canonical: page.canonical ?? linkOf(headers.link, 'canonical', url),
+    canonical: page.canonical ?? canonicalOf(headers.link, url),
   };
 }
 
@@ -227,10 +227,10 @@ export function nameOf(title: string, url: string): string {
   return cutText(storableText(title.trim() || `${pathname === '/' ? host : pathname}${search}`), nameLengthMax);
 }
 
-/** The address of a `Link` header. */
-function linkOf(header: string | undefined, relation: string, base: string): string | undefined {
-  for (const [, href = '', parameters = ''] of (header ?? '').slice(0, 8_192).matchAll(/<([^>]*)>([^,<]*)/g)) {
-    if (new RegExp(`;\\s*rel\\s*=\\s*"?${relation}\\b`, 'i').test(parameters)) return readAddress(href, base);
+/** The canonical address of a `Link` header. */
+function canonicalOf(header: string | undefined, base: string): string | undefined {
+  for (const [, href = '', parameters = ''] of (header ?? '').slice(0, 8_192).matchAll(/<([^<>]*)>([^,<]*)/g)) {
+    if (/;\s*rel\s*=\s*"?canonical\b/i.test(parameters)) return readAddress(href, base);
   }
   return undefined;
 }

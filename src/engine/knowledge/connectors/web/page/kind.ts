@@ -80,9 +80,10 @@ export async function kindOfContent(
 ): Promise<DocumentKind | null> {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 1024)).toString('latin1');
   if (head.includes('%PDF-')) return 'PDF';
-  const isPage = /^\s*(?:\xef\xbb\xbf)?\s*(?:<!--[\s\S]*?-->\s*)*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b/i.test(
-    head,
-  );
+  const isPage =
+    /^\s*(?:\xef\xbb\xbf\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b/i.test(
+      head,
+    );
   // A login page in place of a file, and a page whose type nobody set.
   if (isPage && said !== 'TEXT') return 'PAGE';
   if (said !== undefined) return said;
