@@ -6,6 +6,7 @@ import { requireAskable } from '../runs/subagents.ts';
 import { findAnswerer } from './create.ts';
 import { requireCalls, resolveItems, toMessages } from './given-items.ts';
 import { type ResponseInput, readResponse } from './input.ts';
+import { agentInMode } from './modes.ts';
 import { findPlace, historyOfPlace } from './place.ts';
 import { echoOf, fileTokensMaxOf, planOf, storedRequestOf } from './request.ts';
 
@@ -20,7 +21,7 @@ export async function countResponseInput(deps: Deps, caller: Caller, input: Resp
   await requireAskable(deps, caller, input.tools);
   const place = await findPlace(deps, caller, input, read);
   const answerer = await findAnswerer(deps, caller, input, place.chat);
-  requireForcedTool(read.tools.choice, answerer.agent);
+  requireForcedTool(read.tools.choice, agentInMode(deps.tools, read.chatMode, answerer.agent));
   if (answerer.agent !== undefined) requireFreeNames(read.tools.places, answerer.agent);
   const items = await resolveItems(deps, caller, read.items);
   const history = await historyOfPlace(deps, place);
