@@ -14,7 +14,7 @@ import { unknownOutcome, unknownOutcomeOf } from './unknown-outcome.ts';
 /** The part of a run that its tool calls work with. */
 interface CallParts {
   readonly start: LoopStart;
-  readonly deps: Pick<LoopDeps, 'logger'>;
+  readonly deps: Pick<LoopDeps, 'logger' | 'mask'>;
   readonly budget: RunBudget;
   readonly output: RunOutput;
   readonly spending: RunSpending;
@@ -91,6 +91,7 @@ export class RunCalls {
       tools: tools.all,
       secrets,
       logger: deps.logger,
+      mask: deps.mask,
       trace,
       hold,
       keyPrefix,
