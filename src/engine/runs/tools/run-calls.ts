@@ -5,6 +5,7 @@ import type { RunOutput } from '../answer/output.ts';
 import type { RunBudget } from '../budget.ts';
 import { soleHold } from '../hold.ts';
 import type { LoopDeps, LoopStart } from '../loop-deps.ts';
+import type { RunPlan } from '../run-engine.ts';
 import type { RunSpending } from '../usage/spending.ts';
 import type { OpenCall, WholeCall } from './open-call.ts';
 import type { RunTools } from './run-tools.ts';
@@ -13,6 +14,7 @@ import { unknownOutcome, unknownOutcomeOf } from './unknown-outcome.ts';
 
 /** The part of a run that its tool calls work with. */
 interface CallParts {
+  readonly plan: Pick<RunPlan, 'hidesSteps'>;
   readonly start: LoopStart;
   readonly deps: Pick<LoopDeps, 'logger' | 'mask'>;
   readonly budget: RunBudget;
@@ -77,7 +79,7 @@ export class RunCalls {
   }
 
   #context(said: string | null, mustAnswer: boolean): ServerCallContext {
-    const { start, deps, budget, output, tools, trace } = this.#parts;
+    const { plan, start, deps, budget, output, tools, trace } = this.#parts;
     const { control, secrets, runId, hold = soleHold, keyPrefix = runId } = start;
     const mayStart = () => {
       control?.pause.throwIfAborted();
@@ -92,6 +94,7 @@ export class RunCalls {
       secrets,
       logger: deps.logger,
       mask: deps.mask,
+      hidesOutputs: plan.hidesSteps === true,
       trace,
       hold,
       keyPrefix,

@@ -19,6 +19,8 @@ export interface ServerCallContext {
   readonly logger: Logger;
   /** Of the secrets; undefined for none. */
   readonly mask: RunMask | undefined;
+  /** Readers of the run do not see what calls return. */
+  readonly hidesOutputs: boolean;
   /** Undefined while tracing is off. */
   readonly trace: RunTrace | undefined;
   readonly hold: RunHold;
@@ -182,7 +184,7 @@ function answerMessage({ callId }: { readonly callId: string }, { output, error 
 async function answer(
   { item, key, kept }: OpenCall,
   args: string,
-  { tools, secrets, logger, mask: ofSecrets, hold, keyPrefix }: ServerCallContext,
+  { tools, secrets, logger, mask: ofSecrets, hidesOutputs, hold, keyPrefix }: ServerCallContext,
   { tell, told }: { readonly tell: Tell; readonly told: () => Promise<void> },
   signal: AbortSignal,
 ): Promise<Answer> {
@@ -200,6 +202,7 @@ async function answer(
       ...(files.length === 0 ? {} : { files }),
       ...(form === undefined ? {} : { form }),
       ...(isConfidential === true ? { isConfidential } : {}),
+      ...(hidesOutputs ? { isHidden: true } : {}),
     };
   } catch (error) {
     signal.throwIfAborted();
