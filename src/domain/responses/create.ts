@@ -10,7 +10,6 @@ import type { ResponseHead, ResponseItem } from '../../entities/runs/response.ts
 import type { Run } from '../../entities/runs/run.ts';
 import { modelIdOf } from '../agents/agents.ts';
 import { chooseFlow, type FlowTurn } from '../agents/flow-choice.ts';
-import { requireFreeNames } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
 import { agentOf, missingModel } from '../completions/completions.ts';
 import { settleSearchedSources } from '../completions/searched-sources.ts';
@@ -19,6 +18,7 @@ import type { Deps } from '../deps.ts';
 import { approvalsOfMessages } from '../runs/approvals.ts';
 import { requireAskable } from '../runs/subagents.ts';
 import { firstEvents, holderOf, type PlacedTurn, queueFull, startPlaced } from '../runs/thread.ts';
+import { requireFreeNames } from '../runs/tool-names.ts';
 import { answersEarlierCalls, requireCalls, resolveItems, toMessages, waitingForApproval } from './given-items.ts';
 import { type ReadResponse, type ResponseInput, readResponse } from './input.ts';
 import type { ConnectionMemory } from './memory.ts';
@@ -65,7 +65,7 @@ export async function beginResponse(
   const flow = await chooseFlow(deps, caller, agent, flowTurnOf(read));
   const answerer: Answerer = { ...found, agent, ...(flow === undefined ? {} : { flow }) };
   requireForcedTool(read.tools.choice, agentInMode(deps.tools, read.chatMode, answerer.agent));
-  if (answerer.agent !== undefined) requireFreeNames(read.tools.places, answerer.agent);
+  await requireFreeNames(deps, caller, [...read.tools.places], answerer.agent, read.tools.serviceTools);
   const items = await resolveItems(deps, caller, read.items);
   const id = deps.newId('response');
   const giving = { caller, model: answerer.model, tokensMax: fileTokensMaxOf(deps, read, answerer), runId: id };

@@ -55,8 +55,8 @@ export class RunTools {
   }
 
   /**
-   * Opens the service's tools, and loads those of the agent. When names collide, the caller's functions and the service's tools win over the
-   * agent's; of two functions of the service, the second gets `_2`.
+   * Opens the service's tools, and loads those of the agent. Functions of the caller with a name that is known before
+   * the run were refused. When other names collide, as those that MCP servers list, the second gets `_2`; a tool of the service wins over one of the agent.
    *
    * @throws DomainError when a part that a tool names is missing.
    */
