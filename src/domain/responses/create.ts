@@ -10,7 +10,6 @@ import type { ResponseHead, ResponseItem } from '../../entities/runs/response.ts
 import type { Run } from '../../entities/runs/run.ts';
 import { modelIdOf } from '../agents/agents.ts';
 import { chooseFlow, type FlowTurn } from '../agents/flow-choice.ts';
-import { requireFreeNames } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
 import { agentOf, missingModel } from '../completions/completions.ts';
 import { settleSearchedSources } from '../completions/searched-sources.ts';
@@ -19,9 +18,11 @@ import type { Deps } from '../deps.ts';
 import { approvalsOfMessages } from '../runs/approvals.ts';
 import { requireAskable } from '../runs/subagents.ts';
 import { firstEvents, holderOf, type PlacedTurn, queueFull, startPlaced } from '../runs/thread.ts';
+import { requireFreeNames } from '../runs/tool-names.ts';
 import { answersEarlierCalls, requireCalls, resolveItems, toMessages, waitingForApproval } from './given-items.ts';
 import { type ReadResponse, type ResponseInput, readResponse } from './input.ts';
 import type { ConnectionMemory } from './memory.ts';
+import { agentInMode } from './modes.ts';
 import { findPlace, historyOfPlace, type Place } from './place.ts';
 import { type Answerer, echoOf, fileTokensMaxOf, mayReadSkills, planOf, requireRoomFor, storedRequestOf } from './request.ts';
 import { withListings } from './tool-items.ts';
@@ -63,8 +64,8 @@ export async function beginResponse(
   const agent = await settleSearchedSources(deps, caller, read.tools.serviceTools, found.agent);
   const flow = await chooseFlow(deps, caller, agent, flowTurnOf(read));
   const answerer: Answerer = { ...found, agent, ...(flow === undefined ? {} : { flow }) };
-  requireForcedTool(read.tools.choice, answerer.agent);
-  if (answerer.agent !== undefined) requireFreeNames(read.tools.places, answerer.agent);
+  requireForcedTool(read.tools.choice, agentInMode(deps.tools, read.chatMode, answerer.agent));
+  await requireFreeNames(deps, caller, [...read.tools.places], answerer.agent, read.tools.serviceTools);
   const items = await resolveItems(deps, caller, read.items);
   const id = deps.newId('response');
   const giving = { caller, model: answerer.model, tokensMax: fileTokensMaxOf(deps, read, answerer), runId: id };
@@ -112,7 +113,10 @@ async function beginStateless(deps: Deps, begin: Begin, signal: AbortSignal): Pr
   requireCalls(read.items, items, history);
   const transcript = [...history, ...messages];
   requireRoomFor(read, answerer, transcript, deps.settings.MESSAGES_MAX);
-  const request = { ...storedRequestOf(deps, input, read, answerer, messages, caller), ...approvalsIn(items, history, messages) };
+  const request = {
+    ...storedRequestOf(deps, input, read, answerer, messages, caller),
+    ...approvalsIn(read, items, history, messages),
+  };
   const run = { id, isStreaming: input.stream === true };
   const plan = await planOf(deps, caller, request, answerer, transcript, headOf(deps, begin, null), run);
   const filed = place.chat === undefined ? plan : { ...plan, readsFilesOf: place.chat.id };
@@ -155,7 +159,10 @@ async function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
   const ofModel = agent === undefined ? { modelId: model.id } : {};
   const chat = { id: chatId, createdAt, orgId, userId, agentId, name: '', userInputs, ...ofModel };
   const history = answersEarlierCalls(items) ? await historyOfPlace(deps, place) : [];
-  const request = { ...storedRequestOf(deps, input, read, answerer, messages, caller), ...approvalsIn(items, history, messages) };
+  const request = {
+    ...storedRequestOf(deps, input, read, answerer, messages, caller),
+    ...approvalsIn(read, items, history, messages),
+  };
   return {
     run: { id, createdAt, orgId, userId, keyId, agentId, chatId, modelId: model.id, request },
     events: firstEvents(id, [], headOf(deps, begin, chatId)),
@@ -182,13 +189,22 @@ async function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
   };
 }
 
-/** The answers of the request to calls that wait for approval. */
+/**
+ * The answers of the request to calls that wait for approval.
+ *
+ * @throws DomainError UNSUPPORTED_VALUE for an approval in chat mode `chat`, which makes no call of the service.
+ */
 function approvalsIn(
+  { chatMode }: ReadResponse,
   items: readonly ResponseItem[],
   history: readonly (ChatMessage | NewMessage)[],
   messages: readonly NewMessage[],
 ): { readonly approvals?: Approvals } {
   const approvals = approvalsOfMessages(waitingForApproval(items, history), messages);
+  if (chatMode === 'chat' && Object.values(approvals ?? {}).some(({ approves }) => approves)) {
+    const message = 'input approves a call, and chat_mode "chat" makes none: approve it with "execute", or refuse it';
+    throw new DomainError('UNSUPPORTED_VALUE', message, { param: 'input' });
+  }
   return approvals === undefined ? {} : { approvals };
 }
 

@@ -123,10 +123,16 @@ function formedCall(
     case 'file_search':
       return {
         ...{ id, type: 'file_search_call', status, queries: form.queries },
-        results: includes.includes('file_search_call.results') ? form.results.map(fileResultOf) : null,
+        results:
+          includes.includes('file_search_call.results') && result?.isHidden !== true ? form.results.map(fileResultOf) : null,
       };
     case 'mcp': {
-      const shown = { name: form.tool, arguments: args, output: result?.output ?? null, error: result?.error?.message ?? null };
+      const shown = {
+        name: form.tool,
+        arguments: args,
+        output: result === undefined ? null : shownOutput(result),
+        error: result?.error?.message ?? null,
+      };
       const made = result?.files === undefined ? {} : { files: result.files.map(filePartOf) };
       return {
         ...{ id, type: 'mcp_call', status, server_label: form.serverLabel },

@@ -15,7 +15,7 @@ import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { type ChosenFlow, chooseFlow, flowPlanOf, toolsOfFlow } from '../agents/flow-choice.ts';
 import { parametersOf } from '../agents/options.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
-import { requireNoToolConflict, withAgentTools } from '../agents/tools.ts';
+import { withAgentTools } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
 import { getOwnChat } from '../chats/chats.ts';
 import {
@@ -38,6 +38,7 @@ import { Faults } from '../faults.ts';
 import { approvalsOfOutputs } from './approvals.ts';
 import { requireAskable } from './subagents.ts';
 import { firstEvents, holderOf, queueFull, startPlaced } from './thread.ts';
+import { functionsAmong, requireFreeNames } from './tool-names.ts';
 
 /** Enough messages to contain the outputs of all calls of a message: no model makes more calls at once. */
 const lastMessagesSeen = 300;
@@ -97,7 +98,7 @@ export async function sendMessage(
   await requireAskable(deps, caller, input.tools);
   const agent = await settleSearchedSources(deps, caller, message.serviceTools, await agentOfChat(deps, caller, chat));
   const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent)));
-  if (agent !== undefined) requireNoToolConflict(input.tools ?? [], agent);
+  await requireFreeNames(deps, caller, functionsAmong(input.tools ?? []), agent, message.serviceTools);
   const turn = {
     override: message.options.override,
     chatMode: messageChatMode,
