@@ -38,6 +38,8 @@ export interface EnabledTool {
   readonly options: WireObject;
   /** Each call waits for a person's approval. */
   readonly requireApproval?: true;
+  /** The request gave secrets with this tool; a tool without the mark gets none of them, whatever its name is. */
+  readonly hasSecrets?: true;
   /** Only those of its functions that read are offered: the run is in chat mode `plan`. */
   readonly onlyReads?: true;
   /** For `mcp`: the tools of its server, as a listing in the request has them. The server is not asked for them. */

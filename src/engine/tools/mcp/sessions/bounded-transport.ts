@@ -55,10 +55,9 @@ export class BoundedTransport implements Transport {
 
   #take(message: JSONRPCMessage): void {
     if (this.#excess !== undefined) return;
-    const excess = this.#excessOf(message);
-    if (excess === undefined) return this.onmessage?.(message);
-    this.#excess = excess;
-    void this.#inner.close();
+    this.#excess = this.#excessOf(message);
+    if (this.#excess === undefined) this.onmessage?.(message);
+    else void this.#inner.close();
   }
 
   #excessOf(message: JSONRPCMessage): string | undefined {
