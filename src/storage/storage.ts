@@ -45,6 +45,7 @@ import { createSyncStore, type SyncStore } from './knowledge/syncing/syncing.ts'
 import { createVectorStoreBatchStore, type VectorStoreBatchStore } from './knowledge/vector-stores/batches.ts';
 import { createVectorStoreStore, type VectorStoreStore } from './knowledge/vector-stores/stores.ts';
 import { createMemoryStore, type MemoryStore } from './memories/memories.ts';
+import { type ApprovalStore, createApprovalStore } from './runs/approvals.ts';
 import { createRunEventStore, type RunEventStore } from './runs/events.ts';
 import { createResponseStore, type ResponseStore } from './runs/responses.ts';
 import { createRunStore, type RunStore } from './runs/runs.ts';
@@ -99,6 +100,7 @@ export interface Storage {
   readonly threads: ThreadStore;
   readonly idempotency: IdempotencyStore;
   readonly connections: ConnectionStore;
+  readonly approvals: ApprovalStore;
   readonly connectionAttempts: ConnectionAttemptStore;
   readonly dataSources: DataSourceStore;
   readonly connectedSources: ConnectedSourceStore;
@@ -189,6 +191,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     threads: createThreadStore(db, signals),
     idempotency: createIdempotencyStore(db),
     connections: createConnectionStore(db),
+    approvals: createApprovalStore(db),
     connectionAttempts: createConnectionAttemptStore(db),
     dataSources: createDataSourceStore(db, signals),
     connectedSources: createConnectedSourceStore(db, signals),

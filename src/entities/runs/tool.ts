@@ -86,6 +86,9 @@ export type CallForm =
       readonly tool: string;
     };
 
+/** The `server_label` of tools of the service and of agents, where the responses format asks for approval of a call. */
+export const ownServerLabel = 'parley';
+
 /** A tool of an MCP server, as `mcp_list_tools` shows it. */
 export interface ListedTool {
   readonly name: string;

@@ -117,6 +117,11 @@ export type ConnectionAttempt = Prisma.ConnectionAttemptModel
  */
 export type UsedTicket = Prisma.UsedTicketModel
 /**
+ * Model CallApproval
+ * A call that waits for a person's approval, or has got the answer. Kept until it expires.
+ */
+export type CallApproval = Prisma.CallApprovalModel
+/**
  * Model DataSource
  * A connected body of knowledge. Shared by any number of agents of its organization.
  */

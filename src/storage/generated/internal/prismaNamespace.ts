@@ -412,6 +412,7 @@ export const ModelName = {
   Connection: 'Connection',
   ConnectionAttempt: 'ConnectionAttempt',
   UsedTicket: 'UsedTicket',
+  CallApproval: 'CallApproval',
   DataSource: 'DataSource',
   AgentDataSource: 'AgentDataSource',
   SourceRun: 'SourceRun',
@@ -465,7 +466,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "chat" | "message" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "chat" | "message" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1576,6 +1577,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.UsedTicketCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.UsedTicketCountAggregateOutputType> | number
+        }
+      }
+    }
+    CallApproval: {
+      payload: Prisma.$CallApprovalPayload<ExtArgs>
+      fields: Prisma.CallApprovalFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CallApprovalFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CallApprovalFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload>
+        }
+        findFirst: {
+          args: Prisma.CallApprovalFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CallApprovalFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload>
+        }
+        findMany: {
+          args: Prisma.CallApprovalFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload>[]
+        }
+        create: {
+          args: Prisma.CallApprovalCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload>
+        }
+        createMany: {
+          args: Prisma.CallApprovalCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CallApprovalCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload>[]
+        }
+        delete: {
+          args: Prisma.CallApprovalDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload>
+        }
+        update: {
+          args: Prisma.CallApprovalUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload>
+        }
+        deleteMany: {
+          args: Prisma.CallApprovalDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CallApprovalUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CallApprovalUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload>[]
+        }
+        upsert: {
+          args: Prisma.CallApprovalUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload>
+        }
+        aggregate: {
+          args: Prisma.CallApprovalAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCallApproval>
+        }
+        groupBy: {
+          args: Prisma.CallApprovalGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CallApprovalGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CallApprovalCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CallApprovalCountAggregateOutputType> | number
         }
       }
     }
@@ -4642,6 +4717,21 @@ export const UsedTicketScalarFieldEnum = {
 export type UsedTicketScalarFieldEnum = (typeof UsedTicketScalarFieldEnum)[keyof typeof UsedTicketScalarFieldEnum]
 
 
+export const CallApprovalScalarFieldEnum = {
+  id: 'id',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  orgId: 'orgId',
+  userId: 'userId',
+  runId: 'runId',
+  functionName: 'functionName',
+  parameters: 'parameters',
+  answeredAt: 'answeredAt'
+} as const
+
+export type CallApprovalScalarFieldEnum = (typeof CallApprovalScalarFieldEnum)[keyof typeof CallApprovalScalarFieldEnum]
+
+
 export const DataSourceScalarFieldEnum = {
   id: 'id',
   createdAt: 'createdAt',
@@ -5553,6 +5643,7 @@ export type GlobalOmitConfig = {
   connection?: Prisma.ConnectionOmit
   connectionAttempt?: Prisma.ConnectionAttemptOmit
   usedTicket?: Prisma.UsedTicketOmit
+  callApproval?: Prisma.CallApprovalOmit
   dataSource?: Prisma.DataSourceOmit
   agentDataSource?: Prisma.AgentDataSourceOmit
   sourceRun?: Prisma.SourceRunOmit
