@@ -405,6 +405,7 @@ export const ModelName = {
   Group: 'Group',
   GroupMember: 'GroupMember',
   Agent: 'Agent',
+  AgentToolName: 'AgentToolName',
   AgentEditor: 'AgentEditor',
   AgentGroup: 'AgentGroup',
   AgentRating: 'AgentRating',
@@ -466,7 +467,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "chat" | "message" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "chat" | "message" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1059,6 +1060,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.AgentCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.AgentCountAggregateOutputType> | number
+        }
+      }
+    }
+    AgentToolName: {
+      payload: Prisma.$AgentToolNamePayload<ExtArgs>
+      fields: Prisma.AgentToolNameFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AgentToolNameFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AgentToolNameFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload>
+        }
+        findFirst: {
+          args: Prisma.AgentToolNameFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AgentToolNameFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload>
+        }
+        findMany: {
+          args: Prisma.AgentToolNameFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload>[]
+        }
+        create: {
+          args: Prisma.AgentToolNameCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload>
+        }
+        createMany: {
+          args: Prisma.AgentToolNameCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AgentToolNameCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload>[]
+        }
+        delete: {
+          args: Prisma.AgentToolNameDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload>
+        }
+        update: {
+          args: Prisma.AgentToolNameUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload>
+        }
+        deleteMany: {
+          args: Prisma.AgentToolNameDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AgentToolNameUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AgentToolNameUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload>[]
+        }
+        upsert: {
+          args: Prisma.AgentToolNameUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload>
+        }
+        aggregate: {
+          args: Prisma.AgentToolNameAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAgentToolName>
+        }
+        groupBy: {
+          args: Prisma.AgentToolNameGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgentToolNameGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AgentToolNameCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgentToolNameCountAggregateOutputType> | number
         }
       }
     }
@@ -4632,6 +4707,16 @@ export const AgentScalarFieldEnum = {
 export type AgentScalarFieldEnum = (typeof AgentScalarFieldEnum)[keyof typeof AgentScalarFieldEnum]
 
 
+export const AgentToolNameScalarFieldEnum = {
+  agentId: 'agentId',
+  orgId: 'orgId',
+  slug: 'slug',
+  name: 'name'
+} as const
+
+export type AgentToolNameScalarFieldEnum = (typeof AgentToolNameScalarFieldEnum)[keyof typeof AgentToolNameScalarFieldEnum]
+
+
 export const AgentEditorScalarFieldEnum = {
   agentId: 'agentId',
   userId: 'userId',
@@ -5636,6 +5721,7 @@ export type GlobalOmitConfig = {
   group?: Prisma.GroupOmit
   groupMember?: Prisma.GroupMemberOmit
   agent?: Prisma.AgentOmit
+  agentToolName?: Prisma.AgentToolNameOmit
   agentEditor?: Prisma.AgentEditorOmit
   agentGroup?: Prisma.AgentGroupOmit
   agentRating?: Prisma.AgentRatingOmit
