@@ -35,7 +35,7 @@ import { settleSearchedSources } from '../completions/searched-sources.ts';
 import { withStandingTools } from '../completions/service-tools.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { approvalsOfOutputs } from './approvals.ts';
+import { answersOfOutputs, settleApprovals } from './approvals.ts';
 import { requireAskable } from './subagents.ts';
 import { firstEvents, holderOf, queueFull, startPlaced } from './thread.ts';
 import { functionsAmong, requireFreeNames } from './tool-names.ts';
@@ -126,6 +126,7 @@ export async function sendMessage(
   });
   const result = await deps.storage.threads.begin({
     ...{ run, events: firstEvents(run.id, warnings), messages: [{ ...said, context }], items: [], previousId: null },
+    approvalIds: [],
     mustBeNewest: false,
     isBackground: true,
     mode: input.threadMode ?? 'collect',
@@ -173,8 +174,9 @@ export async function submitToolOutputs(
   const agent = await agentOfChat(deps, caller, chat);
   const model = await modelFor(deps, before.modelId);
   const faults = new Faults();
-  const approvals = approvalsOfOutputs(calls, outputs, faults);
+  const answers = answersOfOutputs(calls, outputs, faults);
   faults.throwIfAny();
+  const { approvals, ids: approvalIds } = await settleApprovals(deps, caller, answers);
   const { approvals: _earlier, isWhole: _wasWhole, ...asked } = before.request as StoredRequest;
   const hidesSteps = asked.hidesSteps && !showsSteps(caller, agent, options);
   const request = {
@@ -189,6 +191,7 @@ export async function submitToolOutputs(
     run,
     leaseMs: deps.settings.RUN_LEASE_MS,
     lastMessages: lastMessagesSeen,
+    approvalIds,
     messages: (last) => {
       // A later message means that the calls were answered, or that the chat went on without them.
       if (last.at(-1)?.id !== systemMessageId) throw toolOutputConflict();
@@ -204,6 +207,13 @@ export async function submitToolOutputs(
 }
 
 const sweepEveryMs = 3_600_000;
+
+/** Registers the deletion of approvals that have expired. */
+export function registerApprovalSweep({ jobs, storage }: Deps): void {
+  jobs.every('runs.sweep-approvals', sweepEveryMs, async (signal) => {
+    while (!signal.aborted && (await storage.approvals.sweep()) > 0);
+  });
+}
 
 /** Registers the deletion of events of runs that ended more than RUN_EVENTS_RETENTION_DAYS ago. Their messages stay in the chat. */
 export function registerRunEventSweep({ jobs, settings, storage }: Deps): void {
