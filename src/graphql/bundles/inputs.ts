@@ -111,6 +111,14 @@ const RequiredSecretInput = builder.inputType('RequiredSecretInput', {
     secretType: t.field({ type: SecretTypeType, required: false, description: 'What it is. Default apiKey.' }),
   }),
 });
+const BundleWarningInput = builder.inputType('AgentBundleWarningInput', {
+  description: 'What the export left out; not used.',
+  fields: (t) => ({
+    code: t.string({ required: false, description: 'For programs.' }),
+    message: t.string({ required: false, description: 'For a person.' }),
+    param: t.string({ required: false, description: 'The member that was left out.' }),
+  }),
+});
 const AgentBundleInput = builder.inputType('AgentBundleInput', {
   description: 'A portable agent, as an export answers it.',
   fields: (t) => ({
@@ -124,6 +132,7 @@ const AgentBundleInput = builder.inputType('AgentBundleInput', {
     dataSources: t.field({ type: [BundledSourceInput], required: false, description: 'At most 1,000 with 20,000 documents.' }),
     skills: t.field({ type: [BundledSkillInput], required: false, description: 'At most 100; skipped without SKILLS:WRITE.' }),
     requiredSecrets: t.field({ type: [RequiredSecretInput], required: false, description: 'At most 200.' }),
+    warnings: t.field({ type: [BundleWarningInput], required: false, description: 'What the export left out; not used.' }),
   }),
 });
 export const ImportAgentInput = builder.inputType('ImportAgentInput', {
