@@ -30,14 +30,16 @@ export class CallContext {
   readonly deps: Deps;
   readonly caller: Caller;
   readonly requestId: string;
+  readonly isRest: boolean;
   readonly #res: ServerResponse;
   #controller: AbortController | undefined;
   #notes: Map<string, string> | undefined;
 
-  constructor(deps: Deps, caller: Caller, requestId: string, res: ServerResponse) {
+  constructor(deps: Deps, caller: Caller, requestId: string, res: ServerResponse, isRest = false) {
     this.deps = deps;
     this.caller = caller;
     this.requestId = requestId;
+    this.isRest = isRest;
     this.#res = res;
   }
 
