@@ -12,8 +12,9 @@ import {
   isObjectType,
   isSpecifiedScalarType,
 } from 'graphql';
+import { notedRefusal } from '../domain/access/operation.ts';
 import { operationScopes, requireScope } from '../domain/access/policy.ts';
-import { DomainError, errorCodes } from '../entities/errors.ts';
+import { DomainError } from '../entities/errors.ts';
 import { audited, idReader } from './audit/audited.ts';
 import { builder, type GraphContext } from './builder/builder.ts';
 import { accessFaults, guardNested, inputCheck } from './builder/nested-access.ts';
@@ -150,10 +151,7 @@ function guarded(operation: string, field: GraphQLField<unknown, GraphContext>, 
   const checkRestOnly = restOnlyCheck(field);
   const idsOf = idReader(field);
   const refused = (error: unknown, args: Arguments, context: GraphContext): never => {
-    if (error instanceof DomainError && errorCodes[error.code].status === 403) {
-      context.deps.audit.refusals.note(context.caller, field.name, error, idsOf(args), context);
-    }
-    throw error;
+    throw notedRefusal(context, operation, error, error instanceof DomainError ? idsOf(args) : []);
   };
   return (root, args: Arguments, context, info) => {
     try {

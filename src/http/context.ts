@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { CallOrigin } from '../domain/audit/origin.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { Caller } from '../entities/accounts/caller.ts';
 import { DomainError } from '../entities/errors.ts';
@@ -20,6 +21,11 @@ export function requestIdOf(req: IncomingMessage & { [idOfRequest]?: string }): 
   const id = typeof given === 'string' && saneRequestId.test(given) ? given : makeId('request', Date.now());
   req[idOfRequest] = id;
   return id;
+}
+
+/** Where a request came from, for the audit log. */
+export function originOf({ settings }: Pick<Deps, 'settings'>, req: IncomingMessage): CallOrigin {
+  return { requestId: requestIdOf(req), address: addressOf(req, settings.TRUSTED_PROXY_HOPS) };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { buffer as readBufferStream, json as readJsonStream } from 'node:stream/consumers';
+import { extractSecrets } from '../../engine/tools/secrets-in-data.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import {
@@ -60,7 +61,8 @@ type Parts = Pick<AgentBundle, 'tools' | 'userInputs' | 'flows' | 'skills' | 're
 
 async function bundledParts(deps: Deps, { id }: AgentView): Promise<Parts> {
   const { tools, userInputs, skills, flows, secrets } = deps.storage.agentParts;
-  const ownTools = await tools.ofAgents([id]);
+  const known = await secrets.ofAgent(id);
+  const ownTools = withoutSecrets(await tools.ofAgents([id]), known);
   return {
     tools: sortedBy(ownTools, ({ name }) => name).map(({ name, type, data }) => ({ name, type, data })),
     userInputs: (await userInputs.ofAgents([id])).map(
@@ -79,8 +81,18 @@ async function bundledParts(deps: Deps, { id }: AgentView): Promise<Parts> {
       content,
       enabled,
     })),
-    requiredSecrets: requiredSecrets(ownTools, await secrets.ofAgent(id)),
+    requiredSecrets: requiredSecrets(ownTools, known),
   };
+}
+
+/** Tools that an earlier version stored may hold what is known as a secret by now. */
+function withoutSecrets(tools: readonly AgentTool[], known: readonly RequiredSecret[]): readonly AgentTool[] {
+  const taken = new Set([...known.map(({ key }) => key), ...tools.flatMap(({ data }) => secretKeysIn(data))]);
+  return tools.map((tool) => {
+    const { data, secrets } = extractSecrets(tool.name, tool.data, (key) => taken.has(key));
+    for (const { key } of secrets) taken.add(key);
+    return secrets.length === 0 ? tool : { ...tool, data };
+  });
 }
 
 interface ReducedBundle {
