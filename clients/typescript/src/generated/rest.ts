@@ -11584,6 +11584,8 @@ export interface operations {
             query?: {
                 /** @description Which agents: PRIVATE, OWNED, GROUP, SHARED, ORGANIZATION, TENANT (the catalog of the tenant), PUBLIC or ALL (the default). */
                 scope?: components["schemas"]["AgentListScope"];
+                /** @description With the scope ORGANIZATION: what the catalog of the organization lists (`listInOrgCatalog`), whatever its visibility is, as far as the caller may use it. */
+                catalog?: boolean;
                 /** @description Only those shared with this group. */
                 groupId?: string;
                 /** @description Only those of this category: one of the organization's own, or the name of a public one. */
