@@ -1,5 +1,4 @@
-import { requireScope } from '../domain/access/policy.ts';
-import { withAuditEntry } from '../domain/audit/change-entry.ts';
+import { performOperation, requireOperation } from '../domain/access/operation.ts';
 import { createChat, getOwnChat } from '../domain/chats/chats.ts';
 import { cancelRun, followRun, sendMessage } from '../domain/runs/runs.ts';
 import { RunFold } from '../engine/runs/fold.ts';
@@ -46,10 +45,12 @@ export async function ask(
   { cancelled, onProgress }: AskOptions,
 ): Promise<Answer> {
   const { deps, caller } = context;
-  requireScope(caller, 'Mutation.sendMessage');
+  requireOperation(context, 'Mutation.sendMessage', [agent.id]);
   const chat = chatId === undefined ? await newChat(context, agent, inputs) : await chatWith(context, agent, chatId);
   cancelled.throwIfAborted();
-  const begun = await sendMessage(deps, caller, chat.id, { prompt: question });
+  const begun = await performOperation(context, 'Mutation.sendMessage', [chat.id], () =>
+    sendMessage(deps, caller, chat.id, { prompt: question }),
+  );
   const cancel = () =>
     void cancelRun(deps, caller, begun.id).catch((error: unknown) => deps.logger.warn({ err: error }, 'a run was not cancelled'));
   if (cancelled.aborted) cancel();
@@ -69,9 +70,8 @@ export async function ask(
 }
 
 function newChat(context: CallContext, agent: ListedAgent, inputs: unknown): Promise<Chat> {
-  const { deps, caller, requestId, address } = context;
-  const change = { action: 'createChat', ids: [agent.id], orgId: undefined, changes: [], requestId, address };
-  return withAuditEntry(deps, caller, change, () =>
+  const { deps, caller } = context;
+  return performOperation(context, 'Mutation.createChat', [agent.id], () =>
     createChat(deps, caller, agent.id, inputs === undefined ? {} : { userInputs: inputs }),
   );
 }

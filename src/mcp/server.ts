@@ -16,7 +16,8 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
-import { operationScopes } from '../domain/access/policy.ts';
+import { noteShown, requireOperation } from '../domain/access/operation.ts';
+import { hasScope } from '../domain/access/policy.ts';
 import { DomainError } from '../entities/errors.ts';
 import type { CallContext } from '../http/context.ts';
 import { showError } from '../http/errors.ts';
@@ -102,10 +103,7 @@ function faultsIn(text: string): string | undefined {
 function createServer(request: McpRequestContext): Server {
   const { context, version, only } = request;
   const { deps, caller } = context;
-  const may = (operation: string) => {
-    const scope = operationScopes[operation];
-    return scope === null || (scope !== undefined && caller.scopes.has(scope));
-  };
+  const may = (operation: string) => hasScope(caller, operation);
   const seesAgents = may('Query.agents');
   const agents = () => (seesAgents ? listedAgents(deps, caller, only) : Promise.resolve([]));
   const asks = seesAgents && may('Mutation.sendMessage');
@@ -123,7 +121,9 @@ function createServer(request: McpRequestContext): Server {
 
   server.setRequestHandler(ListToolsRequestSchema, ({ params }) =>
     handled(async () => {
-      const listed = asks ? (await agents()).map(toolOf) : [];
+      const usable = asks ? await agents() : [];
+      noteListed(context, usable);
+      const listed = usable.map(toolOf);
       const { items, nextCursor } = pageOf([...(searches ? [searchDefinition] : []), ...listed], params?.cursor);
       return { tools: [...items], ...nextCursor };
     }),
@@ -131,6 +131,8 @@ function createServer(request: McpRequestContext): Server {
   server.setRequestHandler(CallToolRequestSchema, ({ params }, { requestId, sendNotification }) =>
     handled(async () => {
       const { name, arguments: args = {}, _meta } = params;
+      requireOperation(context, 'Query.agents');
+      requireOperation(context, name === searchTool ? 'Query.search' : 'Mutation.sendMessage');
       const known = await agents();
       const progressToken = _meta?.progressToken;
       const onProgress = progressOf((progress, message) => {
@@ -140,9 +142,9 @@ function createServer(request: McpRequestContext): Server {
         sendNotification(notification).catch(() => undefined);
       });
       return asResult(context, async () => {
-        if (name === searchTool && searches) return search(context, known, args);
+        if (name === searchTool) return search(context, known, args);
         const agent = known.find(({ toolName }) => toolName === name);
-        if (agent === undefined || !asks) throw unknown(`tool ${name}`);
+        if (agent === undefined) throw unknown(`tool ${name}`);
         const call = request.beginCall(requestId);
         try {
           const answer = await request.whileRunning(() =>
@@ -158,6 +160,7 @@ function createServer(request: McpRequestContext): Server {
   server.setRequestHandler(ListResourcesRequestSchema, ({ params }) =>
     handled(async () => {
       const { items, nextCursor } = pageOf(await agents(), params?.cursor);
+      noteListed(context, items);
       const resources = items.map(({ id, name, description }) => ({
         uri: resourceUri(id),
         name,
@@ -180,6 +183,7 @@ function createServer(request: McpRequestContext): Server {
   server.setRequestHandler(ListPromptsRequestSchema, ({ params }) =>
     handled(async () => {
       const { items, nextCursor } = pageOf(asks ? await agents() : [], params?.cursor);
+      noteListed(context, items);
       const prompts = items.map(({ toolName: name, name: title, description }) => ({
         name,
         title,
@@ -243,6 +247,15 @@ function instructionsFor(asks: boolean, searches: boolean): string {
     ...(asks ? ['Each agent is a tool ask_<name>. Pass chat_id of an answer to go on with its conversation.'] : []),
     ...(searches ? [`${searchTool} finds passages without asking an agent.`] : []),
   ].join(' ');
+}
+
+function noteListed(context: CallContext, agents: readonly ListedAgent[]): void {
+  noteShown(
+    context,
+    'Query.agents',
+    'agent',
+    agents.map(({ id }) => id),
+  );
 }
 
 async function search(

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type GraphQLSchema, isInputObjectType } from 'graphql';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { requireScope } from '../domain/access/policy.ts';
+import { actionOf, type OperationCall, performOperation, requireOperation } from '../domain/access/operation.ts';
 import { keyEnded, watchKey } from '../domain/accounts/api-keys.ts';
 import type { Deps } from '../domain/deps.ts';
 import { Faults } from '../domain/faults.ts';
@@ -15,10 +15,10 @@ import { asSpan } from '../engine/tracing/tracing.ts';
 import type { Caller } from '../entities/accounts/caller.ts';
 import { DomainError, type ErrorCode, errorBody, isWithoutKey } from '../entities/errors.ts';
 import { isTerminal, type RunEvent, type RunSnapshot } from '../entities/runs/event.ts';
-import { addressOf } from '../http/address.ts';
+import { inputCheck } from '../graphql/builder/nested-access.ts';
 import { authenticate, type KeyCheck } from '../http/authenticate/authenticate.ts';
 import { keyCheckOf } from '../http/authenticate/key-check.ts';
-import { requestIdOf } from '../http/context.ts';
+import { originOf, requestIdOf } from '../http/context.ts';
 import { showError } from '../http/errors.ts';
 import { takesExtensions } from '../http/extensions.ts';
 import type { Admissions } from '../http/limits.ts';
@@ -52,6 +52,9 @@ export interface ResponseSocket {
 export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissions: Admissions): ResponseSocket {
   const type = schema.getType('ResponseInput');
   if (!isInputObjectType(type)) throw new Error('the schema has no ResponseInput');
+  const field = schema.getSubscriptionType()?.getFields()[actionOf(operation)];
+  if (field === undefined) throw new Error(`the schema has no ${operation}`);
+  const checkInput = inputCheck(operation, field);
   const names = memberNames({ bodyCase: 'snake' });
   const read = compileReader(type, names, 'coerced');
   const connections = new Set<Connection>();
@@ -74,7 +77,7 @@ export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissio
         admissions.sockets.require(caller);
         server.handleUpgrade(req, socket, head, (opened) => {
           const requestId = requestIdOf(req);
-          const parts = { deps, admissions, read, names, caller, socket: opened, stream: socket, requestId, req };
+          const parts = { deps, admissions, read, checkInput, names, caller, socket: opened, stream: socket, requestId, req };
           const connection = new Connection(parts);
           connections.add(connection);
           countOpen(caller.keyId, 1);
@@ -107,15 +110,12 @@ export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissio
 async function open(deps: Deps, req: IncomingMessage, keyCheck: KeyCheck): Promise<Caller> {
   const caller = await authenticate(req, keyCheck);
   requireRate(deps, caller);
-  try {
-    requireScope(caller, operation);
-  } catch (error) {
-    const origin = { requestId: requestIdOf(req), address: addressOf(req, deps.settings.TRUSTED_PROXY_HOPS) };
-    if (error instanceof DomainError)
-      deps.audit.refusals.note(caller, operation.slice(operation.indexOf('.') + 1), error, [], origin);
-    throw error;
-  }
+  requireOperation(callOf(deps, caller, req), operation);
   return caller;
+}
+
+function callOf(deps: Deps, caller: Caller, req: IncomingMessage): OperationCall {
+  return { deps, caller, ...originOf(deps, req) };
 }
 
 /** Counts an upgrade or a message as a request. @throws DomainError RATE_LIMIT_EXCEEDED. */
@@ -135,6 +135,7 @@ interface ConnectionParts {
   readonly deps: Deps;
   readonly admissions: Admissions;
   readonly read: Reader;
+  readonly checkInput: ReturnType<typeof inputCheck>;
   readonly names: MemberNames;
   readonly caller: Caller;
   readonly socket: WebSocket;
@@ -276,7 +277,10 @@ class Connection {
     const leave = () => request.abort();
     this.#left.signal.addEventListener('abort', leave, { once: true });
     try {
-      const begun = await beginResponse(deps, caller, { ...input, stream: true }, request.signal, this.#memory);
+      const begun = await performOperation(callOf(deps, caller, req), operation, [], async () => {
+        this.#parts.checkInput?.(caller, { input });
+        return beginResponse(deps, caller, { ...input, stream: true }, request.signal, this.#memory);
+      });
       let run: RunSnapshot | undefined;
       for await (const batch of begun.events.batches()) {
         projection.project(batch);

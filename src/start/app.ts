@@ -12,6 +12,7 @@ import { createHttpApp } from '../http/app.ts';
 import { Connection } from '../http/connections/connection.ts';
 import { Connections } from '../http/connections/connections.ts';
 import { refuseUnreadable } from '../http/connections/unreadable.ts';
+import { originOf } from '../http/context.ts';
 import { healthHandler, type Readiness, readyHandler } from '../http/health.ts';
 import { createAdmissions } from '../http/limits.ts';
 import { createAccessLog } from '../http/log/access-log.ts';
@@ -91,8 +92,8 @@ export function createApp(deps: Deps, { schema, routes }: Apis): App {
     createProbes(deps, metrics, () => isStopping),
     createPages(packageJson.version),
     createConnectPages({
-      receive: (callback, signal) => receiveCallback(deps, callback, signal),
-      confirm: (word) => confirmConnection(deps, word),
+      receive: (callback, req, signal) => receiveCallback(deps, callback, originOf(deps, req), signal),
+      confirm: (word, req) => confirmConnection(deps, word, originOf(deps, req)),
     }),
   ];
   const connections = new Connections(settings, createHttpApp({ deps, log, handlers }));

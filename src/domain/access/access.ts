@@ -107,6 +107,11 @@ export function listedAgents(caller: Caller, scope: AgentListScope): AgentFilter
   }
 }
 
+/** What the catalog of the caller's organization lists, whatever its visibility is, as far as the caller may use it. */
+export function organizationCatalog(caller: Caller): AgentFilter {
+  return atHome(caller, { all: [{ agent: 'in-catalog', catalog: 'organization' }, usableAgents(caller)] });
+}
+
 /** Shared with the caller by somebody else: as editor, through a group, or used by it in a chat. */
 export function sharedAgents(caller: Caller): AgentFilter {
   return { any: [sharedAtHome(caller), usedInChats(caller)] };

@@ -216,6 +216,11 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.deleteGroup': 'GROUPS:WRITE',
 };
 
+/** What people do on pages of the service, after a call of a program: the scope that the key of that call still needs. */
+export const pageScopes: Readonly<Record<string, Scope>> = {
+  'Page.confirmConnection': 'CONNECTIONS:WRITE',
+};
+
 /** Operations whose calls run a model, or follow a run. Both APIs count them as places in the pool of runs, so that no caller takes all places. */
 export const runOperations: ReadonlySet<string> = new Set([
   'Mutation.generateAgentProfile',
@@ -236,6 +241,12 @@ export const runOperations: ReadonlySet<string> = new Set([
   'Subscription.resumedResponseEvents',
 ]);
 
+/** Whether the caller's key has the scope of an operation: what a list of possible calls shows. */
+export function hasScope(caller: Caller, operation: string): boolean {
+  const scope = operationScopes[operation] ?? pageScopes[operation];
+  return operationScopes[operation] === null || (scope !== undefined && caller.scopes.has(scope));
+}
+
 /**
  * Checks that the caller's key has the scope of an operation. Whether the caller may use a certain thing is decided later, where the thing is
  * loaded.
@@ -244,8 +255,8 @@ export const runOperations: ReadonlySet<string> = new Set([
  * @throws DomainError INSUFFICIENT_SCOPE, also for an operation that the table does not know.
  */
 export function requireScope(caller: Caller, operation: string): void {
-  const scope = operationScopes[operation];
-  if (scope === null || (scope !== undefined && caller.scopes.has(scope))) return;
+  if (hasScope(caller, operation)) return;
+  const scope = operationScopes[operation] ?? pageScopes[operation];
   const need = scope === undefined ? 'may not be called' : `needs a key with the scope ${scope}`;
   throw new DomainError('INSUFFICIENT_SCOPE', `${operation.split('.').at(-1) ?? operation} ${need}`);
 }

@@ -13,6 +13,7 @@ import {
   canSeeAgent,
   isAdministrator,
   listedAgents,
+  organizationCatalog,
   usableAgents,
   viewerOf,
   visibleGroups,
@@ -30,6 +31,8 @@ export interface CreateAgentInput extends AgentInput {
 export interface AgentListQuery {
   /** Default: ALL. */
   readonly scope?: AgentListScope | null | undefined;
+  /** With ORGANIZATION, TENANT or PUBLIC: only what that catalog lists. */
+  readonly catalog?: boolean | null | undefined;
   readonly groupId?: string | null | undefined;
   /** The id of an organization's category, or the name of a public category. */
   readonly categoryId?: string | null | undefined;
@@ -73,7 +76,7 @@ function admitted(caller: Caller, agent: RunnableAgent | undefined): RunnableAge
  * Agents of a list scope, newest first. Cost: one statement, independent of the depth of the page.
  *
  * @param members  the members that are needed; absent: all.
- * @throws DomainError INVALID_VALUE for a search of more than 200 characters.
+ * @throws DomainError INVALID_VALUE for a search of more than 200 characters, and for a catalog of a scope that has none.
  */
 export async function listAgents(
   deps: Deps,
@@ -86,10 +89,18 @@ export async function listAgents(
   if (typeof groupId === 'string' && !(await seesGroup(deps, caller, groupId))) {
     return pageOf<AgentView>([], page, timeKey, async () => 0);
   }
-  const listed = listedAgents(caller, query.scope ?? 'ALL');
+  const listed = listFilter(caller, query);
   const atHome: AgentFilter = { agent: 'in-organization', orgId: caller.orgId };
-  const shown = query.isOwnOrganization === true ? { all: [listed, atHome] } : listed;
-  return deps.storage.agents.list(shown, narrowing(query), viewerOf(caller), page, members);
+  const filter = query.isOwnOrganization === true ? { all: [listed, atHome] } : listed;
+  return deps.storage.agents.list(filter, narrowing(query), viewerOf(caller), page, members);
+}
+
+function listFilter(caller: Caller, { scope, catalog }: AgentListQuery): AgentFilter {
+  if (catalog !== true) return listedAgents(caller, scope ?? 'ALL');
+  if (scope === 'ORGANIZATION') return organizationCatalog(caller);
+  // The lists of these scopes are catalogs.
+  if (scope === 'TENANT' || scope === 'PUBLIC') return listedAgents(caller, scope);
+  throw new DomainError('INVALID_VALUE', 'catalog needs the scope ORGANIZATION, TENANT or PUBLIC', { param: 'catalog' });
 }
 
 /** A group that the caller may not read matches no agent, like a group that does not exist. */

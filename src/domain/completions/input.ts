@@ -23,6 +23,7 @@ import {
   withoutRepeats,
 } from './service-tools.ts';
 import { type ReadChoice, readToolChoice } from './tool-choice.ts';
+import { checkFunctionMembers } from './tool-members.ts';
 
 /** A request of the chat completions format, as the GraphQL schema accepts it. Absent and null mean the same. */
 export interface CompletionInput extends Unread<ReadCompletionInput> {
@@ -160,9 +161,11 @@ function readFunctions(
 ): readonly ModelTool[] {
   const names = new Set<string>();
   const tools: ModelTool[] = [];
-  for (const [index, { type, function: own }] of given.entries()) {
+  for (const [index, tool] of given.entries()) {
+    const { type, function: own } = tool;
     const at = `tools[${index}]`;
     if (type !== 'function') continue;
+    checkFunctionMembers(tool, at, faults);
     if (own === undefined || own === null) {
       faults.add(`${at}.function`, `${at}.function is required for the type function`, 'MISSING_REQUIRED_PARAMETER');
       continue;
@@ -190,7 +193,7 @@ function readFunctions(
 
 /** A tool of the service as the responses format writes it. */
 function wireForm(tool: CompletionToolInput): WireObject {
-  return inSnakeCase(Object.fromEntries(Object.entries(tool).filter(([name]) => name !== 'function'))) as WireObject;
+  return inSnakeCase(tool) as WireObject;
 }
 
 /** The members of typed inputs; what is JSON to GraphQL has no camelCase names. */

@@ -8,6 +8,7 @@ import { readWire } from '../../wire/read.ts';
 import { responseToolParam } from '../../wire/responses/tools.ts';
 import { readSecrets } from '../chats/secrets.ts';
 import type { Faults } from '../faults.ts';
+import { checkToolMembers } from './tool-members.ts';
 
 /** Whether a type names a tool of the service, served or not. */
 export function isServiceTool(type: unknown): type is string {
@@ -39,6 +40,7 @@ export function readServiceTool(
   // GraphQL callers may say yes or no, too.
   const plain = isMcp && typeof approval === 'boolean' ? { ...tool, require_approval: approval ? 'always' : 'never' } : tool;
   const isWellFormed = readWire(responseToolParam, plain, at, faults) !== undefined;
+  checkToolMembers(plain, at, faults);
   if (type === undefined) return undefined;
   const kind = registry.find(type);
   if (!mayBeUnavailable && (kind === undefined || kind.unavailable !== undefined)) {

@@ -14,6 +14,7 @@ import {
   withoutRepeats,
 } from '../completions/service-tools.ts';
 import { functionNameOf, type ReadChoice, readToolChoice } from '../completions/tool-choice.ts';
+import { checkFunctionMembers } from '../completions/tool-members.ts';
 import type { Faults } from '../faults.ts';
 
 /** The valid tools of a request. */
@@ -96,6 +97,7 @@ function readTools(given: unknown, toolsMax: number, registry: ToolRegistry, fau
     if (!isObject(tool)) faults.add(at, `${at} must be an object`, 'INVALID_TYPE');
     else if (tool.type === 'function') {
       const read = readWire(functionToolParam, flat(tool), at, faults);
+      checkFunctionMembers(tool, at, faults);
       if (read === undefined) continue;
       const { type, name, description = null, parameters = null, strict = null } = read;
       if (reserved.has(name)) {

@@ -59,6 +59,14 @@ export function isSecretEntry(name: string): boolean {
   return isSecretName(name) || /(^|[^a-z])key$|[a-z]Key$/.test(name.replace(/KEY$/, 'key')) || /^(code|k)$/i.test(name);
 }
 
+/** Headers whose values are no secrets: content negotiation, caching, conditions, versions. Every other header may carry one, however short. */
+const harmlessHeader =
+  /^(accept(-(charset|encoding|language|datetime|version))?|content-(type|language|encoding|disposition)|user-agent|cache-control|pragma|prefer|origin|referer|dnt|range|if-(match|none-match|modified-since|unmodified-since|range)|x-requested-with|idempotency-key|([a-z]+-){0,4}version|[a-z]+-beta)$/i;
+
+export function isHarmlessHeader(name: string): boolean {
+  return name.length <= 60 && harmlessHeader.test(name);
+}
+
 /** Formats in which issuers make secrets. */
 export const secretForms: readonly RegExp[] = [
   /\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]{1,20}[-_]){0,6}[A-Za-z0-9]{12}[A-Za-z0-9_-]*/g,

@@ -190,6 +190,11 @@ builder.queryFields((t) => ({
     description: 'Agents, newest first.',
     args: {
       scope: t.arg({ type: AgentListScopeType, required: false, description: 'Which agents. Default ALL.' }),
+      catalog: t.arg.boolean({
+        required: false,
+        description:
+          'With the scope ORGANIZATION: what the catalog of the organization lists (`listInOrgCatalog`), whatever its visibility is, as far as the caller may use it. TENANT and PUBLIC are catalogs anyway.',
+      }),
       groupId: t.arg.id({ required: false, description: 'Only those shared with this group.' }),
       categoryId: t.arg.string({
         required: false,

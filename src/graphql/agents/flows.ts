@@ -2,6 +2,7 @@ import { createFlow, deleteFlow, getFlow, listFlows, updateFlow } from '../../do
 import { flowWarnings } from '../../domain/agents/warnings.ts';
 import type { AgentFlow, FlowVersion, PartView } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
+import { partMembers, strictInput } from '../types/json-inputs.ts';
 import { WarningType } from '../types/warnings.ts';
 
 const FlowVersionResource = builder.objectRef<FlowVersion>('AgentFlowVersion').implement({
@@ -56,6 +57,7 @@ export const FlowVersionInput = builder.inputType('FlowVersionInput', {
 });
 const CreateFlowInput = builder.inputType('CreateFlowInput', {
   description: 'A new flow of an agent.',
+  extensions: strictInput(...partMembers),
   fields: (t) => ({
     name: t.string({ description: 'Unique in its agent; 1 to 200 characters.' }),
     enabled: t.boolean({ required: false, description: 'Whether the flow is enabled. Default true.' }),
@@ -64,6 +66,7 @@ const CreateFlowInput = builder.inputType('CreateFlowInput', {
 });
 const UpdateFlowInput = builder.inputType('UpdateFlowInput', {
   description: 'Changes of a flow: absent members are kept.',
+  extensions: strictInput(...partMembers),
   fields: (t) => ({
     name: t.string({ required: false, description: 'Unique in its agent; 1 to 200 characters.' }),
     enabled: t.boolean({ required: false, description: 'Whether the flow is enabled.' }),

@@ -2,6 +2,7 @@ import { createSkill, deleteSkill, getSkill, listSkills, updateSkill } from '../
 import { skillWarnings } from '../../domain/agents/warnings.ts';
 import type { AgentSkill, PartView } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
+import { partMembers, strictInput } from '../types/json-inputs.ts';
 import { WarningType } from '../types/warnings.ts';
 
 const SkillResource = builder.objectRef<PartView<AgentSkill>>('AgentSkill').implement({
@@ -29,6 +30,7 @@ const SkillResource = builder.objectRef<PartView<AgentSkill>>('AgentSkill').impl
 
 const CreateSkillInput = builder.inputType('CreateSkillInput', {
   description: 'A new skill of an agent.',
+  extensions: strictInput(...partMembers),
   fields: (t) => ({
     name: t.string({ description: 'Unique in its agent; 1 to 200 characters.' }),
     description: t.string({ required: false, description: 'When the agent should use the skill; at most 10,000 characters.' }),
@@ -38,6 +40,7 @@ const CreateSkillInput = builder.inputType('CreateSkillInput', {
 });
 const UpdateSkillInput = builder.inputType('UpdateSkillInput', {
   description: 'Changes of a skill: absent members are kept.',
+  extensions: strictInput(...partMembers),
   fields: (t) => ({
     name: t.string({ required: false, description: 'Unique in its agent; 1 to 200 characters.' }),
     description: t.string({ required: false, description: 'At most 10,000 characters; null empties it.' }),

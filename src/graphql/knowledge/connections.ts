@@ -15,6 +15,7 @@ import { type Connection, connectionKinds, connectionProviders, oauthProviders }
 import { builder } from '../builder/builder.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { enumOf } from '../types/enums.ts';
+import { strictInput } from '../types/json-inputs.ts';
 
 const KindType = enumOf('LinkedServiceKind', 'Kinds of connections.', connectionKinds, {
   OAUTH_TOKEN: "A user's account, by an OAuth token.",
@@ -107,8 +108,15 @@ builder.queryFields((t) => ({
   }),
 }));
 
+/** Members of a connection in replies. */
+const replyMembers = [
+  ...['id', 'createdAt', 'updatedAt', 'orgId', 'ownerUserId', 'kind', 'provider', 'accountName', 'baseUrl', 'installationId'],
+  ...['scopes', 'expiresAt', 'needsReauthorization', 'isOwn', 'name'],
+];
+
 const StoreOauthTokenInput = builder.inputType('StoreOauthTokenInput', {
   description: 'An OAuth token that the caller got from a service. The tokens are kept sealed and never shown again.',
+  extensions: strictInput(...replyMembers),
   fields: (t) => ({
     provider: t.field({ type: OauthProviderType, description: 'The service.' }),
     accountName: t.string({ description: 'The name of the account, for people: 1 to 200 characters.' }),
@@ -128,6 +136,7 @@ const StoreOauthTokenInput = builder.inputType('StoreOauthTokenInput', {
 
 const StoreRepoHostInstallationInput = builder.inputType('StoreRepoHostInstallationInput', {
   description: 'An installation of the app at a repository host.',
+  extensions: strictInput(...replyMembers),
   fields: (t) => ({
     installationId: t.int({ description: 'Its number, as the host tells it; above 0.' }),
     accountName: t.string({ description: 'The account it is installed in, for people: 1 to 200 characters.' }),
@@ -137,6 +146,7 @@ const StoreRepoHostInstallationInput = builder.inputType('StoreRepoHostInstallat
 
 const StoreMcpServerInput = builder.inputType('StoreMcpServerInput', {
   description: 'An MCP server. The headers are kept sealed and never shown again.',
+  extensions: strictInput(...replyMembers),
   fields: (t) => ({
     name: t.string({ description: 'For people: 1 to 200 characters.' }),
     url: t.string({ description: 'Its http or https address.' }),
@@ -151,6 +161,7 @@ const StoreMcpServerInput = builder.inputType('StoreMcpServerInput', {
 
 const UpdateConnectionInput = builder.inputType('UpdateConnectionInput', {
   description: 'Changes of a connection: absent members are kept, null clears what can be empty.',
+  extensions: strictInput(...replyMembers),
   fields: (t) => ({
     accountName: t.string({ required: false, description: 'The name, for people: 1 to 200 characters.' }),
     accessToken: t.string({ required: false, description: 'A new access token.' }),
@@ -162,6 +173,7 @@ const UpdateConnectionInput = builder.inputType('UpdateConnectionInput', {
 
 const BrowserConnectionInput = builder.inputType('AuthorizeConnectionInput', {
   description: 'An account to connect in the browser.',
+  extensions: strictInput(...replyMembers),
   fields: (t) => ({
     provider: t.field({ type: ProviderType, description: 'The service; not MCP.' }),
     returnTo: t.string({

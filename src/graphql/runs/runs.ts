@@ -13,6 +13,7 @@ import { findRunTrace } from '../../domain/runs/trace.ts';
 import { type ChatMessage, threadModes } from '../../entities/chats/chat.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { builder, type GraphContext } from '../builder/builder.ts';
+import { restOnly } from '../builder/rest-only.ts';
 import { CitationType, MessageType, ToolCallType, ToolOutputStatusType } from '../chats/messages.ts';
 import { ToolInput } from '../completions/inputs.ts';
 import { wireEnumOf } from '../types/enums.ts';
@@ -128,7 +129,7 @@ const SendMessageInput = builder.inputType('SendMessageInput', {
     tools: t.field({ type: [ToolInput], required: false, description: 'Functions of the caller, and tools of the service.' }),
     secrets: t.field({ type: 'StringMap', required: false, description: secretsDescription }),
     threadMode: t.field({ type: ThreadModeType, required: false, description: 'Default collect.' }),
-    stream: t.boolean({ required: false, description: streamDescription }),
+    stream: t.boolean({ required: false, extensions: restOnly, description: streamDescription }),
   }),
 });
 
@@ -148,7 +149,7 @@ const SubmitToolOutputsInput = builder.inputType('SubmitToolOutputsInput', {
     outputs: t.field({ type: [ToolOutputInput], description: 'One for each call.' }),
     options: t.field({ type: ChatOptionsInput, required: false, description: 'Options of this message.' }),
     secrets: t.field({ type: 'StringMap', required: false, description: secretsDescription }),
-    stream: t.boolean({ required: false, description: streamDescription }),
+    stream: t.boolean({ required: false, extensions: restOnly, description: streamDescription }),
   }),
 });
 

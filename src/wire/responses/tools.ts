@@ -55,7 +55,13 @@ const texts = (description: string) =>
 const oneOf = <const Values extends readonly string[]>(description: string, values: Values) =>
   oneOfTexts(description, values).nullish();
 const anything = z.record(z.string(), z.unknown());
-const container = { container: anyOf('Where it runs.', [z.string(), anything], 'must be a string or an object').nullish() };
+const container = {
+  container: anyOf(
+    'Where it runs: only `{type: "auto"}`, the default, is served.',
+    [z.string(), anything],
+    'must be a string or an object',
+  ).nullish(),
+};
 const webSearch = {
   includeXSearch: flag('Whether posts of a social network are searched too; also taken as `include_x_search`.', {
     default: false,
@@ -136,11 +142,11 @@ const deepResearch = {
   }).nullish(),
 };
 const spreadsheet = {
-  file_id: some('The file that holds them.'),
-  file_ids: texts('The files that hold them.'),
+  file_id: some('Refused: the tool works with the files of the chat, by their names.'),
+  file_ids: texts('Refused like `file_id`.'),
 };
 
-/** A tool of the service. What else a request says of it is kept, and repeated in the response. */
+/** A tool of the service. The response repeats it as it was given; domain/completions/tool-members.ts refuses other members. */
 function serverTool<const Type extends string, Shape extends z.ZodRawShape>(
   id: string,
   type: Type,

@@ -80,6 +80,21 @@ const wordOf = (page: string) => /name="word" value="([^"]+)"/.exec(page)?.[1] ?
 const confirm = (word: string) =>
   fetch(`${service.url}/oauth/callback`, { method: 'POST', body: new URLSearchParams({ word }), redirect: 'manual' });
 
+describe('the page that asks for the confirmation', () => {
+  it('names who is served by what nobody else can choose: e-mail, organization and tenant, escaped', async () => {
+    const { data } = await service.client().graphql('mutation { createTenant(input: { name: "Acme <Works>" }) { id } }');
+    const organization = await make.organization({ tenant: { id: data.createTenant.id } });
+    const eve = await make.person({ organization, name: 'Ann <b>Admin</b>', email: 'eve@example.com' });
+    const { url } = (await authorize({ provider: 'DRIVE_A' }, eve)).body;
+    const state = new URL(url).searchParams.get('state') ?? '';
+    const html = await (await callback({ state, code: 'c' })).text();
+    expect(html).toContain('<strong>eve@example.com</strong>');
+    expect(html).toContain('<strong>Acme &#60;Works&#62;</strong>');
+    expect(html).toContain('<strong>Ann &#60;b&#62;Admin&#60;/b&#62;</strong>');
+    expect(html).toMatch(/organization <strong>Organization \d+<\/strong>/);
+  });
+});
+
 describe('an account that is connected in the browser', () => {
   it('is stored when its person has confirmed it, with PKCE, and shown to nobody', async () => {
     const sent = await stateOf({ provider: 'DRIVE_A', returnTo: 'https://app.example.com/settings?tab=1' });

@@ -215,7 +215,7 @@ describe('/mcp refuses', () => {
     const client = await connect(reader);
     expect((await client.listTools()).tools).toEqual([]);
     expect((await client.listResources()).resources).toHaveLength(1);
-    await expect(ask(client, { question: 'Hi' })).rejects.toThrow('There is no tool');
+    await expect(ask(client, { question: 'Hi' })).rejects.toThrow('CHATS:WRITE');
     const writer = await make.withKey(ann, { scopes: ['CHATS:WRITE'] });
     const blind = await connect(writer);
     expect((await blind.listTools()).tools).toEqual([]);

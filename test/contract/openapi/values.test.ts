@@ -109,7 +109,9 @@ function responseBody(members: Json): Json {
   return { model: agentId, store: false, ...members, tools, input };
 }
 function completionBody(members: Json): Json {
-  const given = members.tools?.map((tool: Json) => ({ function: { name: 'sample' }, ...tool }));
+  const given = members.tools?.map((tool: Json) =>
+    serverTools.includes(tool.type) ? tool : { function: { name: 'sample' }, ...tool },
+  );
   const every = [{ type: 'function', function: { name: 'sample' } }, ...serverTools.map((type: string) => ({ type }))];
   const tools = (given ?? every).map(whole);
   const messages = members.messages.map((message: Json) => {

@@ -440,7 +440,7 @@ export interface paths {
         };
         /**
          * Export agent
-         * @description For who may edit it; INSTANCE keys across organizations. Secrets are references, listed in `requiredSecrets`. Skills come along with the scope SKILLS:READ, data sources with DATA_SOURCES:READ; the header `x-parley-warnings` names what stays behind.
+         * @description For everybody who may use an agent of the own organization; INSTANCE keys across organizations. Secrets are references, listed in `requiredSecrets`. The owner, editors and administrators get the agent whole; for others instructions, tools, flows and skills are left out, as in every read. Skills need the scope SKILLS:READ, data sources DATA_SOURCES:READ. `warnings` and the header `x-parley-warnings` name what is left out; a whole bundle has neither.
          */
         get: operations["exportAgent"];
         put?: never;
@@ -2894,6 +2894,8 @@ export interface components {
             skills: components["schemas"]["BundledSkill"][];
             /** @description What its tools need, by key. */
             requiredSecrets: components["schemas"]["RequiredSecret"][];
+            /** @description What the caller may not read and the bundle therefore lacks, each with its member; null when it is whole. */
+            warnings?: components["schemas"]["Warning"][];
         };
         /** @description A portable agent, as an export answers it. */
         AgentBundleInput: {
@@ -2920,6 +2922,8 @@ export interface components {
             userInputs?: components["schemas"]["BundledUserInputInput"][] | null;
             /** @description The version of the format: `1.0`. */
             version: string;
+            /** @description What the export left out; not used. */
+            warnings?: components["schemas"]["AgentBundleWarningInput"][] | null;
         };
         /** @description Where a bundle comes from. */
         AgentBundleSource: {
@@ -2934,6 +2938,15 @@ export interface components {
             apiBaseUrl?: string | null;
             /** @description The organization there. */
             orgId?: string | null;
+        };
+        /** @description What the export left out; not used. */
+        AgentBundleWarningInput: {
+            /** @description For programs. */
+            code?: string | null;
+            /** @description For a person. */
+            message?: string | null;
+            /** @description The member that was left out. */
+            param?: string | null;
         };
         /** @description A heading of an organization's own catalog of agents. */
         AgentCategory: {
@@ -4796,7 +4809,7 @@ export interface components {
              * @enum {string}
              */
             type: "code_interpreter";
-            /** @description Where it runs. */
+            /** @description Where it runs: only `{type: "auto"}`, the default, is served. */
             container?: string | {
                 [key: string]: unknown;
             } | null;
@@ -5345,13 +5358,13 @@ export interface components {
             background?: string | null;
             /** @description deep_research: what it may spend. */
             budget?: components["schemas"]["ToolResearchBudgetInput"] | null;
-            /** @description python, sandbox: a name, or `{type: "auto"}`. JSON: a text or an object. */
+            /** @description python, sandbox: only `{type: "auto"}`, the default. JSON: a text or an object. */
             container?: (string | Record<string, never>) | null;
             /** @description file_search: only these data sources of the agent. */
             dataSourceIds?: string[] | null;
-            /** @description spreadsheet: the file that holds the tables. */
+            /** @description spreadsheet: refused, because the tool works with the files of the chat by their names. */
             fileId?: string | null;
-            /** @description spreadsheet: the files that hold them. */
+            /** @description spreadsheet: refused like `fileId`. */
             fileIds?: string[] | null;
             /** @description web_search, file_search: what is searched. */
             filters?: components["schemas"]["ToolSearchFiltersInput"] | null;
@@ -5440,13 +5453,13 @@ export interface components {
             background?: string | null;
             /** @description deep_research: what it may spend. */
             budget?: components["schemas"]["ToolResearchBudgetInput"] | null;
-            /** @description python, sandbox: a name, or `{type: "auto"}`. JSON: a text or an object. */
+            /** @description python, sandbox: only `{type: "auto"}`, the default. JSON: a text or an object. */
             container?: (string | Record<string, never>) | null;
             /** @description file_search: only these data sources of the agent. */
             data_source_ids?: string[] | null;
-            /** @description spreadsheet: the file that holds the tables. */
+            /** @description spreadsheet: refused, because the tool works with the files of the chat by their names. */
             file_id?: string | null;
-            /** @description spreadsheet: the files that hold them. */
+            /** @description spreadsheet: refused like `fileId`. */
             file_ids?: string[] | null;
             /** @description web_search, file_search: what is searched. */
             filters?: components["schemas"]["ToolSearchFiltersInputSnake"] | null;
@@ -5692,7 +5705,7 @@ export interface components {
         };
         /** @description A new tool of an agent. */
         CreateAgentToolInput: {
-            /** @description An object of at most 64,000 bytes. API_FUNCTION: `{description, parameters, method, url, headers, query, body, auth, idempotent}`; `idempotent: true` says that a repeated call has no further effect; in url, headers, query and body, `{name}` is an argument and `{{secret:KEY}}` a secret. Secrets anywhere in it are moved into the vault. JSON: its form depends on the type of the tool. */
+            /** @description An object of at most 64,000 bytes. API_FUNCTION: `{description, parameters, method, url, headers, query, body, auth, idempotent, requireApproval}`; `idempotent: true` says that a repeated call has no further effect; in url, headers, query and body, `{name}` is an argument and `{{secret:KEY}}` a secret. Secrets anywhere in it are moved into the vault. CLIENT_FUNCTION: `{description, parameters}`. MCP_SERVER: `{description, url, headers, auth, server, allowedTools, requireApproval}`. `requireApproval: true` makes every call wait for approval. Other members are refused. JSON: its form depends on the type of the tool. */
             data: unknown;
             /** @description Unique in its agent: a letter or _, then at most 63 letters, digits, _ or -. */
             name: string;
@@ -8028,7 +8041,7 @@ export interface components {
              * @enum {string}
              */
             type: "python";
-            /** @description Where it runs. */
+            /** @description Where it runs: only `{type: "auto"}`, the default, is served. */
             container?: string | {
                 [key: string]: unknown;
             } | null;
@@ -9534,7 +9547,7 @@ export interface components {
              * @enum {string}
              */
             type: "sandbox";
-            /** @description Where it runs. */
+            /** @description Where it runs: only `{type: "auto"}`, the default, is served. */
             container?: string | {
                 [key: string]: unknown;
             } | null;
@@ -9814,9 +9827,9 @@ export interface components {
              * @enum {string}
              */
             type: "spreadsheet";
-            /** @description The file that holds them. */
+            /** @description Refused: the tool works with the files of the chat, by their names. */
             file_id?: string | null;
-            /** @description The files that hold them. */
+            /** @description Refused like `file_id`. */
             file_ids?: string[] | null;
             /** @description Whether each call waits for approval. Default: `false`. */
             requireApproval?: boolean | null;
@@ -11571,6 +11584,8 @@ export interface operations {
             query?: {
                 /** @description Which agents: PRIVATE, OWNED, GROUP, SHARED, ORGANIZATION, TENANT (the catalog of the tenant), PUBLIC or ALL (the default). */
                 scope?: components["schemas"]["AgentListScope"];
+                /** @description With the scope ORGANIZATION: what the catalog of the organization lists (`listInOrgCatalog`), whatever its visibility is, as far as the caller may use it. */
+                catalog?: boolean;
                 /** @description Only those shared with this group. */
                 groupId?: string;
                 /** @description Only those of this category: one of the organization's own, or the name of a public one. */

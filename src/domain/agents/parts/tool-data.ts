@@ -2,14 +2,25 @@ import { type DataFault, readApiFunction } from '../../../engine/tools/api-funct
 import { compileArguments } from '../../../engine/tools/json-schema/arguments.ts';
 import { SchemaError } from '../../../engine/tools/json-schema/read-schema.ts';
 import { extractSecrets, type FoundSecret } from '../../../engine/tools/secrets-in-data.ts';
+import { authDataMembers, toolDataMembers } from '../../../engine/tools/tool-data-members.ts';
 import type { AgentToolType, JsonObject } from '../../../entities/agents/part.ts';
+import { isObject } from '../../../lib/json.ts';
 import type { Faults } from '../../faults.ts';
-import { readJsonObject } from './json.ts';
+import { checkMembers, readJsonObject } from './json.ts';
 
 export interface ReadToolData {
   /** Without any secret. */
   readonly data: JsonObject;
   readonly secrets: readonly FoundSecret[];
+}
+
+/** The data of a tool as it was sent. */
+export interface GivenToolData {
+  readonly name: string;
+  readonly type: AgentToolType;
+  readonly data?: unknown;
+  /** What the tool has now: data that is kept as it is. */
+  readonly stored?: unknown;
 }
 
 export const toolNamePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
@@ -23,11 +34,14 @@ const descriptionLengthMax = 10_000;
  */
 export function readToolData(
   param: string,
-  { name, type, data }: { readonly name: string; readonly type: AgentToolType; readonly data?: unknown },
+  { name, type, data, stored }: GivenToolData,
   isTaken: (key: string) => boolean,
   faults: Faults,
 ): ReadToolData {
-  const extracted = extractSecrets(name, readJsonObject(param, data, faults), isTaken);
+  const given = readJsonObject(param, data, faults);
+  // An earlier version stored members of any name: renaming such a tool goes on working.
+  if (data !== stored) checkToolMembers(param, type, given, faults);
+  const extracted = extractSecrets(name, given, isTaken);
   for (const path of extracted.badNames) {
     const place = path === '' ? param : `${param}.${path}`;
     faults.add(place, `${place}: a member's name must not be a secret`);
@@ -46,6 +60,11 @@ export function readToolData(
   else readDescription(param, extracted.data, faults);
   if (type === 'CLIENT_FUNCTION') addFaults(param, schemaFaults(extracted.data.parameters), faults);
   return extracted;
+}
+
+function checkToolMembers(param: string, type: AgentToolType, data: JsonObject, faults: Faults): void {
+  checkMembers(param, `the data of ${type}`, data, toolDataMembers[type], faults);
+  if (isObject(data.auth)) checkMembers(`${param}.auth`, 'auth', data.auth, authDataMembers, faults);
 }
 
 function apiFaults(data: JsonObject): readonly DataFault[] {

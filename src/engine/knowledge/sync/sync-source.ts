@@ -13,6 +13,7 @@ import type { Connector, ListedItem, ListedPage, ListTask, SyncedSource } from '
 import { SourceError, unreadStatus } from '../connectors/error.ts';
 import type { Connectors } from '../connectors/registry.ts';
 import { parserVersion } from '../index/index-item.ts';
+import { readSourceData } from '../source-data.ts';
 
 export interface SyncContext {
   readonly settings: Settings;
@@ -113,6 +114,7 @@ async function runListing(
 ): Promise<void> {
   const { storage } = context;
   const { source } = lease;
+  requireConfiguration(source);
   const task: ListTask = {
     source: syncedSource(lease),
     isForced: lease.isForced,
@@ -289,4 +291,12 @@ async function settle(context: SyncContext, lease: SyncLease, error: unknown, si
   const message = failure?.message ?? 'Something went wrong on our side while the source was read; refresh it to try again.';
   await storage.syncing.fail(lease, { code, message: message.slice(0, messageMax) });
   return { kind: 'done' };
+}
+
+/** Data of a source that an earlier version stored may lie outside of the bounds. @throws SourceError CONFIGURATION */
+function requireConfiguration({ type, data }: SyncLease['source']): void {
+  const [fault] = readSourceData(type, data).faults;
+  if (fault === undefined) return;
+  const message = `The configuration of this source cannot be used: ${fault.path} ${fault.message}. Add the source again.`;
+  throw new SourceError('CONFIGURATION', message);
 }

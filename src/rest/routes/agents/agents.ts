@@ -62,8 +62,8 @@ export const agentRoutes: readonly DeclaredRoute[] = [
       'Newest first. What only a link opens is not listed, unless a catalog lists it or the caller has a chat with it.',
     tag: 'Agents',
     spec: 'List AIs',
-    document: `query ($scope: AgentListScope, $groupId: ID, $categoryId: String, $approvedByOrg: Boolean, $search: String, $limit: Int = 100, $cursor: String) {
-      agents(scope: $scope, groupId: $groupId, categoryId: $categoryId, approvedByOrg: $approvedByOrg, search: $search, first: $limit, after: $cursor) {
+    document: `query ($scope: AgentListScope, $catalog: Boolean, $groupId: ID, $categoryId: String, $approvedByOrg: Boolean, $search: String, $limit: Int = 100, $cursor: String) {
+      agents(scope: $scope, catalog: $catalog, groupId: $groupId, categoryId: $categoryId, approvedByOrg: $approvedByOrg, search: $search, first: $limit, after: $cursor) {
         nodes { ${agentFields} }
         pageInfo { hasNextPage endCursor }
       }
@@ -71,6 +71,8 @@ export const agentRoutes: readonly DeclaredRoute[] = [
     query: {
       scope:
         'Which agents: PRIVATE, OWNED, GROUP, SHARED, ORGANIZATION, TENANT (the catalog of the tenant), PUBLIC or ALL (the default).',
+      catalog:
+        'With the scope ORGANIZATION: what the catalog of the organization lists (`listInOrgCatalog`), whatever its visibility is, as far as the caller may use it.',
       groupId: 'Only those shared with this group.',
       categoryId: "Only those of this category: one of the organization's own, or the name of a public one.",
       approvedByOrg: 'Only those approved, or not approved.',
