@@ -62,11 +62,12 @@ async function perform(typed: Typed, env: NodeJS.ProcessEnv, screen: Screen, sig
   const commands = commandsOf(schema);
   const asTyped = { ...typed, words: [name.noun, name.verb, ...typed.words.slice(2)] };
   if (isHelp) return say(helpOf(commandOf(commands, asTyped), program));
+  const { operationId } = commandOf(commands, asTyped).route.row;
   const { method, path, body } = readCommand(commands, asTyped);
   const local = typed.switches.has('local') ? await (await import('./local.ts')).openLocal(schema, env) : undefined;
   try {
     const reply = await new Service(local ?? targetOf(typed.options, env), signal).send(method, path, body);
-    return say(typed.switches.has('json') ? JSON.stringify(reply, null, 2) : shown(reply));
+    return say(typed.switches.has('json') ? JSON.stringify(reply, null, 2) : shown(reply, operationId));
   } finally {
     await local?.close();
   }
