@@ -94,8 +94,10 @@ async function runWritten(
   if (words.length < least) throw misused(`${name} needs ${takes}. Type ${name} --help to see an example.`);
   if (words.length > most)
     throw misused(`${name} does not take "${words.slice(most).join(' ')}". Options are written as --name value.`);
+  const lists = new Set(known.filter(({ isList }) => isList === true).map((option) => option.name));
+  const joined = (option: string, values: readonly string[]) => (lists.has(option) ? values.join(',') : (values.at(-1) ?? ''));
   const options = new Map(
-    [...given].filter(([option]) => !targetOptions.has(option)).map(([option, values]) => [option, values.at(-1) ?? '']),
+    [...given].filter(([option]) => !targetOptions.has(option)).map(([option, values]) => [option, joined(option, values)]),
   );
   const names = known.map((option) => option.name);
   for (const option of options.keys()) {
