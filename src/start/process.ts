@@ -3,6 +3,7 @@ import { createLogger } from '../http/log/logging.ts';
 import { optimizeEarly } from '../lib/optimize-early.ts';
 import { loadSettings, type Settings } from '../settings.ts';
 import { startEmbeddedOf } from '../storage/database/embedded/embedded.ts';
+import { mistypedSentence, mistypedSettings } from './checks/mistyped.ts';
 import type { Service } from './service.ts';
 import { demoWelcome, welcome } from './welcome.ts';
 
@@ -36,6 +37,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
+for (const mistyped of mistypedSettings(process.env)) logger.warn(mistypedSentence(mistyped));
 // The last step of a start: a test or a script that reads this line may send a signal at once.
 console.log(welcome(service.url, service.firstKey, settings));
 announceDemo(service);

@@ -29,6 +29,7 @@ import { createThreadStore, type ThreadStore } from './chats/threads.ts';
 import type { Database } from './database/database.ts';
 import { identify, refuseBlobsWithoutRows } from './database/installation.ts';
 import { type OpenDatabaseOptions, openDatabase } from './database/open.ts';
+import { confirmFiles } from './database/shared-files.ts';
 import { createInProcessSignals } from './database/signals/in-process.ts';
 import { createPostgresSignals } from './database/signals/postgres.ts';
 import type { Signals } from './database/signals/signals.ts';
@@ -230,5 +231,6 @@ async function check(settings: Settings, blobs: Blobs, db: Database, masterKeys:
   await refuseBlobsWithoutRows(settings, blobs, db);
   if (db.kind === 'embedded') await identify(settings, db);
   await checkMasterKeys(db, masterKeys, settings);
+  if (db.kind === 'server') await confirmFiles(settings, blobs, db.pool);
   masterKeys.keep();
 }

@@ -210,6 +210,7 @@ const rows: readonly DeclaredRoute[] = [
     method: 'get',
     path: `${one}/input_items`,
     summary: 'List the input items of a response',
+    description: 'What the request of a response gave the model, newest first unless `order` says otherwise.',
     shown: responseExamples.inputItems,
     tag: 'Responses',
     document: `query ($responseId: ID!, $after: String, $limit: Int, $order: ItemOrder) {

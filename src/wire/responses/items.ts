@@ -167,9 +167,10 @@ const foreignItemParam = openComponent(
 );
 /** What is read of an item that no model is told of. */
 export const keptItemParam = z.looseObject({ type: z.string(), id: givenId });
+// Not a choice of exactly one: a message may come without its type, and then an open kind would fit too.
 named(
   'InputItemParam',
-  choice('Something the model is given.', [
+  anyOf('Something the model is given.', [
     inputMessageParam,
     assistantMessageParam,
     functionCallParam,

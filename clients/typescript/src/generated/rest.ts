@@ -13,7 +13,10 @@ export interface paths {
          */
         get: operations["listAgents"];
         put?: never;
-        /** Create AI */
+        /**
+         * Create AI
+         * @description The caller becomes its owner. What is left out has its default; the reply is the whole agent.
+         */
         post: operations["createAgent"];
         delete?: never;
         options?: never;
@@ -216,7 +219,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List user inputs of an AI */
+        /**
+         * List user inputs of an AI
+         * @description For who may use the AI.
+         */
         get: operations["listUserInputs"];
         put?: never;
         /**
@@ -237,7 +243,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get user input */
+        /**
+         * Get user input
+         * @description For who may use the AI.
+         */
         get: operations["getUserInput"];
         put?: never;
         post?: never;
@@ -1103,7 +1112,9 @@ export interface paths {
         };
         /**
          * List the input items of a response
-         * @description Also at `/v1/responses/{responseId}/input_items` and `/api/v1/responses/{responseId}/input_items`.
+         * @description What the request of a response gave the model, newest first unless `order` says otherwise.
+         *
+         *     Also at `/v1/responses/{responseId}/input_items` and `/api/v1/responses/{responseId}/input_items`.
          */
         get: operations["listResponseInputItems"];
         put?: never;
@@ -1207,7 +1218,9 @@ export interface paths {
         };
         /**
          * Retrieve an item of a conversation
-         * @description Also at `/v1/conversations/{conversationId}/items/{itemId}`.
+         * @description One message, call or result of the conversation.
+         *
+         *     Also at `/v1/conversations/{conversationId}/items/{itemId}`.
          */
         get: operations["getConversationItem"];
         put?: never;
@@ -1283,7 +1296,9 @@ export interface paths {
         };
         /**
          * Retrieve a file
-         * @description Also at `/v1/files/{fileId}`.
+         * @description Its name, size, purpose and times; its bytes are at `…/content`.
+         *
+         *     Also at `/v1/files/{fileId}`.
          */
         get: operations["getFile"];
         put?: never;
@@ -1419,7 +1434,9 @@ export interface paths {
         };
         /**
          * List vector stores
-         * @description Also at `/v1/vector_stores`.
+         * @description Those that the caller sees, newest first unless `order` says otherwise.
+         *
+         *     Also at `/v1/vector_stores`.
          */
         get: operations["listVectorStores"];
         put?: never;
@@ -1445,7 +1462,9 @@ export interface paths {
         };
         /**
          * Retrieve a vector store
-         * @description Also at `/v1/vector_stores/{vectorStoreId}`.
+         * @description Its name, when it expires, and how many of its files are indexed.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}`.
          */
         get: operations["getVectorStore"];
         put?: never;
@@ -1499,7 +1518,9 @@ export interface paths {
         };
         /**
          * List the files of a vector store
-         * @description Also at `/v1/vector_stores/{vectorStoreId}/files`.
+         * @description Its files with their state, newest first unless `order` says otherwise.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}/files`.
          */
         get: operations["listVectorStoreFiles"];
         put?: never;
@@ -1525,13 +1546,17 @@ export interface paths {
         };
         /**
          * Retrieve a file of a vector store
-         * @description Also at `/v1/vector_stores/{vectorStoreId}/files/{fileId}`.
+         * @description How far one file is indexed, and why it failed where it did.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}/files/{fileId}`.
          */
         get: operations["getVectorStoreFile"];
         put?: never;
         /**
          * Update the attributes of a file of a vector store
-         * @description Also at `/v1/vector_stores/{vectorStoreId}/files/{fileId}`.
+         * @description Replaces the attributes that searches filter by.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}/files/{fileId}`.
          */
         post: operations["updateVectorStoreFile"];
         /**
@@ -1599,7 +1624,9 @@ export interface paths {
         };
         /**
          * Retrieve a batch of files of a vector store
-         * @description Also at `/v1/vector_stores/{vectorStoreId}/file_batches/{batchId}`.
+         * @description How many files of the batch are indexed, failed, cancelled or waiting.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}/file_batches/{batchId}`.
          */
         get: operations["getVectorStoreFileBatch"];
         put?: never;
@@ -1641,7 +1668,9 @@ export interface paths {
         };
         /**
          * List the files of a batch
-         * @description Also at `/v1/vector_stores/{vectorStoreId}/file_batches/{batchId}/files`.
+         * @description The files of one batch with their state.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}/file_batches/{batchId}/files`.
          */
         get: operations["listVectorStoreBatchFiles"];
         put?: never;
@@ -1743,7 +1772,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List data sources the user can access */
+        /**
+         * List data sources the user can access
+         * @description Their own, those of their organization, and those of agents they may use, newest first.
+         */
         get: operations["listDataSources"];
         put?: never;
         post?: never;
@@ -1760,7 +1792,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get data source */
+        /**
+         * Get data source
+         * @description What it was added with, how far it is indexed, and why it failed where it did.
+         */
         get: operations["getDataSource"];
         put?: never;
         post?: never;
@@ -1865,7 +1900,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Indexing statistics */
+        /**
+         * Indexing statistics
+         * @description How many items of the source are indexed, failed, skipped or waiting.
+         */
         get: operations["getIndexingStatistics"];
         put?: never;
         post?: never;
@@ -1884,7 +1922,7 @@ export interface paths {
         };
         /**
          * List knowledge items
-         * @description Oldest first.
+         * @description The documents of the source, oldest first.
          */
         get: operations["listKnowledgeItems"];
         put?: never;
@@ -1908,7 +1946,10 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Update a knowledge item */
+        /**
+         * Update a knowledge item
+         * @description Whether answers may cite it; everything else of an item follows from its source.
+         */
         patch: operations["updateKnowledgeItem"];
         trace?: never;
     };
@@ -2041,7 +2082,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Add repository-host source */
+        /**
+         * Add repository-host source
+         * @description Repositories of an installation of the GitHub App: those that are named, or all that it sees.
+         */
         post: operations["addRepoHostDataSource"];
         delete?: never;
         options?: never;
@@ -2122,7 +2166,10 @@ export interface paths {
          */
         get: operations["listMyGroups"];
         put?: never;
-        /** Create group */
+        /**
+         * Create group
+         * @description Members are named by e-mail, also before they have an account.
+         */
         post: operations["createGroup"];
         delete?: never;
         options?: never;
@@ -2137,7 +2184,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get group */
+        /**
+         * Get group
+         * @description Its name, who may see it, and its members as far as the caller may see them.
+         */
         get: operations["getGroup"];
         put?: never;
         post?: never;
@@ -2148,7 +2198,10 @@ export interface paths {
         delete: operations["deleteGroup"];
         options?: never;
         head?: never;
-        /** Update group */
+        /**
+         * Update group
+         * @description Changes the members that the body names; people are added and removed by e-mail.
+         */
         patch: operations["updateGroup"];
         trace?: never;
     };
@@ -2267,7 +2320,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get tenant */
+        /**
+         * Get tenant
+         * @description For keys of level INSTANCE.
+         */
         get: operations["getTenant"];
         put?: never;
         post?: never;
@@ -2278,7 +2334,10 @@ export interface paths {
         delete: operations["deleteTenant"];
         options?: never;
         head?: never;
-        /** Rename a tenant */
+        /**
+         * Rename a tenant
+         * @description For keys of level INSTANCE. Nothing but the name changes.
+         */
         patch: operations["updateTenant"];
         trace?: never;
     };
@@ -2313,7 +2372,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get organization */
+        /**
+         * Get organization
+         * @description Its name and its limits of tokens.
+         */
         get: operations["getOrganization"];
         put?: never;
         post?: never;
@@ -2362,7 +2424,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get user */
+        /**
+         * Get user
+         * @description Name, e-mail and tenant of a person.
+         */
         get: operations["getUser"];
         put?: never;
         post?: never;
@@ -2411,7 +2476,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get membership */
+        /**
+         * Get membership
+         * @description Which role a person has in an organization.
+         */
         get: operations["getMembership"];
         put?: never;
         post?: never;
@@ -2560,7 +2628,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get connection */
+        /**
+         * Get connection
+         * @description What it is for and whether it works; never its secrets.
+         */
         get: operations["getConnection"];
         put?: never;
         post?: never;
@@ -2613,7 +2684,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get memory */
+        /**
+         * Get memory
+         * @description One of the texts that agents keep about the caller.
+         */
         get: operations["getMemory"];
         put?: never;
         post?: never;
@@ -2624,7 +2698,10 @@ export interface paths {
         delete: operations["deleteMemory"];
         options?: never;
         head?: never;
-        /** Update memory */
+        /**
+         * Update memory
+         * @description Replaces the text; agents read the new one from their next answer on.
+         */
         patch: operations["updateMemory"];
         trace?: never;
     };
@@ -14828,6 +14905,15 @@ export interface operations {
             };
         };
         responses: {
+            /** @description The connection is a WebSocket now. A message of the client is of the first schema, one of the service of the second. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResponseSocketRequest"] | components["schemas"]["ResponseSocketMessage"];
+                };
+            };
             /** @description The reply in one piece, or as an event stream; the schema there is that of the `data` of one event. */
             200: {
                 headers: {

@@ -88,6 +88,7 @@ export const agentRoutes: readonly DeclaredRoute[] = [
     method: 'post',
     path: '/api/v1/ais',
     summary: 'Create AI',
+    description: 'The caller becomes its owner. What is left out has its default; the reply is the whole agent.',
     tag: 'Agents',
     spec: 'Create AI',
     document: `mutation ($input: CreateAgentInput!) { createAgent(input: $input) { ${agentFields} } }`,

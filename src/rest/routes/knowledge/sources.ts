@@ -83,6 +83,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     method: 'get',
     path: '/api/v1/data-sources',
     summary: 'List data sources the user can access',
+    description: 'Their own, those of their organization, and those of agents they may use, newest first.',
     tag,
     spec: 'List data sources the user can access',
     schemas: { DataSource: 'DataSourceDetail', User: 'UserSummary' },
@@ -109,6 +110,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     method: 'get',
     path: one,
     summary: 'Get data source',
+    description: 'What it was added with, how far it is indexed, and why it failed where it did.',
     tag,
     schemas: { DataSource: 'DataSourceDetail', User: 'UserSummary' },
     document: `query ($dataSourceId: ID!) { dataSource(id: $dataSourceId) { ${sourceFields} ais { id name src } ownerUser { id email name } } }`,
@@ -191,6 +193,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     method: 'get',
     path: `${one}/indexing-statistics`,
     summary: 'Indexing statistics',
+    description: 'How many items of the source are indexed, failed, skipped or waiting.',
     tag,
     spec: 'Indexing statistics',
     document: `query ($dataSourceId: ID!) {
@@ -202,7 +205,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     method: 'get',
     path: `${one}/knowledge`,
     summary: 'List knowledge items',
-    description: 'Oldest first.',
+    description: 'The documents of the source, oldest first.',
     tag,
     spec: 'List knowledge items',
     document: `query ($dataSourceId: ID!, $first: Int = 20, $cursor: String, $page: Int) {
@@ -224,6 +227,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     method: 'patch',
     path: `${one}/knowledge/{knowledgeId}`,
     summary: 'Update a knowledge item',
+    description: 'Whether answers may cite it; everything else of an item follows from its source.',
     tag,
     spec: 'Update a knowledge item',
     document: `mutation ($dataSourceId: ID!, $knowledgeId: ID!, $input: UpdateKnowledgeItemInput!) {
