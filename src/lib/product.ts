@@ -1,7 +1,7 @@
-import packageJson from '../../package.json' with { type: 'json' };
+import { readFileSync } from 'node:fs';
 
 /** The version of this service. */
-export const productVersion = packageJson.version;
+export const productVersion: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 
 /** The `user-agent` of every call to a service of others: several of them, such as GitHub, refuse calls without one. */
 export const userAgent = `Parley/${productVersion}`;

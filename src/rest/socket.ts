@@ -15,7 +15,6 @@ import { asSpan } from '../engine/tracing/tracing.ts';
 import type { Caller } from '../entities/accounts/caller.ts';
 import { DomainError, type ErrorCode, errorBody, isWithoutKey } from '../entities/errors.ts';
 import { isTerminal, type RunEvent, type RunSnapshot } from '../entities/runs/event.ts';
-import { inputCheck } from '../graphql/builder/nested-access.ts';
 import { authenticate, type KeyCheck } from '../http/authenticate/authenticate.ts';
 import { keyCheckOf } from '../http/authenticate/key-check.ts';
 import { originOf, requestIdOf } from '../http/context.ts';
@@ -35,7 +34,11 @@ const paths = pathsOf({ path: '/api/v2/responses', forClients: true });
 const waitingMax = 32;
 const pingEveryMs = 30_000;
 const busyRetrySeconds = 5;
-const operation = 'Subscription.newResponseEvents';
+/** The operation that a message performs. */
+export const socketOperation = 'Subscription.newResponseEvents';
+
+/** Throws INSUFFICIENT_SCOPE for things of another noun that the input names and the caller may not read. */
+export type CheckInput = ((caller: Caller, given: Readonly<Record<string, unknown>>) => void) | undefined;
 
 export interface ResponseSocket {
   takes(req: IncomingMessage): boolean;
@@ -49,12 +52,14 @@ export interface ResponseSocket {
  * The responses format over WebSocket, on the path of its REST operation: every message is one request or one event as plain JSON, one
  * event a write. Requests of a connection are answered one after the other; within it, `store: false` responses can be continued.
  */
-export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissions: Admissions): ResponseSocket {
+export function createResponseSocket(
+  deps: Deps,
+  schema: GraphQLSchema,
+  admissions: Admissions,
+  checkInput: CheckInput,
+): ResponseSocket {
   const type = schema.getType('ResponseInput');
   if (!isInputObjectType(type)) throw new Error('the schema has no ResponseInput');
-  const field = schema.getSubscriptionType()?.getFields()[actionOf(operation)];
-  if (field === undefined) throw new Error(`the schema has no ${operation}`);
-  const checkInput = inputCheck(operation, field);
   const names = memberNames({ bodyCase: 'snake' });
   const read = compileReader(type, names, 'coerced');
   const connections = new Set<Connection>();
@@ -110,7 +115,7 @@ export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissio
 async function open(deps: Deps, req: IncomingMessage, keyCheck: KeyCheck): Promise<Caller> {
   const caller = await authenticate(req, keyCheck);
   requireRate(deps, caller);
-  requireOperation(callOf(deps, caller, req), operation);
+  requireOperation(callOf(deps, caller, req), socketOperation);
   return caller;
 }
 
@@ -135,7 +140,7 @@ interface ConnectionParts {
   readonly deps: Deps;
   readonly admissions: Admissions;
   readonly read: Reader;
-  readonly checkInput: ReturnType<typeof inputCheck>;
+  readonly checkInput: CheckInput;
   readonly names: MemberNames;
   readonly caller: Caller;
   readonly socket: WebSocket;
@@ -277,7 +282,7 @@ class Connection {
     const leave = () => request.abort();
     this.#left.signal.addEventListener('abort', leave, { once: true });
     try {
-      const begun = await performOperation(callOf(deps, caller, req), operation, [], async () => {
+      const begun = await performOperation(callOf(deps, caller, req), socketOperation, [], async () => {
         this.#parts.checkInput?.(caller, { input });
         return beginResponse(deps, caller, { ...input, stream: true }, request.signal, this.#memory);
       });

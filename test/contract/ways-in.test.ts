@@ -106,8 +106,7 @@ const acts: Readonly<Record<string, Act>> = {
     scope: 'DATA_SOURCES:READ',
     entry: { kind: 'READ', target: ({ dataSourceId }) => dataSourceId },
     ways: {
-      REST: ({ dataSourceId }, who) =>
-        rest(who, 'POST', '/api/v1/search', { query: 'harbour', dataSourceIds: [dataSourceId] }),
+      REST: ({ dataSourceId }, who) => rest(who, 'POST', '/api/v1/search', { query: 'harbour', dataSourceIds: [dataSourceId] }),
       GraphQL: ({ dataSourceId }, who) =>
         graphql(who, `{ search(input: { query: "harbour", dataSourceIds: ["${dataSourceId}"] }) { data { dataSourceId } } }`),
       MCP: ({ agentId }, who) =>

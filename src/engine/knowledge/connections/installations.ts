@@ -6,7 +6,7 @@ import { membersOf } from '../../../lib/json.ts';
 import type { Settings } from '../../../settings.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import { SourceError } from '../connectors/error.ts';
-import { slowDownMs } from '../connectors/repo-host/api.ts';
+import { slowDownMs } from '../connectors/repo-host/slow-down.ts';
 import type { VendorClient, VendorReply, VendorToken } from '../connectors/vendor/client.ts';
 import { vendorWords } from '../connectors/vendor/words.ts';
 
