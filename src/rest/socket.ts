@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type GraphQLSchema, isInputObjectType } from 'graphql';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { actionOf, type OperationCall, performOperation, requireOperation } from '../domain/access/operation.ts';
+import { type OperationCall, performOperation, requireOperation } from '../domain/access/operation.ts';
 import { keyEnded, watchKey } from '../domain/accounts/api-keys.ts';
 import type { Deps } from '../domain/deps.ts';
 import { Faults } from '../domain/faults.ts';
