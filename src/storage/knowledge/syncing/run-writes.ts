@@ -3,6 +3,7 @@ import type { ConnectedType } from '../../../entities/knowledge/data-source.ts';
 import type { Database } from '../../database/database.ts';
 import type { Transaction } from '../../database/prisma.ts';
 import { LeaseLostError, type OwnedId } from '../indexing/lease.ts';
+import { syncDueSql } from '../refresh-period.ts';
 import { decide, type StoredItem, triedEachRun } from './decide.ts';
 import type { AlsoInTransaction, PageOutcome, SyncedItem, SyncedPage, SyncLease, SyncStore } from './lease.ts';
 
@@ -33,20 +34,25 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
     async begin(dataSourceId, { id, owner, leaseMs, trigger }) {
       const lease = await db.transaction(async (tx) => {
         const { rows } = await tx.query<SourceRow>(
-          `select s.id, s."orgId", s."ownerUserId", s.type, s.data, s."syncState" as state, s."isSyncForced", o."tenantId"
+          `select s.id, s."orgId", s."ownerUserId", s.type, s.data, s."syncState" as state, s."isSyncForced", o."tenantId",
+             ${syncDueSql} as "isDue"
            from data_sources s join organizations o on o.id = s."orgId" where s.id = $1 and s."deletingAt" is null for update of s`,
           [dataSourceId],
         );
         const [found] = rows;
         if (found === undefined) return undefined;
-        const { isSyncForced, orgId, tenantId, ...source } = found;
+        const { isSyncForced, isDue, orgId, tenantId, ...source } = found;
         const { rows: runs } = await tx.query<RunRow>(
           `select id, status, fence, attempt, "isForced", place, "leaseUntil" > now() as "isHeld" from source_runs
            where "dataSourceId" = $1 and status in ('LISTING', 'INDEXING')`,
           [dataSourceId],
         );
         const [run] = runs;
+        // Another process may have queued the same refresh: one period makes one run.
+        const isScheduled = trigger === 'SCHEDULE';
+        if (run === undefined && isScheduled && !isDue) return undefined;
         if (run !== undefined && (run.status === 'INDEXING' || run.isHeld === true)) {
+          if (isScheduled) return undefined;
           await tx.query('update data_sources set "isSyncWanted" = true where id = $1', [dataSourceId]);
           return undefined;
         }
@@ -156,6 +162,7 @@ interface SourceRow extends OwnedId {
   readonly data: Readonly<Record<string, unknown>>;
   readonly state: unknown;
   readonly isSyncForced: boolean;
+  readonly isDue: boolean;
 }
 interface RunRow {
   readonly id: string;
