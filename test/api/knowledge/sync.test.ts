@@ -297,6 +297,20 @@ describe('a run of a source', () => {
     expect(runs.at(-1)).toMatchObject({ status: 'COMPLETED', addedCount: 3 });
   });
 
+  it('that lists nothing ends FAILED with the reason, and the next one may find something', async () => {
+    const ann = await make.person();
+    const id = await source(ann);
+    const library = new Library();
+    await sync(id, library);
+    expect(await settled(ann, id)).toMatchObject({ status: 'FAILED', errorCode: 'NOTHING_LEFT', listedCount: 0 });
+    const reason = { errorCode: 'NOTHING_LEFT', errorMessage: expect.stringContaining('no document') };
+    expect(await read(ann, id)).toMatchObject({ indexStatus: 'FAILED', ...reason });
+    library.documents.set('a', 'a one');
+    await sync(id, library);
+    expect(await settled(ann, id)).toMatchObject({ status: 'COMPLETED', addedCount: 1 });
+    expect(await read(ann, id)).toMatchObject({ indexStatus: 'INDEXED', errorCode: null });
+  });
+
   it('ends FAILED with the reason, and what is indexed goes on answering', async () => {
     const ann = await make.person();
     const id = await source(ann);

@@ -114,17 +114,18 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
       await db.transaction(async (tx) => {
         await leased(tx, lease, `"isComplete" = $4, bound = $5, place = null, "currentItem" = null`, [isComplete, bound]);
         const { removed, heldCount } = await removeMissing(tx, lease, isComplete);
+        const end = await endOf(tx, dataSourceId, bound);
         await tx.query(
-          `update source_runs set status = 'INDEXING', "listedAt" = now(), "leaseOwner" = null, "leaseUntil" = null,
-             "removedCount" = $2, "heldCount" = $3 where id = $1`,
-          [lease.runId, removed.length, heldCount],
+          `update source_runs set status = $4, "listedAt" = now(), "leaseOwner" = null, "leaseUntil" = null, "removedCount" = $2, "heldCount" = $3,
+             "endedAt" = case when $4 = 'FAILED' then now() end, "errorCode" = case when $4 = 'FAILED' then $5 end,
+             "errorMessage" = case when $4 = 'FAILED' then $6 end where id = $1`,
+          [lease.runId, removed.length, heldCount, end.status, end.code, end.message],
         );
-        const message =
-          bound === null ? null : `The source was read up to its limit ${bound}; what lies behind it is not indexed.`;
         await tx.query(
           `update data_sources set "updatedAt" = now(), "errorCode" = $2, "errorMessage" = $3,
-             "syncState" = case when $4 then $5::jsonb else "syncState" end where id = $1`,
-          [dataSourceId, bound === null ? null : 'BOUND_REACHED', message, state !== undefined, JSON.stringify(state ?? null)],
+             "syncState" = case when $4 then $5::jsonb else "syncState" end,
+             "lastSyncedAt" = case when $6 = 'FAILED' then now() else "lastSyncedAt" end where id = $1`,
+          [dataSourceId, end.code, end.message, state !== undefined, JSON.stringify(state ?? null), end.status],
         );
         await remove(tx, removed);
         await index(tx, isComplete ? [] : await requeueUnread(tx, lease));
@@ -154,6 +155,25 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
     },
   };
   return writes;
+}
+
+/** How a listing ends: a source that has no item has nothing to index, and its run is over. */
+async function endOf(
+  tx: Transaction,
+  dataSourceId: string,
+  bound: string | null,
+): Promise<{ readonly status: 'INDEXING' | 'FAILED'; readonly code: string | null; readonly message: string | null }> {
+  if (bound !== null) {
+    const message = `The source was read up to its limit ${bound}; what lies behind it is not indexed.`;
+    return { status: 'INDEXING', code: 'BOUND_REACHED', message };
+  }
+  const { rows } = await tx.query(
+    `select 1 from knowledge_items where "dataSourceId" = $1 and "indexStatus" <> 'DELETING' limit 1`,
+    [dataSourceId],
+  );
+  if (rows.length > 0) return { status: 'INDEXING', code: null, message: null };
+  const message = 'The service lists no document for this source: it is empty, or the connected account sees nothing of it.';
+  return { status: 'FAILED', code: 'NOTHING_LEFT', message };
 }
 
 interface SourceRow extends OwnedId {
