@@ -6,6 +6,7 @@
  * - NOT_FOUND: it is not there.
  * - RATE_LIMITED, UNREACHABLE, BAD_REPLY: may be better later.
  * - TOO_LARGE, UNSUPPORTED: this document is not read.
+ * - NOINDEX, ROBOTS, NOTHING_LEFT: a web source has no documents: its pages must not be indexed, must not be read, or are all left out.
  * - CONFIGURATION: a setting of the operator or of the source is missing or wrong.
  */
 export type SourceErrorCode =
@@ -17,6 +18,9 @@ export type SourceErrorCode =
   | 'BAD_REPLY'
   | 'TOO_LARGE'
   | 'UNSUPPORTED'
+  | 'NOINDEX'
+  | 'ROBOTS'
+  | 'NOTHING_LEFT'
   | 'CONFIGURATION';
 
 const retryable: ReadonlySet<SourceErrorCode> = new Set(['RATE_LIMITED', 'UNREACHABLE', 'BAD_REPLY']);

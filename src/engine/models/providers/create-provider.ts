@@ -20,6 +20,7 @@ export interface ProviderOptions {
 export interface ProviderLimits {
   readonly connectTimeoutMs: number;
   readonly firstByteTimeoutMs: number;
+  readonly firstTokenTimeoutMs: number;
   readonly idleTimeoutMs: number;
   /** Limit of an answer in one piece, on the OpenAI-compatible wire. */
   readonly bodyBytesMax: number;
@@ -34,7 +35,7 @@ export function createProvider(options: ProviderOptions, limits: ProviderLimits)
     models ?? listModels(wire, baseUrl, { ...keyHeaders(wire, apiKey), ...headers }, listTimeoutMs, signal);
   if (wire === 'openai-compatible') {
     const dialect = new URL(baseUrl).hostname === 'api.openai.com' ? 'openai' : 'compatible';
-    const client = createOpenAiClient({ baseUrl, apiKey, headers, dialect, ...limits });
+    const client = createOpenAiClient({ provider: id, baseUrl, apiKey, headers, dialect, ...limits });
     return { id, model: client, embed: client.embed, makeImages: client.makeImages, list, close: () => client.close() };
   }
   const common = { baseURL: baseUrl, apiKey: apiKey ?? 'none', headers: { ...headers } };
@@ -44,12 +45,16 @@ export function createProvider(options: ProviderOptions, limits: ProviderLimits)
     sdk ??= wire === 'anthropic' ? loadAnthropic(common) : loadGoogle(common);
     return (await sdk)(name);
   };
-  const provider = { id, model: createAiSdkModel(languageModel, limits), list, close: async () => {} };
+  const provider = { id, model: createAiSdkModel(id, languageModel, limits), list, close: async () => {} };
   if (wire !== 'google') return provider;
-  const makeImages = createAiSdkImages(async (name) => {
-    const { createGoogle } = await import('@ai-sdk/google');
-    return createGoogle(common).image(name);
-  }, limits.firstByteTimeoutMs);
+  const makeImages = createAiSdkImages(
+    id,
+    async (name) => {
+      const { createGoogle } = await import('@ai-sdk/google');
+      return createGoogle(common).image(name);
+    },
+    limits.firstByteTimeoutMs,
+  );
   return { ...provider, makeImages, imageBounds: geminiBounds };
 }
 

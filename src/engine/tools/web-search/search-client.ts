@@ -40,7 +40,7 @@ const dateMax = 40;
 /** Makes a client of one search service. Redirects are not followed: they would carry the key elsewhere. */
 export function createSearchClient({ url, apiKey, provider: name, timeoutMs, calls }: SearchClientOptions): SearchClient {
   const provider = providers[name];
-  const base = url.replace(/\/+$/, '');
+  const base = url.replace(/(?<!\/)\/+$/, '');
   const agent = new Agent({ connect: { timeout: timeoutMs }, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
   return {
     async search(query, owner, signal) {
