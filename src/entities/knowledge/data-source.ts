@@ -103,11 +103,11 @@ export function sourceError(
   source: Pick<DataSource, 'errorCode' | 'errorMessage' | 'counts' | 'failedItem' | 'activeRun'>,
 ): SourceError | null {
   const { errorCode, errorMessage, counts, failedItem, activeRun } = source;
-  const { failedCount, totalCount, pendingCount, indexingCount } = indexingStatistics(counts);
+  const { totalCount, pendingCount, indexingCount } = indexingStatistics(counts);
   // A run whose items are all done is about to end.
   if (activeRun !== null && (activeRun.status === 'LISTING' || pendingCount + indexingCount > 0)) return null;
   if (errorCode !== null) return { code: errorCode, message: errorMessage ?? '' };
-  const unindexedCount = failedCount + (counts.indexed === 0 ? counts.skipped : 0);
+  const unindexedCount = counts.failed + (counts.indexed + counts.answering === 0 ? counts.skipped : 0);
   if (failedItem === null || pendingCount + indexingCount > 0) return null;
   if (totalCount === 1) return failedItem;
   return {
@@ -147,6 +147,8 @@ export interface ItemCounts {
   readonly skipped: number;
   /** FAILED and CANCELLED. */
   readonly failed: number;
+  /** Of those that failed: the ones that go on answering with what they held before. */
+  readonly answering: number;
   /** Sum of the percentages of items that are neither done nor failed. */
   readonly percentSum: number;
 }
@@ -160,10 +162,12 @@ export interface IndexingStatistics {
   readonly totalCount: number;
 }
 
-export function indexingStatistics({ initialized, queued, active, indexed, skipped, failed }: ItemCounts): IndexingStatistics {
+/** A failed refresh takes nothing away: an item that goes on answering is done. */
+export function indexingStatistics(counts: ItemCounts): IndexingStatistics {
+  const { initialized, queued, active, indexed, skipped, failed, answering } = counts;
   return {
-    doneCount: indexed + skipped,
-    failedCount: failed,
+    doneCount: indexed + skipped + answering,
+    failedCount: failed - answering,
     pendingCount: initialized + queued,
     indexingCount: active,
     totalCount: initialized + queued + active + indexed + skipped + failed,
@@ -178,7 +182,7 @@ export function sourceIndexStatus(source: Pick<DataSource, 'isDeleting' | 'count
   const { doneCount, failedCount, pendingCount, indexingCount } = indexingStatistics(counts);
   if (indexingCount > 0 || (pendingCount > 0 && doneCount + failedCount > 0)) return 'INDEXING';
   if (pendingCount > 0) return counts.queued > 0 ? 'QUEUED' : 'INITIALIZED';
-  if (counts.indexed > 0) return 'INDEXED';
+  if (counts.indexed + counts.answering > 0) return 'INDEXED';
   return failedCount + counts.skipped > 0 || errorCode !== null ? 'FAILED' : 'INITIALIZED';
 }
 

@@ -68,8 +68,10 @@ export const IndexStatusType = enumOf('IndexStatus', 'The progress of indexing.'
 const IndexingStatisticsType = builder.objectRef<IndexingStatistics>('IndexingStatistics').implement({
   description: 'The items of a source by what they are doing; the first four add up to the total at every instant.',
   fields: (t) => ({
-    doneCount: t.exposeInt('doneCount', { description: 'Indexed, or skipped with a reason.' }),
-    failedCount: t.exposeInt('failedCount', { description: 'Failed with a reason, or cancelled.' }),
+    doneCount: t.exposeInt('doneCount', {
+      description: 'Indexed, skipped with a reason, or answering with what they held before a refresh that failed.',
+    }),
+    failedCount: t.exposeInt('failedCount', { description: 'Failed with a reason, or cancelled, with nothing to answer.' }),
     pendingCount: t.exposeInt('pendingCount', { description: 'Items that wait for a worker.' }),
     indexingCount: t.exposeInt('indexingCount', { description: 'Items that are being indexed.' }),
     totalCount: t.exposeInt('totalCount', { description: 'The number of items.' }),

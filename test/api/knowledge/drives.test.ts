@@ -126,6 +126,27 @@ describe('a folder of Google Drive', () => {
     expect(await answer('Where does the tour begin?')).not.toContain('iVBOR');
   });
 
+  it('stays INDEXED with its error and its counts after a refresh that failed, and goes on answering', async () => {
+    google.add({ id: 'crane', name: 'crane.md', text: 'The crane lifts nine tons.' });
+    const id = await driveA('crane');
+    await run(id, 1);
+    const statistics = async () => (await ann.get(`/api/v1/data-sources/${id}/indexing-statistics`)).body;
+    const before = await statistics();
+    expect(before).toMatchObject({ doneCount: 1, failedCount: 0, totalCount: 1 });
+    google.change('crane', { text: 'The crane lifts ten tons.' });
+    const error = { code: 403, message: 'No access.', errors: [{ reason: 'insufficientFilePermissions' }] };
+    google.server.fail({ match: /files\/crane\?alt=media/, status: 403, body: { error } });
+    await refresh(id);
+    expect(await run(id, 2)).toMatchObject({ failedCount: 1 });
+    expect(await read(id)).toMatchObject({ indexStatus: 'INDEXED', indexPercentage: '100', errorCode: 'FORBIDDEN' });
+    expect(await statistics()).toEqual(before);
+    expect(await answer('What does the crane lift?')).toContain('nine tons');
+    await refresh(id);
+    await run(id, 3);
+    expect(await read(id)).toMatchObject({ indexStatus: 'INDEXED', errorCode: null });
+    expect(await answer('What does the crane lift?')).toContain('ten tons');
+  });
+
   it('says why a file that may not be downloaded is not read, and tries it once in each run', async () => {
     google.folder('closed');
     google.add({ id: 'open', name: 'open.md', parents: ['closed'], text: 'The open file.' });

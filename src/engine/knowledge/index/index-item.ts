@@ -43,6 +43,9 @@ export type IndexOutcome =
 /** Increase it when extraction, splitting or the lexemes change: every item is then read anew at its next refresh. */
 export const parserVersion = 3;
 export const indexAttemptsMax = 5;
+/** Another process may have the bytes that this one lacks: the item is given back this often before its content counts as gone. */
+const missingAttemptsMax = 20;
+const missingRetryMaxMs = 5 * 60_000;
 const retryMaxMs = 15 * 60_000;
 /** Chunks of one short transaction: 24 ms of processor time (median) on the embedded database, which runs transactions one after the other. */
 const chunksAtOnce = 16;
@@ -219,6 +222,14 @@ async function settleFailure(
     throw signal.reason;
   }
   const failure = failureOf(error);
+  if (failure.errorCode === 'CONTENT_MISSING' && mayLieElsewhere(context) && lease.attempt < missingAttemptsMax) {
+    logger.warn(
+      { itemId: lease.itemId, attempt: lease.attempt },
+      'the content of an item is not in this file store; the item is given back',
+    );
+    await storage.indexing.release(lease);
+    return { kind: 'retry', afterMs: Math.min(missingRetryMaxMs, 1_000 * 2 ** lease.attempt) };
+  }
   if (failure.errorCode === 'INTERNAL')
     logger.error({ err: error, itemId: lease.itemId, attempt: lease.attempt }, 'indexing an item failed');
   if (failure.isRetryable && lease.attempt < indexAttemptsMax) {
@@ -230,6 +241,11 @@ async function settleFailure(
   const { isRunWanted } = await storage.indexing.fail(lease, failure);
   await storage.indexing.clean(lease.itemId);
   return { kind: isRunWanted ? 'again' : 'done' };
+}
+
+/** Whether other processes of the database may have files that this one lacks: files in a folder, beside a server that several use. */
+function mayLieElsewhere({ storage, settings }: IndexContext): boolean {
+  return storage.db.kind === 'server' && settings.BLOB_URL === undefined;
 }
 
 /** The reason in words that a person can act on. Messages of other software are not shown. */

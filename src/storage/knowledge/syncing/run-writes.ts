@@ -3,6 +3,7 @@ import type { ConnectedType } from '../../../entities/knowledge/data-source.ts';
 import type { Database } from '../../database/database.ts';
 import type { Transaction } from '../../database/prisma.ts';
 import { LeaseLostError, type OwnedId } from '../indexing/lease.ts';
+import { syncDueSql } from '../refresh-period.ts';
 import { decide, type StoredItem, triedEachRun } from './decide.ts';
 import type { AlsoInTransaction, PageOutcome, SyncedItem, SyncedPage, SyncLease, SyncStore } from './lease.ts';
 
@@ -33,20 +34,25 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
     async begin(dataSourceId, { id, owner, leaseMs, trigger }) {
       const lease = await db.transaction(async (tx) => {
         const { rows } = await tx.query<SourceRow>(
-          `select s.id, s."orgId", s."ownerUserId", s.type, s.data, s."syncState" as state, s."isSyncForced", o."tenantId"
+          `select s.id, s."orgId", s."ownerUserId", s.type, s.data, s."syncState" as state, s."isSyncForced", o."tenantId",
+             ${syncDueSql} as "isDue"
            from data_sources s join organizations o on o.id = s."orgId" where s.id = $1 and s."deletingAt" is null for update of s`,
           [dataSourceId],
         );
         const [found] = rows;
         if (found === undefined) return undefined;
-        const { isSyncForced, orgId, tenantId, ...source } = found;
+        const { isSyncForced, isDue, orgId, tenantId, ...source } = found;
         const { rows: runs } = await tx.query<RunRow>(
           `select id, status, fence, attempt, "isForced", place, "leaseUntil" > now() as "isHeld" from source_runs
            where "dataSourceId" = $1 and status in ('LISTING', 'INDEXING')`,
           [dataSourceId],
         );
         const [run] = runs;
+        // Another process may have queued the same refresh: one period makes one run.
+        const isScheduled = trigger === 'SCHEDULE';
+        if (run === undefined && isScheduled && !isDue) return undefined;
         if (run !== undefined && (run.status === 'INDEXING' || run.isHeld === true)) {
+          if (isScheduled) return undefined;
           await tx.query('update data_sources set "isSyncWanted" = true where id = $1', [dataSourceId]);
           return undefined;
         }
@@ -108,17 +114,18 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
       await db.transaction(async (tx) => {
         await leased(tx, lease, `"isComplete" = $4, bound = $5, place = null, "currentItem" = null`, [isComplete, bound]);
         const { removed, heldCount } = await removeMissing(tx, lease, isComplete);
+        const end = await endOf(tx, dataSourceId, bound);
         await tx.query(
-          `update source_runs set status = 'INDEXING', "listedAt" = now(), "leaseOwner" = null, "leaseUntil" = null,
-             "removedCount" = $2, "heldCount" = $3 where id = $1`,
-          [lease.runId, removed.length, heldCount],
+          `update source_runs set status = $4, "listedAt" = now(), "leaseOwner" = null, "leaseUntil" = null, "removedCount" = $2, "heldCount" = $3,
+             "endedAt" = case when $4 = 'FAILED' then now() end, "errorCode" = case when $4 = 'FAILED' then $5 end,
+             "errorMessage" = case when $4 = 'FAILED' then $6 end where id = $1`,
+          [lease.runId, removed.length, heldCount, end.status, end.code, end.message],
         );
-        const message =
-          bound === null ? null : `The source was read up to its limit ${bound}; what lies behind it is not indexed.`;
         await tx.query(
           `update data_sources set "updatedAt" = now(), "errorCode" = $2, "errorMessage" = $3,
-             "syncState" = case when $4 then $5::jsonb else "syncState" end where id = $1`,
-          [dataSourceId, bound === null ? null : 'BOUND_REACHED', message, state !== undefined, JSON.stringify(state ?? null)],
+             "syncState" = case when $4 then $5::jsonb else "syncState" end,
+             "lastSyncedAt" = case when $6 = 'FAILED' then now() else "lastSyncedAt" end where id = $1`,
+          [dataSourceId, end.code, end.message, state !== undefined, JSON.stringify(state ?? null), end.status],
         );
         await remove(tx, removed);
         await index(tx, isComplete ? [] : await requeueUnread(tx, lease));
@@ -150,12 +157,32 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
   return writes;
 }
 
+/** How a listing ends: a source that has no item has nothing to index, and its run is over. */
+async function endOf(
+  tx: Transaction,
+  dataSourceId: string,
+  bound: string | null,
+): Promise<{ readonly status: 'INDEXING' | 'FAILED'; readonly code: string | null; readonly message: string | null }> {
+  if (bound !== null) {
+    const message = `The source was read up to its limit ${bound}; what lies behind it is not indexed.`;
+    return { status: 'INDEXING', code: 'BOUND_REACHED', message };
+  }
+  const { rows } = await tx.query(
+    `select 1 from knowledge_items where "dataSourceId" = $1 and "indexStatus" <> 'DELETING' limit 1`,
+    [dataSourceId],
+  );
+  if (rows.length > 0) return { status: 'INDEXING', code: null, message: null };
+  const message = 'The service lists no document for this source: it is empty, or the connected account sees nothing of it.';
+  return { status: 'FAILED', code: 'NOTHING_LEFT', message };
+}
+
 interface SourceRow extends OwnedId {
   readonly ownerUserId: string;
   readonly type: ConnectedType;
   readonly data: Readonly<Record<string, unknown>>;
   readonly state: unknown;
   readonly isSyncForced: boolean;
+  readonly isDue: boolean;
 }
 interface RunRow {
   readonly id: string;
