@@ -46,7 +46,7 @@ export function createTools(deps: ToolParts): ToolRegistry {
     }),
     createImageGenerationKind({ settings, models: deps.models.images, egress: deps.egress }),
     createMemoryKind(deps),
-    createDeepResearchKind(),
+    createDeepResearchKind(settings),
     createMcpServerKind(servers),
     createMcpKind(servers),
     createSubagentKind({ askableAgents: (charge, ids) => askableAgents(deps, charge, ids) }),

@@ -129,10 +129,12 @@ const fileSearch = {
   ).nullish(),
   ranking_options: record('How results are ranked: `score_threshold`.').nullish(),
 };
+/** A number whose upper bound is a setting: its tool checks it, and names both bounds. */
+const bounded = (description: string, minimum: number) => z.int('must be an integer').meta({ description, minimum }).nullish();
 const deepResearch = {
   budget: object('What it may spend.', {
-    subagents: integer('Most subagents.').min(1).max(32).nullish(),
-    tokens: integer('Most tokens of all subagents together.').min(1_000).nullish(),
+    subagents: bounded('Most subagents: 1 to `SUBAGENTS_MAX`.', 1),
+    tokens: bounded('Most tokens of all subagents together: 1,000 to `SUBAGENT_TOKENS_MAX`.', 1_000),
   }).nullish(),
 };
 const spreadsheet = {
