@@ -87,6 +87,7 @@ const images = {
   output_compression: integer('In percent.').nullish(),
   partial_images: integer('How many come before the last one.').nullish(),
   n: integer('How many are made.').nullish(),
+  input_image: some('The id of a file of the caller: every call changes this image.'),
   input_image_mask: record('Where an image is changed.').nullish(),
   model_configuration: record('Further settings of the model.').meta(isExtension).nullish(),
 };
