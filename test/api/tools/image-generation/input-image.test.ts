@@ -53,8 +53,7 @@ describe.each([...everyApi, ...chatsOnGraphql])('%s', (name, ask) => {
     expect(server.asked.map(({ path }) => path)).toEqual(['/v1/images/edits']);
     expect(server.asked[0]?.body).toContain('name="image"; filename="house.png"');
     expect(server.asked[0]?.body).toContain(pixel.toString('latin1'));
-    const [tool] = upstream.requests[0]?.body?.tools as { function: { parameters: { properties: object } } }[];
-    expect(tool?.function.parameters.properties).not.toHaveProperty('input_image');
+    expect(JSON.stringify(upstream.requests[0]?.body?.tools)).not.toContain('input_image');
   });
 
   it('answers a file of somebody else like a missing one, before anything is begun', async () => {
