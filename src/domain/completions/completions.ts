@@ -29,7 +29,7 @@ import { routingFor, showsSteps } from '../chats/options.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { findFiles } from '../files/files.ts';
-import { approvalsOfCompletion } from '../runs/approvals.ts';
+import { answersOfCompletion, settleApprovals } from '../runs/approvals.ts';
 import { requireOwnImages } from '../runs/given-images.ts';
 import { requireAskable } from '../runs/subagents.ts';
 import { functionsAmong, requireFreeNames } from '../runs/tool-names.ts';
@@ -109,7 +109,12 @@ export function runCompletion(
       const begin = (messages: readonly ModelMessage[], flow: ChosenFlow | undefined) => {
         const said = { ...request, messages, question, flow, date: deps.now() };
         const plan = { ...planOf(deps.tools, caller, input, said, model, agent, terms), ...routing };
-        return deps.runs.runStateless(plan, signal, request.secrets);
+        const answers = answersOfCompletion(request.messages, request.tools, agent);
+        if (answers.length === 0) return deps.runs.runStateless(plan, signal, request.secrets);
+        return settleApprovals(deps, caller, answers).then(async ({ approvals, ids }) => {
+          await deps.storage.approvals.answer(ids);
+          return deps.runs.runStateless(approvals === undefined ? plan : { ...plan, approvals }, signal, request.secrets);
+        });
       };
       const named = requireFreeNames(deps, caller, functionsAmong(input.tools ?? []), agent, request.serviceTools);
       const chosen = chooseFlow(deps, caller, agent, flowTurnOf(request));
@@ -276,11 +281,9 @@ function planOf(
   const question = agent === undefined || agent.dataSourceIds.length === 0 ? '' : request.question.trim();
   const inputTokensMax = agent?.options.maxInputTokens?.[0];
   if (inputTokensMax !== undefined) requireInputFits(messages, inputTokensMax);
-  const approvals = approvalsOfCompletion(messages, request.tools, agent);
   return {
     modelId: model.id,
     messages,
-    ...(approvals === undefined ? {} : { approvals }),
     ...toolsOf(request, agent),
     ...(forcedTool === undefined ? {} : { forcedTool }),
     parameters: agent === undefined ? request.parameters : { ...parametersOf(agent.options), ...request.parameters },

@@ -84,6 +84,8 @@ export function storedRequestOf(
     ...(flow === undefined || agent === undefined
       ? { chatMode }
       : { chatMode: flowMode, flow: flowPlanOf(flow, agent, { input: question, date: now(), userInputs }) }),
+    // One in the background is followed while it happens.
+    ...(input.stream === false && !read.isBackground ? { isWhole: true } : {}),
     ...(Object.keys(read.secrets).length > 0 ? { needsSecrets: true } : {}),
     ...(choice === undefined || (canPlanOnly && choice === 'auto') ? {} : { toolChoice: choice }),
     ...(onlyTools === undefined ? {} : { onlyTools }),

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
 import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { BegunResearch, RunEvent, RunSnapshot, RunSpent, Subagent } from '../../entities/runs/event.ts';
+import type { CallApproval } from '../../storage/runs/approvals.ts';
 import type { ModelRouter } from '../models/router.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
 import { type RunMask, runMaskOf } from '../tools/masking.ts';
@@ -28,6 +29,8 @@ export interface LoopDeps {
   readonly limits: Pick<UsageLimits, 'reserve'>;
   /** The tools of the service. */
   readonly tools: ToolRegistry;
+  /** Notes that a call waits for a person's approval, before anybody sees it. */
+  askApproval(approval: CallApproval): Promise<void>;
   /** The files that the tools of a run work with. */
   filesOf(plan: RunPlan): RunFiles;
   /** Finds the tools of an agent, for runs that offer them. */

@@ -18,6 +18,8 @@ export interface Usage {
   readonly outputTokens: number;
   readonly cachedTokens: number;
   readonly reasoningTokens: number;
+  /** Whether the service estimated any of them, because a model was cut off or its provider counted nothing. */
+  readonly isEstimated?: true;
 }
 
 /** The cost of one model call of a run, as the ledger records it. */

@@ -44,6 +44,12 @@ export const UsageType = builder.objectRef<Usage>('Usage').implement({
     }),
     cachedTokens: t.exposeInt('cachedTokens', { description: 'Input tokens that the provider read from its cache.' }),
     reasoningTokens: t.exposeInt('reasoningTokens', { description: 'Output tokens that the model spent on thinking.' }),
+    isEstimated: t.boolean({
+      nullable: true,
+      description:
+        'True where the service estimated some of them, because a model was cut off or its provider counted nothing; null where all are counted.',
+      resolve: (usage) => usage.isEstimated ?? null,
+    }),
   }),
 });
 

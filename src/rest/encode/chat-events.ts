@@ -172,7 +172,7 @@ export function chatReplyFold(document: string): RunFold {
 }
 
 function replyOf(run: RunSnapshot): object {
-  const { runId, status, incompleteReason, error, usage, flowSteps } = run;
+  const { runId, status, incompleteReason, error, usage, selection, flowSteps } = run;
   const message = messagesOf(run).findLast(({ isHidden }) => !isHidden);
   const { toolCalls, citations } = message ?? { toolCalls: null, citations: null };
   const files = outputFilesOf(run.output);
@@ -197,6 +197,7 @@ function replyOf(run: RunSnapshot): object {
     ...(incompleteReason === null ? {} : { incompleteReason }),
     ...(error === null ? {} : errorOf(error)),
     usage: usage === null ? null : { ...usage, totalTokens: usage.inputTokens + usage.outputTokens },
+    selection,
   };
 }
 

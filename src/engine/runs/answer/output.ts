@@ -8,13 +8,14 @@ import { decodeLiteral } from './literal.ts';
 import type { CitationMarkers, MarkedText } from './markers.ts';
 import { MaskedDeltas, type SaidKind } from './masked-deltas.ts';
 import { OutputBudget } from './output-budget.ts';
+import { SaidText } from './said-text.ts';
 
 interface OpenText {
   readonly type: 'message' | 'reasoning';
   readonly id: string;
   readonly outputIndex: number;
   /** The text so far as the inside of a JSON string literal; decoded once, at the end. */
-  literal: string;
+  readonly literal: SaidText;
   readonly citations: Citation[];
   readonly isRefusal: boolean;
   logprobs: TokenLogprob[] | undefined;
@@ -174,7 +175,7 @@ export class RunOutput {
     const json = this.#kept(said);
     if (json === undefined) return;
     const open = this.#open?.type === 'reasoning' ? this.#open : this.#openText('reasoning');
-    if (this.#keepsText) open.literal += json.slice(1, -1);
+    if (this.#keepsText) open.literal.add(json.slice(1, -1));
     this.#batch.push({
       sequence: this.#nextSequence(),
       type: 'response.reasoning_text.delta',
@@ -263,7 +264,7 @@ export class RunOutput {
     const said = this.#done.slice(place).map((item) => (item.type === 'message' ? item.text : ''));
     if (this.#open?.type !== 'message') return said.join('');
     if (this.#marking !== undefined) this.#markedText(this.#open, this.#marking.flush());
-    return said.join('') + decodeLiteral(this.#open.literal);
+    return said.join('') + decodeLiteral(this.#open.literal.toString());
   }
 
   /** The current position, for `takeBack`. */
@@ -299,7 +300,7 @@ export class RunOutput {
   }
 
   #textDelta(open: OpenText, inside: string, json: string): void {
-    if (this.#keepsText) open.literal += inside;
+    if (this.#keepsText) open.literal.add(inside);
     this.#batch.push({
       sequence: this.#nextSequence(),
       type: 'response.output_text.delta',
@@ -334,7 +335,8 @@ export class RunOutput {
       this.emit({ type: 'response.content_part.added', outputIndex, itemId: id });
       this.#marking = isRefusal ? undefined : this.#markers?.();
     }
-    const open: OpenText = { type, id, outputIndex, literal: '', citations: [], isRefusal, logprobs: undefined, logprobsTold: 0 };
+    const literal = new SaidText();
+    const open: OpenText = { type, id, outputIndex, literal, citations: [], isRefusal, logprobs: undefined, logprobsTold: 0 };
     this.#open = open;
     return open;
   }
@@ -346,7 +348,7 @@ export class RunOutput {
     this.#tellLogprobs(open);
     this.#open = undefined;
     const { id, outputIndex, citations } = open;
-    const text = decodeLiteral(open.literal);
+    const text = decodeLiteral(open.literal.toString());
     if (open.type === 'message') {
       const { logprobs } = open;
       const likely = logprobs === undefined ? {} : { logprobs };

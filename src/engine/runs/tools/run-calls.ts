@@ -14,9 +14,9 @@ import { unknownOutcome, unknownOutcomeOf } from './unknown-outcome.ts';
 
 /** The part of a run that its tool calls work with. */
 interface CallParts {
-  readonly plan: Pick<RunPlan, 'hidesSteps'>;
+  readonly plan: Pick<RunPlan, 'charge' | 'hidesSteps'>;
   readonly start: LoopStart;
-  readonly deps: Pick<LoopDeps, 'logger' | 'mask'>;
+  readonly deps: Pick<LoopDeps, 'logger' | 'mask' | 'askApproval'>;
   readonly budget: RunBudget;
   readonly output: RunOutput;
   readonly spending: RunSpending;
@@ -100,6 +100,10 @@ export class RunCalls {
       keyPrefix,
       mayStart,
       mayAsk: () => !mustAnswer,
+      ask: (id, { name, parameters }) => {
+        const { orgId, userId } = plan.charge;
+        return deps.askApproval({ id, orgId, userId, runId, functionName: name, parameters });
+      },
     };
   }
 }

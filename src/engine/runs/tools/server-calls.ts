@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { DomainError } from '../../../entities/errors.ts';
 import { storableText } from '../../../lib/text.ts';
-import type { ModelMessage } from '../../models/port.ts';
+import type { ModelMessage, ModelTool } from '../../models/port.ts';
 import type { RunMask } from '../../tools/masking.ts';
 import type { CallPass, ServerTool, ServerTools, Tell, ToolResult } from '../../tools/server-tool.ts';
 import type { RunTrace } from '../../tracing/run-trace.ts';
@@ -30,6 +30,8 @@ export interface ServerCallContext {
   readonly mayStart: () => CallError | undefined;
   /** Whether the run may still ask a person for approval. */
   readonly mayAsk: () => boolean;
+  /** Notes a call that waits for approval, under the id that the answer names. */
+  readonly ask: (id: string, definition: ModelTool) => Promise<void>;
 }
 type Answer = CallEnd;
 
@@ -63,11 +65,12 @@ export async function* runServerCalls(
   yield [{ role: 'assistant', content: said, toolCalls }];
   for (const group of groupsOf(calls, tools)) {
     const prepared: OpenCall[] = [];
+    const asked: Promise<void>[] = [];
     const begun = group.map((call): BegunCall | undefined => {
       const tool = tools.get(call.name);
       const whole = { ...call, arguments: mask(call.arguments) };
       if (tool?.requiresApproval === true && call.isApproved !== true && context.mayAsk()) {
-        askApproval(output, whole, tool);
+        asked.push(context.ask(askApproval(output, whole, tool), tool.definition));
         return undefined;
       }
       const refusal = context.mayStart();
@@ -76,6 +79,7 @@ export async function* runServerCalls(
       const work = refusal === undefined && group.length > 1 ? new ToolWork(open, call.arguments, context, signal) : undefined;
       return { call, open, refusal, work };
     });
+    await Promise.all(asked);
     for (const one of begun) if (one !== undefined) yield* finishCall(one, context, signal);
   }
 }
@@ -119,17 +123,21 @@ function groupsOf(calls: readonly WholeCall[], tools: ServerTools): readonly (re
   return groups;
 }
 
-/** Emits the call as one that the caller answers: with `success` it is made, with `cancelled` it is not. */
-function askApproval(output: RunOutput, { callId: givenCallId, name, arguments: args }: WholeCall, tool: ServerTool): void {
+/**
+ * Emits the call as one that the caller answers: with `success` it is made, with `cancelled` it is not. Its id is the service's, because the ids of
+ * models repeat, and the common format answers a request for approval by the id of its item.
+ *
+ * @returns that id.
+ */
+function askApproval(output: RunOutput, { name, arguments: args }: WholeCall, tool: ServerTool): string {
   const form = tool.form?.(args);
-  const id = output.itemId(form?.type === 'mcp' ? 'mcpApproval' : 'functionCall');
-  // The common format answers an MCP request by the id of its item.
-  const callId = form?.type === 'mcp' ? id : givenCallId;
-  const call = { type: 'function_call', id, callId, name, approval: true, ...(form === undefined ? {} : { form }) } as const;
+  const id = output.itemId('mcpApproval');
+  const call = { type: 'function_call', id, callId: id, name, approval: true, ...(form === undefined ? {} : { form }) } as const;
   const outputIndex = output.addItem({ ...call, status: 'in_progress', arguments: '' });
   output.emit({ type: 'response.function_call_arguments.delta', outputIndex, itemId: id, json: JSON.stringify(args) });
   output.emit({ type: 'response.function_call_arguments.done', outputIndex, itemId: id, name, arguments: args });
   output.finishItem({ ...call, status: 'completed', arguments: args });
+  return id;
 }
 
 /**
