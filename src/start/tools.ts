@@ -44,9 +44,15 @@ export function createTools(deps: ToolParts): ToolRegistry {
       processes: pools.queue('spreadsheet', settings.SPREADSHEETS_MAX),
       resultCharsMax,
     }),
-    createImageGenerationKind({ settings, models: deps.models.images, egress: deps.egress }),
+    createImageGenerationKind({
+      ...{ settings, models: deps.models.images, egress: deps.egress },
+      ownFile: async ({ orgId, userId }, id) => {
+        const [file] = await storage.files.findMany([id], { orgId, userId, hasSources: false });
+        return file === undefined ? undefined : { ...file, read: () => storage.blobs.read(file.blobKey) };
+      },
+    }),
     createMemoryKind(deps),
-    createDeepResearchKind(),
+    createDeepResearchKind(settings),
     createMcpServerKind(servers),
     createMcpKind(servers),
     createSubagentKind({ askableAgents: (charge, ids) => askableAgents(deps, charge, ids) }),

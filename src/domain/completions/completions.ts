@@ -30,6 +30,7 @@ import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { findFiles } from '../files/files.ts';
 import { answersOfCompletion, settleApprovals } from '../runs/approvals.ts';
+import { requireOwnImages } from '../runs/given-images.ts';
 import { requireAskable } from '../runs/subagents.ts';
 import { functionsAmong, requireFreeNames } from '../runs/tool-names.ts';
 import { chargeTo } from '../usage/charges.ts';
@@ -131,7 +132,8 @@ export function runCompletion(
     return agent instanceof Promise ? agent.then(start) : start(agent);
   };
   const allowed = requireAskable(deps, caller, input.tools);
-  return allowed instanceof Promise ? allowed.then(answer) : answer();
+  const own = requireOwnImages(deps, caller, input.tools);
+  return allowed === undefined && own === undefined ? answer() : Promise.all([allowed, own]).then(answer);
 }
 
 function flowTurnOf({ options, messages, toolChoice }: CompletionRequest): FlowTurn {

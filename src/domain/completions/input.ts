@@ -149,7 +149,12 @@ export function readStandingTools(
           `${at}.${name}: secrets are not kept with an agent; use an MCP_SERVER tool or a secret of the agent`,
         );
     }
-    return readServiceTool(wireForm(tool), at, registry, inCamelCase(faults), true) ?? [];
+    const form = wireForm(tool);
+    if (typeof form.input_image === 'string') {
+      const message = `${at}.inputImage: a file of one user is not kept with an agent; a request may name one of its own`;
+      faults.add(`${at}.inputImage`, message, 'UNSUPPORTED_VALUE');
+    }
+    return readServiceTool(form, at, registry, inCamelCase(faults), true) ?? [];
   });
   return withoutRepeats(enabled);
 }

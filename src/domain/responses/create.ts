@@ -16,6 +16,7 @@ import { settleSearchedSources } from '../completions/searched-sources.ts';
 import { requireForcedTool } from '../completions/tool-choice.ts';
 import type { Deps } from '../deps.ts';
 import { type SettledApprovals, settleApprovals } from '../runs/approvals.ts';
+import { requireOwnImages } from '../runs/given-images.ts';
 import { requireAskable } from '../runs/subagents.ts';
 import { firstEvents, holderOf, type PlacedTurn, queueFull, startPlaced } from '../runs/thread.ts';
 import { requireFreeNames } from '../runs/tool-names.ts';
@@ -59,6 +60,7 @@ export async function beginResponse(
 ): Promise<BegunResponse> {
   const read = readResponse(input, deps.settings, deps.tools);
   await requireAskable(deps, caller, input.tools);
+  await requireOwnImages(deps, caller, input.tools);
   const place = await findPlace(deps, caller, input, read, memory);
   const found = await findAnswerer(deps, caller, input, place.chat);
   const agent = await settleSearchedSources(deps, caller, read.tools.serviceTools, found.agent);

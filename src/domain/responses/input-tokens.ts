@@ -1,6 +1,7 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { requireForcedTool } from '../completions/tool-choice.ts';
 import type { Deps } from '../deps.ts';
+import { requireOwnImages } from '../runs/given-images.ts';
 import { requireAskable } from '../runs/subagents.ts';
 import { requireFreeNames } from '../runs/tool-names.ts';
 import { findAnswerer } from './create.ts';
@@ -19,6 +20,7 @@ import { echoOf, fileTokensMaxOf, planOf, storedRequestOf } from './request.ts';
 export async function countResponseInput(deps: Deps, caller: Caller, input: ResponseInput, signal: AbortSignal): Promise<number> {
   const read = readResponse({ ...input, store: false, background: false, stream: false }, deps.settings, deps.tools);
   await requireAskable(deps, caller, input.tools);
+  await requireOwnImages(deps, caller, input.tools);
   const place = await findPlace(deps, caller, input, read);
   const answerer = await findAnswerer(deps, caller, input, place.chat);
   requireForcedTool(read.tools.choice, agentInMode(deps.tools, read.chatMode, answerer.agent));

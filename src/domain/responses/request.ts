@@ -98,7 +98,7 @@ export function storedRequestOf(
 
 /** In the common format, a model cites what its searches found. */
 function isSearch(type: EnabledTool['type']): boolean {
-  return type === 'web_search' || type === 'file_search';
+  return type === 'web_search' || type === 'file_search' || type === 'deep_research';
 }
 
 /** Whether the model may call `use_skill`. */

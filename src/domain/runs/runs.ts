@@ -36,6 +36,7 @@ import { withStandingTools } from '../completions/service-tools.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { answersOfOutputs, settleApprovals } from './approvals.ts';
+import { requireOwnImages } from './given-images.ts';
 import { requireAskable } from './subagents.ts';
 import { firstEvents, holderOf, queueFull, startPlaced } from './thread.ts';
 import { functionsAmong, requireFreeNames } from './tool-names.ts';
@@ -96,6 +97,7 @@ export async function sendMessage(
   const chat = await getOwnChat(deps, caller, chatId);
   const message = readMessage(input, deps.settings, deps.tools);
   await requireAskable(deps, caller, input.tools);
+  await requireOwnImages(deps, caller, input.tools);
   const agent = await settleSearchedSources(deps, caller, message.serviceTools, await agentOfChat(deps, caller, chat));
   const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent)));
   await requireFreeNames(deps, caller, functionsAmong(input.tools ?? []), agent, message.serviceTools);

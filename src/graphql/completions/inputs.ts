@@ -149,6 +149,7 @@ export const ToolInput = builder.inputType('CompletionToolInput', {
       inputFidelity: text('image_generation: how close results stay to images that were given: high or low.'),
       outputCompression: t.int({ required: false, description: 'image_generation: in percent.' }),
       n: t.int({ required: false, description: 'image_generation: how many are made.' }),
+      inputImage: text('image_generation: the id of a file of the caller: every call changes this image.'),
       inputImageMask: t.field({
         type: ImageMaskInput,
         required: false,

@@ -93,6 +93,7 @@ const images = {
   output_compression: integer('In percent.').nullish(),
   partial_images: integer('How many come before the last one.').nullish(),
   n: integer('How many are made.').nullish(),
+  input_image: some('The id of a file of the caller: every call changes this image.'),
   input_image_mask: record('Where an image is changed.').nullish(),
   model_configuration: record('Further settings of the model.').meta(isExtension).nullish(),
 };
@@ -135,10 +136,12 @@ const fileSearch = {
   ).nullish(),
   ranking_options: record('How results are ranked: `score_threshold`.').nullish(),
 };
+/** A number whose upper bound is a setting: its tool checks it, and names both bounds. */
+const bounded = (description: string, minimum: number) => z.int('must be an integer').meta({ description, minimum }).nullish();
 const deepResearch = {
   budget: object('What it may spend.', {
-    subagents: integer('Most subagents.').min(1).max(32).nullish(),
-    tokens: integer('Most tokens of all subagents together.').min(1_000).nullish(),
+    subagents: bounded('Most subagents: 1 to `SUBAGENTS_MAX`.', 1),
+    tokens: bounded('Most tokens of all subagents together: 1,000 to `SUBAGENT_TOKENS_MAX`.', 1_000),
   }).nullish(),
 };
 const spreadsheet = {

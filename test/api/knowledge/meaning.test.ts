@@ -107,6 +107,25 @@ describe.runIf(hasVectors)('with an embedding model', () => {
     expect(lastQuestion('Tell me about the zeppelin\nWhere is it?')).toBeDefined();
   });
 
+  it('charges the passages of a source to the agent that alone has it, and those of a shared one to none', async () => {
+    const who = await make.person();
+    const one = await make.agent({ owner: who });
+    const other = await make.agent({ owner: who });
+    const alone = await added('A physician visits.', { who, agentId: one.id });
+    await served(alone, who);
+    const dataTokensOf = async (agentId: string) => {
+      const { body } = await who.get('/api/v1/usage');
+      return body.aiUsages.find(({ aiId }: { aiId: string }) => aiId === agentId)?.aiDataTokensUsed ?? 0;
+    };
+    await eventually(async () => expect(await dataTokensOf(one.id)).toBeGreaterThan(0));
+    // The agent of the question is charged for it; here only passages are.
+    const owners = () => service.deps.storage.embeddings?.findSource(alone);
+    expect(await owners()).toMatchObject({ agentId: one.id });
+    expect((await who.post(`/api/v1/ais/${other.id}/data-sources`, { dataSourceId: alone })).status).toBe(200);
+    expect(await owners()).toMatchObject({ agentId: null });
+    expect(await dataTokensOf(other.id)).toBe(0);
+  });
+
   it('charges passages and questions as data tokens', async () => {
     const who = await make.person();
     const id = await added('A physician visits.', { who, agentId: (await make.agent({ owner: who })).id });

@@ -120,7 +120,7 @@ const surfaces: Readonly<Record<string, (members: Readonly<Record<string, unknow
   async GraphQL({ chat_mode: chatMode, tool_choice: toolChoice }) {
     const mutation = 'mutation ($input: ResponseInput!) { createResponse(input: $input) { id } }';
     const { errors } = await ann.graphql(mutation, { input: { model: agent.id, input: 'Hi', chatMode, toolChoice } });
-    const { code, param } = errors?.[0]?.extensions ?? expect.fail('the mutation was not refused');
+    const { code, param } = errors?.[0]?.extensions ?? {};
     return [400, code.toLowerCase(), param === 'toolChoice' ? 'tool_choice' : param];
   },
 };

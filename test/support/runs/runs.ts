@@ -129,7 +129,7 @@ export function registryOf(tools: ReadonlyMap<string, ServerTool>): ToolRegistry
       functionNames: () => [...tools.keys()],
       open: () => ({ functions: [...tools.values()] }),
     },
-    createDeepResearchKind(),
+    createDeepResearchKind({ SUBAGENTS_MAX: 5, SUBAGENT_TOKENS_MAX: 200_000 }),
   ]);
 }
 

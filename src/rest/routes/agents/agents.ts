@@ -12,7 +12,7 @@ export const enabledToolFields = `type requireApproval
   filters { allowedDomains blockedDomains type key value filters }
   dataSourceIds vectorStoreIds maxNumResults rankingOptions { ranker scoreThreshold }
   container model size quality background outputFormat outputCompression n style moderation inputFidelity
-  inputImageMask { imageUrl fileId } server serverId name serverLabel serverDescription serverUrl allowedTools
+  inputImage inputImageMask { imageUrl fileId } server serverId name serverLabel serverDescription serverUrl allowedTools
   fileId fileIds scope agents budget { subagents tokens }`;
 
 /** The contract's AI: the members of every reply, by the contract's names. */
