@@ -3,8 +3,8 @@ import type { DocumentSource, ExtractedDocument, ExtractLimits } from './documen
 import { ExtractError } from './error.ts';
 import { ReaderLostError, type ReaderProcess, startReader } from './reader-process.ts';
 
-export type { Block, BlockKind, DocumentSource, ExtractedDocument, ExtractLimits } from './document.ts';
-export { ExtractError, type ExtractErrorCode } from './error.ts';
+export type { DocumentSource, ExtractedDocument, ExtractLimits } from './document.ts';
+export { ExtractError } from './error.ts';
 
 export interface Extractor {
   /**
