@@ -19,8 +19,6 @@ export const indexStatuses = [
   'DELETING',
 ] as const;
 export type IndexStatus = (typeof indexStatuses)[number];
-/** In these, a worker holds a lease. */
-export const activeIndexStatuses = ['FETCHING', 'PARSING', 'INDEXING'] as const satisfies readonly IndexStatus[];
 
 /** Kinds whose content a connector reads from another service. */
 export const connectedTypes = [

@@ -68,15 +68,21 @@ describe('parley sources add of an address', () => {
     expect(await bounded.names()).toHaveLength(2);
   });
 
-  it.each([['is no document', { body: 'PK', headers: { 'content-type': 'application/zip' } }]])(
-    'ends with the reason when the only page %s',
-    async (_what, page) => {
-      site.set('/', page);
-      const { code, out, err } = await add(`${site.url}/`);
-      expect([code, out]).toEqual([1, expect.stringMatching(/^0 of 1 indexed for /)]);
-      expect(err).toMatch(new RegExp(`^${site.url}/: \\S.{20,}$`, 'm'));
-    },
-  );
+  it.each([
+    [
+      'forbids to be indexed',
+      {
+        body: '<meta name="robots" content="noindex"><p>Nothing here is for others.</p>',
+        headers: { 'content-type': 'text/html' },
+      },
+    ],
+    ['is no document', { body: 'PK', headers: { 'content-type': 'application/zip' } }],
+  ])('ends with the reason when the only page %s', async (_what, page) => {
+    site.set('/', page);
+    const { code, out, err } = await add(`${site.url}/`);
+    expect([code, out]).toEqual([1, expect.stringMatching(/^0 of 1 indexed for /)]);
+    expect(err).toMatch(new RegExp(`^${site.url}/: \\S.{20,}$`, 'm'));
+  });
 });
 
 describe('parley sources add of a folder', () => {

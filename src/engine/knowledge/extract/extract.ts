@@ -10,8 +10,8 @@ import {
   startReader,
 } from './reader-process.ts';
 
-export type { Block, BlockKind, DocumentSource, ExtractedDocument, ExtractLimits } from './document.ts';
-export { ExtractError, type ExtractErrorCode } from './error.ts';
+export type { DocumentSource, ExtractedDocument, ExtractLimits } from './document.ts';
+export { ExtractError } from './error.ts';
 
 export interface Extractor {
   /**
