@@ -43,6 +43,8 @@ export type IndexOutcome =
 /** Increase it when extraction, splitting or the lexemes change: every item is then read anew at its next refresh. */
 export const parserVersion = 2;
 export const indexAttemptsMax = 5;
+/** An item that was begun this often when its process ended is not begun again: it may have ended the process. */
+export const indexStartsMax = 2;
 const retryMaxMs = 15 * 60_000;
 /** Chunks of one short transaction: 24 ms of processor time (median) on the embedded database, which runs transactions one after the other. */
 const chunksAtOnce = 16;
@@ -215,14 +217,14 @@ async function settleFailure(
 ): Promise<IndexOutcome> {
   const { storage, settings, logger } = context;
   if (signal.aborted) {
-    await storage.indexing.release(lease);
+    await storage.indexing.release(lease, false);
     throw signal.reason;
   }
   const failure = failureOf(error);
   if (failure.errorCode === 'INTERNAL')
     logger.error({ err: error, itemId: lease.itemId, attempt: lease.attempt }, 'indexing an item failed');
   if (failure.isRetryable && lease.attempt < indexAttemptsMax) {
-    await storage.indexing.release(lease);
+    await storage.indexing.release(lease, true);
     const isOfSource = error instanceof SourceError;
     const waitMs = (isOfSource ? settings.CONNECTOR_BACKOFF_MS : 1_000) * 2 ** lease.attempt;
     return { kind: 'retry', afterMs: Math.min(retryMaxMs, (isOfSource ? error.retryAfterMs : undefined) ?? waitMs) };
