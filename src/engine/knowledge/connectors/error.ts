@@ -25,7 +25,18 @@ export type SourceErrorCode =
 
 const retryable: ReadonlySet<SourceErrorCode> = new Set(['RATE_LIMITED', 'UNREACHABLE', 'BAD_REPLY']);
 
-/** The message is for the person who added the source: what is wrong, and what to do. It holds no secret and no body. */
+/** Codes of documents that are left out by their type or size: SKIPPED. Every other code is a failure, which another run may not have: FAILED. */
+const leftOut: ReadonlySet<string> = new Set(['TOO_LARGE', 'UNSUPPORTED']);
+
+/** The state of a document that is not read, by the code of the reason. */
+export function unreadStatus(code: string): 'SKIPPED' | 'FAILED' {
+  return leftOut.has(code) ? 'SKIPPED' : 'FAILED';
+}
+
+/**
+ * The message is for the person who added the source: what is wrong, what to do, and what the other service says about it. It holds no secret and no
+ * whole body.
+ */
 export class SourceError extends Error {
   override readonly name = 'SourceError';
   readonly code: SourceErrorCode;
@@ -40,6 +51,11 @@ export class SourceError extends Error {
     this.code = code;
     this.retryAfterMs = retryAfterMs;
     this.#isFinal = isFinal;
+  }
+
+  /** The same with the words of the other service behind ours. */
+  saying(words: string): SourceError {
+    return new SourceError(this.code, `${this.message} It says: "${words}"`, this.retryAfterMs, this.#isFinal);
   }
 
   get isRetryable(): boolean {
