@@ -8,7 +8,8 @@ const program = (maxMs: number, workMs: number) => `
   const { watchForStalls } = await import('./src/engine/processes/stall-watch.ts');
   const logger = { error: (facts, text) => console.error(JSON.stringify({ ...facts, text })) };
   const end = watchForStalls({ logger, maxMs: ${maxMs}, underWay: () => ['job knowledge.index-item "a"'] });
-  setTimeout(() => { const until = process.cpuUsage().user + ${workMs * 1_000}; while (process.cpuUsage().user < until); }, 500);
+  const used = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1_000; };
+  setTimeout(() => { const until = used() + ${workMs}; while (used() < until); }, 500);
   setTimeout(() => { end(); process.exit(7); }, 2_000);
 `;
 
