@@ -367,6 +367,9 @@ export const settingsSchema = z.object({
   SHUTDOWN_GRACE_MS: timeMs(20_000).describe(
     'Time for replies in flight to end after SIGTERM. Runs still active a quarter of it (at most 3 seconds) before its end are stopped, so that their streams end properly.',
   ),
+  EVENT_LOOP_BLOCKED_MAX_MS: timeMs(60_000).describe(
+    'The process ends itself, to be started again, when its event loop has been blocked this long. From 2 seconds on a line names what was under way.',
+  ),
   EXTRACT_TIMEOUT_MS: timeMs(30_000).describe('Time to extract the text of one document.'),
   EXTRACT_MEMORY_MAX_BYTES: count(300 * MiB).describe('Memory that reading one document may take.'),
   EXTRACT_TEXT_MAX_CHARS: count(20_000_000).describe('Text of one document, in UTF-16 code units; one with more is refused.'),

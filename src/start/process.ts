@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
+import { watchForStalls } from '../engine/processes/stall-watch.ts';
 import { createLogger } from '../http/log/logging.ts';
+import { noteRequests } from '../http/log/requests-under-way.ts';
 import { optimizeEarly } from '../lib/optimize-early.ts';
 import { loadSettings, type Settings } from '../settings.ts';
 import { startEmbeddedOf } from '../storage/database/embedded/embedded.ts';
@@ -19,6 +21,13 @@ process.on('uncaughtException', (error) => {
 
 const service = await start().catch((error: unknown) => refuse(error));
 optimizeEarly();
+const requests = noteRequests();
+const endWatch = watchForStalls({
+  logger,
+  maxMs: settings.EVENT_LOOP_BLOCKED_MAX_MS,
+  underWay: () => [...service.deps.jobs.underWay(), ...requests()],
+});
+process.on('exit', endWatch);
 
 /** Ctrl-C comes twice under `npm start`: from the terminal, and from npm, which hands on what it gets. */
 const sameSignalMs = 500;

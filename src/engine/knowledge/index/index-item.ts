@@ -46,6 +46,8 @@ export const indexAttemptsMax = 5;
 /** Another process may have the bytes that this one lacks: the item is given back this often before its content counts as gone. */
 const missingAttemptsMax = 20;
 const missingRetryMaxMs = 5 * 60_000;
+/** An item that was begun this often when its process ended is not begun again: it may have ended the process. */
+export const indexStartsMax = 2;
 const retryMaxMs = 15 * 60_000;
 /** Chunks of one short transaction: 24 ms of processor time (median) on the embedded database, which runs transactions one after the other. */
 const chunksAtOnce = 16;
@@ -218,7 +220,7 @@ async function settleFailure(
 ): Promise<IndexOutcome> {
   const { storage, settings, logger } = context;
   if (signal.aborted) {
-    await storage.indexing.release(lease);
+    await storage.indexing.release(lease, false);
     throw signal.reason;
   }
   const failure = failureOf(error);
@@ -233,7 +235,7 @@ async function settleFailure(
   if (failure.errorCode === 'INTERNAL')
     logger.error({ err: error, itemId: lease.itemId, attempt: lease.attempt }, 'indexing an item failed');
   if (failure.isRetryable && lease.attempt < indexAttemptsMax) {
-    await storage.indexing.release(lease);
+    await storage.indexing.release(lease, true);
     const isOfSource = error instanceof SourceError;
     const waitMs = (isOfSource ? settings.CONNECTOR_BACKOFF_MS : 1_000) * 2 ** lease.attempt;
     return { kind: 'retry', afterMs: Math.min(retryMaxMs, (isOfSource ? error.retryAfterMs : undefined) ?? waitMs) };

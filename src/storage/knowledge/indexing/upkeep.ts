@@ -61,17 +61,18 @@ export function createUpkeep(
       for (const { dataSourceId } of rows) announce(dataSourceId);
       return rows.length > 0;
     },
-    async sweepExpired(attemptsMax) {
+    async sweepExpired(startsMax) {
       const { rows } = await pool.query<OwnedId & { readonly dataSourceId: string; readonly indexStatus: IndexStatus }>(
         `update knowledge_items i set "updatedAt" = now(), "leaseOwner" = null, "leaseUntil" = null, "indexPercentage" = 0,
            "indexStatus" = case when attempt < $1 then 'QUEUED' else 'FAILED' end,
            "errorCode" = case when attempt < $1 then "errorCode" else 'INTERRUPTED' end,
            "errorMessage" = case when attempt < $1 then "errorMessage"
-             else 'Indexing was cut off ' || attempt || ' times; refresh the source to try again.' end,
-           "isRetryable" = attempt >= $1, "lastCheckedAt" = case when attempt < $1 then "lastCheckedAt" else now() end
+             else 'The process that indexed the document ended ' || attempt || ' times while it did; retry the document to try again.' end,
+           "isRetryable" = false, "changeKey" = case when attempt < $1 then "changeKey" else "listedKey" end,
+           "lastCheckedAt" = case when attempt < $1 then "lastCheckedAt" else now() end
          where "leaseUntil" < now() and "indexStatus" in ('FETCHING', 'PARSING', 'INDEXING')
          returning i.id, i."orgId", ${tenantOf('i')}, i."dataSourceId", i."indexStatus"`,
-        [attemptsMax],
+        [startsMax],
       );
       for (const { dataSourceId } of rows) announce(dataSourceId);
       return rows.filter(({ indexStatus }) => indexStatus === 'QUEUED').map(ownedId);
