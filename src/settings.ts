@@ -289,6 +289,9 @@ export const settingsSchema = z.object({
   MCP_SERVERS_FILE: optionalText('the path of a JSON file').describe(
     'JSON file with MCP servers that agents and requests may name: programs of this machine, or addresses.',
   ),
+  MCP_PUBLIC_AGENTS: oneOf(['on', 'off'], 'off').describe(
+    "on: /mcp also lists agents of other organizations that a key may use; off: those of the key's organization.",
+  ),
   MCP_START_TIMEOUT_MS: timeMs(30_000).describe(
     'Time to connect to an MCP server and list its tools, the start of its program included.',
   ),

@@ -15,7 +15,7 @@ import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { type ChosenFlow, chooseFlow, flowPlanOf, toolsOfFlow } from '../agents/flow-choice.ts';
 import { parametersOf } from '../agents/options.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
-import { requireNoToolConflict, withAgentTools } from '../agents/tools.ts';
+import { withAgentTools } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
 import { getOwnChat } from '../chats/chats.ts';
 import {
@@ -35,9 +35,10 @@ import { settleSearchedSources } from '../completions/searched-sources.ts';
 import { withStandingTools } from '../completions/service-tools.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { approvalsOfOutputs } from './approvals.ts';
+import { answersOfOutputs, settleApprovals } from './approvals.ts';
 import { requireAskable } from './subagents.ts';
 import { firstEvents, holderOf, queueFull, startPlaced } from './thread.ts';
+import { functionsAmong, requireFreeNames } from './tool-names.ts';
 
 /** Enough messages to contain the outputs of all calls of a message: no model makes more calls at once. */
 const lastMessagesSeen = 300;
@@ -97,7 +98,7 @@ export async function sendMessage(
   await requireAskable(deps, caller, input.tools);
   const agent = await settleSearchedSources(deps, caller, message.serviceTools, await agentOfChat(deps, caller, chat));
   const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent)));
-  if (agent !== undefined) requireNoToolConflict(input.tools ?? [], agent);
+  await requireFreeNames(deps, caller, functionsAmong(input.tools ?? []), agent, message.serviceTools);
   const turn = {
     override: message.options.override,
     chatMode: messageChatMode,
@@ -125,6 +126,7 @@ export async function sendMessage(
   });
   const result = await deps.storage.threads.begin({
     ...{ run, events: firstEvents(run.id, warnings), messages: [{ ...said, context }], items: [], previousId: null },
+    approvalIds: [],
     mustBeNewest: false,
     isBackground: true,
     mode: input.threadMode ?? 'collect',
@@ -172,8 +174,9 @@ export async function submitToolOutputs(
   const agent = await agentOfChat(deps, caller, chat);
   const model = await modelFor(deps, before.modelId);
   const faults = new Faults();
-  const approvals = approvalsOfOutputs(calls, outputs, faults);
+  const answers = answersOfOutputs(calls, outputs, faults);
   faults.throwIfAny();
+  const { approvals, ids: approvalIds } = await settleApprovals(deps, caller, answers);
   const { approvals: _earlier, isWhole: _wasWhole, ...asked } = before.request as StoredRequest;
   const hidesSteps = asked.hidesSteps && !showsSteps(caller, agent, options);
   const request = {
@@ -188,6 +191,7 @@ export async function submitToolOutputs(
     run,
     leaseMs: deps.settings.RUN_LEASE_MS,
     lastMessages: lastMessagesSeen,
+    approvalIds,
     messages: (last) => {
       // A later message means that the calls were answered, or that the chat went on without them.
       if (last.at(-1)?.id !== systemMessageId) throw toolOutputConflict();
@@ -203,6 +207,13 @@ export async function submitToolOutputs(
 }
 
 const sweepEveryMs = 3_600_000;
+
+/** Registers the deletion of approvals that have expired. */
+export function registerApprovalSweep({ jobs, storage }: Deps): void {
+  jobs.every('runs.sweep-approvals', sweepEveryMs, async (signal) => {
+    while (!signal.aborted && (await storage.approvals.sweep()) > 0);
+  });
+}
 
 /** Registers the deletion of events of runs that ended more than RUN_EVENTS_RETENTION_DAYS ago. Their messages stay in the chat. */
 export function registerRunEventSweep({ jobs, settings, storage }: Deps): void {

@@ -115,7 +115,8 @@ export const RunItemType = builder.objectRef<RunItem>('RunItem').implement({
       resolve: (item) => {
         if (item.type === 'message' || item.type === 'reasoning') return item.text;
         if (item.type === 'server_tool_call_output') return shownOutput(item);
-        return resultOf(item)?.output ?? null;
+        const result = resultOf(item);
+        return result === undefined ? null : shownOutput(result);
       },
     }),
     files: t.field({

@@ -7,7 +7,9 @@ import {
   type RunEvent,
   type RunItem,
   type RunSnapshot,
+  shownForm,
   shownOutput,
+  shownResult,
 } from '../../entities/runs/event.ts';
 import type { Warning } from '../../entities/warning.ts';
 import type { RunFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
@@ -108,8 +110,8 @@ class ChatEventEncoder implements StreamEncoder {
       return this.#write('tool.completed', {
         toolCallId: callId,
         status,
-        ...(result ?? { output: '', error: null }),
-        call: form,
+        ...(result === undefined ? { output: '', error: null } : shownResult(result)),
+        call: shownForm(form, result),
       });
     }
     if (item.type !== 'server_tool_call_output') return '';

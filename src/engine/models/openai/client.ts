@@ -1,4 +1,5 @@
 import { Pool } from 'undici';
+import { withUserAgent } from '../../../lib/product.ts';
 import { type Embed, type MakeImages, type Model, type ModelDelta, ModelError, type ModelRequest } from '../port.ts';
 import { requestEmbeddings } from './embeddings.ts';
 import { requestImages } from './images.ts';
@@ -30,17 +31,17 @@ export interface OpenAiClient extends Model {
 /** A lean client for the OpenAI-compatible wire: undici's dispatch handlers on a keep-alive pool, without fetch or streams. */
 export function createOpenAiClient(options: ClientOptions): OpenAiClient {
   const base = new URL(options.baseUrl);
-  const basePath = base.pathname.replace(/\/+$/, '');
+  const basePath = base.pathname.replace(/(?<!\/)\/+$/, '');
   const pool = new Pool(base.origin, {
     connect: { timeout: options.connectTimeoutMs },
     headersTimeout: options.firstByteTimeoutMs,
     bodyTimeout: options.idleTimeoutMs,
     pipelining: 1,
   });
-  const headers = {
+  const headers = withUserAgent({
     ...(options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` }),
     ...options.headers,
-  };
+  });
   const postHeaders = { 'content-type': 'application/json', ...headers };
   const streamHeaders = { ...postHeaders, accept: 'text/event-stream' };
 

@@ -76,7 +76,7 @@ function fromSettings(settings: ModelSettings): readonly ProviderOptions[] {
     options.push({ id: 'google', wire: 'google', baseUrl, apiKey: GOOGLE_API_KEY });
   }
   if (OLLAMA_BASE_URL !== undefined) {
-    const base = OLLAMA_BASE_URL.replace(/\/+$/, '');
+    const base = OLLAMA_BASE_URL.replace(/(?<!\/)\/+$/, '');
     options.push({
       id: 'ollama',
       wire: 'openai-compatible',

@@ -1,4 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { withUserAgent } from '../../../lib/product.ts';
 import { createAiSdkImages } from '../ai-sdk/ai-sdk-images.ts';
 import { createAiSdkModel } from '../ai-sdk/ai-sdk-model.ts';
 import { geminiBounds } from '../ai-sdk/gemini-bounds.ts';
@@ -28,7 +29,8 @@ export interface ProviderLimits {
 const listTimeoutMs = 10_000;
 
 export function createProvider(options: ProviderOptions, limits: ProviderLimits): Provider {
-  const { id, wire, baseUrl, apiKey, models, headers = {} } = options;
+  const { id, wire, baseUrl, apiKey, models } = options;
+  const headers = withUserAgent(options.headers ?? {});
   const list = async (signal: AbortSignal) =>
     models ?? listModels(wire, baseUrl, { ...keyHeaders(wire, apiKey), ...headers }, listTimeoutMs, signal);
   if (wire === 'openai-compatible') {
