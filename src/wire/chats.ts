@@ -206,4 +206,5 @@ describeMembers('CreateChatInput', {
 });
 describeMembers('SendMessageInput', { prompt: z.union([z.string().min(1), z.array(promptPart).min(1).max(100)]), ...given });
 describeMembers('SubmitToolOutputsInput', given);
+describeMembers('RetryRunInput', { secrets: given.secrets });
 describeMembers('Message', { parts: z.array(promptPart) });

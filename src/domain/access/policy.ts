@@ -81,6 +81,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.sendMessage': 'CHATS:WRITE',
   'Mutation.submitToolOutputs': 'CHATS:WRITE',
   'Mutation.cancelRun': 'CHATS:WRITE',
+  'Mutation.retryRun': 'CHATS:WRITE',
   'Subscription.runEvents': 'CHATS:READ',
   'Subscription.messageEvents': 'CHATS:WRITE',
   'Subscription.toolOutputEvents': 'CHATS:WRITE',

@@ -271,13 +271,17 @@ interface Beginning {
 /** Messages and responses of this mode may join each other's kind of run only: the mode is that of responses without one. */
 const messageChatMode = 'execute';
 
-function newRun(deps: Deps, { orgId, userId, keyId }: Caller, { chat, modelId, request: given, secrets }: Beginning): NewRun {
+export function newRun(
+  deps: Deps,
+  { orgId, userId, keyId }: Caller,
+  { chat, modelId, request: given, secrets }: Beginning,
+): NewRun {
   const request = { ...given, needsSecrets: Object.keys(secrets).length > 0 };
   const { id: chatId, agentId } = chat;
   return { id: deps.newId('run'), createdAt: deps.now(), orgId, userId, keyId, agentId, chatId, modelId, request };
 }
 
-function begunRun({ id, createdAt, orgId, userId, agentId, chatId, modelId }: NewRun, isWaiting: boolean): Run {
+export function begunRun({ id, createdAt, orgId, userId, agentId, chatId, modelId }: NewRun, isWaiting: boolean): Run {
   return {
     ...{ id, createdAt, startedAt: null, endedAt: null, orgId, userId, agentId, chatId, modelId },
     ...{ status: 'in_progress', incompleteReason: null, error: null, usage: null, selection: null, lastSequence: -1 },
@@ -307,16 +311,16 @@ function batchKeyOf(
   return createHash('sha256').update(JSON.stringify(facts)).digest('base64url');
 }
 
-function runActive(runId: string): DomainError {
+export function runActive(runId: string): DomainError {
   return new DomainError('RUN_ACTIVE', `This chat is being answered by ${runId}: wait for its end or cancel it`);
 }
 
-function missingChat(): DomainError {
+export function missingChat(): DomainError {
   return new DomainError('NOT_FOUND', 'There is no such chat', { param: 'chatId' });
 }
 
 /** Undefined for a thread that was opened with a plain model. */
-async function agentOfChat(deps: Deps, caller: Caller, chat: Chat): Promise<RunnableAgent | undefined> {
+export async function agentOfChat(deps: Deps, caller: Caller, chat: Chat): Promise<RunnableAgent | undefined> {
   if (chat.agentId === null) return undefined;
   try {
     return await agentForRun(deps, caller, chat.agentId);
@@ -326,7 +330,7 @@ async function agentOfChat(deps: Deps, caller: Caller, chat: Chat): Promise<Runn
   }
 }
 
-async function modelFor(deps: Deps, modelId: string): Promise<ModelInfo> {
+export async function modelFor(deps: Deps, modelId: string): Promise<ModelInfo> {
   const model = await deps.models.find(modelId);
   if (model !== undefined) return model;
   throw new DomainError('MODEL_NOT_FOUND', `There is no model "${modelId.slice(0, 100)}"`, { param: 'modelId' });
@@ -372,7 +376,7 @@ function currentDate(date: Date): string {
   return `Current date: ${day} (${weekdays[date.getUTCDay()]}), ${time.slice(0, 5)} UTC`;
 }
 
-function newMessage(
+export function newMessage(
   deps: Deps,
   run: NewRun,
   message: Pick<NewMessage, 'role' | 'content' | 'parts' | 'toolCallId' | 'toolStatus'>,

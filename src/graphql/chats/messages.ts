@@ -2,6 +2,7 @@ import { freshContentAddress } from '../../engine/knowledge/content-links.ts';
 import { type ChatMessage, messageRoles, type ToolCall, toolOutputStatuses } from '../../entities/chats/chat.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import { builder } from '../builder/builder.ts';
+import { RunErrorType } from '../runs/run-error.ts';
 import { wireEnumOf } from '../types/enums.ts';
 
 export const ToolOutputStatusType = wireEnumOf('ToolOutputStatus', 'How a call of a tool went.', toolOutputStatuses, {
@@ -89,6 +90,13 @@ export const MessageType = builder.objectRef<ChatMessage>('Message').implement({
       resolve: ({ citations }) => citations ?? [],
     }),
     runId: t.exposeID('runId', { nullable: true, description: 'The run that it began, or whose output it is.' }),
+    error: t.field({
+      type: RunErrorType,
+      nullable: true,
+      description:
+        'On a message of the user: why the run that answers it failed. `retryRun` asks it again while it is the last one.',
+      resolve: ({ failure }) => failure ?? null,
+    }),
     isComplete: t.boolean({
       description: 'False when the run was cut while it was being said.',
       resolve: ({ status }) => status === 'completed',

@@ -1,6 +1,5 @@
 import { freshFileAddress } from '../../engine/files/file-links.ts';
 import {
-  type RunError,
   type RunItem,
   type RunSnapshot,
   runStatuses,
@@ -24,6 +23,7 @@ import {
   resultOf,
   WebSearchType,
 } from './item-forms.ts';
+import { RunErrorType } from './run-error.ts';
 
 export const RunStatusType = wireEnumOf('RunStatus', 'The status of a run.', runStatuses, {
   in_progress: 'It is in progress.',
@@ -50,14 +50,6 @@ export const UsageType = builder.objectRef<Usage>('Usage').implement({
         'True where the service estimated some of them, because a model was cut off or its provider counted nothing; null where all are counted.',
       resolve: (usage) => usage.isEstimated ?? null,
     }),
-  }),
-});
-
-export const RunErrorType = builder.objectRef<RunError>('RunError').implement({
-  description: 'Why a run failed.',
-  fields: (t) => ({
-    code: t.exposeString('code', { description: 'As in `extensions.code` of errors.' }),
-    message: t.exposeString('message', { description: 'For a person to read.' }),
   }),
 });
 

@@ -1,5 +1,6 @@
 import { createContextCache } from '@pothos/core';
 import DataLoader from 'dataloader';
+import { retryRun } from '../../domain/runs/retry.ts';
 import {
   type BegunRun,
   cancelRun,
@@ -153,6 +154,13 @@ const SubmitToolOutputsInput = builder.inputType('SubmitToolOutputsInput', {
   }),
 });
 
+const RetryRunInput = builder.inputType('RetryRunInput', {
+  description: 'What a run that is asked again needs and the service has not kept.',
+  fields: (t) => ({
+    secrets: t.field({ type: 'StringMap', required: false, description: secretsDescription }),
+  }),
+});
+
 builder.mutationFields((t) => ({
   sendMessage: t.field({
     type: RunType,
@@ -180,6 +188,18 @@ builder.mutationFields((t) => ({
       chatId: t.arg.id({ required: false, description: 'The chat it must be in.' }),
     },
     resolve: (_root, { id, chatId }, { deps, caller }) => cancelRun(deps, caller, id, chatId),
+  }),
+  retryRun: t.field({
+    type: RunType,
+    description:
+      'Asks anew what a failed run was asked, with the same model, tools and instructions. Answers at once with the run that begins: follow it with `runEvents`. CONFLICT when the run did not fail or the chat went on.',
+    args: {
+      id: t.arg.id({ description: 'The id of the failed run.' }),
+      chatId: t.arg.id({ required: false, description: 'The chat it must be in.' }),
+      input: t.arg({ type: RetryRunInput, required: false, description: 'What the service has not kept.' }),
+    },
+    resolve: (_root, { id, chatId, input }, { deps, caller }) =>
+      retryRun(deps, caller, id, { chatId, secrets: input?.secrets ?? undefined }),
   }),
 }));
 

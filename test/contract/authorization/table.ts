@@ -203,6 +203,7 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.sendMessage': line('writesChat', newMessage),
   'Mutation.submitToolOutputs': line('writesChat', answers),
   'Mutation.cancelRun': line('writesChat', ({ chat, run }) => ({ id: run, chatId: chat })),
+  'Mutation.retryRun': conflict('writesChat', ({ chat, run }) => ({ id: run, chatId: chat })),
   'Subscription.runEvents': line('readsChat', ({ chat, run }) => ({ runId: run, chatId: chat })),
   'Subscription.messageEvents': line('writesChat', newMessage),
   'Subscription.toolOutputEvents': line('writesChat', answers),

@@ -4,9 +4,9 @@ import type { DeclaredRoute } from '../../route.ts';
 
 const chatFields = 'id createdAt updatedAt name userId pinPosition ai: agent { id name src description userId userName }';
 const messageFields = 'id createdAt updatedAt content role';
-const chatWithMessages = `${chatFields} messages { ${messageFields} parts toolCalls { id name arguments approval } toolCallId toolStatus runId isComplete
+const chatWithMessages = `${chatFields} messages { ${messageFields} parts toolCalls { id name arguments approval } toolCallId toolStatus runId isComplete error { code message }
   citations { id index knowledgeItemId dataSourceId name url type page headingPath snippet charStart charEnd score answerStart answerEnd } }`;
-const hiddenNulls = ['parts', 'toolCallId', 'toolStatus', 'approval'];
+const hiddenNulls = ['parts', 'toolCallId', 'toolStatus', 'approval', 'error'];
 const runFields = 'id createdAt startedAt endedAt chatId status incompleteReason error { code message } modelId';
 const usageFields = 'usage { inputTokens outputTokens cachedTokens reasoningTokens totalTokens isEstimated }';
 const citationFields =
@@ -269,5 +269,19 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     tag: 'Chats',
     document: `mutation ($chatId: ID!, $runId: ID!) { cancelRun(id: $runId, chatId: $chatId) { ${runFields} ${usageFields} } }`,
     omitNull: ['isEstimated'],
+  },
+  {
+    operationId: 'retryRun',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/runs/{runId}/retry',
+    summary: 'Ask a failed run of a chat again',
+    description:
+      'Begins a run that is asked the same, with the same model, tools and instructions, and answers it at once: follow it by its events. What the failed run said and did stays in the chat, and the model reads it. 409 when the run did not fail or the chat went on. A request with secrets needs them again.',
+    tag: 'Chats',
+    document: `mutation ($chatId: ID!, $runId: ID!, $input: RetryRunInput) {
+      retryRun(id: $runId, chatId: $chatId, input: $input) { ${runFields} }
+    }`,
+    body: 'input',
+    example: { secrets: {} },
   },
 ];
