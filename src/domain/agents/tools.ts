@@ -11,6 +11,7 @@ import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { editableAgent, getPart, listParts, missingPart } from './parts/access.ts';
 import { derivedSecrets } from './parts/derived-secrets.ts';
+import { noteServerOfTool } from './parts/standing-servers.ts';
 import { toolNamePattern } from './parts/tool-data.ts';
 
 type Optional<T> = T | null | undefined;
@@ -52,6 +53,7 @@ export async function createAgentTool(
   const tools = await deps.storage.agentParts.tools.ofAgents([agent.id]);
   const faults = new Faults();
   readToolName('name', input.name, faults);
+  noteServerOfTool(deps, caller, agent, { given: input.data, before: undefined }, faults);
   const { name, type } = input;
   const given = { name, type, data: input.data, before: undefined, userId: caller.userId };
   const { data, ...derived } = await derivedSecrets(deps, agent, tools, given, faults);
@@ -85,6 +87,7 @@ export async function updateAgentTool(
   readToolName('name', name, faults);
   if (input.name === null) faults.add('name', 'name cannot be null');
   if (input.data === null) faults.add('data', 'data cannot be null');
+  noteServerOfTool(deps, caller, agent, { given: input.data, before: before.data }, faults);
   const others = tools.filter((tool) => tool.id !== id);
   const given = { name, type: before.type, data: input.data ?? before.data, before, userId: caller.userId };
   const { data, ...derived } = await derivedSecrets(deps, agent, others, given, faults);

@@ -14,16 +14,19 @@ export interface AnsweredBy {
   readonly hasTools: boolean;
   /** The model may call `use_skill`. */
   readonly mayReadSkills: boolean;
+  /** What its standing tools may not open of the caller. */
+  readonly missingGrants: readonly Warning[];
 }
 
 /** What of an agent, or of the request, has no effect on a run. */
 export function runWarnings(
   agent: RunnableAgent | undefined,
   registry: ToolRegistry,
-  { isFlow, hasTools, mayReadSkills }: AnsweredBy,
+  { isFlow, hasTools, mayReadSkills, missingGrants }: AnsweredBy,
 ): readonly Warning[] {
   if (agent === undefined) return [];
   return [
+    ...missingGrants,
     ...agent.enabledTools.flatMap(({ type }) => {
       const kind = registry.find(type);
       if (kind !== undefined && kind.unavailable === undefined) return [];

@@ -8,15 +8,17 @@ import { isId } from '../../entities/ids.ts';
 import type { RunEventStream } from '../../entities/runs/event.ts';
 import type { ResponseHead, ResponseItem } from '../../entities/runs/response.ts';
 import type { Run } from '../../entities/runs/run.ts';
+import type { Warning } from '../../entities/warning.ts';
 import { modelIdOf } from '../agents/agents.ts';
 import { chooseFlow, type FlowTurn } from '../agents/flow-choice.ts';
 import { requireFreeNames } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
 import { agentOf, missingModel } from '../completions/completions.ts';
-import { settleSearchedSources } from '../completions/searched-sources.ts';
+import { requireReadableTools } from '../completions/requested-tools.ts';
 import { requireForcedTool } from '../completions/tool-choice.ts';
 import type { Deps } from '../deps.ts';
 import { approvalsOfMessages } from '../runs/approvals.ts';
+import { missingGrants } from '../runs/missing-grants.ts';
 import { requireAskable } from '../runs/subagents.ts';
 import { firstEvents, holderOf, type PlacedTurn, queueFull, startPlaced } from '../runs/thread.ts';
 import { answersEarlierCalls, requireCalls, resolveItems, toMessages, waitingForApproval } from './given-items.ts';
@@ -60,9 +62,11 @@ export async function beginResponse(
   await requireAskable(deps, caller, input.tools);
   const place = await findPlace(deps, caller, input, read, memory);
   const found = await findAnswerer(deps, caller, input, place.chat);
-  const agent = await settleSearchedSources(deps, caller, read.tools.serviceTools, found.agent);
+  const { agent } = found;
+  await requireReadableTools(deps, caller, { enabled: read.tools.serviceTools, written: input.tools }, agent);
   const flow = await chooseFlow(deps, caller, agent, flowTurnOf(read));
-  const answerer: Answerer = { ...found, agent, ...(flow === undefined ? {} : { flow }) };
+  const answerer: Answerer = { ...found, ...(flow === undefined ? {} : { flow }) };
+  const missing = await missingGrants(deps, caller, read.tools.serviceTools, agent);
   requireForcedTool(read.tools.choice, answerer.agent);
   if (answerer.agent !== undefined) requireFreeNames(read.tools.places, answerer.agent);
   const items = await resolveItems(deps, caller, read.items);
@@ -71,7 +75,7 @@ export async function beginResponse(
   const messages = await toMessages(deps, items, giving, signal);
   const serviceTools = withListings(read.tools.serviceTools, items);
   const listed = { ...read, tools: { ...read.tools, serviceTools } };
-  const context: Begin = { caller, input, read: listed, answerer, items, messages, id, place };
+  const context: Begin = { caller, input, read: listed, answerer, items, messages, id, place, missingGrants: missing };
   if (!read.isStored) return beginStateless(deps, context, signal);
   const result = await beginStored(deps, context);
   const runId = result.kind === 'attached' ? result.runId : id;
@@ -95,6 +99,7 @@ interface Begin {
   readonly messages: readonly NewMessage[];
   readonly id: string;
   readonly place: Place;
+  readonly missingGrants: readonly Warning[];
 }
 
 /** The model or agent of the request, else of the thread, else the default model. */
@@ -192,12 +197,17 @@ function approvalsIn(
   return approvals === undefined ? {} : { approvals };
 }
 
-function headOf(deps: Deps, { input, read, answerer }: Begin, conversationId: string | null): ResponseHead {
+function headOf(
+  deps: Deps,
+  { input, read, answerer, missingGrants: missing }: Begin,
+  conversationId: string | null,
+): ResponseHead {
   const createdAt = Math.floor(deps.now().getTime() / 1000);
   const { agent, flow } = answerer;
   const warnings = runWarnings(agent, deps.tools, {
     ...{ isFlow: flow !== undefined, hasTools: read.tools.echo.tools.length > 0 },
     mayReadSkills: mayReadSkills(read, flow),
+    missingGrants: missing,
   });
   const includes = read.includes.length === 0 ? {} : { includes: read.includes };
   const echo = echoOf(input, read, answerer);

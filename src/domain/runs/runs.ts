@@ -31,11 +31,12 @@ import {
 import { routingFor, showsSteps } from '../chats/options.ts';
 import { contextOfPrompt } from '../chats/prompt-files.ts';
 import { asShown } from '../chats/transcripts.ts';
-import { settleSearchedSources } from '../completions/searched-sources.ts';
+import { requireReadableTools } from '../completions/requested-tools.ts';
 import { withStandingTools } from '../completions/service-tools.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { approvalsOfOutputs } from './approvals.ts';
+import { missingGrants } from './missing-grants.ts';
 import { requireAskable } from './subagents.ts';
 import { firstEvents, holderOf, queueFull, startPlaced } from './thread.ts';
 
@@ -88,7 +89,8 @@ export async function sendMessage(deps: Deps, caller: Caller, chatId: string, in
   const chat = await getOwnChat(deps, caller, chatId);
   const message = readMessage(input, deps.settings, deps.tools);
   await requireAskable(deps, caller, input.tools);
-  const agent = await settleSearchedSources(deps, caller, message.serviceTools, await agentOfChat(deps, caller, chat));
+  const agent = await agentOfChat(deps, caller, chat);
+  await requireReadableTools(deps, caller, { enabled: message.serviceTools, written: input.tools }, agent);
   const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent)));
   if (agent !== undefined) requireNoToolConflict(input.tools ?? [], agent);
   const turn = {
@@ -114,6 +116,7 @@ export async function sendMessage(deps: Deps, caller: Caller, chatId: string, in
     isFlow: flow !== undefined,
     hasTools: (input.tools ?? []).length > 0,
     mayReadSkills: flow === undefined,
+    missingGrants: await missingGrants(deps, caller, message.serviceTools, agent),
   });
   const result = await deps.storage.threads.begin({
     ...{ run, events: firstEvents(run.id, warnings), messages: [{ ...said, context }], items: [], previousId: null },
