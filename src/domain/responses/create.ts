@@ -13,6 +13,7 @@ import { modelIdOf } from '../agents/agents.ts';
 import { chooseFlow, type FlowTurn } from '../agents/flow-choice.ts';
 import { requireFreeNames } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
+import { showsNewChats } from '../chats/chats.ts';
 import { agentOf, missingModel } from '../completions/completions.ts';
 import { requireReadableTools } from '../completions/requested-tools.ts';
 import { requireForcedTool } from '../completions/tool-choice.ts';
@@ -158,7 +159,10 @@ async function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
   const agentId = agent?.id ?? null;
   const { userInputs } = answerer;
   const ofModel = agent === undefined ? { modelId: model.id } : {};
-  const chat = { id: chatId, createdAt, orgId, userId, agentId, name: '', userInputs, ...ofModel };
+  // What was said before, in a thread that editors may not read, stays out of their sight in a copy too.
+  const copiesHidden = place.remembered !== undefined || (isFork && place.chat?.isVisibleToEditors !== true);
+  const isVisibleToEditors = showsNewChats(agent, orgId) && !copiesHidden;
+  const chat = { id: chatId, createdAt, orgId, userId, agentId, name: '', userInputs, isVisibleToEditors, ...ofModel };
   const history = answersEarlierCalls(items) ? await historyOfPlace(deps, place) : [];
   const request = { ...storedRequestOf(deps, input, read, answerer, messages, caller), ...approvalsIn(items, history, messages) };
   return {

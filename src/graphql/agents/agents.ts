@@ -76,7 +76,9 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
     listInOrgCatalog: t.exposeBoolean('listInOrgCatalog', { description: "Whether the organization's catalog lists it." }),
     listInPublicCatalog: t.exposeBoolean('listInPublicCatalog', { description: 'Whether the public catalog lists it.' }),
     listInTenantCatalog: t.exposeBoolean('listInTenantCatalog', { description: "Whether the tenant's catalog lists it." }),
-    chatLogsVisible: t.exposeBoolean('chatLogsVisible', { description: 'Whether its editors may read the chats held with it.' }),
+    chatLogsVisible: t.exposeBoolean('chatLogsVisible', {
+      description: 'Whether its editors may read the chats of its organization that begin while this is on.',
+    }),
     generateCitations: t.exposeBoolean('generateCitations', { description: 'Whether answers cite passages.' }),
     intermediateStepsVisible: t.exposeBoolean('intermediateStepsVisible', {
       description: 'Whether users see the steps between question and answer.',

@@ -4898,6 +4898,7 @@ export const ChatScalarFieldEnum = {
   lastRunId: 'lastRunId',
   modelId: 'modelId',
   userInputs: 'userInputs',
+  isVisibleToEditors: 'isVisibleToEditors',
   summary: 'summary',
   metadata: 'metadata'
 } as const
