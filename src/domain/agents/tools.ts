@@ -9,7 +9,7 @@ import { bindSecrets, putDerivedSecrets } from '../../storage/agents/parts/deriv
 import type { Transaction } from '../../storage/database/prisma.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { editableAgent, getPart, listParts, missingPart } from './parts/access.ts';
+import { changedPart, editableAgent, endedApproval, getPart, listParts, missingPart } from './parts/access.ts';
 import { derivedSecrets } from './parts/derived-secrets.ts';
 import { noteServerOfTool } from './parts/standing-servers.ts';
 import { toolNamePattern } from './parts/tool-data.ts';
@@ -60,7 +60,7 @@ export async function createAgentTool(
   faults.throwIfAny();
   const tool = { id: deps.newId('agentTool'), createdAt: deps.now(), agentId: agent.id, name, type, data };
   const written = await deps.storage.agentParts.tools.create(tool, (tx) => putSecrets(tx, agent.id, derived));
-  return { ...written, isWhole: true };
+  return changedPart(deps, agent, written);
 }
 
 type Derived = Pick<Awaited<ReturnType<typeof derivedSecrets>>, 'secrets' | 'firstUse'>;
@@ -95,7 +95,7 @@ export async function updateAgentTool(
   const written = await deps.storage.agentParts.tools.update(agent.id, id, { name, data }, (tx) =>
     putSecrets(tx, agent.id, derived),
   );
-  return { ...written, isWhole: true };
+  return changedPart(deps, agent, written);
 }
 
 /** Deletes a tool, with the secrets that were found in its data. @returns the former tool. @throws DomainError NOT_FOUND, FORBIDDEN. */
@@ -104,7 +104,7 @@ export async function deleteAgentTool(deps: Deps, caller: Caller, agentId: strin
   const tool = await getAgentTool(deps, caller, agentId, id);
   const wasThere = await deps.storage.agentParts.tools.delete(agent.id, id, (tx) => putDerivedSecrets(tx, agent.id, []));
   if (!wasThere) throw missingPart('toolId');
-  return tool;
+  return { ...tool, ...(await endedApproval(deps, agent)) };
 }
 
 export function readToolName(param: string, name: string, faults: Faults): void {

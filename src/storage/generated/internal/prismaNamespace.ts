@@ -4614,6 +4614,7 @@ export const AgentScalarFieldEnum = {
   listInPublicCatalog: 'listInPublicCatalog',
   listInTenantCatalog: 'listInTenantCatalog',
   isApprovedByOrg: 'isApprovedByOrg',
+  approvedHash: 'approvedHash',
   chatLogsVisible: 'chatLogsVisible',
   generateCitations: 'generateCitations',
   intermediateStepsVisible: 'intermediateStepsVisible',
