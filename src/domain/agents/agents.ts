@@ -35,6 +35,8 @@ export interface AgentListQuery {
   readonly approvedByOrg?: boolean | null | undefined;
   /** Searched in name and description, ignoring case; blank matches all. */
   readonly search?: string | null | undefined;
+  /** Only agents of the caller's organization. */
+  readonly isOwnOrganization?: boolean;
 }
 
 const searchLengthMax = 200;
@@ -83,7 +85,10 @@ export async function listAgents(
   if (typeof groupId === 'string' && !(await seesGroup(deps, caller, groupId))) {
     return pageOf<AgentView>([], page, timeKey, async () => 0);
   }
-  return deps.storage.agents.list(listedAgents(caller, query.scope ?? 'ALL'), narrowing(query), viewerOf(caller), page, members);
+  const listed = listedAgents(caller, query.scope ?? 'ALL');
+  const atHome: AgentFilter = { agent: 'in-organization', orgId: caller.orgId };
+  const shown = query.isOwnOrganization === true ? { all: [listed, atHome] } : listed;
+  return deps.storage.agents.list(shown, narrowing(query), viewerOf(caller), page, members);
 }
 
 /** A group that the caller may not read matches no agent, like a group that does not exist. */

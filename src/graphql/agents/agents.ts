@@ -83,7 +83,7 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
     }),
     generateCitations: t.exposeBoolean('generateCitations', { description: 'Whether answers cite passages.' }),
     intermediateStepsVisible: t.exposeBoolean('intermediateStepsVisible', {
-      description: 'Whether users see the steps between question and answer.',
+      description: 'Whether users see the steps between question and answer: searches, steps of flows, and what tools return.',
     }),
     enabledTools: t.field({
       extensions: reads('enabledTools', ...editable),

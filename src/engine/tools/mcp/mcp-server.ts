@@ -2,7 +2,7 @@ import { DomainError } from '../../../entities/errors.ts';
 import type { EnabledTool } from '../../../entities/runs/tool.ts';
 import type { OpenedTool, ToolKind, ToolRun } from '../tool-kind.ts';
 import type { McpEndpoint } from './endpoint.ts';
-import { serverNameIn } from './given-secrets.ts';
+import { secretsFor, serverNameIn } from './given-secrets.ts';
 import { openServer } from './open-server.ts';
 import { type ResolveDeps, resolveServer, resolveStandingServer } from './resolve.ts';
 import { readAllowed } from './tool-filter.ts';
@@ -15,7 +15,7 @@ export function createMcpServerKind(deps: ResolveDeps): ToolKind {
     mayHaveReaders: true,
     description: 'Calls the tools of an MCP server that this installation or a connection of yours names.',
     functionNames: () => [],
-    async open({ options, requireApproval, ofAgent }: EnabledTool, run: ToolRun): Promise<OpenedTool> {
+    async open({ options, requireApproval, hasSecrets, ofAgent }: EnabledTool, run: ToolRun): Promise<OpenedTool> {
       const open = (endpoint: McpEndpoint) =>
         openServer({
           servers: deps.servers,
@@ -28,7 +28,8 @@ export function createMcpServerKind(deps: ResolveDeps): ToolKind {
       const name = serverNameIn(options);
       if (name === '')
         throw new DomainError('MISSING_REQUIRED_PARAMETER', 'tools: mcp_server must have server', { param: 'tools' });
-      if (ofAgent === undefined) return open(await resolveServer(deps, name, run));
+      const secrets = hasSecrets === true ? secretsFor(name, run.secrets) : run.secrets;
+      if (ofAgent === undefined) return open(await resolveServer(deps, name, { plan: run.plan, secrets }));
       try {
         return await open(await resolveStandingServer(deps, name, run, ofAgent));
       } catch (error) {

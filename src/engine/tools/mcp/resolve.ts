@@ -11,7 +11,6 @@ import { splitAddress } from '../api-function/address.ts';
 import { openSecrets as openAgentSecrets } from '../bound-secrets.ts';
 import type { ToolRun } from '../tool-kind.ts';
 import type { HttpEndpoint, McpEndpoint } from './endpoint.ts';
-import { secretsFor } from './given-secrets.ts';
 import { fillAddress, fillHeaders } from './secret-headers.ts';
 import type { McpServers } from './servers.ts';
 import type { OperatorServer } from './servers-file.ts';
@@ -22,6 +21,7 @@ export interface ResolveDeps {
   readonly rightsOfAgent: RightsOfAgent;
 }
 
+/** Who asks, and the secrets that may fill `{{secret:KEY}}` of the server that is looked for. */
 type Asking = Pick<ToolRun, 'plan' | 'secrets'>;
 
 /**
@@ -32,15 +32,15 @@ type Asking = Pick<ToolRun, 'plan' | 'secrets'>;
  */
 export async function resolveServer({ servers, storage }: ResolveDeps, name: string, run: Asking): Promise<McpEndpoint> {
   const { charge } = run.plan;
-  const own = secretsFor(name, run.secrets);
+  const { secrets } = run;
   const operators = servers.findOperators(name, charge);
-  if (operators !== undefined) return operatorsEndpoint(operators, own);
+  if (operators !== undefined) return operatorsEndpoint(operators, secrets);
   const scope = { orgId: charge.orgId, ownerUserId: charge.userId };
   const connection = isId('mcpServer', name)
     ? await storage.connections.find(name, scope)
     : await storage.connections.findMcpServer(name, scope);
   if (connection?.kind !== 'MCP_SERVER' || connection.baseUrl === null) throw missingServer(name, servers.operatorNames(charge));
-  return connectionEndpoint(storage, { ...connection, baseUrl: connection.baseUrl }, own);
+  return connectionEndpoint(storage, { ...connection, baseUrl: connection.baseUrl }, secrets);
 }
 
 async function operatorsEndpoint(server: OperatorServer, secrets: Readonly<Record<string, string>>): Promise<McpEndpoint> {
@@ -71,16 +71,15 @@ async function connectionEndpoint(
 export async function resolveStandingServer(deps: ResolveDeps, name: string, run: Asking, agentId: string): Promise<McpEndpoint> {
   const { servers, storage } = deps;
   const rights = await deps.rightsOfAgent(run.plan, agentId);
-  const given = secretsFor(name, run.secrets);
   const operators = servers.findOperators(name, rights);
-  if (operators !== undefined) return operatorsEndpoint(operators, given);
+  if (operators !== undefined) return operatorsEndpoint(operators, run.secrets);
   const { orgId, userId } = run.plan.charge;
   const granted = await grantedConnection(storage, name, { orgId, ownerUserId: userId }, rights.connectionIds);
   const connection = granted ?? (await ownersConnection(storage, name, rights.owner));
   if (connection?.kind !== 'MCP_SERVER' || connection.baseUrl === null) {
     throw new DomainError('INVALID_VALUE', `There is no MCP server ${JSON.stringify(name.slice(0, 100))} for this agent`);
   }
-  return connectionEndpoint(storage, { ...connection, baseUrl: connection.baseUrl }, given);
+  return connectionEndpoint(storage, { ...connection, baseUrl: connection.baseUrl }, run.secrets);
 }
 
 /** The granted connection that a name or an id means; of two with one name, the one that was granted first. */
@@ -107,6 +106,7 @@ export async function ownersConnection(
 
 /**
  * The server of an agent's tool of type MCP_SERVER. Its `data` has a `url` with `headers`, or a `server` to find as standing configuration.
+ * Secrets that the request gives with a server of its own are not for this one, also when the names are equal.
  *
  * @throws DomainError INVALID_VALUE for data that names no server, and like `resolveStandingServer`.
  */
@@ -122,7 +122,7 @@ export async function resolveAgentServer(
     throw new DomainError('INVALID_VALUE', `The MCP server ${name} cannot be used: ${serverFault(data) ?? ''}`);
   }
   const { origin } = address;
-  const own = secretsFor(name, run.secrets);
+  const { secrets: own } = run;
   const valuesOf = async (keys: readonly string[]) => {
     const missing = keys.filter((key) => !Object.hasOwn(own, key));
     const kept = missing.length === 0 ? [] : await openAgentSecrets(deps.storage, agent, missing, origin);
