@@ -35,6 +35,7 @@ import './agents/user-inputs.ts';
 import './agents/skills.ts';
 import './agents/flows.ts';
 import './agents/secrets.ts';
+import './agents/grants.ts';
 import './bundles/bundles.ts';
 import './accounts/api-keys.ts';
 import './knowledge/connections.ts';

@@ -5,6 +5,7 @@ import { RunFold } from '../engine/runs/fold.ts';
 import type { Chat } from '../entities/chats/chat.ts';
 import { DomainError } from '../entities/errors.ts';
 import type { RunEvent, RunSnapshot } from '../entities/runs/event.ts';
+import type { Warning } from '../entities/warning.ts';
 import type { CallContext } from '../http/context.ts';
 import type { ListedAgent } from './directory.ts';
 
@@ -63,7 +64,7 @@ export async function ask(
       for (const event of batch) tell(event, onProgress);
     }
     context.signal.throwIfAborted();
-    return answerOf(fold.snapshot(), chat.id);
+    return answerOf(fold.snapshot(), chat.id, begun.warnings);
   } finally {
     cancelled.removeEventListener('abort', cancel);
   }
@@ -92,12 +93,13 @@ function tell(event: RunEvent, onProgress: (message: string) => void): void {
   } else if (event.type === 'response.output_text.delta') onProgress(JSON.parse(event.json) as string);
 }
 
-function answerOf(run: RunSnapshot, chatId: string): Answer {
+function answerOf(run: RunSnapshot, chatId: string, warnings: readonly Warning[] = []): Answer {
   if (run.status === 'failed') throw new DomainError(run.error?.code ?? 'SERVER_ERROR', run.error?.message ?? 'The run failed');
   if (run.status === 'cancelled') throw new DomainError('CLIENT_CLOSED_REQUEST', 'The run was cancelled');
   const messages = run.output.flatMap((item) => (item.type === 'message' ? [item] : []));
   const calls = run.output.flatMap((item) => (item.type === 'function_call' ? [item.name] : []));
   const notes = [
+    ...warnings.flatMap(({ code, message }) => (code === 'grant_required' ? [`(${message}.)`] : [])),
     ...(run.incompleteReason === null ? [] : [`(The answer is not complete: ${run.incompleteReason}.)`]),
     ...(calls.length === 0 ? [] : [`(The agent wants its user to run ${calls.join(', ')}, which a client of MCP cannot do.)`]),
   ];

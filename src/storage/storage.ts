@@ -10,6 +10,7 @@ import { createTenantStore, type TenantStore } from './accounts/tenants.ts';
 import { createUserStore, type UserStore } from './accounts/users.ts';
 import { type AgentStore, createAgentStore } from './agents/agents.ts';
 import { type AgentCategoryStore, createAgentCategoryStore } from './agents/categories.ts';
+import { createGrantStore, type GrantStore } from './agents/grants.ts';
 import { type AgentImportStore, createAgentImportStore } from './agents/imports.ts';
 import { type AgentPartStore, createAgentPartStore } from './agents/parts/parts.ts';
 import { type AgentRatingStore, createAgentRatingStore } from './agents/ratings.ts';
@@ -75,6 +76,7 @@ export interface Storage {
   readonly agentRatings: AgentRatingStore;
   readonly agentParts: AgentPartStore;
   readonly agentImports: AgentImportStore;
+  readonly agentGrants: GrantStore;
   readonly groups: GroupStore;
   readonly tenancy: TenancyStore;
   readonly tenants: TenantStore;
@@ -172,6 +174,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     agentRatings: createAgentRatingStore(db),
     agentParts: createAgentPartStore(db, signals),
     agentImports: createAgentImportStore(db, signals),
+    agentGrants: createGrantStore(db),
     groups: createGroupStore(db, signals),
     tenancy: createTenancyStore(db, signals),
     tenants: createTenantStore(db),

@@ -334,7 +334,7 @@ function groupsAtHome(caller: Caller, filter: GroupFilter): GroupFilter {
 
 // Chats
 
-/** Chats the caller may read: its own in this organization, and those of agents it may edit that show their logs. */
+/** Chats the caller may read: its own in this organization, and those that agents it may edit show: they were made to be shown, in the agent's organization. */
 export function visibleChats(caller: Caller): ChatFilter {
   return { any: [ownChats(caller), { chat: 'logged-for', agent: editableAgents(caller) }] };
 }

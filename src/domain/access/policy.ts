@@ -199,6 +199,11 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Query.usage': 'USAGE:READ',
   'Query.usageDays': 'USAGE:READ',
   'Subscription.usageUpdated': 'USAGE:READ',
+  // grants
+  'Query.agentGrants': 'CHATS:READ',
+  'Query.grants': 'CHATS:READ',
+  'Mutation.putAgentGrants': 'CHATS:WRITE',
+  'Mutation.deleteAgentGrants': 'CHATS:WRITE',
   // memories
   'Query.memory': 'CHATS:READ',
   'Query.memories': 'CHATS:READ',

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { AgentFilter } from '../../entities/accounts/access.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Agent, AgentEditor, AgentListScope, AgentView, RunnableAgent } from '../../entities/agents/agent.ts';
@@ -136,7 +135,7 @@ export async function createAgent(deps: Deps, caller: Caller, input: CreateAgent
 
 /**
  * Changes the given members. Editors may change all except visibility, groups and editors; the same value is not a change. An
- * organization's approval ends when someone other than an administrator changes an approved member.
+ * organization's approval ends when anything changes that reaches the model, whoever changes it.
  *
  * @throws DomainError NOT_FOUND, FORBIDDEN, or with every fault of the input.
  */
@@ -151,8 +150,8 @@ export async function updateAgent(deps: Deps, caller: Caller, id: string, input:
       param: managed,
     });
   }
-  const isOutdated = agent.isApprovedByOrg && !isAdministrator(caller, agent.orgId) && changesCharacter(agent, changes);
-  return deps.storage.agents.update(id, isOutdated ? { ...changes, isApprovedByOrg: false } : changes, viewerOf(caller));
+  const changed = await deps.storage.agents.update(id, changes, viewerOf(caller));
+  return agent.isApprovedByOrg && !changed.isApprovedByOrg ? { ...changed, endedApproval: true } : changed;
 }
 
 /**
@@ -167,13 +166,6 @@ function keepingUnseenGroups(caller: Caller, agent: AgentView, { groups }: Agent
   if (groupIds.length === 0) return changes;
   const unseen = agent.groupIds.filter((id) => !seen.includes(id));
   return { ...others, groupIds: [...new Set([...groupIds, ...unseen])] };
-}
-
-/** The members that an approval covers: the agent's texts, its instructions and its model. */
-const approvedMembers = ['name', 'description', 'introduction', 'instructions', 'seed', 'modelId', 'options'] as const;
-
-function changesCharacter(agent: AgentView, changes: AgentChanges): boolean {
-  return approvedMembers.some((name) => changes[name] !== undefined && !isDeepStrictEqual(changes[name], agent[name]));
 }
 
 /**
@@ -191,8 +183,8 @@ export async function deleteAgent(deps: Deps, caller: Caller, id: string): Promi
 }
 
 /**
- * Marks an agent as approved by its organization, or removes the mark. An approval ends when someone other than an administrator
- * changes an approved member.
+ * Marks an agent as approved by its organization, or removes the mark. An approval holds for what was approved: it ends when anything changes that
+ * reaches the model.
  *
  * @throws DomainError NOT_FOUND; FORBIDDEN for everyone except administrators.
  */

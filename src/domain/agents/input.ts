@@ -14,6 +14,7 @@ import { visibleGroups } from '../access/access.ts';
 import { type CompletionToolInput, readStandingTools } from '../completions/input.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
+import { noteServersOfTools } from './parts/standing-servers.ts';
 
 type Optional<T> = T | null | undefined;
 type OptionalMembers<T> = { readonly [Name in keyof T]?: T[Name] | null | undefined };
@@ -100,9 +101,10 @@ const categoriesMax = 100;
 
 /**
  * The organization and owner of the agent, and its current groups and editors. New groups and editors must be of the same
- * organization; current ones may be given again, also by an editor who does not see that group.
+ * organization; current ones may be given again, also by an editor who does not see that group. The same goes for MCP servers.
  */
-type Place = Pick<Agent, 'orgId' | 'userId'> & Partial<Pick<AgentView, 'groupIds' | 'editors' | 'orgCategoryIds'>>;
+type Place = Pick<Agent, 'orgId' | 'userId'> &
+  Partial<Pick<AgentView, 'groupIds' | 'editors' | 'orgCategoryIds' | 'enabledTools'>>;
 
 /**
  * Validates an input and converts it to the values that storage writes.
@@ -122,6 +124,8 @@ export async function readAgentInput(deps: Deps, caller: Caller, place: Place, i
     ...(await readGroups(deps, caller, place, input, faults)),
     ...(await readEditors(deps, place, input, faults)),
   };
+  const tools = { given: changes.enabledTools ?? [], before: place.enabledTools ?? [] };
+  noteServersOfTools(deps, caller, place, tools, faults);
   faults.throwIfAny();
   return changes;
 }

@@ -8,8 +8,9 @@ import { bindSecrets, putDerivedSecrets } from '../../storage/agents/parts/deriv
 import type { Transaction } from '../../storage/database/prisma.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { editableAgent, getPart, listParts, missingPart } from './parts/access.ts';
+import { changedPart, editableAgent, endedApproval, getPart, listParts, missingPart } from './parts/access.ts';
 import { derivedSecrets } from './parts/derived-secrets.ts';
+import { noteServerOfTool } from './parts/standing-servers.ts';
 import { toolNamePattern } from './parts/tool-data.ts';
 
 type Optional<T> = T | null | undefined;
@@ -51,13 +52,14 @@ export async function createAgentTool(
   const tools = await deps.storage.agentParts.tools.ofAgents([agent.id]);
   const faults = new Faults();
   readToolName('name', input.name, faults);
+  noteServerOfTool(deps, caller, agent, { given: input.data, before: undefined }, faults);
   const { name, type } = input;
   const given = { name, type, data: input.data, before: undefined, userId: caller.userId };
   const { data, ...derived } = await derivedSecrets(deps, agent, tools, given, faults);
   faults.throwIfAny();
   const tool = { id: deps.newId('agentTool'), createdAt: deps.now(), agentId: agent.id, name, type, data };
   const written = await deps.storage.agentParts.tools.create(tool, (tx) => putSecrets(tx, agent.id, derived));
-  return { ...written, isWhole: true };
+  return changedPart(deps, agent, written);
 }
 
 type Derived = Pick<Awaited<ReturnType<typeof derivedSecrets>>, 'secrets' | 'firstUse'>;
@@ -84,6 +86,7 @@ export async function updateAgentTool(
   readToolName('name', name, faults);
   if (input.name === null) faults.add('name', 'name cannot be null');
   if (input.data === null) faults.add('data', 'data cannot be null');
+  noteServerOfTool(deps, caller, agent, { given: input.data, before: before.data }, faults);
   const others = tools.filter((tool) => tool.id !== id);
   const given = { name, type: before.type, data: input.data ?? before.data, before, userId: caller.userId };
   const { data, ...derived } = await derivedSecrets(deps, agent, others, given, faults);
@@ -91,7 +94,7 @@ export async function updateAgentTool(
   const written = await deps.storage.agentParts.tools.update(agent.id, id, { name, data }, (tx) =>
     putSecrets(tx, agent.id, derived),
   );
-  return { ...written, isWhole: true };
+  return changedPart(deps, agent, written);
 }
 
 /** Deletes a tool, with the secrets that were found in its data. @returns the former tool. @throws DomainError NOT_FOUND, FORBIDDEN. */
@@ -100,7 +103,7 @@ export async function deleteAgentTool(deps: Deps, caller: Caller, agentId: strin
   const tool = await getAgentTool(deps, caller, agentId, id);
   const wasThere = await deps.storage.agentParts.tools.delete(agent.id, id, (tx) => putDerivedSecrets(tx, agent.id, []));
   if (!wasThere) throw missingPart('toolId');
-  return tool;
+  return { ...tool, ...(await endedApproval(deps, agent)) };
 }
 
 export function readToolName(param: string, name: string, faults: Faults): void {

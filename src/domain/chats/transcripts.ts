@@ -35,7 +35,7 @@ function withFailure(message: ChatMessage, failures: ReadonlyMap<string, RunErro
 function withFreshLinks(deps: Deps, message: ChatMessage): ChatMessage {
   const { citations } = message;
   if (citations === null || citations.length === 0) return message;
-  return { ...message, citations: citations.map((citation) => ({ ...citation, url: freshContentAddress(deps, citation.url) })) };
+  return { ...message, citations: citations.map((citation) => ({ ...citation, url: freshContentAddress(deps, citation) })) };
 }
 
 /** The text of the last visible user message, without its invisible parts; '' for none. */

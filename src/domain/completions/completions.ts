@@ -31,12 +31,13 @@ import { Faults } from '../faults.ts';
 import { findFiles } from '../files/files.ts';
 import { answersOfCompletion, settleApprovals } from '../runs/approvals.ts';
 import { requireOwnImages } from '../runs/given-images.ts';
+import { missingGrants } from '../runs/missing-grants.ts';
 import { requireAskable } from '../runs/subagents.ts';
 import { functionsAmong, requireFreeNames } from '../runs/tool-names.ts';
 import { chargeTo } from '../usage/charges.ts';
 import { type CompletionInput, type CompletionRequest, readCompletion } from './input.ts';
 import { type GivenPart, questionOf } from './messages.ts';
-import { settleSearchedSources } from './searched-sources.ts';
+import { requireReadableTools } from './requested-tools.ts';
 import { withStandingTools } from './service-tools.ts';
 import { requireForcedTool } from './tool-choice.ts';
 
@@ -96,18 +97,22 @@ export function runCompletion(
   signal: AbortSignal,
 ): RunEventStream | Promise<RunEventStream> {
   const request = readCompletion(input, deps.settings, deps.tools);
-  const start = (found: RunnableAgent | undefined) => {
-    const agent = settleSearchedSources(deps, caller, request.serviceTools, found);
-    return agent instanceof Promise ? agent.then(startWith) : startWith(agent);
+  const start = (agent: RunnableAgent | undefined) => {
+    const readable = requireReadableTools(deps, caller, { enabled: request.serviceTools, written: input.tools }, agent);
+    const grants = () => {
+      const missing = missingGrants(deps, caller, request.serviceTools, agent);
+      return missing instanceof Promise ? missing.then((warnings) => startWith(agent, warnings)) : startWith(agent, missing);
+    };
+    return readable instanceof Promise ? readable.then(grants) : grants();
   };
-  const startWith = (agent: RunnableAgent | undefined) => {
+  const startWith = (agent: RunnableAgent | undefined, missing: readonly Warning[]) => {
     const run = (model: ModelInfo | undefined) => {
       if (model === undefined) throw missingModel(input.model);
       requireForcedTool(request.toolChoice, agent);
       const routing = routingFor(deps, model.id, request.options);
       const question = questionOf(request.messages);
       const begin = (messages: readonly ModelMessage[], flow: ChosenFlow | undefined) => {
-        const said = { ...request, messages, question, flow, date: deps.now() };
+        const said = { ...request, messages, question, flow, date: deps.now(), missingGrants: missing };
         const plan = { ...planOf(deps.tools, caller, input, said, model, agent, terms), ...routing };
         const answers = answersOfCompletion(request.messages, request.tools, agent);
         if (answers.length === 0) return deps.runs.runStateless(plan, signal, request.secrets);
@@ -256,11 +261,19 @@ function isCiting(input: CompletionInput, agent: RunnableAgent | undefined, take
   return input.generateCitations ?? (takesExtensions && agent?.generateCitations === true);
 }
 
+/** A request with what was found out about it. */
+interface BegunCompletion extends CompletionRequest {
+  readonly question: string;
+  readonly flow: ChosenFlow | undefined;
+  readonly date: Date;
+  readonly missingGrants: readonly Warning[];
+}
+
 function planOf(
   registry: ToolRegistry,
   caller: Caller,
   input: CompletionInput,
-  request: CompletionRequest & { readonly question: string; readonly flow: ChosenFlow | undefined; readonly date: Date },
+  request: BegunCompletion,
   model: ModelInfo,
   agent: RunnableAgent | undefined,
   { inOnePiece, takesExtensions }: CompletionTerms,
@@ -274,6 +287,7 @@ function planOf(
     isFlow: flow !== undefined,
     hasTools: (input.tools ?? []).length > 0,
     mayReadSkills,
+    missingGrants: request.missingGrants,
   });
   const instructions = agent === undefined ? '' : instructionsOf(agent, mayReadSkills);
   const messages: readonly ModelMessage[] =

@@ -102,7 +102,8 @@ export function withoutRepeats(tools: readonly EnabledTool[]): readonly EnabledT
   return [...new Map(tools.map((tool) => [toolKeyOf(tool), tool])).values()];
 }
 
-function toolKeyOf({ type, options }: EnabledTool): string {
+/** Equal for tools that a request or an agent may have only once. */
+export function toolKeyOf({ type, options }: EnabledTool): string {
   const server = options.server_label ?? options.server ?? options.server_id ?? options.id ?? options.name ?? '';
   return type === 'mcp' || type === 'mcp_server' ? `${type} ${String(server)}` : type;
 }

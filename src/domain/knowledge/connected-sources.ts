@@ -4,6 +4,7 @@ import { DomainError } from '../../entities/errors.ts';
 import { type ConnectedType, type DataSource, missingSettings } from '../../entities/knowledge/data-source.ts';
 import type { NewConnectedSource } from '../../storage/knowledge/connected-sources.ts';
 import { visibleDataSources } from '../access/access.ts';
+import { endedApproval } from '../agents/parts/access.ts';
 import type { Deps } from '../deps.ts';
 import { requireRoom } from './sources.ts';
 
@@ -46,8 +47,11 @@ export async function addConnectedSources(
     visibleDataSources(caller),
   );
   const byId = new Map(found.map((source) => [source.id, source]));
+  const approval = await endedApproval(deps, agent);
   return rows.flatMap(({ id }) => {
     const source = byId.get(id);
-    return source === undefined ? [] : [{ ...source, errorCode: null, errorMessage: null, failedItem: null, activeRun: null }];
+    return source === undefined
+      ? []
+      : [{ ...source, ...approval, errorCode: null, errorMessage: null, failedItem: null, activeRun: null }];
   });
 }

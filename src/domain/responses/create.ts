@@ -8,15 +8,18 @@ import { isId } from '../../entities/ids.ts';
 import type { RunEventStream } from '../../entities/runs/event.ts';
 import type { ResponseHead, ResponseItem } from '../../entities/runs/response.ts';
 import type { Run } from '../../entities/runs/run.ts';
+import type { Warning } from '../../entities/warning.ts';
 import { modelIdOf } from '../agents/agents.ts';
 import { chooseFlow, type FlowTurn } from '../agents/flow-choice.ts';
 import { runWarnings } from '../agents/warnings.ts';
+import { showsNewChats } from '../chats/chats.ts';
 import { agentOf, missingModel } from '../completions/completions.ts';
-import { settleSearchedSources } from '../completions/searched-sources.ts';
+import { requireReadableTools } from '../completions/requested-tools.ts';
 import { requireForcedTool } from '../completions/tool-choice.ts';
 import type { Deps } from '../deps.ts';
 import { type SettledApprovals, settleApprovals } from '../runs/approvals.ts';
 import { requireOwnImages } from '../runs/given-images.ts';
+import { missingGrants } from '../runs/missing-grants.ts';
 import { requireAskable } from '../runs/subagents.ts';
 import { firstEvents, holderOf, type PlacedTurn, queueFull, startPlaced } from '../runs/thread.ts';
 import { requireFreeNames } from '../runs/tool-names.ts';
@@ -63,9 +66,11 @@ export async function beginResponse(
   await requireOwnImages(deps, caller, input.tools);
   const place = await findPlace(deps, caller, input, read, memory);
   const found = await findAnswerer(deps, caller, input, place.chat);
-  const agent = await settleSearchedSources(deps, caller, read.tools.serviceTools, found.agent);
+  const { agent } = found;
+  await requireReadableTools(deps, caller, { enabled: read.tools.serviceTools, written: input.tools }, agent);
   const flow = await chooseFlow(deps, caller, agent, flowTurnOf(read));
-  const answerer: Answerer = { ...found, agent, ...(flow === undefined ? {} : { flow }) };
+  const answerer: Answerer = { ...found, ...(flow === undefined ? {} : { flow }) };
+  const missing = await missingGrants(deps, caller, read.tools.serviceTools, agent);
   requireForcedTool(read.tools.choice, agentInMode(deps.tools, read.chatMode, answerer.agent));
   await requireFreeNames(deps, caller, [...read.tools.places], answerer.agent, read.tools.serviceTools);
   const items = await resolveItems(deps, caller, read.items);
@@ -74,7 +79,7 @@ export async function beginResponse(
   const messages = await toMessages(deps, items, giving, signal);
   const serviceTools = withListings(read.tools.serviceTools, items);
   const listed = { ...read, tools: { ...read.tools, serviceTools } };
-  const context: Begin = { caller, input, read: listed, answerer, items, messages, id, place };
+  const context: Begin = { caller, input, read: listed, answerer, items, messages, id, place, missingGrants: missing };
   if (!read.isStored) return beginStateless(deps, context, signal);
   const result = await beginStored(deps, context);
   const runId = result.kind === 'attached' ? result.runId : id;
@@ -98,6 +103,7 @@ interface Begin {
   readonly messages: readonly NewMessage[];
   readonly id: string;
   readonly place: Place;
+  readonly missingGrants: readonly Warning[];
 }
 
 /** The model or agent of the request, else of the thread, else the default model. */
@@ -159,7 +165,10 @@ async function turnOf(deps: Deps, begin: Begin, settled: SettledApprovals, isFor
   const agentId = agent?.id ?? null;
   const { userInputs } = answerer;
   const ofModel = agent === undefined ? { modelId: model.id } : {};
-  const chat = { id: chatId, createdAt, orgId, userId, agentId, name: '', userInputs, ...ofModel };
+  // What was said before, in a thread that editors may not read, stays out of their sight in a copy too.
+  const copiesHidden = place.remembered !== undefined || (isFork && place.chat?.isVisibleToEditors !== true);
+  const isVisibleToEditors = showsNewChats(agent, orgId) && !copiesHidden;
+  const chat = { id: chatId, createdAt, orgId, userId, agentId, name: '', userInputs, isVisibleToEditors, ...ofModel };
   const request = withApprovals(storedRequestOf(deps, input, read, answerer, messages, caller), settled);
   return {
     run: { id, createdAt, orgId, userId, keyId, agentId, chatId, modelId: model.id, request },
@@ -206,12 +215,17 @@ function withApprovals(request: StoredRequest, { approvals }: SettledApprovals):
   return approvals === undefined ? request : { ...request, approvals };
 }
 
-function headOf(deps: Deps, { input, read, answerer }: Begin, conversationId: string | null): ResponseHead {
+function headOf(
+  deps: Deps,
+  { input, read, answerer, missingGrants: missing }: Begin,
+  conversationId: string | null,
+): ResponseHead {
   const createdAt = Math.floor(deps.now().getTime() / 1000);
   const { agent, flow } = answerer;
   const warnings = runWarnings(agent, deps.tools, {
     ...{ isFlow: flow !== undefined, hasTools: read.tools.echo.tools.length > 0 },
     mayReadSkills: mayReadSkills(read, flow),
+    missingGrants: missing,
   });
   const includes = read.includes.length === 0 ? {} : { includes: read.includes };
   const echo = echoOf(input, read, answerer);

@@ -31,12 +31,13 @@ import {
 import { routingFor, showsSteps } from '../chats/options.ts';
 import { contextOfPrompt } from '../chats/prompt-files.ts';
 import { asShown } from '../chats/transcripts.ts';
-import { settleSearchedSources } from '../completions/searched-sources.ts';
+import { requireReadableTools } from '../completions/requested-tools.ts';
 import { withStandingTools } from '../completions/service-tools.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { answersOfOutputs, settleApprovals } from './approvals.ts';
 import { requireOwnImages } from './given-images.ts';
+import { missingGrants } from './missing-grants.ts';
 import { requireAskable } from './subagents.ts';
 import { firstEvents, holderOf, queueFull, startPlaced } from './thread.ts';
 import { functionsAmong, requireFreeNames } from './tool-names.ts';
@@ -98,7 +99,8 @@ export async function sendMessage(
   const message = readMessage(input, deps.settings, deps.tools);
   await requireAskable(deps, caller, input.tools);
   await requireOwnImages(deps, caller, input.tools);
-  const agent = await settleSearchedSources(deps, caller, message.serviceTools, await agentOfChat(deps, caller, chat));
+  const agent = await agentOfChat(deps, caller, chat);
+  await requireReadableTools(deps, caller, { enabled: message.serviceTools, written: input.tools }, agent);
   const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent)));
   await requireFreeNames(deps, caller, functionsAmong(input.tools ?? []), agent, message.serviceTools);
   const turn = {
@@ -125,6 +127,7 @@ export async function sendMessage(
     isFlow: flow !== undefined,
     hasTools: (input.tools ?? []).length > 0,
     mayReadSkills: flow === undefined,
+    missingGrants: await missingGrants(deps, caller, message.serviceTools, agent),
   });
   const result = await deps.storage.threads.begin({
     ...{ run, events: firstEvents(run.id, warnings), messages: [{ ...said, context }], items: [], previousId: null },

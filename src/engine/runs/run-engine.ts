@@ -69,6 +69,8 @@ export interface RunPlan {
   readonly generateCitations: boolean;
   /** Leaves out `parley.step` and hides the steps of a flow, for readers who may not see the steps between question and answer. Default: steps are emitted. */
   readonly hidesSteps?: boolean;
+  /** For a subagent: the agents above it in the run, the topmost first. */
+  readonly askedBy?: readonly string[];
   readonly charge: Charge;
 }
 /** The tool of the service that a request forces. */

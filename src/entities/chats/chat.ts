@@ -30,6 +30,8 @@ export interface Chat {
   readonly activeRunId: string | null;
   /** Values given at the start, by variable name, for the agent's instructions. */
   readonly userInputs: UserInputValues;
+  /** Editors of its agent may read it while the agent shows its chats. It was decided when the chat was made. */
+  readonly isVisibleToEditors: boolean;
   readonly agent: ChatAgent;
 }
 

@@ -1,3 +1,4 @@
+import type { EndedApproval } from '../agents/part.ts';
 import type { Warning } from '../warning.ts';
 
 export const dataSourceTypes = ['API', 'FILE_UPLOAD', 'DRIVE_A', 'DRIVE_B', 'WEB_URL', 'WIKI', 'TRACKER', 'REPO_HOST'] as const;
@@ -49,7 +50,7 @@ export const repoHostModes = ['repos', 'all'] as const;
 export type RepoHostMode = (typeof repoHostModes)[number];
 
 /** A connected body of knowledge; its status follows from its items. */
-export interface DataSource {
+export interface DataSource extends EndedApproval {
   readonly id: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;

@@ -44,6 +44,8 @@ export interface EnabledTool {
   readonly onlyReads?: true;
   /** For `mcp`: the tools of its server, as a listing in the request has them. The server is not asked for them. */
   readonly listed?: readonly ListedTool[];
+  /** The agent that has it as a standing tool: it opens nothing of the asking person without a grant. Absent: the request names it. */
+  readonly ofAgent?: string;
 }
 
 /** A file that a call made. */

@@ -1,5 +1,5 @@
 import { createFlow, deleteFlow, getFlow, listFlows, updateFlow } from '../../domain/agents/flows.ts';
-import { flowWarnings } from '../../domain/agents/warnings.ts';
+import { approvalWarnings, flowWarnings } from '../../domain/agents/warnings.ts';
 import type { AgentFlow, FlowVersion, PartView } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
 import { partMembers, strictInput } from '../types/json-inputs.ts';
@@ -37,8 +37,9 @@ const FlowResource = builder.objectRef<PartView<AgentFlow>>('AgentFlow').impleme
     }),
     warnings: t.field({
       type: [WarningType],
-      description: 'What of it has no effect here; empty when everything has.',
-      resolve: (part) => [...flowWarnings(part)],
+      description:
+        'What of it has no effect here, and, after a change, that the approval of its agent ended; empty when there is nothing to say.',
+      resolve: (part) => [...flowWarnings(part), ...approvalWarnings(part)],
     }),
   }),
 });

@@ -1,5 +1,5 @@
 import { createSkill, deleteSkill, getSkill, listSkills, updateSkill } from '../../domain/agents/skills.ts';
-import { skillWarnings } from '../../domain/agents/warnings.ts';
+import { approvalWarnings, skillWarnings } from '../../domain/agents/warnings.ts';
 import type { AgentSkill, PartView } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
 import { partMembers, strictInput } from '../types/json-inputs.ts';
@@ -22,8 +22,9 @@ const SkillResource = builder.objectRef<PartView<AgentSkill>>('AgentSkill').impl
     enabled: t.exposeBoolean('enabled', { description: 'Whether the agent has it now.' }),
     warnings: t.field({
       type: [WarningType],
-      description: 'What of it has no effect here; empty when everything has.',
-      resolve: (part) => [...skillWarnings(part)],
+      description:
+        'What of it has no effect here, and, after a change, that the approval of its agent ended; empty when there is nothing to say.',
+      resolve: (part) => [...skillWarnings(part), ...approvalWarnings(part)],
     }),
   }),
 });

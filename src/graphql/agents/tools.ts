@@ -1,5 +1,5 @@
 import { createAgentTool, deleteAgentTool, getAgentTool, listAgentTools, updateAgentTool } from '../../domain/agents/tools.ts';
-import { toolWarnings } from '../../domain/agents/warnings.ts';
+import { approvalWarnings, toolWarnings } from '../../domain/agents/warnings.ts';
 import { type AgentTool, agentToolTypes, descriptionOf, type PartView } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
 import { enumOf } from '../types/enums.ts';
@@ -34,8 +34,9 @@ export const AgentToolResource = builder.objectRef<PartView<AgentTool>>('AgentTo
     }),
     warnings: t.field({
       type: [WarningType],
-      description: 'What of it has no effect here; empty when everything has.',
-      resolve: (part) => [...toolWarnings(part)],
+      description:
+        'What of it has no effect here, and, after a change, that the approval of its agent ended; empty when there is nothing to say.',
+      resolve: (part) => [...toolWarnings(part), ...approvalWarnings(part)],
     }),
   }),
 });

@@ -5,10 +5,12 @@ import {
   listUserInputs,
   updateUserInput,
 } from '../../domain/agents/user-inputs.ts';
+import { approvalWarnings } from '../../domain/agents/warnings.ts';
 import { type AgentUserInput, type PartView, userInputTypes } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
 import { enumOf } from '../types/enums.ts';
 import { partMembers, strictInput } from '../types/json-inputs.ts';
+import { WarningType } from '../types/warnings.ts';
 
 export const UserInputTypeType = enumOf('UserInputType', "The type of a user input's value.", userInputTypes, {
   SHORT_TEXT: 'One line of text.',
@@ -36,6 +38,11 @@ export const UserInputResource = builder.objectRef<PartView<AgentUserInput>>('Ag
     }),
     showOnChatCreate: t.exposeBoolean('showOnChatCreate', { description: 'Whether it is asked when a chat is created.' }),
     orderIndex: t.exposeInt('orderIndex', { description: 'Its position: lower numbers are asked first.' }),
+    warnings: t.field({
+      type: [WarningType],
+      description: 'After a change, that the approval of its agent ended; empty when there is nothing to say.',
+      resolve: (part) => [...approvalWarnings(part)],
+    }),
   }),
 });
 

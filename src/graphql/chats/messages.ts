@@ -28,7 +28,7 @@ export const CitationType = builder.objectRef<Citation>('Citation').implement({
     name: t.exposeString('name', { description: 'The title of that document.' }),
     url: t.string({
       description: 'Where to read it: the address of a web page, or a link that works without a key for half an hour to an hour.',
-      resolve: ({ url }, _args, { deps }) => freshContentAddress(deps, url),
+      resolve: (citation, _args, { deps }) => freshContentAddress(deps, citation),
     }),
     type: t.exposeString('type', { description: 'The kind of that document.' }),
     page: t.exposeInt('page', { nullable: true, description: 'The page it stands on, where there are pages.' }),

@@ -1,5 +1,6 @@
 import { canEditDataSource } from '../../domain/access/access.ts';
 import { findUsersById } from '../../domain/accounts/accounts.ts';
+import { approvalWarnings } from '../../domain/agents/warnings.ts';
 import { watchDataSource } from '../../domain/knowledge/source-changes.ts';
 import {
   findSourceVectors,
@@ -155,8 +156,9 @@ export const DataSourceType = builder.objectRef<DataSource>('DataSource').implem
     warnings: t.field({
       extensions: reads('type'),
       type: [WarningType],
-      description: 'Why this instance cannot read it, such as a setting that is missing; empty when it can.',
-      resolve: (source, _args, { deps }) => [...sourceWarnings(source, deps.settings)],
+      description:
+        'Why this instance cannot read it, such as a setting that is missing, and, after a change, that the approval of its agent ended; empty when there is nothing to say.',
+      resolve: (source, _args, { deps }) => [...sourceWarnings(source, deps.settings), ...approvalWarnings(source)],
     }),
     cite: t.exposeBoolean('cite', { description: 'Whether answers may cite it.' }),
     orgVisible: t.exposeBoolean('orgVisible', { description: 'Whether everyone in its organization sees it and may attach it.' }),

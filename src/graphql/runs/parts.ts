@@ -95,7 +95,7 @@ export const OutputFileType = builder.objectRef<OutputFile>('OutputFile').implem
     sizeBytes: t.exposeInt('sizeBytes', { description: 'Its bytes.' }),
     url: t.string({
       description: 'A link that works without a key for half an hour to an hour, or a data URL.',
-      resolve: ({ url }, _args, { deps }) => freshFileAddress(deps, url),
+      resolve: (file, _args, { deps }) => freshFileAddress(deps, file),
     }),
   }),
 });

@@ -218,6 +218,11 @@ export type VectorStoreFileBatch = Prisma.VectorStoreFileBatchModel
  */
 export type VectorStoreBatchFile = Prisma.VectorStoreBatchFileModel
 /**
+ * Model AgentGrant
+ * One thing of a person that an agent may open when that person asks it: a connection, an agent, or the memories. Exactly one of the three is set.
+ */
+export type AgentGrant = Prisma.AgentGrantModel
+/**
  * Model Memory
  * Something that is remembered of a user. Agents read and write it with the tool `memory`, its user with the API.
  */

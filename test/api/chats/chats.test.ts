@@ -59,6 +59,7 @@ describe('a chat', () => {
     expect(chat).toEqual({
       id: expect.stringMatching(/^chat_[0-9a-z]{26}$/),
       createdAt: expect.any(String),
+      isVisibleToEditors: false,
       updatedAt: chat.createdAt,
       name: '',
       userId: ann.userId,

@@ -229,7 +229,7 @@ async function settleFailure(
       { itemId: lease.itemId, attempt: lease.attempt },
       'the content of an item is not in this file store; the item is given back',
     );
-    await storage.indexing.release(lease);
+    await storage.indexing.release(lease, true);
     return { kind: 'retry', afterMs: Math.min(missingRetryMaxMs, 1_000 * 2 ** lease.attempt) };
   }
   if (failure.errorCode === 'INTERNAL')

@@ -122,7 +122,12 @@ async function planOf(given: SubagentTask, parent: SubagentParent, limits: Subag
   const own = await deps.subagentPlan?.(plan.charge, agent.id, question);
   if (own === undefined) throw new DomainError('NOT_FOUND', `${agent.name} is gone, or may not be asked any more`);
   const { maxTokens = limits.outputTokensMax } = own.parameters;
-  return { ...own, parameters: { ...own.parameters, maxTokens } };
+  return { ...own, parameters: { ...own.parameters, maxTokens }, askedBy: chainOf(plan) };
+}
+
+/** The agents of a run and above it, the topmost first. */
+function chainOf({ askedBy = [], charge: { agentId } }: RunPlan): readonly string[] {
+  return agentId === null ? askedBy : [...askedBy, agentId];
 }
 
 /**
@@ -152,6 +157,7 @@ function researchPlanOf({ question, task }: SubagentTask, parent: SubagentParent
     isStreaming: true,
     generateCitations: plan.generateCitations,
     charge: plan.charge,
+    ...(plan.askedBy === undefined ? {} : { askedBy: plan.askedBy }),
     ...(plan.inputTokensMax === undefined ? {} : { inputTokensMax: plan.inputTokensMax }),
     ...(plan.knowledge === undefined ? {} : { knowledge: { ...plan.knowledge, question } }),
   };

@@ -67,7 +67,7 @@ const kinds: readonly PartRows[] = [
     one: 'userInput',
     list: 'userInputs',
     mutation: 'UserInput',
-    fields: `${partFields} variableName type label configuration showOnChatCreate orderIndex`,
+    fields: `${partFields} variableName type label configuration showOnChatCreate orderIndex ${warningFields}`,
     create: {
       variableName: 'department',
       type: 'SELECT',

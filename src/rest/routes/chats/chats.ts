@@ -81,7 +81,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     tag: 'Chats',
     spec: 'Create chat for an AI',
     schemas: { Chat: 'CreatedChat' },
-    document: `mutation ($aiId: ID!, $input: CreateChatInput!) { createChat(agentId: $aiId, input: $input) { ${chatFields} seed } }`,
+    document: `mutation ($aiId: ID!, $input: CreateChatInput!) { createChat(agentId: $aiId, input: $input) { ${chatFields} seed isVisibleToEditors } }`,
     body: 'input',
     example: { name: 'Holidays' },
   },
@@ -109,7 +109,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     tag: 'Chats',
     spec: 'Get chat',
     schemas: { Chat: 'ChatDetail' },
-    document: `query ($chatId: ID!) { chat(id: $chatId) { ${chatWithMessages} seed activeRunId } }`,
+    document: `query ($chatId: ID!) { chat(id: $chatId) { ${chatWithMessages} seed isVisibleToEditors activeRunId } }`,
     omitNull: hiddenNulls,
   },
   {

@@ -34,8 +34,9 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     tag,
     spec: 'Attach an existing data source to an AI',
     document: `mutation ($aiId: ID!, $input: AttachDataSourceInput!) {
-      attachDataSource(agentId: $aiId, input: $input) { aiId dataSourceId }
+      attachDataSource(agentId: $aiId, input: $input) { aiId dataSourceId warnings { code message param } }
     }`,
+    omitNull: ['warnings'],
     body: 'input',
     example: { dataSourceId: 'ds_01jd0000000000000000000000' },
   },
@@ -73,8 +74,9 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     tag,
     spec: 'Bulk delete data sources of an AI',
     document: `mutation ($aiId: ID!, $input: BulkDeleteDataSourcesInput!) {
-      bulkDeleteDataSources(agentId: $aiId, input: $input) { aiId dataSourceIds deletedCount detachedCount }
+      bulkDeleteDataSources(agentId: $aiId, input: $input) { aiId dataSourceIds deletedCount detachedCount warnings { code message param } }
     }`,
+    omitNull: ['warnings'],
     body: 'input',
     example: { dataSourceIds: ['ds_01jd0000000000000000000000'] },
   },

@@ -432,6 +432,7 @@ export const ModelName = {
   VectorStore: 'VectorStore',
   VectorStoreFileBatch: 'VectorStoreFileBatch',
   VectorStoreBatchFile: 'VectorStoreBatchFile',
+  AgentGrant: 'AgentGrant',
   Memory: 'Memory',
   Run: 'Run',
   RunEventBatch: 'RunEventBatch',
@@ -467,7 +468,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "chat" | "message" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "chat" | "message" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3061,6 +3062,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    AgentGrant: {
+      payload: Prisma.$AgentGrantPayload<ExtArgs>
+      fields: Prisma.AgentGrantFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AgentGrantFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AgentGrantFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload>
+        }
+        findFirst: {
+          args: Prisma.AgentGrantFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AgentGrantFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload>
+        }
+        findMany: {
+          args: Prisma.AgentGrantFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload>[]
+        }
+        create: {
+          args: Prisma.AgentGrantCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload>
+        }
+        createMany: {
+          args: Prisma.AgentGrantCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AgentGrantCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload>[]
+        }
+        delete: {
+          args: Prisma.AgentGrantDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload>
+        }
+        update: {
+          args: Prisma.AgentGrantUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload>
+        }
+        deleteMany: {
+          args: Prisma.AgentGrantDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AgentGrantUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AgentGrantUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload>[]
+        }
+        upsert: {
+          args: Prisma.AgentGrantUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload>
+        }
+        aggregate: {
+          args: Prisma.AgentGrantAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAgentGrant>
+        }
+        groupBy: {
+          args: Prisma.AgentGrantGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgentGrantGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AgentGrantCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgentGrantCountAggregateOutputType> | number
+        }
+      }
+    }
     Memory: {
       payload: Prisma.$MemoryPayload<ExtArgs>
       fields: Prisma.MemoryFieldRefs
@@ -4689,6 +4764,7 @@ export const AgentScalarFieldEnum = {
   listInPublicCatalog: 'listInPublicCatalog',
   listInTenantCatalog: 'listInTenantCatalog',
   isApprovedByOrg: 'isApprovedByOrg',
+  approvedHash: 'approvedHash',
   chatLogsVisible: 'chatLogsVisible',
   generateCitations: 'generateCitations',
   intermediateStepsVisible: 'intermediateStepsVisible',
@@ -4998,6 +5074,7 @@ export const ChatScalarFieldEnum = {
   lastRunId: 'lastRunId',
   modelId: 'modelId',
   userInputs: 'userInputs',
+  isVisibleToEditors: 'isVisibleToEditors',
   summary: 'summary',
   metadata: 'metadata'
 } as const
@@ -5128,6 +5205,20 @@ export const VectorStoreBatchFileScalarFieldEnum = {
 } as const
 
 export type VectorStoreBatchFileScalarFieldEnum = (typeof VectorStoreBatchFileScalarFieldEnum)[keyof typeof VectorStoreBatchFileScalarFieldEnum]
+
+
+export const AgentGrantScalarFieldEnum = {
+  id: 'id',
+  createdAt: 'createdAt',
+  agentId: 'agentId',
+  orgId: 'orgId',
+  userId: 'userId',
+  connectionId: 'connectionId',
+  askedAgentId: 'askedAgentId',
+  memories: 'memories'
+} as const
+
+export type AgentGrantScalarFieldEnum = (typeof AgentGrantScalarFieldEnum)[keyof typeof AgentGrantScalarFieldEnum]
 
 
 export const MemoryScalarFieldEnum = {
@@ -5749,6 +5840,7 @@ export type GlobalOmitConfig = {
   vectorStore?: Prisma.VectorStoreOmit
   vectorStoreFileBatch?: Prisma.VectorStoreFileBatchOmit
   vectorStoreBatchFile?: Prisma.VectorStoreBatchFileOmit
+  agentGrant?: Prisma.AgentGrantOmit
   memory?: Prisma.MemoryOmit
   run?: Prisma.RunOmit
   runEventBatch?: Prisma.RunEventBatchOmit
