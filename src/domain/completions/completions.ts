@@ -30,7 +30,7 @@ import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { findFiles } from '../files/files.ts';
 import { answersOfCompletion, settleApprovals } from '../runs/approvals.ts';
-import { requireAskable } from '../runs/subagents.ts';
+import { requireNamedParts } from '../runs/named-parts.ts';
 import { chargeTo } from '../usage/charges.ts';
 import { type CompletionInput, type CompletionRequest, readCompletion } from './input.ts';
 import { type GivenPart, questionOf } from './messages.ts';
@@ -128,7 +128,7 @@ export function runCompletion(
     const agent = agentOf(deps, caller, input.model);
     return agent instanceof Promise ? agent.then(start) : start(agent);
   };
-  const allowed = requireAskable(deps, caller, input.tools);
+  const allowed = requireNamedParts(deps, caller, input.tools);
   return allowed instanceof Promise ? allowed.then(answer) : answer();
 }
 

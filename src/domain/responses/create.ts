@@ -17,7 +17,7 @@ import { settleSearchedSources } from '../completions/searched-sources.ts';
 import { requireForcedTool } from '../completions/tool-choice.ts';
 import type { Deps } from '../deps.ts';
 import { type SettledApprovals, settleApprovals } from '../runs/approvals.ts';
-import { requireAskable } from '../runs/subagents.ts';
+import { requireNamedParts } from '../runs/named-parts.ts';
 import { firstEvents, holderOf, type PlacedTurn, queueFull, startPlaced } from '../runs/thread.ts';
 import { answersEarlierCalls, approvalAnswers, requireCalls, resolveItems, toMessages } from './given-items.ts';
 import { type ReadResponse, type ResponseInput, readResponse } from './input.ts';
@@ -57,7 +57,7 @@ export async function beginResponse(
   memory?: ConnectionMemory,
 ): Promise<BegunResponse> {
   const read = readResponse(input, deps.settings, deps.tools);
-  await requireAskable(deps, caller, input.tools);
+  await requireNamedParts(deps, caller, input.tools);
   const place = await findPlace(deps, caller, input, read, memory);
   const found = await findAnswerer(deps, caller, input, place.chat);
   const agent = await settleSearchedSources(deps, caller, read.tools.serviceTools, found.agent);

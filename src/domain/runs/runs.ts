@@ -36,7 +36,7 @@ import { withStandingTools } from '../completions/service-tools.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { answersOfOutputs, settleApprovals } from './approvals.ts';
-import { requireAskable } from './subagents.ts';
+import { requireNamedParts } from './named-parts.ts';
 import { firstEvents, holderOf, queueFull, startPlaced } from './thread.ts';
 
 /** Enough messages to contain the outputs of all calls of a message: no model makes more calls at once. */
@@ -87,7 +87,7 @@ export async function listRunMessages(
 export async function sendMessage(deps: Deps, caller: Caller, chatId: string, input: SendMessageInput): Promise<BegunRun> {
   const chat = await getOwnChat(deps, caller, chatId);
   const message = readMessage(input, deps.settings, deps.tools);
-  await requireAskable(deps, caller, input.tools);
+  await requireNamedParts(deps, caller, input.tools);
   const agent = await settleSearchedSources(deps, caller, message.serviceTools, await agentOfChat(deps, caller, chat));
   const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent)));
   if (agent !== undefined) requireNoToolConflict(input.tools ?? [], agent);
