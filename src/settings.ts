@@ -268,7 +268,10 @@ export const settingsSchema = z.object({
   RUN_LEASE_MS: timeMs(15_000).describe('A stored run whose process is silent for this long is taken over.'),
   MODEL_CONNECT_TIMEOUT_MS: timeMs(10_000).describe('Time for a connection to a model provider.'),
   MODEL_FIRST_BYTE_TIMEOUT_MS: timeMs(120_000).describe('Time until a provider begins to answer.'),
-  MODEL_IDLE_TIMEOUT_MS: timeMs(120_000).describe('Longest silence within an answer.'),
+  MODEL_FIRST_TOKEN_TIMEOUT_MS: timeMs(120_000).describe(
+    'Time until the first token of an answer, thinking included, or until the whole of one that comes in one piece. Comments and empty events of a provider do not count. The next model of a route is asked then.',
+  ),
+  MODEL_IDLE_TIMEOUT_MS: timeMs(120_000).describe('Longest time within an answer without a further token.'),
   MODEL_RETRIES_MAX: whole(2, 0, 10).describe('Further tries before the first token.'),
   ANSWER_MAX_CHARS: count(8_000_000).describe(
     'Longest answer of one run that is kept (text, thinking, calls), in UTF-16 code units of JSON text. A longer answer is cut, as by max_output_tokens.',

@@ -10,7 +10,6 @@ import type { ResponseHead, ResponseItem } from '../../entities/runs/response.ts
 import type { Run } from '../../entities/runs/run.ts';
 import { modelIdOf } from '../agents/agents.ts';
 import { chooseFlow, type FlowTurn } from '../agents/flow-choice.ts';
-import { requireFreeNames } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
 import { agentOf, missingModel } from '../completions/completions.ts';
 import { settleSearchedSources } from '../completions/searched-sources.ts';
@@ -19,9 +18,11 @@ import type { Deps } from '../deps.ts';
 import { type SettledApprovals, settleApprovals } from '../runs/approvals.ts';
 import { requireNamedParts } from '../runs/named-parts.ts';
 import { firstEvents, holderOf, type PlacedTurn, queueFull, startPlaced } from '../runs/thread.ts';
+import { requireFreeNames } from '../runs/tool-names.ts';
 import { answersEarlierCalls, approvalAnswers, requireCalls, resolveItems, toMessages } from './given-items.ts';
 import { type ReadResponse, type ResponseInput, readResponse } from './input.ts';
 import type { ConnectionMemory } from './memory.ts';
+import { agentInMode } from './modes.ts';
 import { findPlace, historyOfPlace, type Place } from './place.ts';
 import { type Answerer, echoOf, fileTokensMaxOf, mayReadSkills, planOf, requireRoomFor, storedRequestOf } from './request.ts';
 import { withListings } from './tool-items.ts';
@@ -63,8 +64,8 @@ export async function beginResponse(
   const agent = await settleSearchedSources(deps, caller, read.tools.serviceTools, found.agent);
   const flow = await chooseFlow(deps, caller, agent, flowTurnOf(read));
   const answerer: Answerer = { ...found, agent, ...(flow === undefined ? {} : { flow }) };
-  requireForcedTool(read.tools.choice, answerer.agent);
-  if (answerer.agent !== undefined) requireFreeNames(read.tools.places, answerer.agent);
+  requireForcedTool(read.tools.choice, agentInMode(deps.tools, read.chatMode, answerer.agent));
+  await requireFreeNames(deps, caller, [...read.tools.places], answerer.agent, read.tools.serviceTools);
   const items = await resolveItems(deps, caller, read.items);
   const id = deps.newId('response');
   const giving = { caller, model: answerer.model, tokensMax: fileTokensMaxOf(deps, read, answerer), runId: id };
@@ -112,7 +113,7 @@ async function beginStateless(deps: Deps, begin: Begin, signal: AbortSignal): Pr
   requireCalls(read.items, items, history);
   const transcript = [...history, ...messages];
   requireRoomFor(read, answerer, transcript, deps.settings.MESSAGES_MAX);
-  const settled = await settleApprovals(deps, caller, approvalAnswers(read.items, items, messages));
+  const settled = await settleAnswers(deps, begin);
   const request = withApprovals(storedRequestOf(deps, input, read, answerer, messages, caller), settled);
   const run = { id, isStreaming: input.stream === true };
   const plan = await planOf(deps, caller, request, answerer, transcript, headOf(deps, begin, null), run);
@@ -126,7 +127,7 @@ async function beginStored(deps: Deps, begin: Begin): Promise<PlacedTurn> {
   await deps.runs.requireRoom(caller);
   if (place.chat === undefined || answersEarlierCalls(items)) requireCalls(read.items, items, await historyOfPlace(deps, place));
   requireRoomFor(read, answerer, [...(await historyOfPlace(deps, place)), ...messages], deps.settings.MESSAGES_MAX);
-  const settled = await settleApprovals(deps, caller, approvalAnswers(read.items, items, messages));
+  const settled = await settleAnswers(deps, begin);
   let isFork = place.isCut === true;
   for (let attempt = 0; attempt < forksMax; attempt += 1) {
     const result = await deps.storage.threads.begin(await turnOf(deps, begin, settled, isFork));
@@ -183,6 +184,20 @@ async function turnOf(deps: Deps, begin: Begin, settled: SettledApprovals, isFor
     leaseMs: deps.settings.RUN_LEASE_MS,
     holder: holderOf(deps, read.secrets),
   };
+}
+
+/**
+ * The answers of the request to calls that wait for approval, checked.
+ *
+ * @throws DomainError as `settleApprovals`; UNSUPPORTED_VALUE for an approval in chat mode `chat`, which makes no call of the service.
+ */
+function settleAnswers(deps: Deps, { caller, read, items, messages }: Begin): Promise<SettledApprovals> {
+  const answers = approvalAnswers(read.items, items, messages);
+  if (read.chatMode === 'chat' && answers.some(({ approves, isPast }) => approves && isPast !== true)) {
+    const message = 'input approves a call, and chat_mode "chat" makes none: approve it with "execute", or refuse it';
+    throw new DomainError('UNSUPPORTED_VALUE', message, { param: 'input' });
+  }
+  return settleApprovals(deps, caller, answers);
 }
 
 function withApprovals(request: StoredRequest, { approvals }: SettledApprovals): StoredRequest {

@@ -112,12 +112,13 @@ export function readResponse(
 
 /** Refuses a forced call of a tool that the mode does not offer: `chat` offers no tools of the service, `plan` only those that read. */
 function requireOffered(
-  { choice: { choice, forcedTool }, functions, serviceTools }: ResponseTools,
+  { choice: { choice, forcedTool, isUnmet }, functions, serviceTools }: ResponseTools,
   chatMode: ChatMode,
   registry: ToolRegistry,
   faults: Faults,
 ): void {
-  if (chatMode === 'execute' || !isForcing(choice)) return;
+  // What only a tool of the agent can satisfy is checked once the agent is known: see `requireForcedTool`.
+  if (chatMode === 'execute' || !isForcing(choice) || isUnmet === true) return;
   const isNamed = (tool: EnabledTool) =>
     forcedTool === undefined
       ? choice === 'required' || registry.namesOf(tool).includes(choice.name)

@@ -129,10 +129,16 @@ function formedCall(
     case 'file_search':
       return {
         ...{ id, type: 'file_search_call', status, queries: form.queries },
-        results: includes.includes('file_search_call.results') ? form.results.map(fileResultOf) : null,
+        results:
+          includes.includes('file_search_call.results') && result?.isHidden !== true ? form.results.map(fileResultOf) : null,
       };
     case 'mcp': {
-      const shown = { name: form.tool, arguments: args, output: result?.output ?? null, error: result?.error?.message ?? null };
+      const shown = {
+        name: form.tool,
+        arguments: args,
+        output: result === undefined ? null : shownOutput(result),
+        error: result?.error?.message ?? null,
+      };
       const made = result?.files === undefined ? {} : { files: result.files.map(filePartOf) };
       return {
         ...{ id, type: 'mcp_call', status, server_label: form.serverLabel },
@@ -227,6 +233,7 @@ export function usageOf(usage: Usage): WireObject {
     output_tokens: usage.outputTokens,
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
     total_tokens: usage.inputTokens + usage.outputTokens,
+    ...(usage.isEstimated === true ? { estimated: true } : {}),
   };
 }
 
@@ -244,7 +251,8 @@ export function flowStepOf({ stepId, type, status, input, output, durationMs }: 
   return { step_id: stepId, type, status, input, output, duration_ms: durationMs };
 }
 
-function selectionOf({ provider, model, fallbackChain, latencyHints }: SelectionMetadata): WireObject {
+/** Which model answered, in the form of the wire. */
+export function selectionOf({ provider, model, fallbackChain, latencyHints }: SelectionMetadata): WireObject {
   return {
     provider,
     model,

@@ -15,7 +15,7 @@ import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { type ChosenFlow, chooseFlow, flowPlanOf, toolsOfFlow } from '../agents/flow-choice.ts';
 import { parametersOf } from '../agents/options.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
-import { requireNoToolConflict, withAgentTools } from '../agents/tools.ts';
+import { withAgentTools } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
 import { getOwnChat } from '../chats/chats.ts';
 import {
@@ -38,6 +38,7 @@ import { Faults } from '../faults.ts';
 import { answersOfOutputs, settleApprovals } from './approvals.ts';
 import { requireNamedParts } from './named-parts.ts';
 import { firstEvents, holderOf, queueFull, startPlaced } from './thread.ts';
+import { functionsAmong, requireFreeNames } from './tool-names.ts';
 
 /** Enough messages to contain the outputs of all calls of a message: no model makes more calls at once. */
 const lastMessagesSeen = 300;
@@ -79,18 +80,25 @@ export async function listRunMessages(
  * Sends a message to a chat of the caller and begins the run that answers it. The run goes on when the caller leaves. While another run
  * answers in the chat, `threadMode` says what becomes of the message (docs/responses.md, "Threads").
  *
+ * @param isWhole  whether the answer is read at its end only.
  * @returns the run that answers the message: a new one, which may wait, or the one that the message joined. Follow it with `followRun`.
  * @throws DomainError NOT_FOUND, FORBIDDEN, MODEL_NOT_FOUND, THREAD_QUEUE_FULL, OVERLOADED, or with every fault of the input.
  *
  * Cost: one transaction; files and addresses of the prompt are read before (domain/chats/prompt-files.ts).
  */
-export async function sendMessage(deps: Deps, caller: Caller, chatId: string, input: SendMessageInput): Promise<BegunRun> {
+export async function sendMessage(
+  deps: Deps,
+  caller: Caller,
+  chatId: string,
+  input: SendMessageInput,
+  isWhole = false,
+): Promise<BegunRun> {
   const chat = await getOwnChat(deps, caller, chatId);
   const message = readMessage(input, deps.settings, deps.tools);
   await requireNamedParts(deps, caller, input.tools);
   const agent = await settleSearchedSources(deps, caller, message.serviceTools, await agentOfChat(deps, caller, chat));
   const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent)));
-  if (agent !== undefined) requireNoToolConflict(input.tools ?? [], agent);
+  await requireFreeNames(deps, caller, functionsAmong(input.tools ?? []), agent, message.serviceTools);
   const turn = {
     override: message.options.override,
     chatMode: messageChatMode,
@@ -103,6 +111,7 @@ export async function sendMessage(deps: Deps, caller: Caller, chatId: string, in
     ...requestOf(chat, agent, message, input.date ?? deps.now(), flow),
     ...routingFor(deps, model.id, message.options),
     hidesSteps,
+    ...(isWhole ? { isWhole } : {}),
   };
   const context = await contextOfPrompt(deps, caller, chat, message.parts, model, request.inputTokensMax);
   await deps.runs.requireRoom(caller);
@@ -142,7 +151,13 @@ export async function sendMessage(deps: Deps, caller: Caller, chatId: string, in
  * @throws DomainError NOT_FOUND for a message without calls; INVALID_VALUE for unknown ids; MISSING_REQUIRED_PARAMETER when some
  * are missing; TOOL_OUTPUT_CONFLICT when they were answered or the chat went on; and like `sendMessage`.
  */
-export async function submitToolOutputs(deps: Deps, caller: Caller, chatId: string, input: SubmitToolOutputsInput): Promise<Run> {
+export async function submitToolOutputs(
+  deps: Deps,
+  caller: Caller,
+  chatId: string,
+  input: SubmitToolOutputsInput,
+  isWhole = false,
+): Promise<Run> {
   const chat = await getOwnChat(deps, caller, chatId);
   const { outputs, secrets, options } = readToolOutputs(input);
   const { systemMessageId } = input;
@@ -162,9 +177,13 @@ export async function submitToolOutputs(deps: Deps, caller: Caller, chatId: stri
   const answers = answersOfOutputs(calls, outputs, faults);
   faults.throwIfAny();
   const { approvals, ids: approvalIds } = await settleApprovals(deps, caller, answers);
-  const { approvals: _earlier, ...asked } = before.request as StoredRequest;
+  const { approvals: _earlier, isWhole: _wasWhole, ...asked } = before.request as StoredRequest;
   const hidesSteps = asked.hidesSteps && !showsSteps(caller, agent, options);
-  const request = { ...asked, chatName: null, hidesSteps, ...(approvals === undefined ? {} : { approvals }) };
+  const request = {
+    ...{ ...asked, chatName: null, hidesSteps },
+    ...(approvals === undefined ? {} : { approvals }),
+    ...(isWhole ? { isWhole } : {}),
+  };
   await deps.runs.requireRoom(caller);
   const run = newRun(deps, caller, { chat, modelId: model.id, request, secrets });
   const result = await deps.storage.chats.startTurn({

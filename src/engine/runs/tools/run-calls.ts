@@ -14,9 +14,9 @@ import { unknownOutcome, unknownOutcomeOf } from './unknown-outcome.ts';
 
 /** The part of a run that its tool calls work with. */
 interface CallParts {
-  readonly plan: Pick<RunPlan, 'charge'>;
+  readonly plan: Pick<RunPlan, 'charge' | 'hidesSteps'>;
   readonly start: LoopStart;
-  readonly deps: Pick<LoopDeps, 'logger' | 'askApproval'>;
+  readonly deps: Pick<LoopDeps, 'logger' | 'mask' | 'askApproval'>;
   readonly budget: RunBudget;
   readonly output: RunOutput;
   readonly spending: RunSpending;
@@ -93,6 +93,8 @@ export class RunCalls {
       tools: tools.all,
       secrets,
       logger: deps.logger,
+      mask: deps.mask,
+      hidesOutputs: plan.hidesSteps === true,
       trace,
       hold,
       keyPrefix,

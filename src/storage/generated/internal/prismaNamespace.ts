@@ -5224,7 +5224,8 @@ export const UsageEntryScalarFieldEnum = {
   inputTokens: 'inputTokens',
   outputTokens: 'outputTokens',
   cachedTokens: 'cachedTokens',
-  reasoningTokens: 'reasoningTokens'
+  reasoningTokens: 'reasoningTokens',
+  isEstimated: 'isEstimated'
 } as const
 
 export type UsageEntryScalarFieldEnum = (typeof UsageEntryScalarFieldEnum)[keyof typeof UsageEntryScalarFieldEnum]
