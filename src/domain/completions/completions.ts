@@ -30,9 +30,8 @@ import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { findFiles } from '../files/files.ts';
 import { answersOfCompletion, settleApprovals } from '../runs/approvals.ts';
-import { requireOwnImages } from '../runs/given-images.ts';
 import { missingGrants } from '../runs/missing-grants.ts';
-import { requireAskable } from '../runs/subagents.ts';
+import { requireNamedParts } from '../runs/named-parts.ts';
 import { functionsAmong, requireFreeNames } from '../runs/tool-names.ts';
 import { chargeTo } from '../usage/charges.ts';
 import { type CompletionInput, type CompletionRequest, readCompletion } from './input.ts';
@@ -136,9 +135,8 @@ export function runCompletion(
     const agent = agentOf(deps, caller, input.model);
     return agent instanceof Promise ? agent.then(start) : start(agent);
   };
-  const allowed = requireAskable(deps, caller, input.tools);
-  const own = requireOwnImages(deps, caller, input.tools);
-  return allowed === undefined && own === undefined ? answer() : Promise.all([allowed, own]).then(answer);
+  const allowed = requireNamedParts(deps, caller, input.tools);
+  return allowed instanceof Promise ? allowed.then(answer) : answer();
 }
 
 function flowTurnOf({ options, messages, toolChoice }: CompletionRequest): FlowTurn {

@@ -16,6 +16,7 @@ import { Faults } from '../faults.ts';
 import { type CompletionMessageInput, type GivenPart, type Maybe, readMessages } from './messages.ts';
 import {
   isServiceTool,
+  noteLabel,
   readServiceTool,
   readToolSecrets,
   secretMembers,
@@ -115,12 +116,14 @@ export interface ReadTools {
 export function readTools(given: readonly CompletionToolInput[], registry: ToolRegistry, faults: Faults): ReadTools {
   const enabled: EnabledTool[] = [];
   const secrets: Record<string, string> = {};
+  const labels = new Set<unknown>();
   for (const [index, tool] of given.entries()) {
     const at = `tools[${index}]`;
     if (tool.type === 'function') continue;
     const wire = isServiceTool(tool.type) ? wireForm(tool) : undefined;
     const read = wire === undefined ? undefined : readServiceTool(wire, at, registry, inCamelCase(faults));
     if (wire !== undefined) Object.assign(secrets, readToolSecrets(wire, at, faults));
+    noteLabel(read, at, labels, inCamelCase(faults));
     if (read !== undefined) enabled.push(read);
     else faults.add(`${at}.type`, unknownToolType(at), 'UNKNOWN_TOOL_TYPE');
   }

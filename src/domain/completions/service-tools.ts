@@ -42,6 +42,9 @@ export function readServiceTool(
   const isWellFormed = readWire(responseToolParam, plain, at, faults) !== undefined;
   checkToolMembers(plain, at, faults);
   if (type === undefined) return undefined;
+  if (allowsNothing(tool.allowed_tools)) {
+    faults.add(`${at}.allowed_tools`, `${at}.allowed_tools must name at least one tool; leave it out to allow all`);
+  }
   const kind = registry.find(type);
   if (!mayBeUnavailable && (kind === undefined || kind.unavailable !== undefined)) {
     faults.add(`${at}.type`, `${at}.type: ${unavailableText(type, registry)}`, 'TOOL_NOT_AVAILABLE');
@@ -53,6 +56,20 @@ export function readServiceTool(
     kind?.check?.(enabled.options, at, mayBeUnavailable ? withoutUnserved(faults) : faults);
   }
   return enabled;
+}
+
+function allowsNothing(allowed: unknown): boolean {
+  const names = isObject(allowed) ? allowed.tool_names : allowed;
+  return Array.isArray(names) && names.length === 0;
+}
+
+/** Notes a tool of type `mcp` whose label another one has. @param labels  those seen before. */
+export function noteLabel(tool: EnabledTool | undefined, at: string, labels: Set<unknown>, faults: FaultNotes): void {
+  if (tool?.type !== 'mcp') return;
+  const { server_label: label } = tool.options;
+  if (labels.has(label))
+    faults.add(`${at}.server_label`, `${at}.server_label: another tool has this label; each server has its own`);
+  labels.add(label);
 }
 
 /** Another instance may serve what this one cannot. */

@@ -18,9 +18,8 @@ import { requireReadableTools } from '../completions/requested-tools.ts';
 import { requireForcedTool } from '../completions/tool-choice.ts';
 import type { Deps } from '../deps.ts';
 import { type SettledApprovals, settleApprovals } from '../runs/approvals.ts';
-import { requireOwnImages } from '../runs/given-images.ts';
 import { missingGrants } from '../runs/missing-grants.ts';
-import { requireAskable } from '../runs/subagents.ts';
+import { requireNamedParts } from '../runs/named-parts.ts';
 import { firstEvents, holderOf, type PlacedTurn, queueFull, startPlaced } from '../runs/thread.ts';
 import { requireFreeNames } from '../runs/tool-names.ts';
 import { answersEarlierCalls, approvalAnswers, requireCalls, resolveItems, toMessages } from './given-items.ts';
@@ -62,8 +61,7 @@ export async function beginResponse(
   memory?: ConnectionMemory,
 ): Promise<BegunResponse> {
   const read = readResponse(input, deps.settings, deps.tools);
-  await requireAskable(deps, caller, input.tools);
-  await requireOwnImages(deps, caller, input.tools);
+  await requireNamedParts(deps, caller, input.tools);
   const place = await findPlace(deps, caller, input, read, memory);
   const found = await findAnswerer(deps, caller, input, place.chat);
   const { agent } = found;

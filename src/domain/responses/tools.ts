@@ -7,6 +7,7 @@ import { readWire } from '../../wire/read.ts';
 import { functionToolParam } from '../../wire/responses/tools.ts';
 import {
   isServiceTool,
+  noteLabel,
   readServiceTool,
   readToolSecrets,
   secretMembers,
@@ -79,10 +80,12 @@ function readTools(given: unknown, toolsMax: number, registry: ToolRegistry, fau
   }
   faults.requireCount('tools', given, toolsMax);
   const listed: readonly unknown[] = given.slice(0, toolsMax);
+  const labels = new Set<unknown>();
   const enabled = new Map(
     listed.flatMap((tool, index) => {
       const read =
         isObject(tool) && isServiceTool(tool.type) ? readServiceTool(tool, `tools[${index}]`, registry, faults) : undefined;
+      noteLabel(read, `tools[${index}]`, labels, faults);
       return read === undefined ? [] : [[tool, read] as const];
     }),
   );

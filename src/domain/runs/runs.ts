@@ -36,9 +36,8 @@ import { withStandingTools } from '../completions/service-tools.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { answersOfOutputs, settleApprovals } from './approvals.ts';
-import { requireOwnImages } from './given-images.ts';
 import { missingGrants } from './missing-grants.ts';
-import { requireAskable } from './subagents.ts';
+import { requireNamedParts } from './named-parts.ts';
 import { firstEvents, holderOf, queueFull, startPlaced } from './thread.ts';
 import { functionsAmong, requireFreeNames } from './tool-names.ts';
 
@@ -97,8 +96,7 @@ export async function sendMessage(
 ): Promise<BegunRun> {
   const chat = await getOwnChat(deps, caller, chatId);
   const message = readMessage(input, deps.settings, deps.tools);
-  await requireAskable(deps, caller, input.tools);
-  await requireOwnImages(deps, caller, input.tools);
+  await requireNamedParts(deps, caller, input.tools);
   const agent = await agentOfChat(deps, caller, chat);
   await requireReadableTools(deps, caller, { enabled: message.serviceTools, written: input.tools }, agent);
   const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent)));

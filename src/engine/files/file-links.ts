@@ -13,7 +13,7 @@ export interface FileLinkDeps {
 /** What a signed link opens: a file of a chat, or the bytes of a file that a stateless run made. */
 export type FileTicket =
   | { readonly chatId: string; readonly fileId: string }
-  | { readonly blobKey: string; readonly filename: string; readonly sizeBytes: number };
+  | { readonly blobKey: string; readonly filename: string; readonly sizeBytes: number; readonly mimeType?: string };
 
 /** Long enough to read an answer and to open its files, too short for a collection of links. */
 export const fileLinkLifeMs = 60 * 60 * 1_000;

@@ -58,6 +58,7 @@ export function readToolData(
   }
   if (type === 'API_FUNCTION') addFaults(param, apiFaults(extracted.data), faults);
   else readDescription(param, extracted.data, faults);
+  if (type === 'MCP_SERVER') addFaults(param, serverFaults(extracted.data), faults);
   if (type === 'CLIENT_FUNCTION') addFaults(param, schemaFaults(extracted.data.parameters), faults);
   return extracted;
 }
@@ -69,9 +70,32 @@ function checkToolMembers(param: string, type: AgentToolType, data: JsonObject, 
 
 function apiFaults(data: JsonObject): readonly DataFault[] {
   const faults: DataFault[] = [];
-  readApiFunction(data, faults);
+  const tool = readApiFunction(data, faults);
+  for (const { name, value } of tool?.headers ?? []) {
+    const isConstant = value.every(({ kind }) => kind === 'text' || kind === 'secret');
+    if (isIdempotencyKey(name) && isConstant) faults.push({ path: `.headers.${name}`, message: constantKey });
+  }
   return faults;
 }
+
+const constantKey =
+  'must hold an argument of the call, such as {order}: with the same key for every call, the API makes the first one only. Without the header, each call has a key of its own';
+
+function isIdempotencyKey(name: string): boolean {
+  return name.toLowerCase() === 'idempotency-key';
+}
+
+function serverFaults({ headers, url, command }: JsonObject): readonly DataFault[] {
+  const names = typeof headers === 'object' && headers !== null ? Object.keys(headers) : [];
+  const keys = names.filter(isIdempotencyKey).map((name) => ({ path: `.headers.${name}`, message: ownKey }));
+  const isBoth = typeof url === 'string' && command !== undefined && command !== null;
+  return [
+    ...keys,
+    ...(isBoth ? [{ path: '.command', message: 'and url exclude each other: a server is a program or an address' }] : []),
+  ];
+}
+
+const ownKey = 'must not be given: each call has a key of its own';
 
 function schemaFaults(parameters: unknown): readonly DataFault[] {
   if (parameters === undefined || parameters === null) return [];
