@@ -11,10 +11,10 @@ import { beginResponse } from '../domain/responses/create.ts';
 import type { ResponseInput } from '../domain/responses/input.ts';
 import { ConnectionMemory } from '../domain/responses/memory.ts';
 import { responseError } from '../domain/responses/wire.ts';
-import { RunFold } from '../engine/runs/fold.ts';
 import { asSpan } from '../engine/tracing/tracing.ts';
 import type { Caller } from '../entities/accounts/caller.ts';
 import { DomainError, type ErrorCode, errorBody, isWithoutKey } from '../entities/errors.ts';
+import { isTerminal, type RunEvent, type RunSnapshot } from '../entities/runs/event.ts';
 import { inputCheck } from '../graphql/builder/nested-access.ts';
 import { authenticate, type KeyCheck } from '../http/authenticate/authenticate.ts';
 import { keyCheckOf } from '../http/authenticate/key-check.ts';
@@ -281,14 +281,14 @@ class Connection {
         this.#parts.checkInput?.(caller, { input });
         return beginResponse(deps, caller, { ...input, stream: true }, request.signal, this.#memory);
       });
-      const fold = new RunFold();
+      let run: RunSnapshot | undefined;
       for await (const batch of begun.events.batches()) {
         projection.project(batch);
-        fold.add(batch);
+        // The last event carries the whole run, so nothing is added up here.
+        run = ended(batch) ?? run;
         if (this.#parts.stream.writableNeedDrain) await this.#drained();
       }
-      const run = fold.snapshot();
-      if (run.status === 'failed') this.#memory.forget(input.previousResponseId);
+      if (run === undefined || run.status === 'failed') this.#memory.forget(input.previousResponseId);
       else if (run.status !== 'cancelled' && begun.transcript !== undefined) this.#memory.keep(run, begun.transcript);
     } catch (error) {
       leave();
@@ -342,6 +342,11 @@ class Connection {
     if (socket.bufferedAmount > deps.settings.SSE_BUFFER_MAX_BYTES * 4) socket.terminate();
     else socket.send(json);
   }
+}
+
+function ended(batch: readonly RunEvent[]): RunSnapshot | undefined {
+  const last = batch.at(-1);
+  return last !== undefined && isTerminal(last) && 'run' in last ? last.run : undefined;
 }
 
 function wireParam(param: string | null, names: MemberNames): string | null {

@@ -12,7 +12,7 @@ import { registerFileExpiry } from '../domain/files/files.ts';
 import { registerUploadExpiry } from '../domain/files/uploads.ts';
 import { registerIdempotencySweep } from '../domain/idempotency.ts';
 import { registerVectorStoreExpiry } from '../domain/knowledge/vector-stores/detach.ts';
-import { registerRunEventSweep } from '../domain/runs/runs.ts';
+import { registerApprovalSweep, registerRunEventSweep } from '../domain/runs/runs.ts';
 import { createSubagentPlan } from '../domain/runs/subagents.ts';
 import { parseDnsServers } from '../engine/egress/dns-servers.ts';
 import { createEgress } from '../engine/egress/egress.ts';
@@ -124,6 +124,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     registerAuditSweep(deps);
     registerOrphanSweep(deps);
     registerRunEventSweep(deps);
+    registerApprovalSweep(deps);
     registerChatFileSweep(deps);
     registerFileExpiry(deps);
     registerUploadExpiry(deps);

@@ -1,6 +1,7 @@
 import type { Settings } from '../settings.ts';
 import { type AccountStore, createAccountStore } from './accounts/accounts.ts';
 import { type ApiKeyStore, createApiKeyStore } from './accounts/api-keys.ts';
+import { createEndedSessionStore, type EndedSessionStore } from './accounts/ended-sessions.ts';
 import { createGroupStore, type GroupStore } from './accounts/groups.ts';
 import { createMembershipStore, type MembershipStore } from './accounts/memberships.ts';
 import { createOrganizationStore, type OrganizationStore } from './accounts/organizations.ts';
@@ -12,6 +13,7 @@ import { type AgentCategoryStore, createAgentCategoryStore } from './agents/cate
 import { type AgentImportStore, createAgentImportStore } from './agents/imports.ts';
 import { type AgentPartStore, createAgentPartStore } from './agents/parts/parts.ts';
 import { type AgentRatingStore, createAgentRatingStore } from './agents/ratings.ts';
+import { createToolNameStore, type ToolNameStore } from './agents/tool-names.ts';
 import { type AuditBatch, createAuditBatch } from './audit/batch.ts';
 import { type AuditEntryStore, createAuditEntryStore } from './audit/entries.ts';
 import { createUnseenContent, type UnseenContent } from './audit/unseen-content.ts';
@@ -45,6 +47,7 @@ import { createSyncStore, type SyncStore } from './knowledge/syncing/syncing.ts'
 import { createVectorStoreBatchStore, type VectorStoreBatchStore } from './knowledge/vector-stores/batches.ts';
 import { createVectorStoreStore, type VectorStoreStore } from './knowledge/vector-stores/stores.ts';
 import { createMemoryStore, type MemoryStore } from './memories/memories.ts';
+import { type ApprovalStore, createApprovalStore } from './runs/approvals.ts';
 import { createRunEventStore, type RunEventStore } from './runs/events.ts';
 import { createResponseStore, type ResponseStore } from './runs/responses.ts';
 import { createRunStore, type RunStore } from './runs/runs.ts';
@@ -99,6 +102,11 @@ export interface Storage {
   readonly threads: ThreadStore;
   readonly idempotency: IdempotencyStore;
   readonly connections: ConnectionStore;
+  readonly approvals: ApprovalStore;
+  /** Names of agents for MCP clients. */
+  readonly toolNames: ToolNameStore;
+  /** Sessions of MCP clients that have ended. */
+  readonly endedSessions: EndedSessionStore;
   readonly connectionAttempts: ConnectionAttemptStore;
   readonly dataSources: DataSourceStore;
   readonly connectedSources: ConnectedSourceStore;
@@ -189,6 +197,9 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     threads: createThreadStore(db, signals),
     idempotency: createIdempotencyStore(db),
     connections: createConnectionStore(db),
+    approvals: createApprovalStore(db),
+    toolNames: createToolNameStore(db),
+    endedSessions: createEndedSessionStore(db),
     connectionAttempts: createConnectionAttemptStore(db),
     dataSources: createDataSourceStore(db, signals),
     connectedSources: createConnectedSourceStore(db, signals),

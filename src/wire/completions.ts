@@ -221,6 +221,9 @@ const chunk = component('CompletionChunk', 'A piece of a streamed reply.', {
   flow_steps: list('With the last chunk: the finished steps of the flow that answered, where they are shown.', flowStepWire)
     .meta({ ...isExtension, ...behaves('flow-steps') })
     .optional(),
+  selection_metadata: reference('ResponseSelection', 'With the last chunk: which model answered and how it was chosen.')
+    .meta({ ...isExtension, ...behaves('selection-metadata') })
+    .optional(),
   warnings: list('With the last chunk: what of the agent has no effect; absent when everything has.', reference('Warning'))
     .meta({ ...isExtension, ...behaves('warnings') })
     .optional(),

@@ -39,6 +39,8 @@ export interface AgentListQuery {
   readonly approvedByOrg?: boolean | null | undefined;
   /** Searched in name and description, ignoring case; blank matches all. */
   readonly search?: string | null | undefined;
+  /** Only agents of the caller's organization. */
+  readonly isOwnOrganization?: boolean;
 }
 
 const searchLengthMax = 200;
@@ -87,7 +89,10 @@ export async function listAgents(
   if (typeof groupId === 'string' && !(await seesGroup(deps, caller, groupId))) {
     return pageOf<AgentView>([], page, timeKey, async () => 0);
   }
-  return deps.storage.agents.list(listFilter(caller, query), narrowing(query), viewerOf(caller), page, members);
+  const listed = listFilter(caller, query);
+  const atHome: AgentFilter = { agent: 'in-organization', orgId: caller.orgId };
+  const shown = query.isOwnOrganization === true ? { all: [listed, atHome] } : listed;
+  return deps.storage.agents.list(shown, narrowing(query), viewerOf(caller), page, members);
 }
 
 function listFilter(caller: Caller, { scope, catalog }: AgentListQuery): AgentFilter {

@@ -46,7 +46,7 @@ export function runWarnings(
 
 const toolsNotUsed = 'The tools of the request are not offered: a flow of the AI answers, whose steps say what is called';
 const skillNotUsed =
-  'The skills of the AI are not offered: a flow answers, or the tool_choice of the request leaves use_skill out';
+  'The skills of the AI are not offered: a flow answers, or the chat_mode or the tool_choice of the request leaves use_skill out';
 const flowNotRun =
   'The flow of the AI does not answer: it answers new messages in chat_mode "execute", not outputs of tools or other modes';
 

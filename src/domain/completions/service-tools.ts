@@ -46,7 +46,9 @@ export function readServiceTool(
   if (!mayBeUnavailable && (kind === undefined || kind.unavailable !== undefined)) {
     faults.add(`${at}.type`, `${at}.type: ${unavailableText(type, registry)}`, 'TOOL_NOT_AVAILABLE');
   }
-  const enabled = enabledToolOf(type, plain);
+  // A standing tool is the agent's: no secret of a request is for it.
+  const hasSecrets = !mayBeUnavailable && secretMembers.some((member) => tool[member] !== undefined && tool[member] !== null);
+  const enabled = { ...enabledToolOf(type, plain), ...(hasSecrets ? { hasSecrets } : {}) };
   if (kind?.unavailable === undefined && isWellFormed) {
     kind?.check?.(enabled.options, at, mayBeUnavailable ? withoutUnserved(faults) : faults);
   }

@@ -1,6 +1,7 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
-import type { ConnectedType, DataSource } from '../../entities/knowledge/data-source.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { type ConnectedType, type DataSource, missingSettings } from '../../entities/knowledge/data-source.ts';
 import type { NewConnectedSource } from '../../storage/knowledge/connected-sources.ts';
 import { visibleDataSources } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
@@ -10,7 +11,7 @@ import { requireRoom } from './sources.ts';
  * Makes sources of a connected kind, attaches them, and queues their first synchronization. All or none.
  *
  * @returns the new sources, INITIALIZED; their later status is read from the sources.
- * @throws DomainError CONFLICT when the agent has its most sources already.
+ * @throws DomainError CONFLICT when the agent has its most sources already; UNSUPPORTED_VALUE naming the settings without which no run could read.
  */
 export async function addConnectedSources(
   deps: Deps,
@@ -19,6 +20,11 @@ export async function addConnectedSources(
   type: ConnectedType,
   sources: readonly Pick<NewConnectedSource, 'name' | 'refreshPeriod' | 'data'>[],
 ): Promise<readonly DataSource[]> {
+  const missing = missingSettings(type, deps.settings);
+  if (missing.length > 0) {
+    const message = `sources of the type ${type} cannot be read here: the operator has to set ${missing.join(' and ')}`;
+    throw new DomainError('UNSUPPORTED_VALUE', message, { param: 'type' });
+  }
   await requireRoom(deps, agent.id, sources.length);
   const createdAt = deps.now();
   const rows = sources.map((source) => ({

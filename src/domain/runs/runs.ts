@@ -15,7 +15,7 @@ import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { type ChosenFlow, chooseFlow, flowPlanOf, toolsOfFlow } from '../agents/flow-choice.ts';
 import { parametersOf } from '../agents/options.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
-import { requireNoToolConflict, withAgentTools } from '../agents/tools.ts';
+import { withAgentTools } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
 import { getOwnChat } from '../chats/chats.ts';
 import {
@@ -35,9 +35,10 @@ import { settleSearchedSources } from '../completions/searched-sources.ts';
 import { withStandingTools } from '../completions/service-tools.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { approvalsOfOutputs } from './approvals.ts';
+import { answersOfOutputs, settleApprovals } from './approvals.ts';
 import { requireAskable } from './subagents.ts';
 import { firstEvents, holderOf, queueFull, startPlaced } from './thread.ts';
+import { functionsAmong, requireFreeNames } from './tool-names.ts';
 
 /** Enough messages to contain the outputs of all calls of a message: no model makes more calls at once. */
 const lastMessagesSeen = 300;
@@ -79,18 +80,25 @@ export async function listRunMessages(
  * Sends a message to a chat of the caller and begins the run that answers it. The run goes on when the caller leaves. While another run
  * answers in the chat, `threadMode` says what becomes of the message (docs/responses.md, "Threads").
  *
+ * @param isWhole  whether the answer is read at its end only.
  * @returns the run that answers the message: a new one, which may wait, or the one that the message joined. Follow it with `followRun`.
  * @throws DomainError NOT_FOUND, FORBIDDEN, MODEL_NOT_FOUND, THREAD_QUEUE_FULL, OVERLOADED, or with every fault of the input.
  *
  * Cost: one transaction; files and addresses of the prompt are read before (domain/chats/prompt-files.ts).
  */
-export async function sendMessage(deps: Deps, caller: Caller, chatId: string, input: SendMessageInput): Promise<BegunRun> {
+export async function sendMessage(
+  deps: Deps,
+  caller: Caller,
+  chatId: string,
+  input: SendMessageInput,
+  isWhole = false,
+): Promise<BegunRun> {
   const chat = await getOwnChat(deps, caller, chatId);
   const message = readMessage(input, deps.settings, deps.tools);
   await requireAskable(deps, caller, input.tools);
   const agent = await settleSearchedSources(deps, caller, message.serviceTools, await agentOfChat(deps, caller, chat));
   const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent)));
-  if (agent !== undefined) requireNoToolConflict(input.tools ?? [], agent);
+  await requireFreeNames(deps, caller, functionsAmong(input.tools ?? []), agent, message.serviceTools);
   const turn = {
     override: message.options.override,
     chatMode: messageChatMode,
@@ -103,6 +111,7 @@ export async function sendMessage(deps: Deps, caller: Caller, chatId: string, in
     ...requestOf(chat, agent, message, input.date ?? deps.now(), flow),
     ...routingFor(deps, model.id, message.options),
     hidesSteps,
+    ...(isWhole ? { isWhole } : {}),
   };
   const context = await contextOfPrompt(deps, caller, chat, message.parts, model, request.inputTokensMax);
   await deps.runs.requireRoom(caller);
@@ -117,6 +126,7 @@ export async function sendMessage(deps: Deps, caller: Caller, chatId: string, in
   });
   const result = await deps.storage.threads.begin({
     ...{ run, events: firstEvents(run.id, warnings), messages: [{ ...said, context }], items: [], previousId: null },
+    approvalIds: [],
     mustBeNewest: false,
     isBackground: true,
     mode: input.threadMode ?? 'collect',
@@ -141,7 +151,13 @@ export async function sendMessage(deps: Deps, caller: Caller, chatId: string, in
  * @throws DomainError NOT_FOUND for a message without calls; INVALID_VALUE for unknown ids; MISSING_REQUIRED_PARAMETER when some
  * are missing; TOOL_OUTPUT_CONFLICT when they were answered or the chat went on; and like `sendMessage`.
  */
-export async function submitToolOutputs(deps: Deps, caller: Caller, chatId: string, input: SubmitToolOutputsInput): Promise<Run> {
+export async function submitToolOutputs(
+  deps: Deps,
+  caller: Caller,
+  chatId: string,
+  input: SubmitToolOutputsInput,
+  isWhole = false,
+): Promise<Run> {
   const chat = await getOwnChat(deps, caller, chatId);
   const { outputs, secrets, options } = readToolOutputs(input);
   const { systemMessageId } = input;
@@ -158,11 +174,16 @@ export async function submitToolOutputs(deps: Deps, caller: Caller, chatId: stri
   const agent = await agentOfChat(deps, caller, chat);
   const model = await modelFor(deps, before.modelId);
   const faults = new Faults();
-  const approvals = approvalsOfOutputs(calls, outputs, faults);
+  const answers = answersOfOutputs(calls, outputs, faults);
   faults.throwIfAny();
-  const { approvals: _earlier, ...asked } = before.request as StoredRequest;
+  const { approvals, ids: approvalIds } = await settleApprovals(deps, caller, answers);
+  const { approvals: _earlier, isWhole: _wasWhole, ...asked } = before.request as StoredRequest;
   const hidesSteps = asked.hidesSteps && !showsSteps(caller, agent, options);
-  const request = { ...asked, chatName: null, hidesSteps, ...(approvals === undefined ? {} : { approvals }) };
+  const request = {
+    ...{ ...asked, chatName: null, hidesSteps },
+    ...(approvals === undefined ? {} : { approvals }),
+    ...(isWhole ? { isWhole } : {}),
+  };
   await deps.runs.requireRoom(caller);
   const run = newRun(deps, caller, { chat, modelId: model.id, request, secrets });
   const result = await deps.storage.chats.startTurn({
@@ -170,6 +191,7 @@ export async function submitToolOutputs(deps: Deps, caller: Caller, chatId: stri
     run,
     leaseMs: deps.settings.RUN_LEASE_MS,
     lastMessages: lastMessagesSeen,
+    approvalIds,
     messages: (last) => {
       // A later message means that the calls were answered, or that the chat went on without them.
       if (last.at(-1)?.id !== systemMessageId) throw toolOutputConflict();
@@ -185,6 +207,13 @@ export async function submitToolOutputs(deps: Deps, caller: Caller, chatId: stri
 }
 
 const sweepEveryMs = 3_600_000;
+
+/** Registers the deletion of approvals that have expired. */
+export function registerApprovalSweep({ jobs, storage }: Deps): void {
+  jobs.every('runs.sweep-approvals', sweepEveryMs, async (signal) => {
+    while (!signal.aborted && (await storage.approvals.sweep()) > 0);
+  });
+}
 
 /** Registers the deletion of events of runs that ended more than RUN_EVENTS_RETENTION_DAYS ago. Their messages stay in the chat. */
 export function registerRunEventSweep({ jobs, settings, storage }: Deps): void {

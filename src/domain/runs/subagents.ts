@@ -1,11 +1,12 @@
 import type { ModelMessage } from '../../engine/models/port.ts';
 import type { Charge, RunPlan } from '../../engine/runs/run-engine.ts';
 import { skillInstructions } from '../../engine/tools/skills/skills.ts';
-import type { AskableAgent } from '../../engine/tools/subagent/ask-tool.ts';
+import { type AskableAgent, askFunctionName } from '../../engine/tools/subagent/ask-tool.ts';
 import type { SubagentPlan } from '../../engine/tools/subagents.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import { DomainError } from '../../entities/errors.ts';
+import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { parametersOf } from '../agents/options.ts';
@@ -46,6 +47,22 @@ function namedAgents(tools: unknown): readonly { readonly id: string; readonly p
       typeof id === 'string' ? [{ id, param: `tools[${index}].agents[${at}]` }] : [],
     );
   });
+}
+
+/** The names of the functions by which some tools `subagent` ask agents that the caller may use; a plain value while the agents are cached. */
+export function askFunctionNames(
+  deps: AgentDeps,
+  caller: Caller,
+  tools: readonly EnabledTool[],
+): readonly string[] | Promise<readonly string[]> {
+  const ids = tools.flatMap(({ type, options: { agents } }) =>
+    type === 'subagent' && Array.isArray(agents) ? agents.map(String) : [],
+  );
+  const found = [...new Set(ids)].map((id) => findFor(deps, asMember(caller), id));
+  const namesOf = (agents: readonly (RunnableAgent | undefined)[]) =>
+    agents.flatMap((agent) => (agent === undefined ? [] : [askFunctionName(agent.name)]));
+  const known = found.flatMap((one) => (one instanceof Promise ? [] : [one]));
+  return known.length === found.length ? namesOf(known) : Promise.all(found).then(namesOf);
 }
 
 /** The agents among some ids that the user of a run may use now, each once, in the given order. */

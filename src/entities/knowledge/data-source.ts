@@ -125,9 +125,14 @@ export interface SourceSettings {
   readonly GITHUB_APP_PRIVATE_KEY?: string | undefined;
 }
 
-/** Why a source cannot be read by this instance. */
+/** The settings that the operator would have to set before sources of a kind can be read. */
+export function missingSettings(type: DataSourceType, settings: SourceSettings): readonly string[] {
+  return (neededSettings[type] ?? []).filter((name) => settings[name] === undefined);
+}
+
+/** Why a source that is there cannot be read by this instance, such as one that came with a bundle. */
 export function sourceWarnings({ type }: Pick<DataSource, 'type'>, settings: SourceSettings): readonly Warning[] {
-  const missing = (neededSettings[type] ?? []).filter((name) => settings[name] === undefined);
+  const missing = missingSettings(type, settings);
   if (missing.length === 0) return [];
   const message = `The source is stored and not read: the operator has to set ${missing.join(' and ')}`;
   return [{ code: 'unsupported_value', message, param: 'type' }];

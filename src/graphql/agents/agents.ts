@@ -79,7 +79,7 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
     chatLogsVisible: t.exposeBoolean('chatLogsVisible', { description: 'Whether its editors may read the chats held with it.' }),
     generateCitations: t.exposeBoolean('generateCitations', { description: 'Whether answers cite passages.' }),
     intermediateStepsVisible: t.exposeBoolean('intermediateStepsVisible', {
-      description: 'Whether users see the steps between question and answer.',
+      description: 'Whether users see the steps between question and answer: searches, steps of flows, and what tools return.',
     }),
     enabledTools: t.field({
       extensions: reads('enabledTools', ...editable),

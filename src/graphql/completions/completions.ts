@@ -46,6 +46,12 @@ const UsageType = builder.objectRef<Usage>('CompletionUsage').implement({
       description: 'Details of the output tokens.',
       resolve: (usage) => usage,
     }),
+    isEstimated: t.boolean({
+      nullable: true,
+      description:
+        'True where the service estimated some of them, because a model was cut off or its provider counted nothing; null where all are counted.',
+      resolve: (usage) => usage.isEstimated ?? null,
+    }),
   }),
 });
 

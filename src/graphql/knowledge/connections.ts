@@ -52,7 +52,7 @@ const LinkedServiceType = builder.objectRef<Connection>('LinkedService').impleme
     accountName: t.exposeString('name', { description: 'The name of the account or the server, for people.' }),
     baseUrl: t.string({
       nullable: true,
-      description: 'The address of a self-hosted service, or of an MCP server.',
+      description: 'The address of the site that WIKI and TRACKER read, or of an MCP server.',
       resolve: (connection, _args, { caller }) => (ownsConnection(caller, connection) ? connection.baseUrl : null),
     }),
     installationId: t.int({
@@ -127,7 +127,10 @@ const StoreOauthTokenInput = builder.inputType('StoreOauthTokenInput', {
     }),
     expiresAt: t.field({ type: 'DateTime', required: false, description: 'When the access token ends.' }),
     scopes: t.stringList({ required: false, description: 'The scopes that the provider granted; at most 100.' }),
-    baseUrl: t.string({ required: false, description: 'The address of a self-hosted service.' }),
+    baseUrl: t.string({
+      required: false,
+      description: "WIKI and TRACKER: the address of the one of the account's sites that is read. Others are refused with 400.",
+    }),
   }),
 });
 
@@ -137,7 +140,7 @@ const StoreRepoHostInstallationInput = builder.inputType('StoreRepoHostInstallat
   fields: (t) => ({
     installationId: t.int({ description: 'Its number, as the host tells it; above 0.' }),
     accountName: t.string({ description: 'The account it is installed in, for people: 1 to 200 characters.' }),
-    baseUrl: t.string({ required: false, description: 'The address of a self-hosted host.' }),
+    baseUrl: t.string({ required: false, description: 'Refused with 400: the address of the host is GITHUB_API_URL.' }),
   }),
 });
 

@@ -44,6 +44,12 @@ export const UsageType = builder.objectRef<Usage>('Usage').implement({
     }),
     cachedTokens: t.exposeInt('cachedTokens', { description: 'Input tokens that the provider read from its cache.' }),
     reasoningTokens: t.exposeInt('reasoningTokens', { description: 'Output tokens that the model spent on thinking.' }),
+    isEstimated: t.boolean({
+      nullable: true,
+      description:
+        'True where the service estimated some of them, because a model was cut off or its provider counted nothing; null where all are counted.',
+      resolve: (usage) => usage.isEstimated ?? null,
+    }),
   }),
 });
 
@@ -117,7 +123,8 @@ export const RunItemType = builder.objectRef<RunItem>('RunItem').implement({
       resolve: (item) => {
         if (item.type === 'message' || item.type === 'reasoning') return item.text;
         if (item.type === 'server_tool_call_output') return shownOutput(item);
-        return resultOf(item)?.output ?? null;
+        const result = resultOf(item);
+        return result === undefined ? null : shownOutput(result);
       },
     }),
     files: t.field({

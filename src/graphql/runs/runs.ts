@@ -183,6 +183,12 @@ builder.mutationFields((t) => ({
   }),
 }));
 
+const inOnePieceArgument = {
+  required: true,
+  defaultValue: false,
+  description: 'The client reads no deltas: a model that breaks off before its end gives nothing where another one can be asked.',
+} as const;
+
 const leaving = 'Leaving stops nothing: `cancelRun` does.';
 
 builder.subscriptionFields((t) => ({
@@ -208,9 +214,10 @@ builder.subscriptionFields((t) => ({
     args: {
       chatId: t.arg.id({ description: 'The id of the chat.' }),
       input: t.arg({ type: SendMessageInput, description: 'The message.' }),
+      inOnePiece: t.arg.boolean(inOnePieceArgument),
     },
-    subscribe: async (_root, { chatId, input }, context) =>
-      context.deps.runs.follow((await send(context, chatId, input)).id, -1, context.signal),
+    subscribe: async (_root, { chatId, input, inOnePiece }, context) =>
+      context.deps.runs.follow((await send(context, chatId, input, inOnePiece)).id, -1, context.signal),
     resolve: (event) => event,
   }),
   toolOutputEvents: t.field({
@@ -219,16 +226,22 @@ builder.subscriptionFields((t) => ({
     args: {
       chatId: t.arg.id({ description: 'The id of the chat.' }),
       input: t.arg({ type: SubmitToolOutputsInput, description: 'The outputs.' }),
+      inOnePiece: t.arg.boolean(inOnePieceArgument),
     },
-    subscribe: async (_root, { chatId, input }, { deps, caller, signal }) =>
-      deps.runs.follow((await submitToolOutputs(deps, caller, chatId, input)).id, -1, signal),
+    subscribe: async (_root, { chatId, input, inOnePiece }, { deps, caller, signal }) =>
+      deps.runs.follow((await submitToolOutputs(deps, caller, chatId, input, inOnePiece)).id, -1, signal),
     resolve: (event) => event,
   }),
 }));
 
 /** Sends a message, and notes for REST's reply headers how it joined another run. */
-async function send(context: GraphContext, chatId: string, input: Parameters<typeof sendMessage>[3]): Promise<BegunRun> {
-  const run = await sendMessage(context.deps, context.caller, chatId, input);
+async function send(
+  context: GraphContext,
+  chatId: string,
+  input: Parameters<typeof sendMessage>[3],
+  inOnePiece = false,
+): Promise<BegunRun> {
+  const run = await sendMessage(context.deps, context.caller, chatId, input, inOnePiece);
   if (run.attached !== undefined) context.notes?.set('x-thread-attached', run.attached);
   return run;
 }

@@ -82,6 +82,11 @@ export type GroupMember = Prisma.GroupMemberModel
  */
 export type Agent = Prisma.AgentModel
 /**
+ * Model AgentToolName
+ * The name that MCP clients call an agent by. It stays when an agent of the same name comes or goes.
+ */
+export type AgentToolName = Prisma.AgentToolNameModel
+/**
  * Model AgentEditor
  * 
  */
@@ -113,9 +118,14 @@ export type Connection = Prisma.ConnectionModel
 export type ConnectionAttempt = Prisma.ConnectionAttemptModel
 /**
  * Model UsedTicket
- * Signed one-time links that have been used. Kept until the expiry of the link.
+ * Signed one-time links that have been used, kept until the expiry of the link; and sessions of MCP clients that have ended.
  */
 export type UsedTicket = Prisma.UsedTicketModel
+/**
+ * Model CallApproval
+ * A call that waits for a person's approval, or has got the answer. Kept until it expires.
+ */
+export type CallApproval = Prisma.CallApprovalModel
 /**
  * Model DataSource
  * A connected body of knowledge. Shared by any number of agents of its organization.

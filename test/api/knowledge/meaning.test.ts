@@ -79,6 +79,17 @@ describe.runIf(hasVectors)('with an embedding model', () => {
     expect((await search([id], 'airship')).passages).toMatchObject([{ scores: { lexical: expect.any(Number) } }]);
   });
 
+  it('a passage that only meaning finds has a place, however many passages have words of the question', async () => {
+    const ids: string[] = [];
+    for (let number = 1; number <= 12; number += 1) ids.push(await added(`Rule ${number} of the shed.`));
+    ids.push(await added('The airship lands at noon.'));
+    for (const id of ids) await served(id);
+    const { passages } = await search(ids, 'zeppelin rule shed');
+    expect(passages).toHaveLength(8);
+    expect(passages.filter(({ text }) => text.includes('airship'))).toMatchObject([{ scores: { lexical: null } }]);
+    expect(passages.map(({ score }) => score)).toEqual(passages.map(({ score }) => score).toSorted((a, b) => b - a));
+  });
+
   it('holds the filters of a search, and asks with what was said before', async () => {
     const { id: agentId } = await make.agent({ owner: ann });
     const text = await added('The airship stands in the yard.', { agentId });
@@ -191,6 +202,10 @@ describe.runIf(hasVectors)('with an embedding model', () => {
       const [row] = await sql('select error_code, error_message from source_embeddings where data_source_id = $1', [id]);
       expect(row).toMatchObject({ error_code: 'LIMIT_REACHED', error_message: expect.stringContaining('may use 1 tokens') });
     });
+    const vectors = { missingCount: 1, errorCode: 'LIMIT_REACHED', errorMessage: expect.stringContaining('may use 1 tokens') };
+    expect((await who.get(`/api/v1/data-sources/${id}`)).body).toMatchObject({ indexStatus: 'INDEXED', vectors });
+    const listed = (await who.get(`/api/v1/ais/${agentId}/data-sources`)).body.data;
+    expect(listed).toMatchObject([{ id, vectors }]);
     expect((await search([id], 'medic', who)).passages).toHaveLength(1);
     await limit(null);
     await served(id, who);

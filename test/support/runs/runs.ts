@@ -96,6 +96,7 @@ export function loopDeps(model: Model, more: Partial<LoopDeps> = {}): LoopDeps {
     ledger: recordingLedger(),
     limits: noLimits,
     tools: registryOf(new Map()),
+    askApproval: async () => undefined,
     filesOf: () => ({
       list: async () => [],
       read: () => Promise.reject(new Error('there are no files')),

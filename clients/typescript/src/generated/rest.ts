@@ -2830,7 +2830,7 @@ export interface components {
             chatLogsVisible: boolean;
             /** @description Whether answers cite passages. */
             generateCitations: boolean;
-            /** @description Whether users see the steps between question and answer. */
+            /** @description Whether users see the steps between question and answer: searches, steps of flows, and what tools return. */
             intermediateStepsVisible: boolean;
             /** @description The model that answers; the default model while none is chosen. */
             modelId: string;
@@ -4223,6 +4223,31 @@ export interface components {
                 reasoningTokens: number;
                 /** @description Both together; in a reply in one piece. */
                 totalTokens?: number;
+                /** @description Whether the service estimated some of them; absent where models counted all. */
+                isEstimated?: boolean;
+            } | null;
+            /** @description Which model answered and how it was chosen. */
+            selection: {
+                /** @description The provider that answered. */
+                provider: string;
+                /** @description Its model. */
+                model: string;
+                /** @description Models that were asked before it and failed, in order. */
+                fallbackChain: {
+                    /** @description Its provider. */
+                    provider: string;
+                    /** @description The model. */
+                    model: string;
+                    /** @description Why it failed. */
+                    reason: string;
+                }[];
+                /** @description How long it took, in milliseconds. */
+                latencyHints: {
+                    /** @description Until the model was asked. */
+                    queueMs: number;
+                    /** @description Until its first token; null when there was none. */
+                    firstTokenMs: number | null;
+                };
             } | null;
             /** @description What of the AI has no effect; absent when everything has. */
             warnings?: components["schemas"]["Warning"][];
@@ -4273,6 +4298,8 @@ export interface components {
                 reasoningTokens: number;
                 /** @description Both together; in a reply in one piece. */
                 totalTokens?: number;
+                /** @description Whether the service estimated some of them; absent where models counted all. */
+                isEstimated?: boolean;
             } | null;
             /** @description Which model answered and how it was chosen. */
             selection: {
@@ -4344,6 +4371,8 @@ export interface components {
                 reasoningTokens: number;
                 /** @description Both together; in a reply in one piece. */
                 totalTokens?: number;
+                /** @description Whether the service estimated some of them; absent where models counted all. */
+                isEstimated?: boolean;
             } | null;
             /** @description Which model answered and how it was chosen. */
             selection: {
@@ -4415,6 +4444,8 @@ export interface components {
                 reasoningTokens: number;
                 /** @description Both together; in a reply in one piece. */
                 totalTokens?: number;
+                /** @description Whether the service estimated some of them; absent where models counted all. */
+                isEstimated?: boolean;
             } | null;
             /** @description Which model answered and how it was chosen. */
             selection: {
@@ -4486,6 +4517,8 @@ export interface components {
                 reasoningTokens: number;
                 /** @description Both together; in a reply in one piece. */
                 totalTokens?: number;
+                /** @description Whether the service estimated some of them; absent where models counted all. */
+                isEstimated?: boolean;
             } | null;
             /** @description Which model answered and how it was chosen. */
             selection: {
@@ -4832,7 +4865,7 @@ export interface components {
             /** @description The messages of the user, and one item that summarizes the rest. */
             output: (components["schemas"]["InputMessage"] | components["schemas"]["CompactionItem"])[];
             /** @description The tokens used. */
-            usage: components["schemas"]["ResponseUsage"];
+            usage: components["schemas"]["ResponseUsage2"];
         };
         /**
          * CompactionItem
@@ -4991,6 +5024,8 @@ export interface components {
             };
             /** @description With the last chunk: the finished steps of the flow that answered, where they are shown. */
             flow_steps?: components["schemas"]["FlowStepRecord"][];
+            /** @description With the last chunk: which model answered and how it was chosen. */
+            selection_metadata?: components["schemas"]["ResponseSelection"];
             /** @description With the last chunk: what of the agent has no effect; absent when everything has. */
             warnings?: components["schemas"]["Warning"][];
             /** @description With `stream_options.include_usage`: null but in the last chunk. */
@@ -5574,6 +5609,8 @@ export interface components {
             prompt_tokens_details: components["schemas"]["CompletionPromptTokensDetails"];
             /** @description Details of the output tokens. */
             completion_tokens_details: components["schemas"]["CompletionTokensDetails"];
+            /** @description True where the service estimated some of them, because a model was cut off or its provider counted nothing; null where all are counted. */
+            estimated?: boolean;
         };
         /** @description A page of what a connection reaches. */
         ConnectionEntries: {
@@ -6022,6 +6059,8 @@ export interface components {
             orgVisible: boolean;
             /** @description Why this instance cannot read it, such as a setting that is missing; empty when it can. */
             warnings: components["schemas"]["Warning"][];
+            /** @description Its vectors; null where this service makes none. */
+            vectors: components["schemas"]["SourceVectors"] | null;
         };
         /** @description A connected body of knowledge. Any number of agents of its organization may have it attached. */
         DataSourceDetail: {
@@ -6068,6 +6107,8 @@ export interface components {
             orgVisible: boolean;
             /** @description Why this instance cannot read it, such as a setting that is missing; empty when it can. */
             warnings: components["schemas"]["Warning"][];
+            /** @description Its vectors; null where this service makes none. */
+            vectors: components["schemas"]["SourceVectors"] | null;
             /** @description The agents that have it attached, as far as the caller may use them. */
             ais: components["schemas"]["UsingAgent"][];
             /** @description Who added it. */
@@ -7319,7 +7360,7 @@ export interface components {
             provider: components["schemas"]["ConnectionProvider"];
             /** @description The name of the account or the server, for people. */
             accountName: string;
-            /** @description The address of a self-hosted service, or of an MCP server. */
+            /** @description The address of the site that WIKI and TRACKER read, or of an MCP server. */
             baseUrl: string | null;
             /**
              * Format: int32
@@ -7356,7 +7397,7 @@ export interface components {
         };
         /**
          * McpApprovalRequest
-         * @description A call of a tool of an MCP server that waits for a person.
+         * @description A call of a tool that waits for a person: of an MCP server, or with the label `parley` of the service or the agent.
          */
         McpApprovalRequest: {
             /** @description Names the item; the same in every event and list. */
@@ -7375,14 +7416,14 @@ export interface components {
         };
         /**
          * McpApprovalRequestParam
-         * @description A call of a tool of an MCP server that waited for approval, as it was received.
+         * @description A call of a tool that waited for approval, as it was received.
          */
         McpApprovalRequestParam: {
             /** @constant */
             type: "mcp_approval_request";
             /** @description The id of the request. */
             id: string;
-            /** @description The label of the server. */
+            /** @description The label of the server; `parley` for tools of the service and of the agent. */
             server_label: string;
             /** @description The name of the tool. */
             name: string;
@@ -9394,6 +9435,30 @@ export interface components {
              * @description Input and output tokens together.
              */
             total_tokens: number;
+            /** @description True where the service estimated some of them, because a model was cut off or its provider counted nothing; null where all are counted. */
+            estimated?: boolean;
+        };
+        /** @description Tokens, as the models counted them. */
+        ResponseUsage2: {
+            /**
+             * Format: int32
+             * @description Input tokens.
+             */
+            input_tokens: number;
+            /** @description `cached_tokens`: input tokens that the provider read from its cache. */
+            input_tokens_details: components["schemas"]["InputTokensDetails"];
+            /**
+             * Format: int32
+             * @description Output tokens.
+             */
+            output_tokens: number;
+            /** @description `reasoning_tokens`: output tokens spent on thinking. */
+            output_tokens_details: components["schemas"]["OutputTokensDetails"];
+            /**
+             * Format: int32
+             * @description Input and output tokens together.
+             */
+            total_tokens: number;
         };
         /**
          * ResponseWebSearchCallCompletedEvent
@@ -9817,6 +9882,18 @@ export interface components {
          * @enum {string}
          */
         SourceRunTrigger: "ADDED" | "RECONNECTED" | "REFRESH" | "SCHEDULE";
+        /** @description The vectors of a source, which let searches find passages by meaning. */
+        SourceVectors: {
+            /**
+             * Format: int32
+             * @description Passages of documents whose vectors are not complete: they are found by words.
+             */
+            missingCount: number;
+            /** @description Why no more vectors are made now: `LIMIT_REACHED`, `PROVIDER_UNAVAILABLE`, `PROVIDER_REFUSED`. Null while all is well. */
+            errorCode: string | null;
+            /** @description The same for people. */
+            errorMessage: string | null;
+        };
         /**
          * SpreadsheetTool
          * @description Works on tables.
@@ -9851,7 +9928,7 @@ export interface components {
             accessToken: string;
             /** @description The name of the account, for people: 1 to 200 characters. */
             accountName: string;
-            /** @description The address of a self-hosted service. */
+            /** @description WIKI and TRACKER: the address of the one of the account's sites that is read. Others are refused with 400. */
             baseUrl?: string | null;
             /**
              * Format: date-time
@@ -9869,7 +9946,7 @@ export interface components {
         StoreRepoHostInstallationInput: {
             /** @description The account it is installed in, for people: 1 to 200 characters. */
             accountName: string;
-            /** @description The address of a self-hosted host. */
+            /** @description Refused with 400: the address of the host is GITHUB_API_URL. */
             baseUrl?: string | null;
             /**
              * Format: int32
@@ -10619,6 +10696,8 @@ export interface components {
              * @description Input and output tokens together.
              */
             totalTokens: number;
+            /** @description True where the service estimated some of them, because a model was cut off or its provider counted nothing; null where all are counted. */
+            isEstimated?: boolean;
         };
         /** @description The tokens used on one day. */
         UsageDay: {

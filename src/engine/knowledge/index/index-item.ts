@@ -13,7 +13,7 @@ import type { Settings } from '../../../settings.ts';
 import type { NewChunk } from '../../../storage/knowledge/chunks.ts';
 import { type IndexFailure, type IndexLease, LeaseLostError } from '../../../storage/knowledge/indexing/indexing.ts';
 import type { Storage } from '../../../storage/storage.ts';
-import { SourceError } from '../connectors/error.ts';
+import { SourceError, unreadStatus } from '../connectors/error.ts';
 import type { Connectors } from '../connectors/registry.ts';
 import { ExtractError, type ExtractedDocument, type Extractor } from '../extract/extract.ts';
 import { embeddedText, hashOfText } from '../meaning/passage-text.ts';
@@ -41,7 +41,7 @@ export type IndexOutcome =
   | { readonly kind: 'retry'; readonly afterMs: number };
 
 /** Increase it when extraction, splitting or the lexemes change: every item is then read anew at its next refresh. */
-export const parserVersion = 2;
+export const parserVersion = 3;
 export const indexAttemptsMax = 5;
 const retryMaxMs = 15 * 60_000;
 /** Chunks of one short transaction: 24 ms of processor time (median) on the embedded database, which runs transactions one after the other. */
@@ -244,8 +244,12 @@ function failureOf(error: unknown): IndexFailure {
     };
   }
   if (error instanceof SourceError) {
-    const status = error.code === 'TOO_LARGE' || error.code === 'UNSUPPORTED' ? 'SKIPPED' : 'FAILED';
-    return { status, errorCode: error.code, errorMessage: error.message, isRetryable: error.isRetryable };
+    return {
+      status: unreadStatus(error.code),
+      errorCode: error.code,
+      errorMessage: error.message,
+      isRetryable: error.isRetryable,
+    };
   }
   if (error instanceof DomainError && error.code === 'NOT_FOUND') {
     const errorMessage = 'The stored content is gone; delete the source and add it again.';

@@ -9,7 +9,6 @@ import { splitAddress } from '../api-function/address.ts';
 import { openSecrets as openAgentSecrets } from '../bound-secrets.ts';
 import type { ToolRun } from '../tool-kind.ts';
 import type { HttpEndpoint, McpEndpoint } from './endpoint.ts';
-import { secretsFor } from './given-secrets.ts';
 import { fillAddress, fillHeaders } from './secret-headers.ts';
 import type { McpServers } from './servers.ts';
 import type { OperatorServer } from './servers-file.ts';
@@ -19,6 +18,7 @@ export interface ResolveDeps {
   readonly storage: Pick<Storage, 'agentParts' | 'connections' | 'vault'>;
 }
 
+/** Who asks, and the secrets that may fill `{{secret:KEY}}` of the server that is looked for. */
 type Asking = Pick<ToolRun, 'plan' | 'secrets'>;
 
 /**
@@ -29,15 +29,15 @@ type Asking = Pick<ToolRun, 'plan' | 'secrets'>;
  */
 export async function resolveServer({ servers, storage }: ResolveDeps, name: string, run: Asking): Promise<McpEndpoint> {
   const { charge } = run.plan;
-  const own = secretsFor(name, run.secrets);
+  const { secrets } = run;
   const operators = servers.findOperators(name, charge);
-  if (operators !== undefined) return operatorsEndpoint(operators, own);
+  if (operators !== undefined) return operatorsEndpoint(operators, secrets);
   const scope = { orgId: charge.orgId, ownerUserId: charge.userId };
   const connection = isId('mcpServer', name)
     ? await storage.connections.find(name, scope)
     : await storage.connections.findMcpServer(name, scope);
   if (connection?.kind !== 'MCP_SERVER' || connection.baseUrl === null) throw missingServer(name, servers.operatorNames(charge));
-  return connectionEndpoint(storage, { ...connection, baseUrl: connection.baseUrl }, own);
+  return connectionEndpoint(storage, { ...connection, baseUrl: connection.baseUrl }, secrets);
 }
 
 async function operatorsEndpoint(server: OperatorServer, secrets: Readonly<Record<string, string>>): Promise<McpEndpoint> {
@@ -61,6 +61,7 @@ async function connectionEndpoint(
 
 /**
  * The server of an agent's tool of type MCP_SERVER. Its `data` has a `url` with `headers`, or a `server` to find as a run of the caller would.
+ * Secrets that the request gives with a server of its own are not for this one, also when the names are equal.
  *
  * @throws DomainError INVALID_VALUE for data that names no server, and like `resolveServer`.
  */
@@ -76,7 +77,7 @@ export async function resolveAgentServer(
     throw new DomainError('INVALID_VALUE', `The MCP server ${name} cannot be used: ${serverFault(data) ?? ''}`);
   }
   const { origin } = address;
-  const own = secretsFor(name, run.secrets);
+  const { secrets: own } = run;
   const valuesOf = async (keys: readonly string[]) => {
     const missing = keys.filter((key) => !Object.hasOwn(own, key));
     const kept = missing.length === 0 ? [] : await openAgentSecrets(deps.storage, agent, missing, origin);

@@ -63,8 +63,9 @@ class ResultReader {
   /** Servers repeat it as a text, which is not shown twice. */
   addStructured(content: unknown): void {
     if (!isObject(content)) return;
-    const isRepeated = this.#texts.some((text) => sameJson(text, content));
-    if (!isRepeated) this.#add(JSON.stringify(content));
+    const json = JSON.stringify(content);
+    const isRepeated = this.#texts.some((text) => isSameJson(text, json));
+    if (!isRepeated) this.#add(json);
   }
 
   text(): string {
@@ -125,10 +126,12 @@ function line(value: unknown): string {
   return (stringOf(value) ?? '').replaceAll(/\s+/g, ' ').slice(0, 500);
 }
 
-function sameJson(text: string, content: object): boolean {
-  if (!text.trimStart().startsWith('{')) return false;
+/** @param json  as `JSON.stringify` writes it. */
+function isSameJson(text: string, json: string): boolean {
+  // A shorter text holds less: it is not read.
+  if (text.length < json.length || !text.trimStart().startsWith('{')) return false;
   try {
-    return JSON.stringify(JSON.parse(text)) === JSON.stringify(content);
+    return JSON.stringify(JSON.parse(text)) === json;
   } catch {
     return false;
   }

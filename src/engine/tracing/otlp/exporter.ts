@@ -37,7 +37,7 @@ export class Exporter {
   constructor(options: ExporterOptions) {
     this.#options = options;
     const { origin, pathname, search } = new URL(options.endpoint);
-    this.#path = `${pathname.replace(/\/+$/, '')}/v1/traces${search}`;
+    this.#path = `${pathname.replace(/(?<!\/)\/+$/, '')}/v1/traces${search}`;
     this.#pool = new Pool(origin, { connections: 1, connect: { timeout: tryTimeoutMs } });
   }
 

@@ -8,7 +8,7 @@ const chatWithMessages = `${chatFields} messages { ${messageFields} parts toolCa
   citations { id index knowledgeItemId dataSourceId name url type page headingPath snippet charStart charEnd score answerStart answerEnd } }`;
 const hiddenNulls = ['parts', 'toolCallId', 'toolStatus', 'approval'];
 const runFields = 'id createdAt startedAt endedAt chatId status incompleteReason error { code message } modelId';
-const usageFields = 'usage { inputTokens outputTokens cachedTokens reasoningTokens totalTokens }';
+const usageFields = 'usage { inputTokens outputTokens cachedTokens reasoningTokens totalTokens isEstimated }';
 const citationFields =
   'citations { id index knowledgeItemId dataSourceId name url type page headingPath snippet charStart charEnd score answerStart answerEnd }';
 /** Only the document needs it: the reply is the fold of the run's events. */
@@ -32,9 +32,13 @@ const toolExample = {
 const sending = 'mutation ($chatId: ID!, $input: SendMessageInput!)';
 const sendingEvents =
   'subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) { type } }';
+const sendingWhole =
+  'subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input, inOnePiece: true) { type } }';
 const submitting = 'mutation ($chatId: ID!, $input: SubmitToolOutputsInput!)';
 const submittingEvents =
   'subscription ($chatId: ID!, $input: SubmitToolOutputsInput!) { toolOutputEvents(chatId: $chatId, input: $input) { type } }';
+const submittingWhole =
+  'subscription ($chatId: ID!, $input: SubmitToolOutputsInput!) { toolOutputEvents(chatId: $chatId, input: $input, inOnePiece: true) { type } }';
 const following = 'subscription ($chatId: ID!, $runId: ID!) { runEvents(runId: $runId, chatId: $chatId) { type sequence } }';
 
 /** The whole trace of a run. */
@@ -198,7 +202,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     spec: 'Send a message to a chat',
     document: `${sending} { sendMessage(chatId: $chatId, input: $input) { ${replyFields} } }`,
     body: 'input',
-    fold: chatReplyFold(sendingEvents),
+    fold: chatReplyFold(sendingWhole),
     reply: 'ChatReply',
     stream: { when: 'stream-or-accept', document: sendingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
     replyHeaders: { 'x-thread-attached': 'The message became part of another run: `collect` or `steer`.' },
@@ -224,7 +228,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     spec: 'Submit tool outputs',
     document: `${submitting} { submitToolOutputs(chatId: $chatId, input: $input) { ${replyFields} } }`,
     body: 'input',
-    fold: chatReplyFold(submittingEvents),
+    fold: chatReplyFold(submittingWhole),
     reply: 'ChatReply',
     stream: { when: 'stream-or-accept', document: submittingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
     example: {
@@ -264,5 +268,6 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     description: 'Answers when it is over. What it said stays; a run that is over is answered as it is.',
     tag: 'Chats',
     document: `mutation ($chatId: ID!, $runId: ID!) { cancelRun(id: $runId, chatId: $chatId) { ${runFields} ${usageFields} } }`,
+    omitNull: ['isEstimated'],
   },
 ];

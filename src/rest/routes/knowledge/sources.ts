@@ -4,7 +4,8 @@ import type { DeclaredRoute } from '../../route.ts';
 
 /** By the contract's names. */
 export const sourceFields = `id createdAt updatedAt lastIndexedAt orgId ownerUserId name type refreshPeriod
-  indexStatus indexPercentage errorCode errorMessage data cite orgVisible warnings { code message param }`;
+  indexStatus indexPercentage errorCode errorMessage data cite orgVisible warnings { code message param }
+  vectors { missingCount errorCode errorMessage }`;
 const itemFields = `id name uniqueId parentUniqueId type indexStatus documentCount tokenCount
   originalContent { contentBlobUrl filename mimeType contentUrl isContentStoredExternally }
   documentsBlobUrl indexPercentage metadata isBlobStorageDeleted cite errorCode errorMessage isRetryable`;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { Agent, type Dispatcher } from 'undici';
+import { userAgent } from '../../../lib/product.ts';
 import type { Settings } from '../../../settings.ts';
 import type { S3Address } from '../address.ts';
 import { isPassing, S3Error } from './errors.ts';
@@ -67,7 +68,7 @@ export function createS3Client(address: S3Address, settings: S3Settings): S3Clie
       origin: url.origin,
       path: `${signed.url.pathname}${signed.url.search}`,
       method,
-      headers: Object.fromEntries(signed.headers),
+      headers: { ...Object.fromEntries(signed.headers), 'user-agent': userAgent },
       body: body ?? null,
     });
     if (reply.statusCode < 300) return reply;

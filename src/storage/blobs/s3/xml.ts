@@ -5,13 +5,17 @@
 
 /** The text of the first element of that name; undefined when there is none. */
 export function textOf(xml: string, name: string): string | undefined {
-  const found = new RegExp(`<${name}(?:\\s[^>]*)?>([^<]*)</${name}>`).exec(xml)?.[1];
+  const found = new RegExp(`<${name}(?:\\s[^<>]*)?>([^<]*)</${name}>`).exec(xml)?.[1];
   return found === undefined ? undefined : decoded(found);
 }
 
 /** What stands in each element of that name. */
 export function partsOf(xml: string, name: string): readonly string[] {
-  return [...xml.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs'))].map(([, inner = '']) => inner);
+  const [, ...parts] = xml.split(`<${name}>`);
+  return parts.flatMap((part) => {
+    const end = part.indexOf(`</${name}>`);
+    return end === -1 ? [] : [part.slice(0, end)];
+  });
 }
 
 const entities: Readonly<Record<string, string>> = { quot: '"', apos: "'", lt: '<', gt: '>', amp: '&' };

@@ -132,7 +132,7 @@ export function inPath(name: string): string {
 }
 
 /** How long to wait when a 403 is a limit of speed; undefined when it is a matter of rights. */
-function slowDownMs({ headers, body }: VendorReply): number | undefined {
+export function slowDownMs({ headers, body }: VendorReply): number | undefined {
   const asked = waitOf(headers['retry-after']);
   if (asked !== undefined) return asked;
   if (headers['x-ratelimit-remaining'] === '0') {

@@ -1,0 +1,13 @@
+import packageJson from '../../package.json' with { type: 'json' };
+
+/** The version of this service. */
+export const productVersion = packageJson.version;
+
+/** The `user-agent` of every call to a service of others: several of them, such as GitHub, refuse calls without one. */
+export const userAgent = `Parley/${productVersion}`;
+
+/** Headers of a call to a service of others; a `user-agent` that the operator set stays. */
+export function withUserAgent(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const isGiven = Object.keys(headers).some((name) => name.toLowerCase() === 'user-agent');
+  return isGiven ? headers : { 'user-agent': userAgent, ...headers };
+}
