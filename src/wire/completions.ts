@@ -29,6 +29,7 @@ import {
   record,
   reference,
   text,
+  tokensMax,
 } from './schema.ts';
 
 /** The chat completions format: what a request says beyond its GraphQL type, and the chunks of the stream. */
@@ -99,7 +100,7 @@ const responseFormat = choiceByType('What the text is.', [
 ]);
 const toolTypes = ['function', ...toolTypeNames];
 const safeInteger = z.number('must be an integer').refine(Number.isSafeInteger);
-const tokens = z.int('must be an integer from 1').min(1);
+const tokens = integerRange(1, tokensMax);
 const penalty = range(-2, 2);
 
 describeMembers('CompletionMessageInput', {

@@ -10,6 +10,7 @@ import type {
 import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import type { AgentChanges } from '../../storage/agents/agents.ts';
+import { tokensMax } from '../../wire/schema.ts';
 import { visibleGroups } from '../access/access.ts';
 import { type CompletionToolInput, readStandingTools } from '../completions/input.ts';
 import type { Deps } from '../deps.ts';
@@ -86,7 +87,7 @@ const optionBounds: Readonly<Record<keyof AgentOptions, Bounds>> = {
   temperature: { min: 0, max: 2, isWhole: false },
   topP: { min: 0, max: 1, isWhole: false },
   topK: { min: 1, max: 1_000, isWhole: true },
-  maxTokens: { min: 1, max: 10_000_000, isWhole: true },
+  maxTokens: { min: 1, max: tokensMax, isWhole: true },
   maxInputTokens: { min: 1, max: 100_000_000, isWhole: true },
   frequencyPenalty: { min: -2, max: 2, isWhole: false },
   presencePenalty: { min: -2, max: 2, isWhole: false },

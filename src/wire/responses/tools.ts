@@ -9,6 +9,7 @@ import {
   constant,
   flag,
   integer,
+  integerRange,
   isExtension,
   list,
   named,
@@ -90,7 +91,7 @@ const images = {
   output_format: oneOf('The format of the images.', ['png', 'jpeg', 'webp']),
   moderation: oneOf('How much is refused.', ['auto', 'low']),
   input_fidelity: oneOf('How close they stay to images that were given.', ['high', 'low']),
-  output_compression: integer('In percent.').nullish(),
+  output_compression: integerRange(0, 100, { description: 'In percent.' }).nullish(),
   partial_images: integer('How many come before the last one.').nullish(),
   n: integer('How many are made.').nullish(),
   input_image: some('The id of a file of the caller: every call changes this image.'),
@@ -130,7 +131,7 @@ const mcp = {
 const fileSearch = {
   data_source_ids: texts('Only these data sources of the agent.'),
   vector_store_ids: texts('Only these vector stores.'),
-  max_num_results: integer('Most passages of one search: 1 to 50.').min(1).max(50).nullish(),
+  max_num_results: integerRange(1, 50, { description: 'Most passages of one search: 1 to 50.' }).nullish(),
   filters: record(
     'Only items with these attributes, or with this `data_source_id`, `source_type`, `mime_type`, `path` or `updated_at`.',
   ).nullish(),
