@@ -84,7 +84,7 @@ describe('an agent with tools of every kind', () => {
     const asked = (await ask({ model: approving.id, chat_mode: 'execute' })).body;
     const answer = (status: string) => ({
       ...{ model: approving.id, previous_response_id: asked.id },
-      input: [{ type: 'function_call_output', call_id: asked.output[0].call_id, status, output: '' }],
+      input: [{ type: 'mcp_approval_response', approval_request_id: asked.output[0].id, approve: status === 'success' }],
     });
     const refused = await ask({ ...answer('success'), chat_mode: 'chat' });
     expect([refused.status, refused.body.error?.code, refused.body.error?.param]).toEqual([400, 'unsupported_value', 'input']);
