@@ -48,6 +48,7 @@ export async function retryRun(
     run,
     leaseMs: deps.settings.RUN_LEASE_MS,
     lastMessages: 1,
+    approvalIds: [],
     messages: ([last]) => {
       if (last?.runId !== failed.id) throw notFailed();
       // Providers want a user's turn last.
