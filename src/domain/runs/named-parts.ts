@@ -19,7 +19,9 @@ export function requireNamedParts(deps: Deps, caller: Caller, tools: unknown): u
   const askable = requireAskable(deps, caller, tools);
   const images = requireOwnImages(deps, caller, tools);
   if (unknown.length === 0 && images === undefined) return askable;
-  return Promise.all([askable, images, ...unknown.map((server) => requireConnection(deps, caller, server))]).then(() => undefined);
+  return Promise.all([askable, images, ...unknown.map((server) => requireConnection(deps, caller, server))]).then(
+    () => undefined,
+  );
 }
 
 interface NamedServer {
