@@ -6,6 +6,7 @@ import { indexChunks } from '../src/engine/knowledge/index/index-chunks.ts';
 import { textSearchConfig } from '../src/engine/knowledge/index/language.ts';
 import type { Meaning } from '../src/engine/knowledge/meaning/meaning.ts';
 import { contextOf } from '../src/engine/knowledge/search/follow-up.ts';
+import { choosePassages } from '../src/engine/knowledge/search/passages.ts';
 import type { ContextText } from '../src/engine/knowledge/search/question-terms.ts';
 import { rankAll } from '../src/engine/knowledge/search/search.ts';
 import { rankChunks } from '../src/engine/knowledge/search/words.ts';
@@ -49,6 +50,7 @@ type Judgements = ReadonlyMap<string, ReadonlyMap<string, number>>;
 /** A document ranks once, by its best passage; so more passages are read than documents are wanted. */
 const passagesRead = 300;
 const depth = 100;
+const answerLimits = { passagesMax: 8, tokensMax: Number.POSITIVE_INFINITY };
 
 /**
  * Measures retrieval on a test collection: a folder with corpus.jsonl ({_id,title,text}), queries.jsonl ({_id,text,earlier?}) and qrels.tsv (query-id,
@@ -109,7 +111,9 @@ async function rankDocuments(
     meaning === undefined
       ? await rankChunks(base.chunks, base.allowed, text, passagesRead, context)
       : (await rankAll(searching, base.allowed, question, passagesRead, signal)).chunks;
-  return [...new Set(chunks.map(({ title }) => title))].slice(0, depth);
+  // The first places are those of an answer, of which each way of searching keeps some.
+  const answer = meaning === undefined ? [] : choosePassages(chunks, answerLimits, () => '');
+  return [...new Set([...answer, ...chunks].map(({ title }) => title))].slice(0, depth);
 }
 
 function normalisedGain(found: readonly string[], relevant: ReadonlyMap<string, number>): number {

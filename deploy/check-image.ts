@@ -53,7 +53,7 @@ async function start(image: string): Promise<void> {
     DATA_DIR: join(work, 'data'),
     LOG_FORMAT: 'json',
   };
-  const child = spawn(process.execPath, ['--max-semi-space-size=32', 'src/main.js'], {
+  const child = spawn(process.execPath, ['--max-semi-space-size=32', '--max-old-space-size=2000', 'src/main.js'], {
     cwd: image,
     env,
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -8,7 +8,7 @@ import { ReaderShell } from './support/reader-shell.ts';
 import { type ReadmeBlock, readmeBlocks } from './support/readme.ts';
 
 /**
- * `npm run readme:follow`: does what README.md says, block by block, in a clean clone of the last commit and with the Node of the machine. Needs the
+ * `npm run readme:follow`: does what README.md and docs/recipes.md say, block by block, in a clean clone of the last commit and with the Node of the machine. Needs the
  * package registry, git, bash and curl. Fails when a block fails, shows something else than the README says, or leaves the service running.
  */
 const startMaxMs = 300_000;

@@ -268,7 +268,10 @@ export const settingsSchema = z.object({
   RUN_LEASE_MS: timeMs(15_000).describe('A stored run whose process is silent for this long is taken over.'),
   MODEL_CONNECT_TIMEOUT_MS: timeMs(10_000).describe('Time for a connection to a model provider.'),
   MODEL_FIRST_BYTE_TIMEOUT_MS: timeMs(120_000).describe('Time until a provider begins to answer.'),
-  MODEL_IDLE_TIMEOUT_MS: timeMs(120_000).describe('Longest silence within an answer.'),
+  MODEL_FIRST_TOKEN_TIMEOUT_MS: timeMs(120_000).describe(
+    'Time until the first token of an answer, thinking included, or until the whole of one that comes in one piece. Comments and empty events of a provider do not count. The next model of a route is asked then.',
+  ),
+  MODEL_IDLE_TIMEOUT_MS: timeMs(120_000).describe('Longest time within an answer without a further token.'),
   MODEL_RETRIES_MAX: whole(2, 0, 10).describe('Further tries before the first token.'),
   ANSWER_MAX_CHARS: count(8_000_000).describe(
     'Longest answer of one run that is kept (text, thinking, calls), in UTF-16 code units of JSON text. A longer answer is cut, as by max_output_tokens.',
@@ -285,6 +288,9 @@ export const settingsSchema = z.object({
   TOOL_RESULT_MAX_CHARS: count(20_000).describe('Longest tool result that a model gets, in UTF-16 code units; the rest is cut.'),
   MCP_SERVERS_FILE: optionalText('the path of a JSON file').describe(
     'JSON file with MCP servers that agents and requests may name: programs of this machine, or addresses.',
+  ),
+  MCP_PUBLIC_AGENTS: oneOf(['on', 'off'], 'off').describe(
+    "on: /mcp also lists agents of other organizations that a key may use; off: those of the key's organization.",
   ),
   MCP_START_TIMEOUT_MS: timeMs(30_000).describe(
     'Time to connect to an MCP server and list its tools, the start of its program included.',
@@ -360,6 +366,9 @@ export const settingsSchema = z.object({
   ),
   SHUTDOWN_GRACE_MS: timeMs(20_000).describe(
     'Time for replies in flight to end after SIGTERM. Runs still active a quarter of it (at most 3 seconds) before its end are stopped, so that their streams end properly.',
+  ),
+  EVENT_LOOP_BLOCKED_MAX_MS: timeMs(60_000).describe(
+    'The process ends itself, to be started again, when its event loop has been blocked this long. From 2 seconds on a line names what was under way.',
   ),
   EXTRACT_TIMEOUT_MS: timeMs(30_000).describe('Time to extract the text of one document.'),
   EXTRACT_MEMORY_MAX_BYTES: count(300 * MiB).describe('Memory that reading one document may take.'),

@@ -62,11 +62,12 @@ async function perform(typed: Typed, env: NodeJS.ProcessEnv, screen: Screen, sig
   const commands = commandsOf(schema);
   const asTyped = { ...typed, words: [name.noun, name.verb, ...typed.words.slice(2)] };
   if (isHelp) return say(helpOf(commandOf(commands, asTyped), program));
+  const { operationId } = commandOf(commands, asTyped).route.row;
   const { method, path, body } = readCommand(commands, asTyped);
   const local = typed.switches.has('local') ? await (await import('./local.ts')).openLocal(schema, env) : undefined;
   try {
     const reply = await new Service(local ?? targetOf(typed.options, env), signal).send(method, path, body);
-    return say(typed.switches.has('json') ? JSON.stringify(reply, null, 2) : shown(reply));
+    return say(typed.switches.has('json') ? JSON.stringify(reply, null, 2) : shown(reply, operationId));
   } finally {
     await local?.close();
   }
@@ -93,8 +94,10 @@ async function runWritten(
   if (words.length < least) throw misused(`${name} needs ${takes}. Type ${name} --help to see an example.`);
   if (words.length > most)
     throw misused(`${name} does not take "${words.slice(most).join(' ')}". Options are written as --name value.`);
+  const lists = new Set(known.filter(({ isList }) => isList === true).map((option) => option.name));
+  const joined = (option: string, values: readonly string[]) => (lists.has(option) ? values.join(',') : (values.at(-1) ?? ''));
   const options = new Map(
-    [...given].filter(([option]) => !targetOptions.has(option)).map(([option, values]) => [option, values.at(-1) ?? '']),
+    [...given].filter(([option]) => !targetOptions.has(option)).map(([option, values]) => [option, joined(option, values)]),
   );
   const names = known.map((option) => option.name);
   for (const option of options.keys()) {

@@ -10,7 +10,8 @@ export interface Source extends JsonObject {
   readonly errorMessage: string | null;
 }
 
-const atRest: ReadonlySet<string> = new Set(['INDEXED', 'FAILED']);
+/** Nothing more happens to such a source by itself. */
+const atRest: ReadonlySet<string> = new Set(['INDEXED', 'FAILED', 'CANCELLED', 'DELETING']);
 const pollEveryMs = 500;
 
 export function isAtRest({ indexStatus }: Source): boolean {
@@ -42,6 +43,12 @@ export async function whenIndexed(
     if (sources.every(isAtRest) || performance.now() >= untilMs) return sources;
     await wait(pollEveryMs, undefined, { signal });
   }
+}
+
+/** How much of all sources is indexed, in whole percent. */
+export function percentOf(sources: readonly Source[]): number {
+  const percents: readonly number[] = sources.map((source) => (isAtRest(source) ? 100 : Number(source.indexPercentage)));
+  return percents.length === 0 ? 100 : Math.floor(percents.reduce((sum, percent) => sum + percent, 0) / percents.length);
 }
 
 /** Why a source failed: in its own words, else in those of its items. Null for one that did not fail. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A shell block of README.md. */
+/** A shell block of README.md, or of docs/recipes.md, which goes on where it ends. */
 export interface ReadmeBlock {
   /** The bold words before it, or the heading that it stands under. */
   readonly title: string;
@@ -16,16 +16,16 @@ export interface ReadmeBlock {
   readonly shows: readonly RegExp[];
 }
 
-const readmePath = join(import.meta.dirname, '../../README.md');
+const pages = ['README.md', 'docs/recipes.md'].map((path) => join(import.meta.dirname, '../..', path));
 
 /** @throws Error when a promise below is of a block that is not there. */
-export function readmeBlocks(readme = readFileSync(readmePath, 'utf8')): readonly ReadmeBlock[] {
+export function readmeBlocks(readme = pages.map((path) => readFileSync(path, 'utf8')).join('\n')): readonly ReadmeBlock[] {
   const blocks = [...readme.matchAll(/(?:<!-- ([^\n]*) -->\n)?```sh\n([\s\S]*?)```/g)].map(({ 1: mark, 2: text = '', index }) => {
     const title = titleBefore(readme.slice(0, index));
     return { title, text, run: runOf(mark), shows: promises[title] ?? [] };
   });
   const lost = Object.keys(promises).filter((title) => !blocks.some((block) => block.title === title));
-  if (lost.length > 0) throw new Error(`README.md has no block "${lost.join('", "')}"`);
+  if (lost.length > 0) throw new Error(`README.md and docs/recipes.md have no block "${lost.join('", "')}"`);
   return blocks;
 }
 
@@ -38,7 +38,7 @@ function runOf(mark: string | undefined): ReadmeBlock['run'] {
   if (mark === undefined) return 'plain';
   if (mark === 'tour' || mark === 'recipe' || mark === 'endless') return mark;
   const notBecause = /^not run: (.+)$/.exec(mark)?.[1];
-  if (notBecause === undefined) throw new Error(`a shell block of README.md has the unknown mark "${mark}"`);
+  if (notBecause === undefined) throw new Error(`a shell block has the unknown mark "${mark}"`);
   return { notBecause };
 }
 

@@ -43,22 +43,6 @@ export function pageOf<T>(
   };
 }
 
-/** The same page with its items converted, in the same order. */
-export function mapPage<T, U>(page: Page<T>, map: (item: T) => U): Page<U> {
-  const items = page.items.map(map);
-  const source = new Map(items.map((item, index) => [item, page.items[index]]));
-  return {
-    ...page,
-    items,
-    keyOf: (item) => {
-      const original = source.get(item);
-      if (original === undefined) throw new Error('the item is not of this page');
-      return page.keyOf(original);
-    },
-    countAll: page.countAll,
-  };
-}
-
 /** The sort key of lists by time: `[createdAt in ISO 8601, id]`. Stores pass it to SQL. */
 export function timeKey(item: { readonly createdAt: Date; readonly id: string }): SortKey {
   return [item.createdAt.toISOString(), item.id];

@@ -12,12 +12,14 @@ import {
   isObjectType,
   isSpecifiedScalarType,
 } from 'graphql';
+import { notedRefusal } from '../domain/access/operation.ts';
 import { operationScopes, requireScope } from '../domain/access/policy.ts';
-import { DomainError, errorCodes } from '../entities/errors.ts';
+import { DomainError } from '../entities/errors.ts';
 import { audited, idReader } from './audit/audited.ts';
 import { builder, type GraphContext } from './builder/builder.ts';
 import { accessFaults, guardNested, inputCheck } from './builder/nested-access.ts';
 import { observe } from './builder/observed.ts';
+import { restOnlyCheck } from './builder/rest-only.ts';
 import './types/scalars.ts';
 import './types/node.ts';
 import './accounts/accounts.ts';
@@ -33,6 +35,7 @@ import './agents/user-inputs.ts';
 import './agents/skills.ts';
 import './agents/flows.ts';
 import './agents/secrets.ts';
+import './agents/grants.ts';
 import './bundles/bundles.ts';
 import './accounts/api-keys.ts';
 import './knowledge/connections.ts';
@@ -146,18 +149,17 @@ type Arguments = Readonly<Record<string, unknown>>;
 /** Checks the scopes of a call, and writes refusals into the audit log. */
 function guarded(operation: string, field: GraphQLField<unknown, GraphContext>, inner: Resolver): Resolver {
   const checkInput = inputCheck(operation, field);
+  const checkRestOnly = restOnlyCheck(field);
   const idsOf = idReader(field);
   const refused = (error: unknown, args: Arguments, context: GraphContext): never => {
-    if (error instanceof DomainError && errorCodes[error.code].status === 403) {
-      context.deps.audit.refusals.note(context.caller, field.name, error, idsOf(args), context);
-    }
-    throw error;
+    throw notedRefusal(context, operation, error, error instanceof DomainError ? idsOf(args) : []);
   };
   return (root, args: Arguments, context, info) => {
     try {
       requireScope(context.caller, operation);
       requireStorable(args);
       checkInput?.(context.caller, args);
+      if (context.isRest !== true) checkRestOnly?.(args);
       const result: unknown = inner(root, args, context, info);
       return result instanceof Promise ? result.catch((error: unknown) => refused(error, args, context)) : result;
     } catch (error) {

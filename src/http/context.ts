@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { CallOrigin } from '../domain/audit/origin.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { Caller } from '../entities/accounts/caller.ts';
 import { DomainError } from '../entities/errors.ts';
@@ -22,6 +23,11 @@ export function requestIdOf(req: IncomingMessage & { [idOfRequest]?: string }): 
   return id;
 }
 
+/** Where a request came from, for the audit log. */
+export function originOf({ settings }: Pick<Deps, 'settings'>, req: IncomingMessage): CallOrigin {
+  return { requestId: requestIdOf(req), address: addressOf(req, settings.TRUSTED_PROXY_HOPS) };
+}
+
 /**
  * What the resolvers get from either API: the same members as `GraphContext`. The signal is made at its first use:
  * most calls never use it.
@@ -30,14 +36,16 @@ export class CallContext {
   readonly deps: Deps;
   readonly caller: Caller;
   readonly requestId: string;
+  readonly isRest: boolean;
   readonly #res: ServerResponse;
   #controller: AbortController | undefined;
   #notes: Map<string, string> | undefined;
 
-  constructor(deps: Deps, caller: Caller, requestId: string, res: ServerResponse) {
+  constructor(deps: Deps, caller: Caller, requestId: string, res: ServerResponse, isRest = false) {
     this.deps = deps;
     this.caller = caller;
     this.requestId = requestId;
+    this.isRest = isRest;
     this.#res = res;
   }
 

@@ -1,3 +1,6 @@
+/** Images that a browser may show: nothing in them runs. */
+export const shownImageTypes: readonly string[] = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+
 /** The type of an image by its first bytes: names and declared types are not trusted. Undefined for anything else. */
 export function imageTypeOf(bytes: Buffer): string | undefined {
   if (bytes.subarray(0, 4).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47]))) return 'image/png';

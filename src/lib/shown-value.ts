@@ -13,7 +13,7 @@ export function shownValue(name: string, value: string): string {
   const shown = value
     .replaceAll(/\p{Cc}+/gu, ' ')
     .trim()
-    .replace(/^([a-z0-9+.-]+:\/*)?.*@/i, '$1***@')
+    .replace(/^([a-z0-9+.-]+:(?:\/\/)?)?.*@/i, '$1***@')
     .replaceAll(/([?&;][^=&;\s]*=)[^&;\s]*/g, '$1***')
     .replaceAll(keyForms, '***');
   return shown.length > charsMax ? `${shown.slice(0, charsMax)}…` : shown;

@@ -1,11 +1,11 @@
-import { requireScope } from '../domain/access/policy.ts';
-import { withAuditEntry } from '../domain/audit/change-entry.ts';
+import { performOperation, requireOperation } from '../domain/access/operation.ts';
 import { createChat, getOwnChat } from '../domain/chats/chats.ts';
 import { cancelRun, followRun, sendMessage } from '../domain/runs/runs.ts';
 import { RunFold } from '../engine/runs/fold.ts';
 import type { Chat } from '../entities/chats/chat.ts';
 import { DomainError } from '../entities/errors.ts';
 import type { RunEvent, RunSnapshot } from '../entities/runs/event.ts';
+import type { Warning } from '../entities/warning.ts';
 import type { CallContext } from '../http/context.ts';
 import type { ListedAgent } from './directory.ts';
 
@@ -46,10 +46,12 @@ export async function ask(
   { cancelled, onProgress }: AskOptions,
 ): Promise<Answer> {
   const { deps, caller } = context;
-  requireScope(caller, 'Mutation.sendMessage');
+  requireOperation(context, 'Mutation.sendMessage', [agent.id]);
   const chat = chatId === undefined ? await newChat(context, agent, inputs) : await chatWith(context, agent, chatId);
   cancelled.throwIfAborted();
-  const begun = await sendMessage(deps, caller, chat.id, { prompt: question });
+  const begun = await performOperation(context, 'Mutation.sendMessage', [chat.id], () =>
+    sendMessage(deps, caller, chat.id, { prompt: question }),
+  );
   const cancel = () =>
     void cancelRun(deps, caller, begun.id).catch((error: unknown) => deps.logger.warn({ err: error }, 'a run was not cancelled'));
   if (cancelled.aborted) cancel();
@@ -62,16 +64,15 @@ export async function ask(
       for (const event of batch) tell(event, onProgress);
     }
     context.signal.throwIfAborted();
-    return answerOf(fold.snapshot(), chat.id);
+    return answerOf(fold.snapshot(), chat.id, begun.warnings);
   } finally {
     cancelled.removeEventListener('abort', cancel);
   }
 }
 
 function newChat(context: CallContext, agent: ListedAgent, inputs: unknown): Promise<Chat> {
-  const { deps, caller, requestId, address } = context;
-  const change = { action: 'createChat', ids: [agent.id], orgId: undefined, changes: [], requestId, address };
-  return withAuditEntry(deps, caller, change, () =>
+  const { deps, caller } = context;
+  return performOperation(context, 'Mutation.createChat', [agent.id], () =>
     createChat(deps, caller, agent.id, inputs === undefined ? {} : { userInputs: inputs }),
   );
 }
@@ -92,12 +93,13 @@ function tell(event: RunEvent, onProgress: (message: string) => void): void {
   } else if (event.type === 'response.output_text.delta') onProgress(JSON.parse(event.json) as string);
 }
 
-function answerOf(run: RunSnapshot, chatId: string): Answer {
+function answerOf(run: RunSnapshot, chatId: string, warnings: readonly Warning[] = []): Answer {
   if (run.status === 'failed') throw new DomainError(run.error?.code ?? 'SERVER_ERROR', run.error?.message ?? 'The run failed');
   if (run.status === 'cancelled') throw new DomainError('CLIENT_CLOSED_REQUEST', 'The run was cancelled');
   const messages = run.output.flatMap((item) => (item.type === 'message' ? [item] : []));
   const calls = run.output.flatMap((item) => (item.type === 'function_call' ? [item.name] : []));
   const notes = [
+    ...warnings.flatMap(({ code, message }) => (code === 'grant_required' ? [`(${message}.)`] : [])),
     ...(run.incompleteReason === null ? [] : [`(The answer is not complete: ${run.incompleteReason}.)`]),
     ...(calls.length === 0 ? [] : [`(The agent wants its user to run ${calls.join(', ')}, which a client of MCP cannot do.)`]),
   ];

@@ -1,17 +1,20 @@
-import { listAgents } from '../domain/agents/agents.ts';
+import { getAgent, listAgents } from '../domain/agents/agents.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { Caller } from '../entities/accounts/caller.ts';
 import type { AgentView } from '../entities/agents/agent.ts';
+import { withPiece } from '../storage/agents/tool-names.ts';
 
 /** An agent as MCP clients see it. */
 export interface ListedAgent extends Pick<AgentView, 'id' | 'orgId' | 'name' | 'description'> {
   /** Of its tool and its prompt: `ask_<name>`. */
   readonly toolName: string;
 }
+type NamedAgent = Omit<ListedAgent, 'toolName'>;
 
-/** Agents of one caller that MCP clients see; the newest ones. */
+/** Agents of one caller that MCP clients see; the newest ones, and those of the own organization first. */
 const agentsMax = 500;
-const nameMax = 64;
+/** With `_` and a piece of the id, a name has at most 64 characters. */
+const slugMax = 57;
 const members: ReadonlySet<'id' | 'createdAt' | 'orgId' | 'name' | 'description'> = new Set([
   'id',
   'createdAt',
@@ -21,19 +24,32 @@ const members: ReadonlySet<'id' | 'createdAt' | 'orgId' | 'name' | 'description'
 ]);
 
 /**
- * The agents that the caller may use, the oldest first, so that a new agent changes no name of another. Of two agents of one name the
- * second is `ask_<name>_2`.
+ * The agents that the caller may use, the oldest first: those of the organization of the key, and with MCP_PUBLIC_AGENTS those of others, too.
+ * The name of an agent stays: of two agents of one name the second has a piece of its id in its name, as all agents of other organizations have.
  *
- * Cost: one statement.
+ * @param only  the id of the one agent that the address names.
+ * @throws DomainError NOT_FOUND for an `only` that the caller may not use.
+ *
+ * Cost: two statements; one more for agents of other organizations, three more when an agent is new or renamed.
  */
-export async function listedAgents(deps: Deps, caller: Caller): Promise<readonly ListedAgent[]> {
-  const page = await listAgents(deps, caller, {}, { limit: agentsMax, after: undefined }, members);
-  const taken = new Set<string>();
-  return page.items.toReversed().map(({ id, orgId, name, description }) => {
-    const toolName = freeName(`ask_${slugOf(name)}`, taken);
-    taken.add(toolName);
-    return { id, orgId, name, description, toolName };
+export async function listedAgents(deps: Deps, caller: Caller, only?: string): Promise<readonly ListedAgent[]> {
+  const agents = only === undefined ? await agentsOf(deps, caller) : [await getAgent(deps, caller, only)];
+  const isOwn = ({ orgId }: NamedAgent) => orgId === caller.orgId;
+  const wanted = ({ id, name }: NamedAgent) => ({ agentId: id, slug: `ask_${slugOf(name)}`.slice(0, slugMax) });
+  const names = await deps.storage.toolNames.assign(caller.orgId, agents.filter(isOwn).map(wanted));
+  return agents.map((agent) => {
+    const { id, orgId, name, description } = agent;
+    return { id, orgId, name, description, toolName: names.get(id) ?? withPiece(wanted(agent)) };
   });
+}
+
+async function agentsOf(deps: Deps, caller: Caller): Promise<readonly NamedAgent[]> {
+  const page = { limit: agentsMax, after: undefined };
+  const own = await listAgents(deps, caller, { isOwnOrganization: true }, page, members);
+  if (deps.settings.MCP_PUBLIC_AGENTS === 'off') return own.items.toReversed();
+  const all = await listAgents(deps, caller, {}, page, members);
+  const others = all.items.filter(({ orgId }) => orgId !== caller.orgId);
+  return [...own.items.toReversed(), ...others.toReversed()].slice(0, agentsMax);
 }
 
 /** The agent that a client names by its id, its tool's name, or its own name. */
@@ -52,12 +68,4 @@ function slugOf(name: string): string {
     .replaceAll(/[^a-z0-9]+/g, '_')
     .replaceAll(/^_+|_+$/g, '');
   return slug === '' ? 'agent' : slug;
-}
-
-function freeName(name: string, taken: ReadonlySet<string>): string {
-  for (let count = 1; ; count += 1) {
-    const ending = count === 1 ? '' : `_${count}`;
-    const free = name.slice(0, nameMax - ending.length) + ending;
-    if (!taken.has(free)) return free;
-  }
 }

@@ -34,14 +34,19 @@ export interface McpEndpoint {
 }
 
 const path = '/mcp';
+/** Serves the one agent that the address names. */
+const agentPath = '/mcp/agents/:id';
 const methods = 'GET, POST, DELETE, OPTIONS';
 const bodyMaxBytes = 4 * 1024 * 1024;
 const sessionHeader = 'mcp-session-id';
 
-/** The protocol over streamable HTTP, without sessions: the id that a client gets only tells its calls from those of other clients. */
+/**
+ * The protocol over streamable HTTP. Nothing is kept for a session while it lives: its id tells the calls of a client from those of others. A session
+ * that its client has ended is not served any more.
+ */
 export function createMcpEndpoint(parts: McpEndpointParts): McpEndpoint {
   const endpoint = new Endpoint(parts);
-  const router = Router({ strict: true, caseSensitive: true }).all(path, endpoint.handle);
+  const router = Router({ strict: true, caseSensitive: true }).all([path, agentPath], endpoint.handle);
   return { handle: router, stop: () => endpoint.stop() };
 }
 
@@ -63,10 +68,14 @@ class Endpoint {
     const caller = await authenticate(req, keyCheckOf(deps, admissions.failedKeys));
     countRequest(deps.rates, caller, res, res.locals.startedMs);
     const context = new CallContext(deps, caller, requestIdOf(req), res);
-    if (req.method === 'POST') return this.#post(context, req.headers, res, (await this.#body(req)) ?? {});
-    // No session is kept, so there is none to end.
-    if (req.method === 'DELETE') return sendEmpty(res, 204, context.requestId);
-    if (req.method === 'GET') return this.#listen(context, req.headers.accept, res);
+    const session = sessionIn(req.headers);
+    if (session !== '') await this.#requireLive(caller, session);
+    if (req.method === 'POST') {
+      const body = (await this.#body(req)) ?? {};
+      return this.#post({ context, headers: req.headers, session, only: agentIn(req.params) }, res, body);
+    }
+    if (req.method === 'DELETE') return this.#endSession(context, session, res);
+    if (req.method === 'GET') return this.#listen(context, session, req.headers.accept, res);
     res.setHeader('allow', methods);
     throw new DomainError('METHOD_NOT_ALLOWED', `This path takes ${methods}, not ${req.method}`);
   };
@@ -76,37 +85,57 @@ class Endpoint {
     this.#calls.close();
   }
 
+  /** @throws DomainError NOT_FOUND: the client begins a new session then. Cost: one statement. */
+  async #requireLive({ keyId }: Caller, session: string): Promise<void> {
+    if (!(await this.#parts.deps.storage.endedSessions.has(sessionKey(keyId, session)))) return;
+    throw new DomainError('NOT_FOUND', 'This session has ended; send initialize to begin another one');
+  }
+
+  async #endSession({ deps, caller, requestId }: CallContext, session: string, res: Reply): Promise<void> {
+    if (session === '') throw new DomainError('INVALID_VALUE', 'DELETE ends the session that the header Mcp-Session-Id names');
+    await deps.storage.endedSessions.add(sessionKey(caller.keyId, session));
+    this.#calls.cancel(streamKey(caller.keyId, session));
+    sendEmpty(res, 204, requestId);
+  }
+
   async #body(req: Parameters<typeof readJsonBody>[0]): Promise<unknown> {
     const { BODY_MAX_BYTES, BODY_IDLE_TIMEOUT_MS } = this.#parts.deps.settings;
     return (await readJsonBody(req, Math.min(bodyMaxBytes, BODY_MAX_BYTES), BODY_IDLE_TIMEOUT_MS)).value;
   }
 
-  async #listen(context: CallContext, accept: string | undefined, res: Reply): Promise<void> {
+  async #listen(context: CallContext, session: string, accept: string | undefined, res: Reply): Promise<void> {
     if (accept?.includes('text/event-stream') !== true) {
       throw new DomainError('NOT_ACCEPTABLE', 'GET is for event streams: send Accept: text/event-stream');
     }
     const { admissions, streams } = this.#parts;
     admissions.subscriptions.enter(context.caller);
     this.#listening.add(context);
+    const stream = this.#calls.begin(streamKey(context.caller.keyId, session));
+    if (session !== '') stream.cancelled.addEventListener('abort', () => context.abort(), { once: true });
     try {
       await listen(context, res, streams);
     } finally {
+      stream.end();
       this.#listening.delete(context);
       admissions.subscriptions.leave(context.caller);
     }
   }
 
-  async #post(context: CallContext, given: GivenHeaders, res: Reply, message: unknown): Promise<void> {
+  async #post({ context, headers, session: given, only }: Posted, res: Reply, message: unknown): Promise<void> {
     if (Array.isArray(message))
       throw new DomainError('INVALID_VALUE', 'A request holds one message; batches are not part of the protocol any more');
-    const { method } = isObject(message) ? message : {};
+    const { method, id } = isObject(message) ? message : {};
     const isNew = method === 'initialize';
-    const session = isNew ? randomUUID() : sessionIn(given);
+    const session = isNew ? randomUUID() : given;
     if (method === 'notifications/cancelled') this.#cancel(context.caller, session, message);
     const isStream = method === 'tools/call';
-    const { answerMessage } = await import('./server.ts');
+    const { answerMessage, unspokenVersion } = await import('./server.ts');
+    const version = headers['mcp-protocol-version'];
+    const refusal = typeof version === 'string' ? unspokenVersion(version, id) : undefined;
+    if (refusal !== undefined) return sendJson(res, 400, JSON.stringify(refusal), context.requestId);
     const stopWatching = watchRevocation(this.#parts.deps, context.caller, () => context.abort(keyEnded()));
-    const { response, close } = await answerMessage(message, headersOf(given), isStream, this.#requestContext(context, session));
+    const request = { ...this.#requestContext(context, session), ...(only === undefined ? {} : { only }) };
+    const { response, close } = await answerMessage(message, headersOf(headers), isStream, request);
     try {
       await this.#send(context, res, response, isNew ? [sessionHeader, session] : []);
     } finally {
@@ -161,6 +190,27 @@ class Endpoint {
 }
 
 type GivenHeaders = Parameters<RequestHandler>[0]['headers'];
+
+interface Posted {
+  readonly context: CallContext;
+  readonly headers: GivenHeaders;
+  readonly session: string;
+  /** The id of the one agent that the address names. */
+  readonly only: string | undefined;
+}
+
+function agentIn({ id }: Readonly<Record<string, unknown>>): string | undefined {
+  return typeof id === 'string' ? id : undefined;
+}
+
+function sessionKey(keyId: string, session: string): string {
+  return `mcp-session ${callKey(keyId, session, 'session')}`;
+}
+
+/** Of the event stream of a session. Numbers of calls are no such text. */
+function streamKey(keyId: string, session: string): string {
+  return callKey(keyId, session, 'event stream of the session');
+}
 
 function sessionIn(headers: GivenHeaders): string {
   const given = headers[sessionHeader];

@@ -1,5 +1,5 @@
 import { canEditAgent } from '../domain/access/access.ts';
-import { requireScope } from '../domain/access/policy.ts';
+import { noteShown, performOperation } from '../domain/access/operation.ts';
 import { getAgent } from '../domain/agents/agents.ts';
 import type { CallContext } from '../http/context.ts';
 
@@ -14,10 +14,15 @@ export function resourceUri(agentId: string): string {
  *
  * @returns undefined for another address. @throws DomainError NOT_FOUND, INSUFFICIENT_SCOPE.
  */
-export async function readResource({ deps, caller }: CallContext, uri: string): Promise<object | undefined> {
+export async function readResource(context: CallContext, uri: string): Promise<object | undefined> {
   if (!uri.startsWith(prefix)) return undefined;
-  requireScope(caller, 'Query.agent');
-  const agent = await getAgent(deps, caller, uri.slice(prefix.length));
+  const { deps, caller } = context;
+  const agent = await performOperation(context, 'Query.agent', [uri.slice(prefix.length)], () =>
+    getAgent(deps, caller, uri.slice(prefix.length)),
+  );
   const { id, name, description, introduction, instructions } = agent;
-  return { id, name, description, introduction, ...(canEditAgent(caller, agent) ? { instructions } : {}) };
+  noteShown(context, 'Query.agent', 'agent', [id]);
+  if (!canEditAgent(caller, agent)) return { id, name, description, introduction };
+  noteShown(context, 'Query.agent', 'instructions', [id]);
+  return { id, name, description, introduction, instructions };
 }

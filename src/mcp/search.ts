@@ -1,11 +1,12 @@
 import { visibleDataSources } from '../domain/access/access.ts';
-import { requireScope } from '../domain/access/policy.ts';
+import { noteShown, requireOperation } from '../domain/access/operation.ts';
 import { agentForRun } from '../domain/agents/agents.ts';
 import { chargeTo } from '../domain/usage/charges.ts';
 import type { Passage } from '../entities/knowledge/citation.ts';
 import type { CallContext } from '../http/context.ts';
 import type { ListedAgent } from './directory.ts';
 
+const searchOperation = 'Query.search';
 export const passagesDefault = 8;
 export const passagesMax = 30;
 /** The passages together. */
@@ -20,12 +21,17 @@ const sourcesMax = 1_000;
  * @throws DomainError INSUFFICIENT_SCOPE, NOT_FOUND.
  */
 export async function searchKnowledge(
-  { deps, caller, signal }: CallContext,
+  context: CallContext,
   agents: readonly ListedAgent[],
   query: string,
   limit: number,
 ): Promise<readonly Passage[]> {
-  requireScope(caller, 'Query.dataSources');
+  const { deps, caller, signal } = context;
+  requireOperation(
+    context,
+    searchOperation,
+    agents.map(({ id }) => id),
+  );
   const [first] = agents;
   if (first === undefined) return [];
   const loaded = await Promise.all(agents.map(async ({ id }) => agentForRun(deps, caller, id)));
@@ -37,5 +43,12 @@ export async function searchKnowledge(
   const charge = chargeTo(caller, { agentId: null, runId: null });
   const asked = { orgId: first.orgId, dataSourceIds, question: query, charge };
   const { passages } = await deps.knowledge.search(asked, { passagesMax: limit, tokensMax }, signal);
-  return passages.filter(({ mayCite, dataSourceId }) => mayCite || readable.has(dataSourceId));
+  const shown = passages.filter(({ mayCite, dataSourceId }) => mayCite || readable.has(dataSourceId));
+  noteShown(
+    context,
+    searchOperation,
+    'dataSource',
+    shown.map(({ dataSourceId }) => dataSourceId),
+  );
+  return shown;
 }

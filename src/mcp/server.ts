@@ -5,6 +5,7 @@ import {
   type CallToolResult,
   ErrorCode,
   GetPromptRequestSchema,
+  type JSONRPCMessage,
   ListPromptsRequestSchema,
   ListResourcesRequestSchema,
   ListResourceTemplatesRequestSchema,
@@ -12,13 +13,15 @@ import {
   McpError,
   ReadResourceRequestSchema,
   type RequestId,
+  SUPPORTED_PROTOCOL_VERSIONS,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
-import { operationScopes } from '../domain/access/policy.ts';
+import { noteShown, requireOperation } from '../domain/access/operation.ts';
+import { hasScope } from '../domain/access/policy.ts';
 import { DomainError } from '../entities/errors.ts';
 import type { CallContext } from '../http/context.ts';
 import { showError } from '../http/errors.ts';
-import { isObject } from '../lib/json.ts';
+import { isObject, itemsOf } from '../lib/json.ts';
 import { cutText } from '../lib/text.ts';
 import { type Answer, ask } from './ask.ts';
 import { agentNamed, type ListedAgent, listedAgents } from './directory.ts';
@@ -28,6 +31,8 @@ import { passagesDefault, passagesMax, searchKnowledge } from './search.ts';
 export interface McpRequestContext {
   readonly context: CallContext;
   readonly version: string;
+  /** The id of the one agent that the address names; absent: all that are listed. */
+  readonly only?: string;
   /** Begins a call that the client may cancel. */
   beginCall(requestId: RequestId): { readonly cancelled: AbortSignal; end(): void };
   /** Holds a place for a run while it works. */
@@ -57,6 +62,8 @@ export async function answerMessage(
 ): Promise<{ readonly response: Response; close(): Promise<void> }> {
   const server = createServer(request);
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isStream, keepAliveMs: 0 });
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => send(withPlainError(message), options);
   // The class and the interface differ in optional members only.
   await server.connect(transport as Parameters<Server['connect']>[0]);
   const response = await transport.handleRequest(new Request('http://parley/mcp', { method: 'POST', headers }), {
@@ -65,15 +72,40 @@ export async function answerMessage(
   return { response, close: () => server.close() };
 }
 
+/** The refusal of a request in a version of the protocol that is not spoken here; undefined for one that is. */
+export function unspokenVersion(requested: string, id: unknown): object | undefined {
+  if (SUPPORTED_PROTOCOL_VERSIONS.includes(requested)) return undefined;
+  const supported = SUPPORTED_PROTOCOL_VERSIONS;
+  const message = `Unsupported protocol version; supported are ${supported.join(', ')}`;
+  const error = { code: ErrorCode.InvalidParams, message, data: { supported, requested: requested.slice(0, 100) } };
+  return { jsonrpc: '2.0', id: typeof id === 'string' || typeof id === 'number' ? id : null, error };
+}
+
+/** The SDK writes the code before the message, and clients write it again; what its schemas find wrong is a dump with the code of a failure. */
+function withPlainError(message: JSONRPCMessage): JSONRPCMessage {
+  if (!('error' in message)) return message;
+  const { error } = message;
+  const faults = faultsIn(error.message);
+  if (faults !== undefined) return { ...message, error: { ...error, code: ErrorCode.InvalidParams, message: faults } };
+  return { ...message, error: { ...error, message: error.message.replace(/^(MCP error -?\d+: )+/, '') } };
+}
+
+function faultsIn(text: string): string | undefined {
+  if (!text.startsWith('[')) return undefined;
+  try {
+    const [first] = itemsOf(JSON.parse(text)).filter(isObject);
+    return first === undefined ? undefined : `${itemsOf(first.path).join('.')}: ${String(first.message)}`;
+  } catch {
+    return undefined;
+  }
+}
+
 function createServer(request: McpRequestContext): Server {
-  const { context, version } = request;
+  const { context, version, only } = request;
   const { deps, caller } = context;
-  const may = (operation: string) => {
-    const scope = operationScopes[operation];
-    return scope === null || (scope !== undefined && caller.scopes.has(scope));
-  };
+  const may = (operation: string) => hasScope(caller, operation);
   const seesAgents = may('Query.agents');
-  const agents = () => (seesAgents ? listedAgents(deps, caller) : Promise.resolve([]));
+  const agents = () => (seesAgents ? listedAgents(deps, caller, only) : Promise.resolve([]));
   const asks = seesAgents && may('Mutation.sendMessage');
   const searches = seesAgents && may('Query.dataSources');
   const listChanged = { listChanged: true };
@@ -89,7 +121,9 @@ function createServer(request: McpRequestContext): Server {
 
   server.setRequestHandler(ListToolsRequestSchema, ({ params }) =>
     handled(async () => {
-      const listed = asks ? (await agents()).map(toolOf) : [];
+      const usable = asks ? await agents() : [];
+      noteListed(context, usable);
+      const listed = usable.map(toolOf);
       const { items, nextCursor } = pageOf([...(searches ? [searchDefinition] : []), ...listed], params?.cursor);
       return { tools: [...items], ...nextCursor };
     }),
@@ -97,6 +131,8 @@ function createServer(request: McpRequestContext): Server {
   server.setRequestHandler(CallToolRequestSchema, ({ params }, { requestId, sendNotification }) =>
     handled(async () => {
       const { name, arguments: args = {}, _meta } = params;
+      requireOperation(context, 'Query.agents');
+      requireOperation(context, name === searchTool ? 'Query.search' : 'Mutation.sendMessage');
       const known = await agents();
       const progressToken = _meta?.progressToken;
       const onProgress = progressOf((progress, message) => {
@@ -106,9 +142,9 @@ function createServer(request: McpRequestContext): Server {
         sendNotification(notification).catch(() => undefined);
       });
       return asResult(context, async () => {
-        if (name === searchTool && searches) return search(context, known, args);
+        if (name === searchTool) return search(context, known, args);
         const agent = known.find(({ toolName }) => toolName === name);
-        if (agent === undefined || !asks) throw unknown(`tool ${name}`);
+        if (agent === undefined) throw unknown(`tool ${name}`);
         const call = request.beginCall(requestId);
         try {
           const answer = await request.whileRunning(() =>
@@ -124,6 +160,7 @@ function createServer(request: McpRequestContext): Server {
   server.setRequestHandler(ListResourcesRequestSchema, ({ params }) =>
     handled(async () => {
       const { items, nextCursor } = pageOf(await agents(), params?.cursor);
+      noteListed(context, items);
       const resources = items.map(({ id, name, description }) => ({
         uri: resourceUri(id),
         name,
@@ -146,6 +183,7 @@ function createServer(request: McpRequestContext): Server {
   server.setRequestHandler(ListPromptsRequestSchema, ({ params }) =>
     handled(async () => {
       const { items, nextCursor } = pageOf(asks ? await agents() : [], params?.cursor);
+      noteListed(context, items);
       const prompts = items.map(({ toolName: name, name: title, description }) => ({
         name,
         title,
@@ -211,6 +249,15 @@ function instructionsFor(asks: boolean, searches: boolean): string {
   ].join(' ');
 }
 
+function noteListed(context: CallContext, agents: readonly ListedAgent[]): void {
+  noteShown(
+    context,
+    'Query.agents',
+    'agent',
+    agents.map(({ id }) => id),
+  );
+}
+
 async function search(
   context: CallContext,
   agents: readonly ListedAgent[],
@@ -224,7 +271,8 @@ async function search(
   const named = typeof args.agent === 'string' ? agentNamed(agents, args.agent) : undefined;
   if (args.agent !== undefined && named === undefined)
     throw new DomainError('NOT_FOUND', 'agent names no agent that this key may use');
-  const among = named === undefined ? agents.filter(({ orgId }) => orgId === context.caller.orgId) : [named];
+  const atHome = agents.length === 1 ? agents : agents.filter(({ orgId }) => orgId === context.caller.orgId);
+  const among = named === undefined ? atHome : [named];
   const passages = await searchKnowledge(context, among, query, limit);
   const texts = passages.map(({ title, url, text }, index) => `[${index + 1}] ${title}\n${url}\n${text}`);
   return {

@@ -13,16 +13,21 @@ export interface ConnectSteps {
       readonly error: string;
       readonly installationId: number | undefined;
     },
+    req: IncomingMessage,
     signal: AbortSignal,
   ): Promise<{
     readonly word: string;
     readonly account: string;
     readonly provider: string;
-    readonly person: string;
+    readonly person: { readonly name: string; readonly email: string };
     readonly organization: string;
+    readonly tenant: string;
   }>;
   /** Stores the connection. @throws DomainError for the visitor */
-  confirm(word: string): Promise<{ readonly returnTo: string | null; readonly connection: { readonly name: string } }>;
+  confirm(
+    word: string,
+    req: IncomingMessage,
+  ): Promise<{ readonly returnTo: string | null; readonly connection: { readonly name: string } }>;
 }
 
 const formBytesMax = 4_096;
@@ -43,20 +48,21 @@ export function createConnectPages(steps: ConnectSteps): Router {
   const router = Router({ strict: true, caseSensitive: true });
   router.get('/oauth/callback', (req, res) =>
     shown(req, res, async () => {
-      const { searchParams: given } = new URL(req.url, 'http://localhost');
-      const installationId = /^\d{1,15}$/.exec(given.get('installation_id') ?? '')?.[0];
+      const { searchParams: query } = new URL(req.url, 'http://localhost');
+      const installationId = /^\d{1,15}$/.exec(query.get('installation_id') ?? '')?.[0];
       const answer = {
-        state: given.get('state') ?? '',
-        code: given.get('code') ?? '',
-        error: given.get('error') ?? '',
+        state: query.get('state') ?? '',
+        code: query.get('code') ?? '',
+        error: query.get('error') ?? '',
         installationId: installationId === undefined ? undefined : Number(installationId),
       };
-      const { word, account, provider, person, organization } = await steps.receive(answer, AbortSignal.timeout(timeoutMs));
+      const given = await steps.receive(answer, req, AbortSignal.timeout(timeoutMs));
+      const { word, account, provider, person, organization, tenant } = given;
       return {
         title: 'Connect this account?',
         main: `<h1>Connect this account?</h1>
-<p>The account <strong>${escapeHtml(account)}</strong> of ${names[provider] ?? escapeHtml(provider)} will be read for <strong>${escapeHtml(person)}</strong>
-in the organization <strong>${escapeHtml(organization)}</strong>. What is read can be found by everyone who may use the agents it is given to.</p>
+<p>The account <strong>${escapeHtml(account)}</strong> of ${names[provider] ?? escapeHtml(provider)} will be read for <strong>${escapeHtml(person.name)}</strong>
+(<strong>${escapeHtml(person.email)}</strong>) in the organization <strong>${escapeHtml(organization)}</strong> of the tenant <strong>${escapeHtml(tenant)}</strong>. What is read can be found by everyone who may use the agents it is given to.</p>
 <p>If you did not ask for this yourself, close this page: nothing is connected.</p>
 <form method="post" action="/oauth/callback">
 <input type="hidden" name="word" value="${escapeHtml(word)}">
@@ -68,7 +74,7 @@ in the organization <strong>${escapeHtml(organization)}</strong>. What is read c
   router.post('/oauth/callback', (req, res) =>
     shown(req, res, async () => {
       const form = new URLSearchParams(await formOf(req));
-      const { returnTo, connection } = await steps.confirm(form.get('word') ?? '');
+      const { returnTo, connection } = await steps.confirm(form.get('word') ?? '', req);
       const onward =
         returnTo === null
           ? 'You can close this page.'

@@ -82,7 +82,7 @@ export function compileRoutes(
   const seen = new Set<string>();
   const routes = rows.flatMap((row) => {
     try {
-      const places = pathsOf(row).map((path) => `${row.method} ${path.replace(/\{[^}]*\}/g, '{}')}`);
+      const places = pathsOf(row).map((path) => `${row.method} ${path.replace(/\{[^{}]*\}/g, '{}')}`);
       for (const key of [row.operationId, ...places]) {
         if (seen.has(key)) throw new Error(`${key} is taken by another route`);
         seen.add(key);
@@ -106,7 +106,7 @@ function checkDocuments(schema: GraphQLSchema, { document, stream, fold }: Decla
 
 function compileRoute(schema: GraphQLSchema, row: DeclaredRoute, scopes: OperationScopes): Route {
   const main = compileDocument(schema, row.document, scopes);
-  const pathNames = [...row.path.matchAll(/\{([^}]*)\}/g)].map((match) => match[1] ?? '');
+  const pathNames = [...row.path.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1] ?? '');
   checkShape(row, pathNames);
   checkVariables(row, main, pathNames);
   checkReply(row, main);

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type GraphQLSchema, isInputObjectType } from 'graphql';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { requireScope } from '../domain/access/policy.ts';
+import { type OperationCall, performOperation, requireOperation } from '../domain/access/operation.ts';
 import { keyEnded, watchKey } from '../domain/accounts/api-keys.ts';
 import type { Deps } from '../domain/deps.ts';
 import { Faults } from '../domain/faults.ts';
@@ -11,14 +11,13 @@ import { beginResponse } from '../domain/responses/create.ts';
 import type { ResponseInput } from '../domain/responses/input.ts';
 import { ConnectionMemory } from '../domain/responses/memory.ts';
 import { responseError } from '../domain/responses/wire.ts';
-import { RunFold } from '../engine/runs/fold.ts';
 import { asSpan } from '../engine/tracing/tracing.ts';
 import type { Caller } from '../entities/accounts/caller.ts';
 import { DomainError, type ErrorCode, errorBody, isWithoutKey } from '../entities/errors.ts';
-import { addressOf } from '../http/address.ts';
+import { isTerminal, type RunEvent, type RunSnapshot } from '../entities/runs/event.ts';
 import { authenticate, type KeyCheck } from '../http/authenticate/authenticate.ts';
 import { keyCheckOf } from '../http/authenticate/key-check.ts';
-import { requestIdOf } from '../http/context.ts';
+import { originOf, requestIdOf } from '../http/context.ts';
 import { showError } from '../http/errors.ts';
 import { takesExtensions } from '../http/extensions.ts';
 import type { Admissions } from '../http/limits.ts';
@@ -35,7 +34,11 @@ const paths = pathsOf({ path: '/api/v2/responses', forClients: true });
 const waitingMax = 32;
 const pingEveryMs = 30_000;
 const busyRetrySeconds = 5;
-const operation = 'Subscription.newResponseEvents';
+/** The operation that a message performs. */
+export const socketOperation = 'Subscription.newResponseEvents';
+
+/** Throws INSUFFICIENT_SCOPE for things of another noun that the input names and the caller may not read. */
+export type CheckInput = ((caller: Caller, given: Readonly<Record<string, unknown>>) => void) | undefined;
 
 export interface ResponseSocket {
   takes(req: IncomingMessage): boolean;
@@ -49,7 +52,12 @@ export interface ResponseSocket {
  * The responses format over WebSocket, on the path of its REST operation: every message is one request or one event as plain JSON, one
  * event a write. Requests of a connection are answered one after the other; within it, `store: false` responses can be continued.
  */
-export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissions: Admissions): ResponseSocket {
+export function createResponseSocket(
+  deps: Deps,
+  schema: GraphQLSchema,
+  admissions: Admissions,
+  checkInput: CheckInput,
+): ResponseSocket {
   const type = schema.getType('ResponseInput');
   if (!isInputObjectType(type)) throw new Error('the schema has no ResponseInput');
   const names = memberNames({ bodyCase: 'snake' });
@@ -74,7 +82,7 @@ export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissio
         admissions.sockets.require(caller);
         server.handleUpgrade(req, socket, head, (opened) => {
           const requestId = requestIdOf(req);
-          const parts = { deps, admissions, read, names, caller, socket: opened, stream: socket, requestId, req };
+          const parts = { deps, admissions, read, checkInput, names, caller, socket: opened, stream: socket, requestId, req };
           const connection = new Connection(parts);
           connections.add(connection);
           countOpen(caller.keyId, 1);
@@ -107,15 +115,12 @@ export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissio
 async function open(deps: Deps, req: IncomingMessage, keyCheck: KeyCheck): Promise<Caller> {
   const caller = await authenticate(req, keyCheck);
   requireRate(deps, caller);
-  try {
-    requireScope(caller, operation);
-  } catch (error) {
-    const origin = { requestId: requestIdOf(req), address: addressOf(req, deps.settings.TRUSTED_PROXY_HOPS) };
-    if (error instanceof DomainError)
-      deps.audit.refusals.note(caller, operation.slice(operation.indexOf('.') + 1), error, [], origin);
-    throw error;
-  }
+  requireOperation(callOf(deps, caller, req), socketOperation);
   return caller;
+}
+
+function callOf(deps: Deps, caller: Caller, req: IncomingMessage): OperationCall {
+  return { deps, caller, ...originOf(deps, req) };
 }
 
 /** Counts an upgrade or a message as a request. @throws DomainError RATE_LIMIT_EXCEEDED. */
@@ -135,6 +140,7 @@ interface ConnectionParts {
   readonly deps: Deps;
   readonly admissions: Admissions;
   readonly read: Reader;
+  readonly checkInput: CheckInput;
   readonly names: MemberNames;
   readonly caller: Caller;
   readonly socket: WebSocket;
@@ -276,15 +282,18 @@ class Connection {
     const leave = () => request.abort();
     this.#left.signal.addEventListener('abort', leave, { once: true });
     try {
-      const begun = await beginResponse(deps, caller, { ...input, stream: true }, request.signal, this.#memory);
-      const fold = new RunFold();
+      const begun = await performOperation(callOf(deps, caller, req), socketOperation, [], async () => {
+        this.#parts.checkInput?.(caller, { input });
+        return beginResponse(deps, caller, { ...input, stream: true }, request.signal, this.#memory);
+      });
+      let run: RunSnapshot | undefined;
       for await (const batch of begun.events.batches()) {
         projection.project(batch);
-        fold.add(batch);
+        // The last event carries the whole run, so nothing is added up here.
+        run = ended(batch) ?? run;
         if (this.#parts.stream.writableNeedDrain) await this.#drained();
       }
-      const run = fold.snapshot();
-      if (run.status === 'failed') this.#memory.forget(input.previousResponseId);
+      if (run === undefined || run.status === 'failed') this.#memory.forget(input.previousResponseId);
       else if (run.status !== 'cancelled' && begun.transcript !== undefined) this.#memory.keep(run, begun.transcript);
     } catch (error) {
       leave();
@@ -338,6 +347,11 @@ class Connection {
     if (socket.bufferedAmount > deps.settings.SSE_BUFFER_MAX_BYTES * 4) socket.terminate();
     else socket.send(json);
   }
+}
+
+function ended(batch: readonly RunEvent[]): RunSnapshot | undefined {
+  const last = batch.at(-1);
+  return last !== undefined && isTerminal(last) && 'run' in last ? last.run : undefined;
 }
 
 function wireParam(param: string | null, names: MemberNames): string | null {

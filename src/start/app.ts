@@ -6,12 +6,14 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { operationScopes } from '../domain/access/policy.ts';
 import type { Deps } from '../domain/deps.ts';
 import { confirmConnection, receiveCallback } from '../domain/knowledge/connecting.ts';
+import { inputCheckOf } from '../graphql/builder/nested-access.ts';
 import { buildSchema } from '../graphql/schema.ts';
 import { createGraphqlHandler } from '../graphql/server/server.ts';
 import { createHttpApp } from '../http/app.ts';
 import { Connection } from '../http/connections/connection.ts';
 import { Connections } from '../http/connections/connections.ts';
 import { refuseUnreadable } from '../http/connections/unreadable.ts';
+import { originOf } from '../http/context.ts';
 import { healthHandler, type Readiness, readyHandler } from '../http/health.ts';
 import { createAdmissions } from '../http/limits.ts';
 import { createAccessLog } from '../http/log/access-log.ts';
@@ -25,7 +27,7 @@ import { createContentLinks } from '../rest/content-links.ts';
 import { createReference } from '../rest/reference/reference.ts';
 import { createRestRouter } from '../rest/router.ts';
 import { allRoutes } from '../rest/routes/index.ts';
-import { createResponseSocket } from '../rest/socket.ts';
+import { createResponseSocket, socketOperation } from '../rest/socket.ts';
 import { measure } from './measure.ts';
 
 export interface App {
@@ -79,7 +81,7 @@ export function createApp(deps: Deps, { schema, routes }: Apis): App {
   const admissions = createAdmissions(deps.pools, settings);
   const graphql = createGraphqlHandler({ schema, deps, metrics, streams, admissions });
   const rest = createRestRouter({ routes, deps, metrics, streams, admissions });
-  const sockets = createResponseSocket(deps, schema, admissions);
+  const sockets = createResponseSocket(deps, schema, admissions, inputCheckOf(schema, socketOperation));
   const log = createAccessLog(deps.logger, deps.tracing);
   const mcp = createMcpEndpoint({ deps, metrics, streams, admissions, version: packageJson.version });
   const handlers = [
@@ -91,8 +93,8 @@ export function createApp(deps: Deps, { schema, routes }: Apis): App {
     createProbes(deps, metrics, () => isStopping),
     createPages(packageJson.version),
     createConnectPages({
-      receive: (callback, signal) => receiveCallback(deps, callback, signal),
-      confirm: (word) => confirmConnection(deps, word),
+      receive: (callback, req, signal) => receiveCallback(deps, callback, originOf(deps, req), signal),
+      confirm: (word, req) => confirmConnection(deps, word, originOf(deps, req)),
     }),
   ];
   const connections = new Connections(settings, createHttpApp({ deps, log, handlers }));

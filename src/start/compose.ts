@@ -12,7 +12,8 @@ import { registerFileExpiry } from '../domain/files/files.ts';
 import { registerUploadExpiry } from '../domain/files/uploads.ts';
 import { registerIdempotencySweep } from '../domain/idempotency.ts';
 import { registerVectorStoreExpiry } from '../domain/knowledge/vector-stores/detach.ts';
-import { registerRunEventSweep } from '../domain/runs/runs.ts';
+import { createRightsOfAgent } from '../domain/runs/agent-rights.ts';
+import { registerApprovalSweep, registerRunEventSweep } from '../domain/runs/runs.ts';
 import { createSubagentPlan } from '../domain/runs/subagents.ts';
 import { parseDnsServers } from '../engine/egress/dns-servers.ts';
 import { createEgress } from '../engine/egress/egress.ts';
@@ -110,8 +111,9 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     const journal = createUsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);
     const path = environment?.('PATH');
     const mcp = createMcpServers({ ...basics, pools, egress, egressOptions, version: packageJson.version, path });
-    const servers = { servers: mcp, storage, now: basics.now };
-    const tools = createTools({ ...basics, pools, models, egress, knowledge, servers });
+    const rightsOfAgent = createRightsOfAgent(basics);
+    const servers = { servers: mcp, storage, rightsOfAgent, now: basics.now };
+    const tools = createTools({ ...basics, pools, models, egress, knowledge, servers, rightsOfAgent });
     const runs = createRunEngine({
       ...basics,
       ...{ jobs, models, knowledge, limits, journal, agentTools, pools },
@@ -124,6 +126,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     registerAuditSweep(deps);
     registerOrphanSweep(deps);
     registerRunEventSweep(deps);
+    registerApprovalSweep(deps);
     registerChatFileSweep(deps);
     registerFileExpiry(deps);
     registerUploadExpiry(deps);

@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs';
+import { watchForStalls } from '../engine/processes/stall-watch.ts';
 import { createLogger } from '../http/log/logging.ts';
+import { noteRequests } from '../http/log/requests-under-way.ts';
 import { loadSettings, type Settings } from '../settings.ts';
 import { startEmbeddedOf } from '../storage/database/embedded/embedded.ts';
+import { mistypedSentence, mistypedSettings } from './checks/mistyped.ts';
 import type { Service } from './service.ts';
 import { demoWelcome, welcome } from './welcome.ts';
 
@@ -16,6 +19,13 @@ process.on('uncaughtException', (error) => {
 });
 
 const service = await start().catch((error: unknown) => refuse(error));
+const requests = noteRequests();
+const endWatch = watchForStalls({
+  logger,
+  maxMs: settings.EVENT_LOOP_BLOCKED_MAX_MS,
+  underWay: () => [...service.deps.jobs.underWay(), ...requests()],
+});
+process.on('exit', endWatch);
 
 /** Ctrl-C comes twice under `npm start`: from the terminal, and from npm, which hands on what it gets. */
 const sameSignalMs = 500;
@@ -34,6 +44,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
+for (const mistyped of mistypedSettings(process.env)) logger.warn(mistypedSentence(mistyped));
 // The last step of a start: a test or a script that reads this line may send a signal at once.
 console.log(welcome(service.url, service.firstKey, settings));
 announceDemo(service);

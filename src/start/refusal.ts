@@ -5,6 +5,7 @@ import { StartRefusal } from '../storage/database/start-refusal.ts';
 import { checkQuickly } from './checks/checks.ts';
 import { databaseProblem } from './checks/database.ts';
 import { codeOf, type Finding, sentences } from './checks/finding.ts';
+import { mistypedSentence, mistypedSettings } from './checks/mistyped.ts';
 import { listenProblem } from './checks/port.ts';
 
 /**
@@ -19,7 +20,8 @@ export async function refusalOf(error: unknown, env: NodeJS.ProcessEnv): Promise
   const others = await checkQuickly(env).catch(() => []);
   const said = reasons.join('\n');
   const more = others.map(sentences).filter((text) => !isSaid(text, said));
-  const all = [...reasons, ...more];
+  // Not the reason by itself, but often behind it: a setting that is missing has another name.
+  const all = [...reasons, ...more, ...mistypedSettings(env).map(mistypedSentence)];
   const hint = error instanceof SettingsError ? '\nWhat is allowed stands in docs/configuration.md.' : '';
   return all.length === 1
     ? `Parley cannot start: ${all[0]}${hint}`

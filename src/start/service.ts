@@ -48,7 +48,7 @@ export async function startService(
   onFatal: (error: Error) => void,
   options: StartOptions = {},
 ): Promise<Service> {
-  let publicUrl = settings.PUBLIC_URL?.replace(/\/+$/, '');
+  let publicUrl = settings.PUBLIC_URL?.replace(/(?<!\/)\/+$/, '');
   const address = (port: number) => `http://${urlHost(settings.HOST)}:${port}`;
   const opening = createDeps({
     settings,

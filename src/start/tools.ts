@@ -2,6 +2,7 @@ import type { Deps } from '../domain/deps.ts';
 import { askableAgents } from '../domain/runs/subagents.ts';
 import { crawlUserAgent } from '../engine/knowledge/connectors/web/user-agent.ts';
 import type { Pools } from '../engine/sharing/pools.ts';
+import type { RightsOfAgent } from '../engine/tools/agent-rights.ts';
 import type { ProgramLimits } from '../engine/tools/code/box/program.ts';
 import { createCodeKinds } from '../engine/tools/code/code-kinds.ts';
 import { createDeepResearchKind } from '../engine/tools/deep-research/deep-research.ts';
@@ -21,15 +22,19 @@ import type { Settings } from '../settings.ts';
 
 interface ToolParts extends Pick<Deps, 'settings' | 'storage' | 'pools' | 'models' | 'egress' | 'knowledge' | 'now' | 'newId'> {
   readonly servers: ResolveDeps;
+  readonly rightsOfAgent: RightsOfAgent;
 }
 
 /** The tools of the service that a request or an agent may switch on. */
 export function createTools(deps: ToolParts): ToolRegistry {
-  const { settings, storage, pools, egress, knowledge, servers, now } = deps;
+  const { settings, storage, pools, egress, knowledge, servers, rightsOfAgent, now } = deps;
   const resultCharsMax = settings.TOOL_RESULT_MAX_CHARS;
   return new ToolRegistry([
     createWebSearchKind({ ...searchClients(settings, pools), pages: pageReading(settings, egress, knowledge), resultCharsMax }),
-    createFileSearchKind({ knowledge, stores: storage.vectorStores, tokensMax: fileSearchTokensMax, resultCharsMax, now }),
+    createFileSearchKind({
+      ...{ knowledge, stores: storage.vectorStores, rightsOfAgent },
+      ...{ tokensMax: fileSearchTokensMax, resultCharsMax, now },
+    }),
     ...createCodeKinds({
       ...{ settings, storage, now, newId: deps.newId, limits: programLimits(settings), resultCharsMax },
       programs: pools.queue('python', settings.PYTHON_PROGRAMS_MAX),
@@ -44,12 +49,18 @@ export function createTools(deps: ToolParts): ToolRegistry {
       processes: pools.queue('spreadsheet', settings.SPREADSHEETS_MAX),
       resultCharsMax,
     }),
-    createImageGenerationKind({ settings, models: deps.models.images, egress: deps.egress }),
+    createImageGenerationKind({
+      ...{ settings, models: deps.models.images, egress: deps.egress },
+      ownFile: async ({ orgId, userId }, id) => {
+        const [file] = await storage.files.findMany([id], { orgId, userId, hasSources: false });
+        return file === undefined ? undefined : { ...file, read: () => storage.blobs.read(file.blobKey) };
+      },
+    }),
     createMemoryKind(deps),
-    createDeepResearchKind(),
+    createDeepResearchKind(settings),
     createMcpServerKind(servers),
     createMcpKind(servers),
-    createSubagentKind({ askableAgents: (charge, ids) => askableAgents(deps, charge, ids) }),
+    createSubagentKind({ askableAgents: (asked, ids, ofAgent) => askableAgents(deps, asked, ids, ofAgent) }),
   ]);
 }
 

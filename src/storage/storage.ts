@@ -1,6 +1,7 @@
 import type { Settings } from '../settings.ts';
 import { type AccountStore, createAccountStore } from './accounts/accounts.ts';
 import { type ApiKeyStore, createApiKeyStore } from './accounts/api-keys.ts';
+import { createEndedSessionStore, type EndedSessionStore } from './accounts/ended-sessions.ts';
 import { createGroupStore, type GroupStore } from './accounts/groups.ts';
 import { createMembershipStore, type MembershipStore } from './accounts/memberships.ts';
 import { createOrganizationStore, type OrganizationStore } from './accounts/organizations.ts';
@@ -9,9 +10,11 @@ import { createTenantStore, type TenantStore } from './accounts/tenants.ts';
 import { createUserStore, type UserStore } from './accounts/users.ts';
 import { type AgentStore, createAgentStore } from './agents/agents.ts';
 import { type AgentCategoryStore, createAgentCategoryStore } from './agents/categories.ts';
+import { createGrantStore, type GrantStore } from './agents/grants.ts';
 import { type AgentImportStore, createAgentImportStore } from './agents/imports.ts';
 import { type AgentPartStore, createAgentPartStore } from './agents/parts/parts.ts';
 import { type AgentRatingStore, createAgentRatingStore } from './agents/ratings.ts';
+import { createToolNameStore, type ToolNameStore } from './agents/tool-names.ts';
 import { type AuditBatch, createAuditBatch } from './audit/batch.ts';
 import { type AuditEntryStore, createAuditEntryStore } from './audit/entries.ts';
 import { createUnseenContent, type UnseenContent } from './audit/unseen-content.ts';
@@ -27,6 +30,7 @@ import { createThreadStore, type ThreadStore } from './chats/threads.ts';
 import type { Database } from './database/database.ts';
 import { identify, refuseBlobsWithoutRows } from './database/installation.ts';
 import { type OpenDatabaseOptions, openDatabase } from './database/open.ts';
+import { confirmFiles } from './database/shared-files.ts';
 import { createInProcessSignals } from './database/signals/in-process.ts';
 import { createPostgresSignals } from './database/signals/postgres.ts';
 import type { Signals } from './database/signals/signals.ts';
@@ -45,6 +49,7 @@ import { createSyncStore, type SyncStore } from './knowledge/syncing/syncing.ts'
 import { createVectorStoreBatchStore, type VectorStoreBatchStore } from './knowledge/vector-stores/batches.ts';
 import { createVectorStoreStore, type VectorStoreStore } from './knowledge/vector-stores/stores.ts';
 import { createMemoryStore, type MemoryStore } from './memories/memories.ts';
+import { type ApprovalStore, createApprovalStore } from './runs/approvals.ts';
 import { createRunEventStore, type RunEventStore } from './runs/events.ts';
 import { createResponseStore, type ResponseStore } from './runs/responses.ts';
 import { createRunStore, type RunStore } from './runs/runs.ts';
@@ -71,6 +76,7 @@ export interface Storage {
   readonly agentRatings: AgentRatingStore;
   readonly agentParts: AgentPartStore;
   readonly agentImports: AgentImportStore;
+  readonly agentGrants: GrantStore;
   readonly groups: GroupStore;
   readonly tenancy: TenancyStore;
   readonly tenants: TenantStore;
@@ -99,6 +105,11 @@ export interface Storage {
   readonly threads: ThreadStore;
   readonly idempotency: IdempotencyStore;
   readonly connections: ConnectionStore;
+  readonly approvals: ApprovalStore;
+  /** Names of agents for MCP clients. */
+  readonly toolNames: ToolNameStore;
+  /** Sessions of MCP clients that have ended. */
+  readonly endedSessions: EndedSessionStore;
   readonly connectionAttempts: ConnectionAttemptStore;
   readonly dataSources: DataSourceStore;
   readonly connectedSources: ConnectedSourceStore;
@@ -163,6 +174,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     agentRatings: createAgentRatingStore(db),
     agentParts: createAgentPartStore(db, signals),
     agentImports: createAgentImportStore(db, signals),
+    agentGrants: createGrantStore(db),
     groups: createGroupStore(db, signals),
     tenancy: createTenancyStore(db, signals),
     tenants: createTenantStore(db),
@@ -189,6 +201,9 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     threads: createThreadStore(db, signals),
     idempotency: createIdempotencyStore(db),
     connections: createConnectionStore(db),
+    approvals: createApprovalStore(db),
+    toolNames: createToolNameStore(db),
+    endedSessions: createEndedSessionStore(db),
     connectionAttempts: createConnectionAttemptStore(db),
     dataSources: createDataSourceStore(db, signals),
     connectedSources: createConnectedSourceStore(db, signals),
@@ -219,5 +234,6 @@ async function check(settings: Settings, blobs: Blobs, db: Database, masterKeys:
   await refuseBlobsWithoutRows(settings, blobs, db);
   if (db.kind === 'embedded') await identify(settings, db);
   await checkMasterKeys(db, masterKeys, settings);
+  if (db.kind === 'server') await confirmFiles(settings, blobs, db.pool);
   masterKeys.keep();
 }

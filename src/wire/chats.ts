@@ -33,6 +33,10 @@ const usage = object('Tokens, as the models counted them.', {
   cachedTokens: integer('Of those read: those the model had read before.'),
   reasoningTokens: integer('Of those written: those spent on thinking.'),
   totalTokens: integer('Both together; in a reply in one piece.').optional(),
+  isEstimated: z
+    .boolean()
+    .meta({ description: 'Whether the service estimated some of them; absent where models counted all.' })
+    .optional(),
 });
 const selection = object('Which model answered and how it was chosen.', {
   provider: text('The provider that answered.'),
@@ -192,6 +196,7 @@ component('ChatReply', 'How a run answered a message.', {
   incompleteReason: incompleteReason.optional(),
   error: failure.optional(),
   usage: usage.nullable(),
+  selection: selection.nullable(),
   warnings: warnings.optional(),
 });
 
@@ -201,4 +206,5 @@ describeMembers('CreateChatInput', {
 });
 describeMembers('SendMessageInput', { prompt: z.union([z.string().min(1), z.array(promptPart).min(1).max(100)]), ...given });
 describeMembers('SubmitToolOutputsInput', given);
+describeMembers('RetryRunInput', { secrets: given.secrets });
 describeMembers('Message', { parts: z.array(promptPart) });

@@ -29,6 +29,7 @@ import {
   record,
   reference,
   text,
+  tokensMax,
 } from './schema.ts';
 
 /** The chat completions format: what a request says beyond its GraphQL type, and the chunks of the stream. */
@@ -99,7 +100,7 @@ const responseFormat = choiceByType('What the text is.', [
 ]);
 const toolTypes = ['function', ...toolTypeNames];
 const safeInteger = z.number('must be an integer').refine(Number.isSafeInteger);
-const tokens = z.int('must be an integer from 1').min(1);
+const tokens = integerRange(1, tokensMax);
 const penalty = range(-2, 2);
 
 describeMembers('CompletionMessageInput', {
@@ -219,6 +220,9 @@ const chunk = component('CompletionChunk', 'A piece of a streamed reply.', {
     .optional(),
   flow_steps: list('With the last chunk: the finished steps of the flow that answered, where they are shown.', flowStepWire)
     .meta({ ...isExtension, ...behaves('flow-steps') })
+    .optional(),
+  selection_metadata: reference('ResponseSelection', 'With the last chunk: which model answered and how it was chosen.')
+    .meta({ ...isExtension, ...behaves('selection-metadata') })
     .optional(),
   warnings: list('With the last chunk: what of the agent has no effect; absent when everything has.', reference('Warning'))
     .meta({ ...isExtension, ...behaves('warnings') })

@@ -1,4 +1,4 @@
-const webAddress = /^https?:\/\/[^\s/]+\S*$/i;
+const webAddress = /^https?:\/\/[^\s/]\S*$/i;
 const imageData = /^data:image\/(?<type>[\w.+-]+)(?:;[\w=.-]+)*;base64,[A-Za-z0-9+/=\s]+$/i;
 /** What the bytes of an SVG begin with: markup, perhaps behind the mark of an encoding. */
 const markup = /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\0]*</;

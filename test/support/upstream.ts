@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { anonymousRefusal } from '../fixtures/upstreams/stand-in.ts';
 import { startClock } from './clock.ts';
 import { chatBody, chatFrames } from './runs/upstream-frames.ts';
 
@@ -163,6 +164,7 @@ class ScriptedUpstream implements Upstream {
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const record = await readRequest(request);
+    if (anonymousRefusal(request) !== undefined) return void response.writeHead(403).end();
     if (record.method === 'GET' && record.path.endsWith('/models')) {
       const data = this.modelIds.map((id) => ({ id, object: 'model', created: 1_700_000_000, owned_by: 'test' }));
       response.setHeader('content-type', 'application/json').end(JSON.stringify({ object: 'list', data }));

@@ -3,7 +3,7 @@ import { isObject, itemsOf, membersOf } from '../../../src/lib/json.ts';
 import { findAgent } from '../agents.ts';
 import { failed, misused } from '../failure.ts';
 import { bar, dim, harmless, type Screen } from '../output/screen.ts';
-import { isAtRest, whenIndexed } from '../sources.ts';
+import { isAtRest, percentOf, whenIndexed } from '../sources.ts';
 import { agentOption, type CommandContext, type WrittenCommand } from './command.ts';
 
 /** So long an answer waits for knowledge that is still being indexed. */
@@ -67,7 +67,9 @@ async function readyAgent({ service, screen, options, signal }: CommandContext):
   const { id } = await findAgent(service, options.get('agent'));
   const show = (sources: Parameters<Parameters<typeof whenIndexed>[3]>[0]) =>
     screen.progress(
-      sources.every(isAtRest) ? '' : `Indexing what the agent knows  ${bar(sources.filter(isAtRest).length, sources.length)}`,
+      sources.every(isAtRest)
+        ? ''
+        : `Indexing what the agent knows  ${bar(percentOf(sources), 100)}  ${sources.filter(isAtRest).length}/${sources.length}`,
     );
   const sources = await whenIndexed(service, id, () => true, show, { timeoutMs: indexingWaitMs, signal }).catch(
     (error: unknown) => {

@@ -7,7 +7,7 @@ export interface CommandContext {
   readonly screen: Screen;
   /** What was typed behind the name of the command. */
   readonly words: readonly string[];
-  /** The last value of each `--name value`. */
+  /** The last value of each `--name value`; of an option that is a list, all values with commas between them. */
   readonly options: ReadonlyMap<string, string>;
   readonly switches: ReadonlySet<string>;
   /** Fires at Ctrl-C. */
@@ -18,6 +18,8 @@ export interface CommandOption {
   readonly name: string;
   /** What is shown for its value; absent for a switch. */
   readonly value?: string;
+  /** It may be given several times. */
+  readonly isList?: true;
   readonly meaning: string;
 }
 

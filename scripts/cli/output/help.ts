@@ -3,14 +3,15 @@ import type { WrittenCommand } from '../commands/command.ts';
 import { verbs, writtenCommands } from '../commands/written.ts';
 import { type Command, exampleOf, typeName } from '../commands.ts';
 import { lines, table } from './table.ts';
+import { rowViews } from './views.ts';
 
 const optionMax = 40;
 
-/** A reply for people: a table for a list, lines for one thing. */
-export function shown(body: unknown): string {
+/** The reply of an operation for people: a table for a list, lines for one thing. */
+export function shown(body: unknown, operationId: string): string {
   const list = Array.isArray(body) ? body : isObject(body) && Array.isArray(body.data) ? body.data : undefined;
   if (list === undefined) return isObject(body) ? lines(body) : String(body);
-  const rows = list.filter(isObject);
+  const rows = list.filter(isObject).map(rowViews[operationId] ?? ((row) => row));
   const next = isObject(body) && typeof body.nextCursor === 'string' ? `\nMore: --cursor ${body.nextCursor}` : '';
   return `${rows.length === 0 ? 'Nothing.' : table(rows)}${next}`;
 }

@@ -18,7 +18,9 @@ export function processScreen(env: NodeJS.ProcessEnv): Screen {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
     progress(line) {
-      if (isTerminal) process.stderr.write(`\r\x1b[K${line}`);
+      // A line that is wider than the terminal would wrap, and could not be replaced.
+      if (isTerminal)
+        process.stderr.write(`\r\x1b[K${[...line].slice(0, Math.max(10, (process.stderr.columns ?? 80) - 1)).join('')}`);
     },
   };
 }
@@ -34,9 +36,9 @@ export function dim(screen: Screen, text: string): string {
   return screen.isTerminal ? `\x1b[2m${text}\x1b[0m` : text;
 }
 
-/** `████░░░░  3/8`, of a fixed width. */
+/** `████░░░░`, of a fixed width. */
 export function bar(done: number, total: number): string {
   const filled = total === 0 ? barLength : Math.round((done / total) * barLength);
-  return `${'█'.repeat(filled)}${'░'.repeat(barLength - filled)}  ${done}/${total}`;
+  return `${'█'.repeat(filled)}${'░'.repeat(barLength - filled)}`;
 }
 const barLength = 24;

@@ -69,7 +69,8 @@ function isIdName(name: string): boolean {
   return /(^id|Id)$/.test(name);
 }
 
-function shortened(text: string, width: number): string {
+/** A text of at most so many columns; one that is cut ends with `…`. */
+export function shortened(text: string, width: number): string {
   return widthOf(text) <= width ? text : `${cut(text, width - 1)}…`;
 }
 

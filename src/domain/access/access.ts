@@ -107,6 +107,11 @@ export function listedAgents(caller: Caller, scope: AgentListScope): AgentFilter
   }
 }
 
+/** What the catalog of the caller's organization lists, whatever its visibility is, as far as the caller may use it. */
+export function organizationCatalog(caller: Caller): AgentFilter {
+  return atHome(caller, { all: [{ agent: 'in-catalog', catalog: 'organization' }, usableAgents(caller)] });
+}
+
 /** Shared with the caller by somebody else: as editor, through a group, or used by it in a chat. */
 export function sharedAgents(caller: Caller): AgentFilter {
   return { any: [sharedAtHome(caller), usedInChats(caller)] };
@@ -329,7 +334,7 @@ function groupsAtHome(caller: Caller, filter: GroupFilter): GroupFilter {
 
 // Chats
 
-/** Chats the caller may read: its own in this organization, and those of agents it may edit that show their logs. */
+/** Chats the caller may read: its own in this organization, and those that agents it may edit show: they were made to be shown, in the agent's organization. */
 export function visibleChats(caller: Caller): ChatFilter {
   return { any: [ownChats(caller), { chat: 'logged-for', agent: editableAgents(caller) }] };
 }

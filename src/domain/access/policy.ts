@@ -81,6 +81,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.sendMessage': 'CHATS:WRITE',
   'Mutation.submitToolOutputs': 'CHATS:WRITE',
   'Mutation.cancelRun': 'CHATS:WRITE',
+  'Mutation.retryRun': 'CHATS:WRITE',
   'Subscription.runEvents': 'CHATS:READ',
   'Subscription.messageEvents': 'CHATS:WRITE',
   'Subscription.toolOutputEvents': 'CHATS:WRITE',
@@ -198,6 +199,11 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Query.usage': 'USAGE:READ',
   'Query.usageDays': 'USAGE:READ',
   'Subscription.usageUpdated': 'USAGE:READ',
+  // grants
+  'Query.agentGrants': 'CHATS:READ',
+  'Query.grants': 'CHATS:READ',
+  'Mutation.putAgentGrants': 'CHATS:WRITE',
+  'Mutation.deleteAgentGrants': 'CHATS:WRITE',
   // memories
   'Query.memory': 'CHATS:READ',
   'Query.memories': 'CHATS:READ',
@@ -214,6 +220,11 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.createGroup': 'GROUPS:WRITE',
   'Mutation.updateGroup': 'GROUPS:WRITE',
   'Mutation.deleteGroup': 'GROUPS:WRITE',
+};
+
+/** What people do on pages of the service, after a call of a program: the scope that the key of that call still needs. */
+export const pageScopes: Readonly<Record<string, Scope>> = {
+  'Page.confirmConnection': 'CONNECTIONS:WRITE',
 };
 
 /** Operations whose calls run a model, or follow a run. Both APIs count them as places in the pool of runs, so that no caller takes all places. */
@@ -236,6 +247,12 @@ export const runOperations: ReadonlySet<string> = new Set([
   'Subscription.resumedResponseEvents',
 ]);
 
+/** Whether the caller's key has the scope of an operation: what a list of possible calls shows. */
+export function hasScope(caller: Caller, operation: string): boolean {
+  const scope = operationScopes[operation] ?? pageScopes[operation];
+  return operationScopes[operation] === null || (scope !== undefined && caller.scopes.has(scope));
+}
+
 /**
  * Checks that the caller's key has the scope of an operation. Whether the caller may use a certain thing is decided later, where the thing is
  * loaded.
@@ -244,8 +261,8 @@ export const runOperations: ReadonlySet<string> = new Set([
  * @throws DomainError INSUFFICIENT_SCOPE, also for an operation that the table does not know.
  */
 export function requireScope(caller: Caller, operation: string): void {
-  const scope = operationScopes[operation];
-  if (scope === null || (scope !== undefined && caller.scopes.has(scope))) return;
+  if (hasScope(caller, operation)) return;
+  const scope = operationScopes[operation] ?? pageScopes[operation];
   const need = scope === undefined ? 'may not be called' : `needs a key with the scope ${scope}`;
   throw new DomainError('INSUFFICIENT_SCOPE', `${operation.split('.').at(-1) ?? operation} ${need}`);
 }

@@ -147,6 +147,7 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   // Reached through a chat or a run, which are noted.
   Message: chats,
   // Its user alone sees it.
+  AgentGrants: chats,
   Memory: chats,
   ModelFallback: chats,
   Response: chats,
@@ -237,9 +238,11 @@ export const referenceScopes: Readonly<Record<string, Scope | null>> = {
   actorKeyId: null,
   actorUserId: null,
   agentId: 'AGENTS:READ',
+  agents: 'AGENTS:READ',
   aiId: 'AGENTS:READ',
   approvalRequestId: 'CHATS:READ',
   chatId: 'CHATS:READ',
+  connections: 'CONNECTIONS:READ',
   createdByKeyId: 'API_KEYS:READ',
   createdByUserId: null,
   dataSourceId: 'DATA_SOURCES:READ',
@@ -280,6 +283,9 @@ export const sharedFields: Readonly<Record<string, string>> = {
   'VectorStoreFileBatch.vectorStoreId': 'the caller named it',
   'FileUploadPart.uploadId': 'the caller named it',
   'VectorStoreResult.fileId': 'a result says what it rests on',
+  'AgentGrants.agentId': 'the caller named it when it granted',
+  'AgentGrants.connections': 'the caller named them when it granted',
+  'AgentGrants.agents': 'the caller named them when it granted',
   'Memory.agentId': 'a memory says with which agent it is remembered',
   'Citation.dataSourceId': 'an answer says what it rests on',
   'Citation.knowledgeItemId': 'an answer says what it rests on',
@@ -302,6 +308,9 @@ export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
   // Parts of the upload that the operation is about.
   partIds: null,
   repoHostAppInstallationId: 'CONNECTIONS:READ',
+  // Of grants: the domain asks for the scope. Subagents of a request are named like its model, which asks for none.
+  agents: null,
+  connections: null,
   // Accounts: the domain decides which ones the caller may name.
   id: null,
   orgId: null,

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { AgentFilter } from '../../entities/accounts/access.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Agent, AgentEditor, AgentListScope, AgentView, RunnableAgent } from '../../entities/agents/agent.ts';
@@ -13,6 +12,7 @@ import {
   canSeeAgent,
   isAdministrator,
   listedAgents,
+  organizationCatalog,
   usableAgents,
   viewerOf,
   visibleGroups,
@@ -30,12 +30,16 @@ export interface CreateAgentInput extends AgentInput {
 export interface AgentListQuery {
   /** Default: ALL. */
   readonly scope?: AgentListScope | null | undefined;
+  /** With ORGANIZATION, TENANT or PUBLIC: only what that catalog lists. */
+  readonly catalog?: boolean | null | undefined;
   readonly groupId?: string | null | undefined;
   /** The id of an organization's category, or the name of a public category. */
   readonly categoryId?: string | null | undefined;
   readonly approvedByOrg?: boolean | null | undefined;
   /** Searched in name and description, ignoring case; blank matches all. */
   readonly search?: string | null | undefined;
+  /** Only agents of the caller's organization. */
+  readonly isOwnOrganization?: boolean;
 }
 
 const searchLengthMax = 200;
@@ -71,7 +75,7 @@ function admitted(caller: Caller, agent: RunnableAgent | undefined): RunnableAge
  * Agents of a list scope, newest first. Cost: one statement, independent of the depth of the page.
  *
  * @param members  the members that are needed; absent: all.
- * @throws DomainError INVALID_VALUE for a search of more than 200 characters.
+ * @throws DomainError INVALID_VALUE for a search of more than 200 characters, and for a catalog of a scope that has none.
  */
 export async function listAgents(
   deps: Deps,
@@ -84,7 +88,18 @@ export async function listAgents(
   if (typeof groupId === 'string' && !(await seesGroup(deps, caller, groupId))) {
     return pageOf<AgentView>([], page, timeKey, async () => 0);
   }
-  return deps.storage.agents.list(listedAgents(caller, query.scope ?? 'ALL'), narrowing(query), viewerOf(caller), page, members);
+  const listed = listFilter(caller, query);
+  const atHome: AgentFilter = { agent: 'in-organization', orgId: caller.orgId };
+  const filter = query.isOwnOrganization === true ? { all: [listed, atHome] } : listed;
+  return deps.storage.agents.list(filter, narrowing(query), viewerOf(caller), page, members);
+}
+
+function listFilter(caller: Caller, { scope, catalog }: AgentListQuery): AgentFilter {
+  if (catalog !== true) return listedAgents(caller, scope ?? 'ALL');
+  if (scope === 'ORGANIZATION') return organizationCatalog(caller);
+  // The lists of these scopes are catalogs.
+  if (scope === 'TENANT' || scope === 'PUBLIC') return listedAgents(caller, scope);
+  throw new DomainError('INVALID_VALUE', 'catalog needs the scope ORGANIZATION, TENANT or PUBLIC', { param: 'catalog' });
 }
 
 /** A group that the caller may not read matches no agent, like a group that does not exist. */
@@ -120,7 +135,7 @@ export async function createAgent(deps: Deps, caller: Caller, input: CreateAgent
 
 /**
  * Changes the given members. Editors may change all except visibility, groups and editors; the same value is not a change. An
- * organization's approval ends when someone other than an administrator changes an approved member.
+ * organization's approval ends when anything changes that reaches the model, whoever changes it.
  *
  * @throws DomainError NOT_FOUND, FORBIDDEN, or with every fault of the input.
  */
@@ -135,8 +150,8 @@ export async function updateAgent(deps: Deps, caller: Caller, id: string, input:
       param: managed,
     });
   }
-  const isOutdated = agent.isApprovedByOrg && !isAdministrator(caller, agent.orgId) && changesCharacter(agent, changes);
-  return deps.storage.agents.update(id, isOutdated ? { ...changes, isApprovedByOrg: false } : changes, viewerOf(caller));
+  const changed = await deps.storage.agents.update(id, changes, viewerOf(caller));
+  return agent.isApprovedByOrg && !changed.isApprovedByOrg ? { ...changed, endedApproval: true } : changed;
 }
 
 /**
@@ -151,13 +166,6 @@ function keepingUnseenGroups(caller: Caller, agent: AgentView, { groups }: Agent
   if (groupIds.length === 0) return changes;
   const unseen = agent.groupIds.filter((id) => !seen.includes(id));
   return { ...others, groupIds: [...new Set([...groupIds, ...unseen])] };
-}
-
-/** The members that an approval covers: the agent's texts, its instructions and its model. */
-const approvedMembers = ['name', 'description', 'introduction', 'instructions', 'seed', 'modelId', 'options'] as const;
-
-function changesCharacter(agent: AgentView, changes: AgentChanges): boolean {
-  return approvedMembers.some((name) => changes[name] !== undefined && !isDeepStrictEqual(changes[name], agent[name]));
 }
 
 /**
@@ -175,8 +183,8 @@ export async function deleteAgent(deps: Deps, caller: Caller, id: string): Promi
 }
 
 /**
- * Marks an agent as approved by its organization, or removes the mark. An approval ends when someone other than an administrator
- * changes an approved member.
+ * Marks an agent as approved by its organization, or removes the mark. An approval holds for what was approved: it ends when anything changes that
+ * reaches the model.
  *
  * @throws DomainError NOT_FOUND; FORBIDDEN for everyone except administrators.
  */

@@ -3,7 +3,7 @@ import type { AgentView } from '../../entities/agents/agent.ts';
 import type { AgentFlow, PartView } from '../../entities/agents/part.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { editableAgent, getPart, listParts, missingPart } from './parts/access.ts';
+import { changedPart, editableAgent, endedApproval, getPart, listParts, missingPart } from './parts/access.ts';
 import { noteApprovals } from './parts/flow-approvals.ts';
 import { type FlowVersionInput, readFlowVersions } from './parts/flow-data.ts';
 
@@ -44,7 +44,7 @@ export async function createFlow(
   await refuseApprovals(deps, agent, values.versions, faults);
   faults.throwIfAny();
   const part = { ...values, id: deps.newId('agentFlow'), createdAt: deps.now(), agentId: agent.id };
-  return { ...(await deps.storage.agentParts.flows.create(part)), isWhole: true };
+  return changedPart(deps, agent, await deps.storage.agentParts.flows.create(part));
 }
 
 /** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT, or with every fault of the input. */
@@ -69,7 +69,7 @@ export async function updateFlow(
   if (input.versions !== undefined) await refuseApprovals(deps, agent, values.versions, faults);
   faults.throwIfAny();
   const changes = { ...values, ...(enabled === before.enabled ? {} : { enabled }) };
-  return { ...(await deps.storage.agentParts.flows.update(agent.id, id, changes)), isWhole: true };
+  return changedPart(deps, agent, await deps.storage.agentParts.flows.update(agent.id, id, changes));
 }
 
 /** @returns the former flow. @throws DomainError NOT_FOUND, FORBIDDEN. */
@@ -77,7 +77,7 @@ export async function deleteFlow(deps: Deps, caller: Caller, agentId: string, id
   const agent = await editableAgent(deps, caller, agentId);
   const part = await getFlow(deps, caller, agentId, id);
   if (!(await deps.storage.agentParts.flows.delete(agent.id, id))) throw missingPart('flowId');
-  return part;
+  return { ...part, ...(await endedApproval(deps, agent)) };
 }
 
 /**

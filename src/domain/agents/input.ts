@@ -10,10 +10,12 @@ import type {
 import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import type { AgentChanges } from '../../storage/agents/agents.ts';
+import { tokensMax } from '../../wire/schema.ts';
 import { visibleGroups } from '../access/access.ts';
 import { type CompletionToolInput, readStandingTools } from '../completions/input.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
+import { noteServersOfTools } from './parts/standing-servers.ts';
 
 type Optional<T> = T | null | undefined;
 type OptionalMembers<T> = { readonly [Name in keyof T]?: T[Name] | null | undefined };
@@ -85,7 +87,7 @@ const optionBounds: Readonly<Record<keyof AgentOptions, Bounds>> = {
   temperature: { min: 0, max: 2, isWhole: false },
   topP: { min: 0, max: 1, isWhole: false },
   topK: { min: 1, max: 1_000, isWhole: true },
-  maxTokens: { min: 1, max: 10_000_000, isWhole: true },
+  maxTokens: { min: 1, max: tokensMax, isWhole: true },
   maxInputTokens: { min: 1, max: 100_000_000, isWhole: true },
   frequencyPenalty: { min: -2, max: 2, isWhole: false },
   presencePenalty: { min: -2, max: 2, isWhole: false },
@@ -100,9 +102,10 @@ const categoriesMax = 100;
 
 /**
  * The organization and owner of the agent, and its current groups and editors. New groups and editors must be of the same
- * organization; current ones may be given again, also by an editor who does not see that group.
+ * organization; current ones may be given again, also by an editor who does not see that group. The same goes for MCP servers.
  */
-type Place = Pick<Agent, 'orgId' | 'userId'> & Partial<Pick<AgentView, 'groupIds' | 'editors' | 'orgCategoryIds'>>;
+type Place = Pick<Agent, 'orgId' | 'userId'> &
+  Partial<Pick<AgentView, 'groupIds' | 'editors' | 'orgCategoryIds' | 'enabledTools'>>;
 
 /**
  * Validates an input and converts it to the values that storage writes.
@@ -122,6 +125,8 @@ export async function readAgentInput(deps: Deps, caller: Caller, place: Place, i
     ...(await readGroups(deps, caller, place, input, faults)),
     ...(await readEditors(deps, place, input, faults)),
   };
+  const tools = { given: changes.enabledTools ?? [], before: place.enabledTools ?? [] };
+  noteServersOfTools(deps, caller, place, tools, faults);
   faults.throwIfAny();
   return changes;
 }

@@ -2,7 +2,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentSkill, PartView } from '../../entities/agents/part.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { editableAgent, getPart, listParts, missingPart } from './parts/access.ts';
+import { changedPart, editableAgent, endedApproval, getPart, listParts, missingPart } from './parts/access.ts';
 
 type Optional<T> = T | null | undefined;
 
@@ -39,7 +39,7 @@ export async function createSkill(
   const values = readSkill('', input, faults);
   faults.throwIfAny();
   const part = { ...values, id: deps.newId('agentSkill'), createdAt: deps.now(), agentId: agent.id };
-  return { ...(await deps.storage.agentParts.skills.create(part)), isWhole: true };
+  return changedPart(deps, agent, await deps.storage.agentParts.skills.create(part));
 }
 
 /** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT, or with every fault of the input. */
@@ -63,7 +63,7 @@ export async function updateSkill(
   };
   const values = readSkill('', given, faults);
   faults.throwIfAny();
-  return { ...(await deps.storage.agentParts.skills.update(agent.id, id, values)), isWhole: true };
+  return changedPart(deps, agent, await deps.storage.agentParts.skills.update(agent.id, id, values));
 }
 
 /** @returns the former skill. @throws DomainError NOT_FOUND, FORBIDDEN. */
@@ -71,7 +71,7 @@ export async function deleteSkill(deps: Deps, caller: Caller, agentId: string, i
   const agent = await editableAgent(deps, caller, agentId);
   const part = await getSkill(deps, caller, agentId, id);
   if (!(await deps.storage.agentParts.skills.delete(agent.id, id))) throw missingPart('skillId');
-  return part;
+  return { ...part, ...(await endedApproval(deps, agent)) };
 }
 
 /** @param prefix  prefix of member names in faults. */

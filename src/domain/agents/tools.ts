@@ -4,13 +4,13 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import { type AgentTool, type AgentToolType, descriptionOf, type PartView, parametersOf } from '../../entities/agents/part.ts';
 import { skillFunction } from '../../entities/agents/skill-offer.ts';
-import { DomainError } from '../../entities/errors.ts';
 import { bindSecrets, putDerivedSecrets } from '../../storage/agents/parts/derived-secrets.ts';
 import type { Transaction } from '../../storage/database/prisma.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { editableAgent, getPart, listParts, missingPart } from './parts/access.ts';
+import { changedPart, editableAgent, endedApproval, getPart, listParts, missingPart } from './parts/access.ts';
 import { derivedSecrets } from './parts/derived-secrets.ts';
+import { noteServerOfTool } from './parts/standing-servers.ts';
 import { toolNamePattern } from './parts/tool-data.ts';
 
 type Optional<T> = T | null | undefined;
@@ -52,13 +52,14 @@ export async function createAgentTool(
   const tools = await deps.storage.agentParts.tools.ofAgents([agent.id]);
   const faults = new Faults();
   readToolName('name', input.name, faults);
+  noteServerOfTool(deps, caller, agent, { given: input.data, before: undefined }, faults);
   const { name, type } = input;
   const given = { name, type, data: input.data, before: undefined, userId: caller.userId };
   const { data, ...derived } = await derivedSecrets(deps, agent, tools, given, faults);
   faults.throwIfAny();
   const tool = { id: deps.newId('agentTool'), createdAt: deps.now(), agentId: agent.id, name, type, data };
   const written = await deps.storage.agentParts.tools.create(tool, (tx) => putSecrets(tx, agent.id, derived));
-  return { ...written, isWhole: true };
+  return changedPart(deps, agent, written);
 }
 
 type Derived = Pick<Awaited<ReturnType<typeof derivedSecrets>>, 'secrets' | 'firstUse'>;
@@ -85,6 +86,7 @@ export async function updateAgentTool(
   readToolName('name', name, faults);
   if (input.name === null) faults.add('name', 'name cannot be null');
   if (input.data === null) faults.add('data', 'data cannot be null');
+  noteServerOfTool(deps, caller, agent, { given: input.data, before: before.data }, faults);
   const others = tools.filter((tool) => tool.id !== id);
   const given = { name, type: before.type, data: input.data ?? before.data, before, userId: caller.userId };
   const { data, ...derived } = await derivedSecrets(deps, agent, others, given, faults);
@@ -92,7 +94,7 @@ export async function updateAgentTool(
   const written = await deps.storage.agentParts.tools.update(agent.id, id, { name, data }, (tx) =>
     putSecrets(tx, agent.id, derived),
   );
-  return { ...written, isWhole: true };
+  return changedPart(deps, agent, written);
 }
 
 /** Deletes a tool, with the secrets that were found in its data. @returns the former tool. @throws DomainError NOT_FOUND, FORBIDDEN. */
@@ -101,7 +103,7 @@ export async function deleteAgentTool(deps: Deps, caller: Caller, agentId: strin
   const tool = await getAgentTool(deps, caller, agentId, id);
   const wasThere = await deps.storage.agentParts.tools.delete(agent.id, id, (tx) => putDerivedSecrets(tx, agent.id, []));
   if (!wasThere) throw missingPart('toolId');
-  return tool;
+  return { ...tool, ...(await endedApproval(deps, agent)) };
 }
 
 export function readToolName(param: string, name: string, faults: Faults): void {
@@ -125,60 +127,17 @@ export function offeredSkills(agent: AgentOfTools | undefined): Pick<OfferedPart
   return agent !== undefined && areOnDemand(agent) ? { offersSkills: true } : {};
 }
 
-const noNames: ReadonlySet<string> = new Set();
-
-/** The names of the functions that an agent adds to its runs: no function of a request may have one. */
-function functionNames(agent: AgentOfTools): ReadonlySet<string> {
-  const hasSkills = areOnDemand(agent);
-  if (agent.tools.length === 0 && !hasSkills) return noNames;
-  const names = agent.tools.flatMap(({ type, name }) => (type === 'MCP_SERVER' ? [] : [name]));
-  return new Set(hasSkills ? [...names, skillFunction] : names);
-}
-
-/**
- * What an agent's tools and skills add to its runs: functions for the caller, and the permission to call those that run in the service.
- *
- * @throws DomainError TOOL_NAME_CONFLICT, for callers that did not call `requireNoToolConflict` to name the exact member.
- */
+/** What an agent's tools and skills add to its runs: functions for the caller, and the permission to call those that run in the service. */
 export function withAgentTools(
   own: readonly ModelTool[],
   agent: AgentOfTools | undefined,
 ): { readonly tools: readonly ModelTool[] } & OfferedParts {
   if (agent === undefined) return { tools: own };
-  const taken = functionNames(agent);
-  const clash = own.find(({ name }) => taken.has(name));
-  if (clash !== undefined) throw nameConflict('tools', clash.name);
   const client = agent.tools.flatMap(({ type, name, data }) =>
     type === 'CLIENT_FUNCTION' ? [{ name, description: descriptionOf(data), parameters: parametersOf(data) }] : [],
   );
   const runsHere = agent.tools.some(({ type }) => type !== 'CLIENT_FUNCTION');
   return { tools: [...own, ...client], ...(runsHere ? { offersAgentTools: true } : {}), ...offeredSkills(agent) };
-}
-
-/** @throws DomainError TOOL_NAME_CONFLICT when a function of the request has the name of a tool of its agent. */
-export function requireNoToolConflict(
-  given: readonly { readonly type?: string; readonly function?: Optional<{ readonly name: string }> }[],
-  agent: AgentOfTools,
-): void {
-  const functions = given.flatMap(({ function: own }, index) =>
-    own === undefined || own === null ? [] : [[own.name, `tools[${index}].function.name`] as const],
-  );
-  requireFreeNames(functions, agent);
-}
-
-/**
- * The same for functions of any format.
- *
- * @param functions  each name, with its place in the request.
- * @throws DomainError TOOL_NAME_CONFLICT
- */
-export function requireFreeNames(functions: Iterable<readonly [name: string, param: string]>, agent: AgentOfTools): void {
-  const names = functionNames(agent);
-  for (const [name, param] of functions) if (names.has(name)) throw nameConflict(param, name);
-}
-
-function nameConflict(param: string, name: string): DomainError {
-  return new DomainError('TOOL_NAME_CONFLICT', `${param}: the agent has a tool of the name ${name.slice(0, 100)}`, { param });
 }
 
 function hidden(tool: AgentTool): AgentTool {

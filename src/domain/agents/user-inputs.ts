@@ -2,7 +2,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentUserInput, PartView, UserInputType } from '../../entities/agents/part.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { editableAgent, getPart, listParts, missingPart } from './parts/access.ts';
+import { changedPart, editableAgent, endedApproval, getPart, listParts, missingPart } from './parts/access.ts';
 import { readConfiguration } from './parts/user-input.ts';
 
 type Optional<T> = T | null | undefined;
@@ -49,7 +49,7 @@ export async function createUserInput(
   const values = readUserInput('', input, faults);
   faults.throwIfAny();
   const part = { ...values, id: deps.newId('agentUserInput'), createdAt: deps.now(), agentId: agent.id };
-  return { ...(await deps.storage.agentParts.userInputs.create(part)), isWhole: true };
+  return changedPart(deps, agent, await deps.storage.agentParts.userInputs.create(part));
 }
 
 /** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT, or with every fault of the input. */
@@ -79,7 +79,7 @@ export async function updateUserInput(
     faults,
   );
   faults.throwIfAny();
-  return { ...(await deps.storage.agentParts.userInputs.update(agent.id, id, values)), isWhole: true };
+  return changedPart(deps, agent, await deps.storage.agentParts.userInputs.update(agent.id, id, values));
 }
 
 /** @returns the former user input. @throws DomainError NOT_FOUND, FORBIDDEN. */
@@ -92,7 +92,7 @@ export async function deleteUserInput(
   const agent = await editableAgent(deps, caller, agentId);
   const part = await getUserInput(deps, caller, agentId, id);
   if (!(await deps.storage.agentParts.userInputs.delete(agent.id, id))) throw missingPart('userInputId');
-  return part;
+  return { ...part, ...(await endedApproval(deps, agent)) };
 }
 
 /** @param prefix  prefix of member names in faults. */

@@ -2,7 +2,7 @@ import { serverFault } from '../../engine/tools/mcp/resolve.ts';
 import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import { areOnDemand } from '../../engine/tools/skills/skills.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
-import type { AgentFlow, AgentSkill, AgentTool, PartView } from '../../entities/agents/part.ts';
+import type { AgentFlow, AgentSkill, AgentTool, EndedApproval, PartView } from '../../entities/agents/part.ts';
 import type { Warning } from '../../entities/warning.ts';
 import { unavailableText } from '../completions/service-tools.ts';
 
@@ -14,16 +14,19 @@ export interface AnsweredBy {
   readonly hasTools: boolean;
   /** The model may call `use_skill`. */
   readonly mayReadSkills: boolean;
+  /** What its standing tools may not open of the caller. */
+  readonly missingGrants: readonly Warning[];
 }
 
 /** What of an agent, or of the request, has no effect on a run. */
 export function runWarnings(
   agent: RunnableAgent | undefined,
   registry: ToolRegistry,
-  { isFlow, hasTools, mayReadSkills }: AnsweredBy,
+  { isFlow, hasTools, mayReadSkills, missingGrants }: AnsweredBy,
 ): readonly Warning[] {
   if (agent === undefined) return [];
   return [
+    ...missingGrants,
     ...agent.enabledTools.flatMap(({ type }) => {
       const kind = registry.find(type);
       if (kind !== undefined && kind.unavailable === undefined) return [];
@@ -46,7 +49,7 @@ export function runWarnings(
 
 const toolsNotUsed = 'The tools of the request are not offered: a flow of the AI answers, whose steps say what is called';
 const skillNotUsed =
-  'The skills of the AI are not offered: a flow answers, or the tool_choice of the request leaves use_skill out';
+  'The skills of the AI are not offered: a flow answers, or the chat_mode or the tool_choice of the request leaves use_skill out';
 const flowNotRun =
   'The flow of the AI does not answer: it answers new messages in chat_mode "execute", not outputs of tools or other modes';
 
@@ -76,6 +79,13 @@ export function skillWarnings({
   const isEmpty = isWhole && enabled && content.trim() === '';
   return isEmpty ? [warning('skill_not_used', 'The skill has no effect: its content is blank', 'content')] : [];
 }
+
+export function approvalWarnings({ endedApproval }: EndedApproval): readonly Warning[] {
+  return endedApproval === true ? [warning('approval_ended', approvalEnded)] : [];
+}
+
+const approvalEnded =
+  'The organization’s approval of the AI ended with this change, which reaches the model: an administrator has to approve it again';
 
 function warning(code: string, message: string, param: string | null = null): Warning {
   return { code, message, param };

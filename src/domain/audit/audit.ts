@@ -11,6 +11,7 @@ export const unauditedOperations: ReadonlySet<string> = new Set([
   'createEmbeddings',
   'sendMessage',
   'submitToolOutputs',
+  'retryRun',
 ]);
 
 const sweepEveryMs = 3_600_000;

@@ -1,2 +1,2 @@
-export { type ExportQuery, exportAgent, leftOutOf } from './export.ts';
+export { exportAgent } from './export.ts';
 export { type ImportResult, importAgent } from './import.ts';

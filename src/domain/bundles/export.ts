@@ -1,4 +1,5 @@
 import { buffer as readBufferStream, json as readJsonStream } from 'node:stream/consumers';
+import { extractSecrets } from '../../engine/tools/secrets-in-data.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import {
@@ -11,7 +12,8 @@ import {
 import { type AgentTool, type JsonObject, secretKeysIn } from '../../entities/agents/part.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { DataSource, KnowledgeItem } from '../../entities/knowledge/data-source.ts';
-import { canExportAgent } from '../access/access.ts';
+import type { Warning } from '../../entities/warning.ts';
+import { canEditAgent, canExportAgent } from '../access/access.ts';
 import { getAgent, modelIdOf } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';
 import { listDataSourcesOfAgents } from '../knowledge/sources.ts';
@@ -31,63 +33,128 @@ const itemsPerRead = 1_000;
  * Makes the portable form of an agent, without secrets. The same agent gives the same bytes, except `exportedAt`: the order of everything follows
  * from its content.
  *
- * Parts that the key may not read are left out: skills without SKILLS:READ, data sources without DATA_SOURCES:READ.
+ * Left out, and named in `warnings`: what the reads of an agent hide from callers who may only use it (instructions, tools, flows, skills, the options
+ * of enabled tools, required secrets), and what the key may not read: skills without SKILLS:READ, data sources without DATA_SOURCES:READ.
  *
  * @throws DomainError NOT_FOUND; FORBIDDEN for an agent of another organization that the caller may only use; INSUFFICIENT_SCOPE for requested data sources that the key may
  * not read; INVALID_VALUE for a source of another agent, or when the bundle would be larger than an import accepts.
  */
 export async function exportAgent(deps: Deps, caller: Caller, agentId: string, query: ExportQuery): Promise<AgentBundle> {
   const agent = await exportableAgent(deps, caller, agentId);
-  const { tools, userInputs, skills, flows, secrets } = deps.storage.agentParts;
-  const ownTools = await tools.ofAgents([agent.id]);
-  const known = await secrets.ofAgent(agent.id);
-  const mayReadSkills = caller.scopes.has('SKILLS:READ');
-  const bundle: AgentBundle = {
+  const whole: AgentBundle = {
     version: bundleVersion,
     exportedAt: deps.now(),
     source: { apiBaseUrl: deps.publicUrl(), orgId: agent.orgId },
     agent: bundledAgent(deps, agent),
+    ...(await bundledParts(deps, agent)),
+    dataSources: await bundledDataSources(deps, caller, agent, query),
+    warnings: null,
+  };
+  const bundle = withWarnings(
+    withoutUnreadable(caller, query, canEditAgent(caller, agent) ? { bundle: whole, warnings: [] } : withoutInside(whole)),
+  );
+  requireImportable(bundle, deps.settings.BODY_MAX_BYTES);
+  return bundle;
+}
+
+type Parts = Pick<AgentBundle, 'tools' | 'userInputs' | 'flows' | 'skills' | 'requiredSecrets'>;
+
+async function bundledParts(deps: Deps, { id }: AgentView): Promise<Parts> {
+  const { tools, userInputs, skills, flows, secrets } = deps.storage.agentParts;
+  const known = await secrets.ofAgent(id);
+  const ownTools = withoutSecrets(await tools.ofAgents([id]), known);
+  return {
     tools: sortedBy(ownTools, ({ name }) => name).map(({ name, type, data }) => ({ name, type, data })),
-    userInputs: (await userInputs.ofAgents([agent.id])).map(
+    userInputs: (await userInputs.ofAgents([id])).map(
       ({ variableName, type, label, configuration, showOnChatCreate, orderIndex }) => ({
         ...{ variableName, type, label, configuration: { ...configuration }, showOnChatCreate, orderIndex },
       }),
     ),
-    flows: sortedBy(await flows.ofAgents([agent.id]), ({ name }) => name).map(({ name, enabled, versions }) => ({
+    flows: sortedBy(await flows.ofAgents([id]), ({ name }) => name).map(({ name, enabled, versions }) => ({
       name,
       enabled,
       versions,
     })),
-    dataSources: await bundledDataSources(deps, caller, agent, query),
-    skills: mayReadSkills
-      ? sortedBy(await skills.ofAgents([agent.id]), ({ name }) => name).map(({ name, description, content, enabled }) => ({
-          name,
-          description,
-          content,
-          enabled,
-        }))
-      : [],
+    skills: sortedBy(await skills.ofAgents([id]), ({ name }) => name).map(({ name, description, content, enabled }) => ({
+      name,
+      description,
+      content,
+      enabled,
+    })),
     requiredSecrets: requiredSecrets(ownTools, known),
   };
-  requireImportable(bundle, deps.settings.BODY_MAX_BYTES);
-  return bundle;
+}
+
+/** Tools that an earlier version stored may hold what is known as a secret by now. */
+function withoutSecrets(tools: readonly AgentTool[], known: readonly RequiredSecret[]): readonly AgentTool[] {
+  const taken = new Set([...known.map(({ key }) => key), ...tools.flatMap(({ data }) => secretKeysIn(data))]);
+  return tools.map((tool) => {
+    const { data, secrets } = extractSecrets(tool.name, tool.data, (key) => taken.has(key));
+    for (const { key } of secrets) taken.add(key);
+    return secrets.length === 0 ? tool : { ...tool, data };
+  });
+}
+
+interface ReducedBundle {
+  readonly bundle: AgentBundle;
+  readonly warnings: readonly Warning[];
+}
+
+/** The bundle for a caller who may use the agent and not edit it: without what every read hides from that caller. */
+function withoutInside(bundle: AgentBundle): ReducedBundle {
+  const { agent, tools, flows, skills, requiredSecrets: needed } = bundle;
+  const enabledTools = agent.enabledTools ?? [];
+  const openTools = enabledTools.filter(({ options }) => Object.keys(options).length === 0);
+  const hidden = [
+    ['agent.instructions', agent.instructions === '' ? 0 : 1],
+    ['agent.enabledTools', enabledTools.length - openTools.length],
+    ['tools', tools.length],
+    ['flows', flows.length],
+    ['skills', skills.length],
+    ['requiredSecrets', needed.length],
+  ] as const;
+  return {
+    bundle: {
+      ...bundle,
+      agent: { ...agent, instructions: '', enabledTools: openTools },
+      ...{ tools: [], flows: [], skills: [], requiredSecrets: [] },
+    },
+    warnings: hidden.flatMap(([param, count]) =>
+      count === 0 ? [] : [leftOut(param, `${param} left out: only the owner, editors and administrators may read it`)],
+    ),
+  };
+}
+
+/** The bundle without what the scopes of the key do not read. */
+function withoutUnreadable(
+  caller: Caller,
+  { includeDataSources }: ExportQuery,
+  { bundle, warnings }: ReducedBundle,
+): ReducedBundle {
+  const hidesSkills = !caller.scopes.has('SKILLS:READ') && !warnings.some(({ param }) => param === 'skills');
+  const hidesSources = !caller.scopes.has('DATA_SOURCES:READ') && includeDataSources !== false;
+  return {
+    bundle: hidesSkills ? { ...bundle, skills: [] } : bundle,
+    warnings: [
+      ...warnings,
+      ...(hidesSkills ? [leftOut('skills', 'skills left out: the key has no SKILLS:READ scope')] : []),
+      ...(hidesSources ? [leftOut('dataSources', 'data sources left out: the key has no DATA_SOURCES:READ scope')] : []),
+    ],
+  };
+}
+
+function withWarnings({ bundle, warnings }: ReducedBundle): AgentBundle {
+  return { ...bundle, warnings: warnings.length === 0 ? null : warnings };
+}
+
+function leftOut(param: string, message: string): Warning {
+  return { code: 'left_out', message, param };
 }
 
 async function exportableAgent(deps: Deps, caller: Caller, agentId: string): Promise<AgentView> {
   const agent = await getAgent(deps, caller, agentId);
   if (canExportAgent(caller, agent)) return agent;
   throw new DomainError('FORBIDDEN', 'Agents of other organizations may be exported by their editors and by INSTANCE keys only');
-}
-
-/** What an export leaves out because of the key's scopes, in words: a bundle has no member for warnings. */
-export function leftOutOf(caller: Caller, { includeDataSources }: ExportQuery): readonly string[] {
-  const isAsked = includeDataSources !== false;
-  return [
-    ...(caller.scopes.has('SKILLS:READ') ? [] : ['skills left out: the key has no SKILLS:READ scope']),
-    ...(caller.scopes.has('DATA_SOURCES:READ') || !isAsked
-      ? []
-      : ['data sources left out: the key has no DATA_SOURCES:READ scope']),
-  ];
 }
 
 function bundledAgent(deps: Deps, agent: AgentView): AgentBundle['agent'] {

@@ -4,7 +4,6 @@ import { secretTable } from '../../storage/agents/parts/secrets.ts';
 import { originsOfKey } from '../agents/parts/secret-origins.ts';
 import type { Deps } from '../deps.ts';
 import { type BundleItem, type Contents, foreseeContents, type StoredContent, storeContents, WrittenBlobs } from './contents.ts';
-import { portableData } from './portable-data.ts';
 import { type ImportInput, type ReadBundle, type ReadSource, readBundle } from './read-bundle.ts';
 import { bundleWarnings } from './warnings.ts';
 
@@ -124,7 +123,7 @@ async function importedSource(
   contents: Contents,
   blobs: WrittenBlobs,
 ): Promise<ImportedDataSource> {
-  const base = { id: deps.newId('dataSource'), name, type, refreshPeriod, data: type === 'API' ? data : portableData(data) };
+  const base = { id: deps.newId('dataSource'), name, type, refreshPeriod, data };
   if (type !== 'API') {
     const uniqueIds = new Set<string>();
     return { ...base, items: items.map((item) => importedItem(deps, item, contents.byItem.get(item), uniqueIds)) };

@@ -1,3 +1,4 @@
+import { readSourceData } from '../../engine/knowledge/source-data.ts';
 import type { FoundSecret } from '../../engine/tools/secrets-in-data.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
@@ -24,6 +25,7 @@ import { type CreateUserInputInput, readUserInput } from '../agents/user-inputs.
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { itemsPerSourceMax } from './export.ts';
+import { portableData } from './portable-data.ts';
 
 type Maybe<T> = T | null | undefined;
 
@@ -88,6 +90,8 @@ export interface ReadSource {
   readonly type: DataSourceType;
   readonly refreshPeriod: RefreshPeriod;
   readonly data: JsonObject;
+  /** Of the given data. */
+  readonly leftOut: { readonly isCredential: boolean; readonly members: readonly string[] };
   readonly items: readonly { readonly [Name in keyof BundledItemInput]-?: string }[];
 }
 
@@ -290,7 +294,7 @@ function readSources(deps: Deps, given: readonly BundledSourceInput[], faults: F
       name: name.trim().toWellFormed(),
       type,
       refreshPeriod: refreshPeriod ?? 'NEVER',
-      data: readJsonObject(`${at}.data`, data ?? {}, faults, bounds),
+      ...readData(`${at}.data`, type, readJsonObject(`${at}.data`, data ?? {}, faults, bounds), faults),
       items:
         itemCount > itemsMax
           ? []
@@ -298,6 +302,27 @@ function readSources(deps: Deps, given: readonly BundledSourceInput[], faults: F
     };
   });
 }
+
+/** The data as the operations that add a source take it. Connections of the place that the bundle comes from are left out. */
+function readData(at: string, type: DataSourceType, given: JsonObject, faults: Faults): Pick<ReadSource, 'data' | 'leftOut'> {
+  if (type === 'API') return { data: given, leftOut: { isCredential: false, members: [] } };
+  const portable = portableData(given);
+  const { data, faults: found, unknownMembers } = readSourceData(type, portable);
+  for (const { path, message } of found) faults.add(`${at}.${path}`, `${at}.${path} ${message}`);
+  for (const name of requiredData[type] ?? []) {
+    if (data[name] === undefined) faults.add(`${at}.${name}`, `${at}.${name} is required`, 'MISSING_REQUIRED_PARAMETER');
+  }
+  return { data, leftOut: { isCredential: JSON.stringify(portable) !== JSON.stringify(given), members: unknownMembers } };
+}
+
+/** Without these, nothing could be read. */
+const requiredData: Partial<Record<DataSourceType, readonly string[]>> = {
+  WEB_URL: ['url'],
+  DRIVE_A: ['fileId'],
+  DRIVE_B: ['fileId'],
+  TRACKER: ['projectKey'],
+  REPO_HOST: ['mode'],
+};
 
 function readItem(at: string, item: BundledItemInput, faults: Faults): ReadSource['items'][number] {
   for (const name of ['name', 'uniqueId', 'filename', 'mimeType'] as const)

@@ -3,7 +3,6 @@ import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import { flowStepsOf } from '../../entities/agents/flow.ts';
 import { waitsForApproval } from '../agents/parts/flow-approvals.ts';
 import { originsOfKey } from '../agents/parts/secret-origins.ts';
-import { portableData } from './portable-data.ts';
 import type { ReadBundle, ReadSource } from './read-bundle.ts';
 
 /** Parts of a bundle that an import leaves out, or that have no effect here. Warnings about content come later: it may have to be fetched. */
@@ -50,8 +49,11 @@ function secretWarnings({ key, value }: ReadBundle['secrets'][number], tools: Re
   return origins.length < 2 ? [] : [`secret sent to several places: ${key} to ${origins.join(', ')}`];
 }
 
-function sourceWarnings({ name, type, data, items }: ReadSource): readonly string[] {
+function sourceWarnings({ name, type, leftOut, items }: ReadSource): readonly string[] {
   if (type === 'API') return items.length > 1 ? [`documents left out: ${name} is one payload, and so one document`] : [];
-  const isChanged = JSON.stringify(portableData(data)) !== JSON.stringify(data);
-  return isChanged ? [`connection and credentials left out: ${name}`] : [];
+  const members = leftOut.members.slice(0, 20).map((member) => member.slice(0, 100).toWellFormed());
+  return [
+    ...(leftOut.isCredential ? [`connection and credentials left out: ${name}`] : []),
+    ...(members.length === 0 ? [] : [`members without effect left out: ${members.join(', ')} of ${name}`]),
+  ];
 }

@@ -69,7 +69,7 @@ export async function listChats(
   if (typeof agentId !== 'string') return deps.storage.chats.list({ userId, orgId }, page);
   const agent = await agentForRun(deps, caller, agentId);
   const showsLogs = agent.chatLogsVisible && canEditAgent(caller, agent);
-  return deps.storage.chats.list(showsLogs ? { agentId } : { userId, orgId, agentId }, page);
+  return deps.storage.chats.list({ userId, orgId, agentId, ...(showsLogs ? { shownIn: agent.orgId } : {}) }, page);
 }
 
 /** Messages of chats the caller sees, one array for each id, in order; of each chat the newest MESSAGES_MAX. Cost: one statement. */
@@ -86,9 +86,15 @@ export async function createChat(deps: Deps, caller: Caller, agentId: string, in
   faults.throwIfAny();
   const id = deps.newId('chat');
   const { orgId, userId } = caller;
-  const chat = { id, createdAt: deps.now(), orgId, userId, agentId: agent.id, name: name ?? '', userInputs };
+  const isVisibleToEditors = showsNewChats(agent, orgId);
+  const chat = { id, createdAt: deps.now(), orgId, userId, agentId: agent.id, name: name ?? '', userInputs, isVisibleToEditors };
   await deps.storage.chats.create(chat, introductionOf(deps, agent));
   return getChat(deps, caller, id);
+}
+
+/** Whether editors may read the chats that begin now with an agent. It never crosses organizations. */
+export function showsNewChats(agent: Pick<RunnableAgent, 'chatLogsVisible' | 'orgId'> | undefined, orgId: string): boolean {
+  return agent?.chatLogsVisible === true && agent.orgId === orgId;
 }
 
 /** The message that a chat with the agent begins with. People read it; models do not get it as a turn. */

@@ -1,5 +1,6 @@
 import { freshContentAddress } from '../../engine/knowledge/content-links.ts';
 import type { Chat, ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
+import type { RunError } from '../../entities/runs/event.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { Deps } from '../deps.ts';
 
@@ -7,19 +8,34 @@ import type { Deps } from '../deps.ts';
  * The messages that people may read, one array for each id, in order; of each chat the newest MESSAGES_MAX. Transcripts, exports and summaries read
  * messages only through this function, which removes content for models (hidden messages, invisible parts, contexts).
  *
- * Cost: one statement.
+ * Cost: two statements.
  */
 export async function readTranscripts(deps: Deps, chatIds: readonly string[]): Promise<readonly (readonly ChatMessage[])[]> {
   const messages = await deps.storage.chats.messagesOf(chatIds, deps.settings.MESSAGES_MAX);
   const byChat = Map.groupBy(messages, ({ chatId }) => chatId);
-  return chatIds.map((id) => (byChat.get(id) ?? []).flatMap(asShown).map((message) => withFreshLinks(deps, message)));
+  const failures = await deps.storage.runs.failuresOf([...new Set(messages.flatMap(beganRun))]);
+  return chatIds.map((id) =>
+    (byChat.get(id) ?? []).flatMap(asShown).map((message) => withFailure(withFreshLinks(deps, message), failures)),
+  );
+}
+
+/** The run that a message of the user began. */
+function beganRun({ role, runId }: ChatMessage): readonly string[] {
+  return role === 'user' && runId !== null ? [runId] : [];
+}
+
+/** An answer that failed may have said nothing, so the question says that it has no answer. */
+function withFailure(message: ChatMessage, failures: ReadonlyMap<string, RunError>): ChatMessage {
+  const [runId] = beganRun(message);
+  const failure = runId === undefined ? undefined : failures.get(runId);
+  return failure === undefined ? message : { ...message, failure: { code: failure.code, message: failure.message } };
 }
 
 /** Links to sources work for an hour, so whoever reads the message gets new ones. */
 function withFreshLinks(deps: Deps, message: ChatMessage): ChatMessage {
   const { citations } = message;
   if (citations === null || citations.length === 0) return message;
-  return { ...message, citations: citations.map((citation) => ({ ...citation, url: freshContentAddress(deps, citation.url) })) };
+  return { ...message, citations: citations.map((citation) => ({ ...citation, url: freshContentAddress(deps, citation) })) };
 }
 
 /** The text of the last visible user message, without its invisible parts; '' for none. */
@@ -45,10 +61,11 @@ const speakers = { user: 'User', assistant: 'Assistant', system: 'System', tool:
 /** A transcript as Markdown: a heading for the chat and for each message, and a list of sources after each answer. */
 export function markdownOf(chat: Chat, messages: readonly ChatMessage[]): string {
   const title = oneLine(chat.name === '' ? 'Chat' : chat.name);
-  const blocks = messages.map(({ role, createdAt, content, toolCalls, citations }) =>
+  const blocks = messages.map(({ role, createdAt, content, toolCalls, citations, failure }) =>
     [
       `## ${speakers[role]} · ${createdAt.toISOString()}`,
       ...(content === '' ? [] : [content]),
+      ...(failure === undefined ? [] : [`*Not answered: ${oneLine(failure.message)}*`]),
       ...(toolCalls ?? []).map((call) => fenced(`${call.name} ${call.arguments}`)),
       ...(citations === null || citations.length === 0
         ? []
@@ -71,6 +88,7 @@ export function jsonOf(chat: Chat, messages: readonly ChatMessage[]): string {
     ...(message.toolCalls === null ? {} : { toolCalls: message.toolCalls }),
     ...(message.toolCallId === null ? {} : { toolCallId: message.toolCallId, toolStatus: message.toolStatus }),
     ...(message.citations === null ? {} : { citations: message.citations }),
+    ...(message.failure === undefined ? {} : { error: message.failure, runId: message.runId }),
   }));
   return `${JSON.stringify({ id, createdAt, updatedAt, name, ai: agent, messages: said }, null, 2)}\n`;
 }

@@ -22,19 +22,21 @@ import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { type ChosenFlow, chooseFlow, type FlowTurn, flowPlanOf, toolsOfFlow } from '../agents/flow-choice.ts';
 import { parametersOf } from '../agents/options.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
-import { requireNoToolConflict, withAgentTools } from '../agents/tools.ts';
+import { withAgentTools } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
 import { type ContextPart, type GivenSource, readGiven, requireGivenCount } from '../chats/given-files.ts';
 import { routingFor, showsSteps } from '../chats/options.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { findFiles } from '../files/files.ts';
-import { approvalsOfCompletion } from '../runs/approvals.ts';
-import { requireAskable } from '../runs/subagents.ts';
+import { answersOfCompletion, settleApprovals } from '../runs/approvals.ts';
+import { missingGrants } from '../runs/missing-grants.ts';
+import { requireNamedParts } from '../runs/named-parts.ts';
+import { functionsAmong, requireFreeNames } from '../runs/tool-names.ts';
 import { chargeTo } from '../usage/charges.ts';
 import { type CompletionInput, type CompletionRequest, readCompletion } from './input.ts';
 import { type GivenPart, questionOf } from './messages.ts';
-import { settleSearchedSources } from './searched-sources.ts';
+import { requireReadableTools } from './requested-tools.ts';
 import { withStandingTools } from './service-tools.ts';
 import { requireForcedTool } from './tool-choice.ts';
 
@@ -94,26 +96,36 @@ export function runCompletion(
   signal: AbortSignal,
 ): RunEventStream | Promise<RunEventStream> {
   const request = readCompletion(input, deps.settings, deps.tools);
-  const start = (found: RunnableAgent | undefined) => {
-    const agent = settleSearchedSources(deps, caller, request.serviceTools, found);
-    return agent instanceof Promise ? agent.then(startWith) : startWith(agent);
+  const start = (agent: RunnableAgent | undefined) => {
+    const readable = requireReadableTools(deps, caller, { enabled: request.serviceTools, written: input.tools }, agent);
+    const grants = () => {
+      const missing = missingGrants(deps, caller, request.serviceTools, agent);
+      return missing instanceof Promise ? missing.then((warnings) => startWith(agent, warnings)) : startWith(agent, missing);
+    };
+    return readable instanceof Promise ? readable.then(grants) : grants();
   };
-  const startWith = (agent: RunnableAgent | undefined) => {
+  const startWith = (agent: RunnableAgent | undefined, missing: readonly Warning[]) => {
     const run = (model: ModelInfo | undefined) => {
       if (model === undefined) throw missingModel(input.model);
       requireForcedTool(request.toolChoice, agent);
       const routing = routingFor(deps, model.id, request.options);
       const question = questionOf(request.messages);
       const begin = (messages: readonly ModelMessage[], flow: ChosenFlow | undefined) => {
-        const said = { ...request, messages, question, flow, date: deps.now() };
+        const said = { ...request, messages, question, flow, date: deps.now(), missingGrants: missing };
         const plan = { ...planOf(deps.tools, caller, input, said, model, agent, terms), ...routing };
-        return deps.runs.runStateless(plan, signal, request.secrets);
+        const answers = answersOfCompletion(request.messages, request.tools, agent);
+        if (answers.length === 0) return deps.runs.runStateless(plan, signal, request.secrets);
+        return settleApprovals(deps, caller, answers).then(async ({ approvals, ids }) => {
+          await deps.storage.approvals.answer(ids);
+          return deps.runs.runStateless(approvals === undefined ? plan : { ...plan, approvals }, signal, request.secrets);
+        });
       };
+      const named = requireFreeNames(deps, caller, functionsAmong(input.tools ?? []), agent, request.serviceTools);
       const chosen = chooseFlow(deps, caller, agent, flowTurnOf(request));
-      if (request.given.length === 0 && !(chosen instanceof Promise)) return begin(request.messages, chosen);
-      return Promise.all([withGiven(deps, caller, request, model, agent, signal), chosen]).then(([messages, flow]) =>
-        begin(messages, flow),
-      );
+      const isReady = named === undefined && request.given.length === 0;
+      if (isReady && !(chosen instanceof Promise)) return begin(request.messages, chosen);
+      const said = withGiven(deps, caller, request, model, agent, signal);
+      return Promise.all([said, chosen, named]).then(([messages, flow]) => begin(messages, flow));
     };
     const found = deps.models.find(agent === undefined ? input.model : modelIdOf(deps, agent));
     return found instanceof Promise ? found.then(run) : run(found);
@@ -123,7 +135,7 @@ export function runCompletion(
     const agent = agentOf(deps, caller, input.model);
     return agent instanceof Promise ? agent.then(start) : start(agent);
   };
-  const allowed = requireAskable(deps, caller, input.tools);
+  const allowed = requireNamedParts(deps, caller, input.tools);
   return allowed instanceof Promise ? allowed.then(answer) : answer();
 }
 
@@ -247,11 +259,19 @@ function isCiting(input: CompletionInput, agent: RunnableAgent | undefined, take
   return input.generateCitations ?? (takesExtensions && agent?.generateCitations === true);
 }
 
+/** A request with what was found out about it. */
+interface BegunCompletion extends CompletionRequest {
+  readonly question: string;
+  readonly flow: ChosenFlow | undefined;
+  readonly date: Date;
+  readonly missingGrants: readonly Warning[];
+}
+
 function planOf(
   registry: ToolRegistry,
   caller: Caller,
   input: CompletionInput,
-  request: CompletionRequest & { readonly question: string; readonly flow: ChosenFlow | undefined; readonly date: Date },
+  request: BegunCompletion,
   model: ModelInfo,
   agent: RunnableAgent | undefined,
   { inOnePiece, takesExtensions }: CompletionTerms,
@@ -265,19 +285,17 @@ function planOf(
     isFlow: flow !== undefined,
     hasTools: (input.tools ?? []).length > 0,
     mayReadSkills,
+    missingGrants: request.missingGrants,
   });
-  if (agent !== undefined) requireNoToolConflict(input.tools ?? [], agent);
   const instructions = agent === undefined ? '' : instructionsOf(agent, mayReadSkills);
   const messages: readonly ModelMessage[] =
     instructions === '' ? request.messages : [{ role: 'system', content: instructions }, ...request.messages];
   const question = agent === undefined || agent.dataSourceIds.length === 0 ? '' : request.question.trim();
   const inputTokensMax = agent?.options.maxInputTokens?.[0];
   if (inputTokensMax !== undefined) requireInputFits(messages, inputTokensMax);
-  const approvals = approvalsOfCompletion(messages, request.tools, agent);
   return {
     modelId: model.id,
     messages,
-    ...(approvals === undefined ? {} : { approvals }),
     ...toolsOf(request, agent),
     ...(forcedTool === undefined ? {} : { forcedTool }),
     parameters: agent === undefined ? request.parameters : { ...parametersOf(agent.options), ...request.parameters },

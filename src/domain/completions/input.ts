@@ -16,6 +16,7 @@ import { Faults } from '../faults.ts';
 import { type CompletionMessageInput, type GivenPart, type Maybe, readMessages } from './messages.ts';
 import {
   isServiceTool,
+  noteLabel,
   readServiceTool,
   readToolSecrets,
   secretMembers,
@@ -23,6 +24,7 @@ import {
   withoutRepeats,
 } from './service-tools.ts';
 import { type ReadChoice, readToolChoice } from './tool-choice.ts';
+import { checkFunctionMembers } from './tool-members.ts';
 
 /** A request of the chat completions format, as the GraphQL schema accepts it. Absent and null mean the same. */
 export interface CompletionInput extends Unread<ReadCompletionInput> {
@@ -114,12 +116,14 @@ export interface ReadTools {
 export function readTools(given: readonly CompletionToolInput[], registry: ToolRegistry, faults: Faults): ReadTools {
   const enabled: EnabledTool[] = [];
   const secrets: Record<string, string> = {};
+  const labels = new Set<unknown>();
   for (const [index, tool] of given.entries()) {
     const at = `tools[${index}]`;
     if (tool.type === 'function') continue;
     const wire = isServiceTool(tool.type) ? wireForm(tool) : undefined;
     const read = wire === undefined ? undefined : readServiceTool(wire, at, registry, inCamelCase(faults));
     if (wire !== undefined) Object.assign(secrets, readToolSecrets(wire, at, faults));
+    noteLabel(read, at, labels, inCamelCase(faults));
     if (read !== undefined) enabled.push(read);
     else faults.add(`${at}.type`, unknownToolType(at), 'UNKNOWN_TOOL_TYPE');
   }
@@ -148,7 +152,12 @@ export function readStandingTools(
           `${at}.${name}: secrets are not kept with an agent; use an MCP_SERVER tool or a secret of the agent`,
         );
     }
-    return readServiceTool(wireForm(tool), at, registry, inCamelCase(faults), true) ?? [];
+    const form = wireForm(tool);
+    if (typeof form.input_image === 'string') {
+      const message = `${at}.inputImage: a file of one user is not kept with an agent; a request may name one of its own`;
+      faults.add(`${at}.inputImage`, message, 'UNSUPPORTED_VALUE');
+    }
+    return readServiceTool(form, at, registry, inCamelCase(faults), true) ?? [];
   });
   return withoutRepeats(enabled);
 }
@@ -160,9 +169,11 @@ function readFunctions(
 ): readonly ModelTool[] {
   const names = new Set<string>();
   const tools: ModelTool[] = [];
-  for (const [index, { type, function: own }] of given.entries()) {
+  for (const [index, tool] of given.entries()) {
+    const { type, function: own } = tool;
     const at = `tools[${index}]`;
     if (type !== 'function') continue;
+    checkFunctionMembers(tool, at, faults);
     if (own === undefined || own === null) {
       faults.add(`${at}.function`, `${at}.function is required for the type function`, 'MISSING_REQUIRED_PARAMETER');
       continue;
@@ -190,7 +201,7 @@ function readFunctions(
 
 /** A tool of the service as the responses format writes it. */
 function wireForm(tool: CompletionToolInput): WireObject {
-  return inSnakeCase(Object.fromEntries(Object.entries(tool).filter(([name]) => name !== 'function'))) as WireObject;
+  return inSnakeCase(tool) as WireObject;
 }
 
 /** The members of typed inputs; what is JSON to GraphQL has no camelCase names. */

@@ -8,6 +8,7 @@ import { readWire } from '../../wire/read.ts';
 import { responseToolParam } from '../../wire/responses/tools.ts';
 import { readSecrets } from '../chats/secrets.ts';
 import type { Faults } from '../faults.ts';
+import { checkToolMembers } from './tool-members.ts';
 
 /** Whether a type names a tool of the service, served or not. */
 export function isServiceTool(type: unknown): type is string {
@@ -39,16 +40,36 @@ export function readServiceTool(
   // GraphQL callers may say yes or no, too.
   const plain = isMcp && typeof approval === 'boolean' ? { ...tool, require_approval: approval ? 'always' : 'never' } : tool;
   const isWellFormed = readWire(responseToolParam, plain, at, faults) !== undefined;
+  checkToolMembers(plain, at, faults);
   if (type === undefined) return undefined;
+  if (allowsNothing(tool.allowed_tools)) {
+    faults.add(`${at}.allowed_tools`, `${at}.allowed_tools must name at least one tool; leave it out to allow all`);
+  }
   const kind = registry.find(type);
   if (!mayBeUnavailable && (kind === undefined || kind.unavailable !== undefined)) {
     faults.add(`${at}.type`, `${at}.type: ${unavailableText(type, registry)}`, 'TOOL_NOT_AVAILABLE');
   }
-  const enabled = enabledToolOf(type, plain);
+  // A standing tool is the agent's: no secret of a request is for it.
+  const hasSecrets = !mayBeUnavailable && secretMembers.some((member) => tool[member] !== undefined && tool[member] !== null);
+  const enabled = { ...enabledToolOf(type, plain), ...(hasSecrets ? { hasSecrets } : {}) };
   if (kind?.unavailable === undefined && isWellFormed) {
     kind?.check?.(enabled.options, at, mayBeUnavailable ? withoutUnserved(faults) : faults);
   }
   return enabled;
+}
+
+function allowsNothing(allowed: unknown): boolean {
+  const names = isObject(allowed) ? allowed.tool_names : allowed;
+  return Array.isArray(names) && names.length === 0;
+}
+
+/** Notes a tool of type `mcp` whose label another one has. @param labels  those seen before. */
+export function noteLabel(tool: EnabledTool | undefined, at: string, labels: Set<unknown>, faults: FaultNotes): void {
+  if (tool?.type !== 'mcp') return;
+  const { server_label: label } = tool.options;
+  if (labels.has(label))
+    faults.add(`${at}.server_label`, `${at}.server_label: another tool has this label; each server has its own`);
+  labels.add(label);
 }
 
 /** Another instance may serve what this one cannot. */
@@ -98,7 +119,8 @@ export function withoutRepeats(tools: readonly EnabledTool[]): readonly EnabledT
   return [...new Map(tools.map((tool) => [toolKeyOf(tool), tool])).values()];
 }
 
-function toolKeyOf({ type, options }: EnabledTool): string {
+/** Equal for tools that a request or an agent may have only once. */
+export function toolKeyOf({ type, options }: EnabledTool): string {
   const server = options.server_label ?? options.server ?? options.server_id ?? options.id ?? options.name ?? '';
   return type === 'mcp' || type === 'mcp_server' ? `${type} ${String(server)}` : type;
 }

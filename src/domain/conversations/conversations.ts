@@ -55,7 +55,11 @@ export async function createConversation(
   const id = deps.newId('chat');
   const createdAt = deps.now();
   const { orgId, userId } = caller;
-  await deps.storage.conversations.create({ id, createdAt, orgId, userId, agentId: null, name: '' }, metadata, messages);
+  await deps.storage.conversations.create(
+    { id, createdAt, orgId, userId, agentId: null, name: '', isVisibleToEditors: false },
+    metadata,
+    messages,
+  );
   return { id, createdAt, metadata };
 }
 

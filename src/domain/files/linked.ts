@@ -1,12 +1,24 @@
 import type { Readable } from 'node:stream';
 import { type FileTicket, fileLinkParameter, readFileTicket } from '../../engine/files/file-links.ts';
+import type { ChatFileSource } from '../../entities/chats/file.ts';
 import { DomainError } from '../../entities/errors.ts';
+import { shownImageTypes } from '../../lib/image-type.ts';
 import type { Deps } from '../deps.ts';
 
-export interface LinkedFile {
+export interface LinkedFile extends ShownFile {
   readonly filename: string;
   readonly sizeBytes: number;
   open(): Promise<Readable>;
+}
+
+interface ShownFile {
+  readonly contentType?: string;
+  readonly isInline?: boolean;
+}
+
+/** Images that tools made keep their type, and may be shown in a page; every other file is saved as bytes. */
+export function shownFile(source: ChatFileSource, mimeType: string): ShownFile {
+  return source === 'SYSTEM' && shownImageTypes.includes(mimeType) ? { contentType: mimeType, isInline: true } : {};
 }
 
 /**
@@ -25,15 +37,16 @@ export async function linkedChatFile(
   const file = await deps.storage.chatFiles.find(ticket.chatId, ticket.fileId);
   const blobKey = file?.blobKey ?? null;
   if (file === undefined || blobKey === null || file.status !== 'UPLOADED') throw missingFile();
-  return { filename: file.filename, sizeBytes: file.sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
+  const shown = shownFile(file.source, file.mimeType);
+  return { filename: file.filename, ...shown, sizeBytes: file.sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
 }
 
 /** The file that a stateless run made. @throws DomainError as `linkedChatFile`. */
 export async function linkedRunFile(deps: Deps, signed: string): Promise<LinkedFile> {
   const ticket = readTicket(deps, signed);
   if (!('blobKey' in ticket)) throw foreignLink();
-  const { blobKey, filename, sizeBytes } = ticket;
-  return { filename, sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
+  const { blobKey, filename, sizeBytes, mimeType = '' } = ticket;
+  return { filename, ...shownFile('SYSTEM', mimeType), sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
 }
 
 function readTicket(deps: Deps, signed: string): FileTicket {

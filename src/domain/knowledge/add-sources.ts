@@ -1,12 +1,14 @@
 import { Readable } from 'node:stream';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
+import type { EndedApproval } from '../../entities/agents/part.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { DataSource, DataSourceType } from '../../entities/knowledge/data-source.ts';
 import { isObject } from '../../lib/json.ts';
 import type { DataSourceStore } from '../../storage/knowledge/sources.ts';
 import { canAttachDataSource } from '../access/access.ts';
+import { endedApproval } from '../agents/parts/access.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { editableAgent, getDataSource, missingSource, requireRoom } from './sources.ts';
@@ -108,7 +110,7 @@ async function addSource(
     await storage.blobs.delete(contentBlobKey);
     throw error;
   }
-  return getDataSource(deps, caller, id);
+  return { ...(await getDataSource(deps, caller, id)), ...(await endedApproval(deps, agent)) };
 }
 
 /**
@@ -122,7 +124,7 @@ export async function attachDataSource(
   caller: Caller,
   agentId: string,
   dataSourceId: string,
-): Promise<{ readonly aiId: string; readonly dataSourceId: string }> {
+): Promise<{ readonly aiId: string; readonly dataSourceId: string } & EndedApproval> {
   const agent = await editableAgent(deps, caller, agentId);
   const source = await getDataSource(deps, caller, dataSourceId);
   if (source.orgId !== agent.orgId) throw missingSource();
@@ -131,5 +133,5 @@ export async function attachDataSource(
   }
   await requireRoom(deps, agent.id);
   await deps.storage.dataSources.attach(agent.id, source.id);
-  return { aiId: agent.id, dataSourceId: source.id };
+  return { aiId: agent.id, dataSourceId: source.id, ...(await endedApproval(deps, agent)) };
 }

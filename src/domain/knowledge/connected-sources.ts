@@ -1,8 +1,10 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
-import type { ConnectedType, DataSource } from '../../entities/knowledge/data-source.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { type ConnectedType, type DataSource, missingSettings } from '../../entities/knowledge/data-source.ts';
 import type { NewConnectedSource } from '../../storage/knowledge/connected-sources.ts';
 import { visibleDataSources } from '../access/access.ts';
+import { endedApproval } from '../agents/parts/access.ts';
 import type { Deps } from '../deps.ts';
 import { requireRoom } from './sources.ts';
 
@@ -10,7 +12,7 @@ import { requireRoom } from './sources.ts';
  * Makes sources of a connected kind, attaches them, and queues their first synchronization. All or none.
  *
  * @returns the new sources, INITIALIZED; their later status is read from the sources.
- * @throws DomainError CONFLICT when the agent has its most sources already.
+ * @throws DomainError CONFLICT when the agent has its most sources already; UNSUPPORTED_VALUE naming the settings without which no run could read.
  */
 export async function addConnectedSources(
   deps: Deps,
@@ -19,6 +21,11 @@ export async function addConnectedSources(
   type: ConnectedType,
   sources: readonly Pick<NewConnectedSource, 'name' | 'refreshPeriod' | 'data'>[],
 ): Promise<readonly DataSource[]> {
+  const missing = missingSettings(type, deps.settings);
+  if (missing.length > 0) {
+    const message = `sources of the type ${type} cannot be read here: the operator has to set ${missing.join(' and ')}`;
+    throw new DomainError('UNSUPPORTED_VALUE', message, { param: 'type' });
+  }
   await requireRoom(deps, agent.id, sources.length);
   const createdAt = deps.now();
   const rows = sources.map((source) => ({
@@ -40,8 +47,11 @@ export async function addConnectedSources(
     visibleDataSources(caller),
   );
   const byId = new Map(found.map((source) => [source.id, source]));
+  const approval = await endedApproval(deps, agent);
   return rows.flatMap(({ id }) => {
     const source = byId.get(id);
-    return source === undefined ? [] : [{ ...source, errorCode: null, errorMessage: null, failedItem: null, activeRun: null }];
+    return source === undefined
+      ? []
+      : [{ ...source, ...approval, errorCode: null, errorMessage: null, failedItem: null, activeRun: null }];
   });
 }

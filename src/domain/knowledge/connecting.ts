@@ -8,7 +8,9 @@ import { DomainError } from '../../entities/errors.ts';
 import type { Connection, ConnectionProvider } from '../../entities/knowledge/connection.ts';
 import { parseCorsOrigins } from '../../lib/cors-origins.ts';
 import type { ConnectionAttempt } from '../../storage/knowledge/connection-attempts.ts';
+import { performOperation, requireOperation } from '../access/operation.ts';
 import { findUsersById, organizationsById } from '../accounts/accounts.ts';
+import type { CallOrigin } from '../audit/origin.ts';
 import type { Deps } from '../deps.ts';
 import { getConnection, ownsConnection, storeAccount } from './connections.ts';
 
@@ -44,7 +46,7 @@ export async function authorizeConnection(
   const challenge = createHash('sha256').update(verifier).digest('base64url');
   const url = authorizeUrl(deps, provider, state, challenge);
   const id = hashOf(state);
-  const sealed = await sealAttempt(deps.storage, { id, orgId: caller.orgId }, { verifier });
+  const sealed = await sealAttempt(deps.storage, { id, orgId: caller.orgId }, { verifier, keyId: caller.keyId });
   await deps.storage.connectionAttempts.create({
     id,
     orgId: caller.orgId,
@@ -57,14 +59,21 @@ export async function authorizeConnection(
   return { url };
 }
 
+/** A person. Anybody may choose the name of somebody else; the e-mail is unique in the tenant. */
+export interface Named {
+  readonly name: string;
+  readonly email: string;
+}
+
 /** What a person confirms: whose account it is, and whom it will serve. */
 export interface Confirmation {
   /** The word that the form of the confirmation carries; good once. */
   readonly word: string;
   readonly provider: ConnectionProvider;
   readonly account: string;
-  readonly person: string;
+  readonly person: Named;
   readonly organization: string;
+  readonly tenant: string;
   readonly returnTo: string | null;
 }
 
@@ -82,12 +91,18 @@ export interface Callback {
  *
  * @throws DomainError INVALID_VALUE for an unknown, used or old state, and for what the service refuses.
  */
-export async function receiveCallback(deps: Deps, callback: Callback, signal: AbortSignal): Promise<Confirmation> {
+export async function receiveCallback(
+  deps: Deps,
+  callback: Callback,
+  origin: CallOrigin,
+  signal: AbortSignal,
+): Promise<Confirmation> {
   const { connectionAttempts } = deps.storage;
   const attempt = callback.state === '' ? undefined : await connectionAttempts.take(hashOf(callback.state));
   if (attempt === undefined) throw refused('This link was used already or is older than ten minutes. Begin again.');
   if (callback.error !== '' || callback.code === '') throw refused('The access was not allowed. Nothing was connected.');
-  const { verifier } = (await openAttempt(deps.storage, attempt)) as { verifier: string };
+  const { verifier, keyId } = (await openAttempt(deps.storage, attempt)) as { verifier: string; keyId?: string };
+  requireOperation({ deps, caller: await callerOf(deps, keyId), ...origin }, confirmOperation);
   const answer = { code: callback.code, verifier, redirectUri: redirectUri(deps), installationId: callback.installationId };
   const account = await deps.knowledge.connecting
     .account(attempt.provider as BrowserProvider, answer, signal)
@@ -95,7 +110,7 @@ export async function receiveCallback(deps: Deps, callback: Callback, signal: Ab
       throw error instanceof SourceError ? refused(error.message) : error;
     });
   const word = randomWord();
-  const sealed = await sealAttempt(deps.storage, attempt, account);
+  const sealed = await sealAttempt(deps.storage, attempt, { account, keyId });
   await connectionAttempts.keep({ ...attempt, sealed, expiresAt: new Date(deps.now().getTime() + lifeMs) }, hashOf(word));
   const [[person], [organization]] = await Promise.all([
     findUsersById(deps, [attempt.ownerUserId]),
@@ -108,22 +123,43 @@ export async function receiveCallback(deps: Deps, callback: Callback, signal: Ab
   ) {
     throw refused('The person or the organization that asked for this connection is gone.');
   }
+  const tenant = await deps.storage.tenants.find(organization.tenantId, { reach: 'instance' });
   const { provider, returnTo } = attempt;
-  return { word, provider, account: account.name, person: person.name, organization: organization.name, returnTo };
+  const { name, email } = person;
+  const served = { person: { name, email }, organization: organization.name, tenant: tenant?.name ?? '' };
+  return { word, provider, account: account.name, ...served, returnTo };
 }
 
-/** Stores a connection that its visitor has confirmed, and has waiting sources read. @throws DomainError INVALID_VALUE, CONFLICT. */
+/**
+ * Stores a connection that its visitor has confirmed, and has waiting sources read. It is a change by the key that asked for the connection, which
+ * must still have the scope.
+ *
+ * @throws DomainError INVALID_VALUE, INSUFFICIENT_SCOPE, CONFLICT.
+ */
 export async function confirmConnection(
   deps: Deps,
   word: string,
+  origin: CallOrigin,
 ): Promise<{ readonly connection: Connection; readonly returnTo: string | null }> {
   const { connectionAttempts } = deps.storage;
   const attempt: ConnectionAttempt | undefined = word === '' ? undefined : await connectionAttempts.confirm(hashOf(word));
   if (attempt === undefined) throw refused('This page was used already or is older than ten minutes. Begin again.');
-  const account = (await openAttempt(deps.storage, attempt)) as ConnectedAccount;
+  const { account, keyId } = (await openAttempt(deps.storage, attempt)) as { account: ConnectedAccount; keyId?: string };
+  const call = { deps, caller: await callerOf(deps, keyId), ...origin };
   const expiresAt = account.expiresAt === null ? null : new Date(account.expiresAt);
-  const connection = await storeAccount(deps, attempt, { ...account, expiresAt });
+  const connection = await performOperation(call, confirmOperation, [], () =>
+    storeAccount(deps, attempt, { ...account, expiresAt }),
+  );
   return { connection, returnTo: attempt.returnTo };
+}
+
+const confirmOperation = 'Page.confirmConnection';
+
+/** The key that asked for the connection, with its current rights. */
+async function callerOf(deps: Deps, keyId: string | undefined): Promise<Caller> {
+  const caller = keyId === undefined ? undefined : await deps.storage.apiKeys.findCallerById(keyId, deps.now().getTime());
+  if (caller === undefined) throw refused('The key that asked for this connection has ended. Begin again.');
+  return caller;
 }
 
 export interface BrowseConnectionInput {

@@ -45,6 +45,10 @@ export async function storeOauthToken(deps: Deps, caller: Caller, input: StoreOa
   const refreshToken = readSecret('refreshToken', input.refreshToken ?? undefined, faults);
   const scopes = readScopes(input.scopes ?? [], faults);
   const baseUrl = readServiceUrl('baseUrl', input.baseUrl ?? undefined, faults);
+  if (input.baseUrl !== undefined && input.baseUrl !== null && !hasSites(input.provider)) {
+    const message = `baseUrl chooses a site of WIKI and TRACKER; the address of ${input.provider} is a setting of the operator`;
+    faults.add('baseUrl', message, 'UNSUPPORTED_VALUE');
+  }
   faults.throwIfAny();
   return store(deps, caller, 'OAUTH_TOKEN', input.provider, {
     name,
@@ -53,6 +57,11 @@ export async function storeOauthToken(deps: Deps, caller: Caller, input: StoreOa
     expiresAt: input.expiresAt ?? null,
     secrets: { ...(accessToken === undefined ? {} : { accessToken }), ...(refreshToken === undefined ? {} : { refreshToken }) },
   });
+}
+
+/** Whether an account of a service may have several sites, of which the connection names one. */
+function hasSites(provider: OauthProvider): boolean {
+  return provider === 'WIKI' || provider === 'TRACKER';
 }
 
 export interface StoreRepoHostInstallationInput {
@@ -78,14 +87,20 @@ export async function storeRepoHostInstallation(
   if (installationId < 1) {
     faults.add('installationId', 'installationId must be a whole number above 0');
   }
-  const baseUrl = readServiceUrl('baseUrl', input.baseUrl ?? undefined, faults);
+  if (input.baseUrl !== undefined && input.baseUrl !== null) {
+    faults.add(
+      'baseUrl',
+      'baseUrl has no effect here: the address of the repository host is GITHUB_API_URL',
+      'UNSUPPORTED_VALUE',
+    );
+  }
   faults.throwIfAny();
   if (caller.level !== 'INSTANCE') {
     const message =
       'An installation is stored by its id with an INSTANCE key only; connect it in the browser: POST /api/v1/connections/authorize';
     throw new DomainError('FORBIDDEN', message);
   }
-  return store(deps, caller, 'REPO_HOST_INSTALLATION', 'REPO_HOST', { name, baseUrl, installationId, secrets: {} });
+  return store(deps, caller, 'REPO_HOST_INSTALLATION', 'REPO_HOST', { name, baseUrl: null, installationId, secrets: {} });
 }
 
 export interface StoreMcpServerInput {

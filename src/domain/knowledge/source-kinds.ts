@@ -1,3 +1,4 @@
+import { readSourceData } from '../../engine/knowledge/source-data.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import type { OauthProvider } from '../../entities/knowledge/connection.ts';
@@ -9,6 +10,7 @@ import {
   type RepoHostMode,
   type WebUrlFileType,
 } from '../../entities/knowledge/data-source.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { addConnectedSources } from './connected-sources.ts';
@@ -20,9 +22,7 @@ import { editableAgent } from './sources.ts';
 type Optional<T> = T | null | undefined;
 
 const textLengthMax = 500;
-const globsMax = 100;
 const filesMax = 100;
-const reposMax = 500;
 
 export interface AddWebUrlInput {
   readonly url: string;
@@ -45,18 +45,17 @@ export async function addWebUrlSource(deps: Deps, caller: Caller, agentId: strin
   const agent = await editableAgent(deps, caller, agentId);
   const faults = new Faults();
   const url = readServiceUrl('url', input.url, faults);
-  const includeUrlGlobs = readGlobs('includeUrlGlobs', input.includeUrlGlobs ?? [], faults);
-  const excludeUrlGlobs = readGlobs('excludeUrlGlobs', input.excludeUrlGlobs ?? [], faults);
-  const bounds = {
-    maxPages: readBound('maxPages', input, faults),
-    maxMemory: readBound('maxMemory', input, faults),
-    timeout: readBound('timeout', input, faults),
+  const { includeFiles, includedFileTypes, includeUrlGlobs, excludeUrlGlobs } = input;
+  const data = {
+    ...{ url: url ?? input.url, includeFiles, includedFileTypes: [...new Set(includedFileTypes)] },
+    ...{ includeUrlGlobs: includeUrlGlobs ?? [], excludeUrlGlobs: excludeUrlGlobs ?? [] },
+    maxPages: input.maxPages ?? crawlBounds.maxPages.default,
+    maxMemory: input.maxMemory ?? crawlBounds.maxMemory.default,
+    timeout: input.timeout ?? crawlBounds.timeout.default,
   };
+  if (url !== null) checkSourceData('WEB_URL', data, faults);
   faults.throwIfAny();
-  const { includeFiles } = input;
-  const includedFileTypes = [...new Set(input.includedFileTypes)];
-  const data = { url, includeFiles, includedFileTypes, includeUrlGlobs, excludeUrlGlobs, ...bounds };
-  return addOne(deps, caller, agent, 'WEB_URL', { name: siteName(url ?? ''), refreshPeriod: input.dataRefreshPeriod, data });
+  return addOne(deps, caller, agent, 'WEB_URL', { name: siteName(data.url), refreshPeriod: input.dataRefreshPeriod, data });
 }
 
 export interface AddDriveAInput {
@@ -103,13 +102,11 @@ export async function addDriveBSource(deps: Deps, caller: Caller, agentId: strin
   const faults = new Faults();
   const { oauthTokenId, fileId, filename } = input;
   const driveId = input.driveId ?? undefined;
-  faults.requireName('fileId', fileId, textLengthMax);
-  faults.requireName('filename', filename, textLengthMax);
-  if (driveId !== undefined) faults.requireName('driveId', driveId, textLengthMax);
+  const data = { oauthTokenId, fileId, filename, ...(driveId === undefined ? {} : { driveId }) };
+  checkSourceData('DRIVE_B', data, faults);
   await requireOwnToken(deps, caller, oauthTokenId, 'DRIVE_B', 'oauthTokenId', faults);
   faults.throwIfAny();
   const refreshPeriod = input.dataRefreshPeriod ?? 'NEVER';
-  const data = { oauthTokenId, fileId, filename, ...(driveId === undefined ? {} : { driveId }) };
   return addOne(deps, caller, agent, 'DRIVE_B', { name: filename, refreshPeriod, data });
 }
 
@@ -129,15 +126,14 @@ export async function addWikiSource(deps: Deps, caller: Caller, agentId: string,
   const agent = await editableAgent(deps, caller, agentId);
   const faults = new Faults();
   const { oauthTokenId, pageName } = input;
-  faults.requireName('pageName', pageName, textLengthMax);
   const texts: Record<string, string> = {};
   for (const name of wikiTexts) {
     const text = input[name];
-    if (text === undefined || text === null) continue;
-    faults.requireLength(name, text, textLengthMax);
-    texts[name] = text;
+    if (text !== undefined && text !== null) texts[name] = text;
   }
   const flags = Object.fromEntries(wikiFlags.map((name) => [name, input[name] ?? false]));
+  const own = { oauthTokenId, pageName, ...texts };
+  checkSourceData('WIKI', { ...own, ...flags }, faults);
   await requireOwnToken(deps, caller, oauthTokenId, 'WIKI', 'oauthTokenId', faults);
   // An account is named by the provider's text, or by a connection id: then the connection must be the caller's.
   if (texts.selectedDriveAccount?.startsWith('oat_') === true) {
@@ -146,7 +142,7 @@ export async function addWikiSource(deps: Deps, caller: Caller, agentId: string,
   faults.throwIfAny();
   const refreshPeriod = input.dataRefreshPeriod ?? 'NEVER';
   const site = await siteData(deps, caller, { type: 'WIKI', oauthTokenId, cloudId: texts.cloudId });
-  const data = { oauthTokenId, pageName, ...texts, ...site, ...flags };
+  const data = { ...own, ...site, ...flags };
   return addOne(deps, caller, agent, 'WIKI', { name: pageName, refreshPeriod, data });
 }
 
@@ -164,17 +160,13 @@ export async function addTrackerSource(deps: Deps, caller: Caller, agentId: stri
   const faults = new Faults();
   const { oauthTokenId, projectName, projectKey } = input;
   const cloudId = input.cloudId ?? undefined;
-  faults.requireName('projectName', projectName, textLengthMax);
-  if (cloudId !== undefined) faults.requireName('cloudId', cloudId, textLengthMax);
-  // The key becomes a part of tracker queries: no character may end a name there.
-  if (!/^[\p{L}\p{N}_.-]{1,100}$/u.test(projectKey)) {
-    faults.add('projectKey', 'projectKey must be 1 to 100 letters, digits, dots, hyphens or underscores');
-  }
+  const own = { oauthTokenId, projectName, projectKey };
+  checkSourceData('TRACKER', { ...own, cloudId }, faults);
   await requireOwnToken(deps, caller, oauthTokenId, 'TRACKER', 'oauthTokenId', faults);
   faults.throwIfAny();
   const refreshPeriod = input.dataRefreshPeriod ?? 'NEVER';
   const site = await siteData(deps, caller, { type: 'TRACKER', oauthTokenId, cloudId });
-  const data = { oauthTokenId, projectName, projectKey, ...site };
+  const data = { ...own, ...site };
   return addOne(deps, caller, agent, 'TRACKER', { name: projectName, refreshPeriod, data });
 }
 
@@ -200,17 +192,14 @@ export async function addRepoHostSource(
     faults.add('repos', 'repos must name at least one repository where mode is repos', 'EMPTY_ARRAY');
   }
   if (mode === 'all' && repos.length > 0) faults.add('repos', 'repos must be empty where mode is all');
-  faults.requireCount('repos', repos, reposMax);
-  for (const [index, repo] of repos.slice(0, reposMax).entries()) {
-    const isName = /^[\w.-]{1,100}(\/[\w.-]{1,100}){0,3}$/.test(repo) && !repo.split('/').some((part) => /^\.+$/.test(part));
-    if (!isName) faults.add(`repos[${index}]`, `repos[${index}] must be a name like owner/repository`);
-  }
+  const data = { mode, repoHostAppInstallationId, repos };
+  checkSourceData('REPO_HOST', data, faults);
   await requireOwnInstallation(deps, caller, repoHostAppInstallationId, 'repoHostAppInstallationId', faults);
   faults.throwIfAny();
   const refreshPeriod = input.dataRefreshPeriod ?? 'NEVER';
   const [first = ''] = repos;
   const name = mode === 'all' ? 'All repositories' : repos.length === 1 ? first : `${first} and ${repos.length - 1} more`;
-  return addOne(deps, caller, agent, 'REPO_HOST', { name, refreshPeriod, data: { mode, repoHostAppInstallationId, repos } });
+  return addOne(deps, caller, agent, 'REPO_HOST', { name, refreshPeriod, data });
 }
 
 async function addOne(
@@ -237,36 +226,9 @@ async function newestToken(deps: Deps, caller: Caller, provider: OauthProvider, 
   return items[0]?.id;
 }
 
-/** Patterns for whole addresses: `*` within a segment, `**` across segments, `?`, `[…]`, `{a,b}`. */
-function readGlobs(param: string, globs: readonly string[], faults: Faults): readonly string[] {
-  faults.requireCount(param, globs, globsMax);
-  for (const [index, glob] of globs.slice(0, globsMax).entries()) {
-    const place = `${param}[${index}]`;
-    faults.requireName(place, glob, textLengthMax);
-    if (!isBalanced(glob)) faults.add(place, `${place} has a bracket without its other half`);
-    // Patterns become regular expressions, which many wildcards make slow.
-    if ((glob.match(/\*+|\{/g)?.length ?? 0) > 20) faults.add(place, `${place} must have at most 20 wildcards`);
-  }
-  return globs;
-}
-
-const closing: Readonly<Record<string, string>> = { '[': ']', '{': '}', '(': ')' };
-
-function isBalanced(glob: string): boolean {
-  const open: string[] = [];
-  for (const character of glob.replace(/\\./gs, '')) {
-    const end = closing[character];
-    if (end !== undefined) open.push(end);
-    else if (Object.values(closing).includes(character) && open.pop() !== character) return false;
-  }
-  return open.length === 0;
-}
-
-function readBound(name: keyof typeof crawlBounds, input: AddWebUrlInput, faults: Faults): number {
-  const { min, max, default: fallback } = crawlBounds[name];
-  const value = input[name] ?? fallback;
-  if (value < min || value > max) faults.add(name, `${name} must be from ${min} to ${max}`);
-  return value;
+/** Adds the faults of a source's data, whose members have the names of the input's. */
+function checkSourceData(type: ConnectedType, data: JsonObject, faults: Faults): void {
+  for (const { path, message } of readSourceData(type, data).faults) faults.add(path, `${path} ${message}`);
 }
 
 function siteName(url: string): string {

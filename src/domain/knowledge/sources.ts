@@ -1,5 +1,6 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
+import type { EndedApproval } from '../../entities/agents/part.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import {
@@ -20,6 +21,7 @@ import {
 } from '../../storage/knowledge/source-queries.ts';
 import { canEditAgent, canEditDataSource, editableAgents, usableAgents, visibleDataSources } from '../access/access.ts';
 import { getAgent } from '../agents/agents.ts';
+import { endedApproval } from '../agents/parts/access.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { dataAtSite } from './sites.ts';
@@ -151,6 +153,7 @@ export async function updateDataSource(
 ): Promise<DataSource> {
   const source = await editableSource(deps, caller, id, 'change');
   const agents = ais === undefined ? {} : await agentChanges(deps, caller, source, ais ?? []);
+  const approved = await approvedAmong(deps, caller, agents);
   const data = cloudId === undefined ? undefined : await dataAtSite(deps, source, cloudId ?? undefined);
   await deps.storage.dataSources.update(id, {
     ...(refreshPeriod === undefined ? {} : { refreshPeriod: refreshPeriod ?? 'NEVER' }),
@@ -164,7 +167,18 @@ export async function updateDataSource(
     await deps.storage.syncing.want(id, true);
     await queueSync(deps, id, caller, 'REFRESH');
   }
-  return getDataSource(deps, caller, id);
+  const ended = await Promise.all(approved.map((agent) => endedApproval(deps, agent)));
+  return { ...(await getDataSource(deps, caller, id)), ...(ended.find((one) => one.endedApproval === true) ?? {}) };
+}
+
+/** The agents that get or lose a source and are approved. */
+async function approvedAmong(
+  deps: Deps,
+  caller: Caller,
+  { attach = [], detach = [] }: { readonly attach?: readonly string[]; readonly detach?: readonly string[] },
+): Promise<readonly AgentView[]> {
+  const agents = await Promise.all([...attach, ...detach].map((id) => getAgent(deps, caller, id)));
+  return agents.filter(({ isApprovedByOrg }) => isApprovedByOrg);
 }
 
 /** Agents that the caller may not edit keep the source: the caller may not even see them. */
@@ -197,7 +211,7 @@ export async function deleteDataSource(deps: Deps, caller: Caller, id: string): 
 }
 
 /** Which of an agent's sources were deleted, and which only detached because other agents use them. */
-export interface ReleasedDataSources {
+export interface ReleasedDataSources extends EndedApproval {
   readonly aiId: string;
   /** All of them: what the agent has no more. */
   readonly dataSourceIds: readonly string[];
@@ -241,7 +255,8 @@ export async function bulkDeleteDataSources(
     }
     await enqueueDeletion(deps, caller, tx, deleted);
   });
-  return { aiId: agent.id, dataSourceIds: ids, deletedCount: deletedIds.length, detachedCount: detachedIds.length };
+  const counts = { deletedCount: deletedIds.length, detachedCount: detachedIds.length };
+  return { aiId: agent.id, dataSourceIds: ids, ...counts, ...(await endedApproval(deps, agent)) };
 }
 
 async function deleteSources(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Approvals } from '../../engine/runs/prompt/approvals.ts';
+import type { StoredRequest } from '../../engine/runs/stored/request.ts';
 import { isForcing } from '../../engine/runs/tools/choice.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Chat, ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
@@ -8,20 +8,24 @@ import { isId } from '../../entities/ids.ts';
 import type { RunEventStream } from '../../entities/runs/event.ts';
 import type { ResponseHead, ResponseItem } from '../../entities/runs/response.ts';
 import type { Run } from '../../entities/runs/run.ts';
+import type { Warning } from '../../entities/warning.ts';
 import { modelIdOf } from '../agents/agents.ts';
 import { chooseFlow, type FlowTurn } from '../agents/flow-choice.ts';
-import { requireFreeNames } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
+import { showsNewChats } from '../chats/chats.ts';
 import { agentOf, missingModel } from '../completions/completions.ts';
-import { settleSearchedSources } from '../completions/searched-sources.ts';
+import { requireReadableTools } from '../completions/requested-tools.ts';
 import { requireForcedTool } from '../completions/tool-choice.ts';
 import type { Deps } from '../deps.ts';
-import { approvalsOfMessages } from '../runs/approvals.ts';
-import { requireAskable } from '../runs/subagents.ts';
+import { type SettledApprovals, settleApprovals } from '../runs/approvals.ts';
+import { missingGrants } from '../runs/missing-grants.ts';
+import { requireNamedParts } from '../runs/named-parts.ts';
 import { firstEvents, holderOf, type PlacedTurn, queueFull, startPlaced } from '../runs/thread.ts';
-import { answersEarlierCalls, requireCalls, resolveItems, toMessages, waitingForApproval } from './given-items.ts';
+import { requireFreeNames } from '../runs/tool-names.ts';
+import { answersEarlierCalls, approvalAnswers, requireCalls, resolveItems, toMessages } from './given-items.ts';
 import { type ReadResponse, type ResponseInput, readResponse } from './input.ts';
 import type { ConnectionMemory } from './memory.ts';
+import { agentInMode } from './modes.ts';
 import { findPlace, historyOfPlace, type Place } from './place.ts';
 import { type Answerer, echoOf, fileTokensMaxOf, mayReadSkills, planOf, requireRoomFor, storedRequestOf } from './request.ts';
 import { withListings } from './tool-items.ts';
@@ -57,21 +61,23 @@ export async function beginResponse(
   memory?: ConnectionMemory,
 ): Promise<BegunResponse> {
   const read = readResponse(input, deps.settings, deps.tools);
-  await requireAskable(deps, caller, input.tools);
+  await requireNamedParts(deps, caller, input.tools);
   const place = await findPlace(deps, caller, input, read, memory);
   const found = await findAnswerer(deps, caller, input, place.chat);
-  const agent = await settleSearchedSources(deps, caller, read.tools.serviceTools, found.agent);
+  const { agent } = found;
+  await requireReadableTools(deps, caller, { enabled: read.tools.serviceTools, written: input.tools }, agent);
   const flow = await chooseFlow(deps, caller, agent, flowTurnOf(read));
-  const answerer: Answerer = { ...found, agent, ...(flow === undefined ? {} : { flow }) };
-  requireForcedTool(read.tools.choice, answerer.agent);
-  if (answerer.agent !== undefined) requireFreeNames(read.tools.places, answerer.agent);
+  const answerer: Answerer = { ...found, ...(flow === undefined ? {} : { flow }) };
+  const missing = await missingGrants(deps, caller, read.tools.serviceTools, agent);
+  requireForcedTool(read.tools.choice, agentInMode(deps.tools, read.chatMode, answerer.agent));
+  await requireFreeNames(deps, caller, [...read.tools.places], answerer.agent, read.tools.serviceTools);
   const items = await resolveItems(deps, caller, read.items);
   const id = deps.newId('response');
   const giving = { caller, model: answerer.model, tokensMax: fileTokensMaxOf(deps, read, answerer), runId: id };
   const messages = await toMessages(deps, items, giving, signal);
   const serviceTools = withListings(read.tools.serviceTools, items);
   const listed = { ...read, tools: { ...read.tools, serviceTools } };
-  const context: Begin = { caller, input, read: listed, answerer, items, messages, id, place };
+  const context: Begin = { caller, input, read: listed, answerer, items, messages, id, place, missingGrants: missing };
   if (!read.isStored) return beginStateless(deps, context, signal);
   const result = await beginStored(deps, context);
   const runId = result.kind === 'attached' ? result.runId : id;
@@ -95,6 +101,7 @@ interface Begin {
   readonly messages: readonly NewMessage[];
   readonly id: string;
   readonly place: Place;
+  readonly missingGrants: readonly Warning[];
 }
 
 /** The model or agent of the request, else of the thread, else the default model. */
@@ -112,10 +119,12 @@ async function beginStateless(deps: Deps, begin: Begin, signal: AbortSignal): Pr
   requireCalls(read.items, items, history);
   const transcript = [...history, ...messages];
   requireRoomFor(read, answerer, transcript, deps.settings.MESSAGES_MAX);
-  const request = { ...storedRequestOf(deps, input, read, answerer, messages, caller), ...approvalsIn(items, history, messages) };
+  const settled = await settleAnswers(deps, begin);
+  const request = withApprovals(storedRequestOf(deps, input, read, answerer, messages, caller), settled);
   const run = { id, isStreaming: input.stream === true };
   const plan = await planOf(deps, caller, request, answerer, transcript, headOf(deps, begin, null), run);
   const filed = place.chat === undefined ? plan : { ...plan, readsFilesOf: place.chat.id };
+  if (settled.ids.length > 0) await deps.storage.approvals.answer(settled.ids);
   return { id, events: deps.runs.runStateless(filed, signal, read.secrets), isStored: false, transcript };
 }
 
@@ -124,9 +133,10 @@ async function beginStored(deps: Deps, begin: Begin): Promise<PlacedTurn> {
   await deps.runs.requireRoom(caller);
   if (place.chat === undefined || answersEarlierCalls(items)) requireCalls(read.items, items, await historyOfPlace(deps, place));
   requireRoomFor(read, answerer, [...(await historyOfPlace(deps, place)), ...messages], deps.settings.MESSAGES_MAX);
+  const settled = await settleAnswers(deps, begin);
   let isFork = place.isCut === true;
   for (let attempt = 0; attempt < forksMax; attempt += 1) {
-    const result = await deps.storage.threads.begin(await turnOf(deps, begin, isFork));
+    const result = await deps.storage.threads.begin(await turnOf(deps, begin, settled, isFork));
     switch (result.kind) {
       case 'moved':
         isFork = true;
@@ -143,7 +153,7 @@ async function beginStored(deps: Deps, begin: Begin): Promise<PlacedTurn> {
   throw new DomainError('CONFLICT', 'The thread changes too fast; try again');
 }
 
-async function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
+async function turnOf(deps: Deps, begin: Begin, settled: SettledApprovals, isFork: boolean) {
   const { caller, input, read, answerer, items, messages, id, place } = begin;
   const { orgId, userId, keyId } = caller;
   const { agent, model } = answerer;
@@ -153,14 +163,17 @@ async function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
   const agentId = agent?.id ?? null;
   const { userInputs } = answerer;
   const ofModel = agent === undefined ? { modelId: model.id } : {};
-  const chat = { id: chatId, createdAt, orgId, userId, agentId, name: '', userInputs, ...ofModel };
-  const history = answersEarlierCalls(items) ? await historyOfPlace(deps, place) : [];
-  const request = { ...storedRequestOf(deps, input, read, answerer, messages, caller), ...approvalsIn(items, history, messages) };
+  // What was said before, in a thread that editors may not read, stays out of their sight in a copy too.
+  const copiesHidden = place.remembered !== undefined || (isFork && place.chat?.isVisibleToEditors !== true);
+  const isVisibleToEditors = showsNewChats(agent, orgId) && !copiesHidden;
+  const chat = { id: chatId, createdAt, orgId, userId, agentId, name: '', userInputs, isVisibleToEditors, ...ofModel };
+  const request = withApprovals(storedRequestOf(deps, input, read, answerer, messages, caller), settled);
   return {
     run: { id, createdAt, orgId, userId, keyId, agentId, chatId, modelId: model.id, request },
     events: firstEvents(id, [], headOf(deps, begin, chatId)),
     messages,
     items,
+    approvalIds: settled.ids,
     ...(isNew
       ? {
           newChat: {
@@ -175,29 +188,42 @@ async function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
     isBackground: read.isBackground,
     mode: read.threadMode,
     chatMode: read.chatMode,
-    batchKey: batchKeyOf(input, read, answerer, deps.runs.fingerprint(read.secrets)),
+    batchKey: batchKeyOf(input, read, answerer, deps.runs.fingerprint(read.secrets), settled),
     waitingMax: deps.settings.THREAD_WAITING_MAX,
     leaseMs: deps.settings.RUN_LEASE_MS,
     holder: holderOf(deps, read.secrets),
   };
 }
 
-/** The answers of the request to calls that wait for approval. */
-function approvalsIn(
-  items: readonly ResponseItem[],
-  history: readonly (ChatMessage | NewMessage)[],
-  messages: readonly NewMessage[],
-): { readonly approvals?: Approvals } {
-  const approvals = approvalsOfMessages(waitingForApproval(items, history), messages);
-  return approvals === undefined ? {} : { approvals };
+/**
+ * The answers of the request to calls that wait for approval, checked.
+ *
+ * @throws DomainError as `settleApprovals`; UNSUPPORTED_VALUE for an approval in chat mode `chat`, which makes no call of the service.
+ */
+function settleAnswers(deps: Deps, { caller, read, items, messages }: Begin): Promise<SettledApprovals> {
+  const answers = approvalAnswers(read.items, items, messages);
+  if (read.chatMode === 'chat' && answers.some(({ approves, isPast }) => approves && isPast !== true)) {
+    const message = 'input approves a call, and chat_mode "chat" makes none: approve it with "execute", or refuse it';
+    throw new DomainError('UNSUPPORTED_VALUE', message, { param: 'input' });
+  }
+  return settleApprovals(deps, caller, answers);
 }
 
-function headOf(deps: Deps, { input, read, answerer }: Begin, conversationId: string | null): ResponseHead {
+function withApprovals(request: StoredRequest, { approvals }: SettledApprovals): StoredRequest {
+  return approvals === undefined ? request : { ...request, approvals };
+}
+
+function headOf(
+  deps: Deps,
+  { input, read, answerer, missingGrants: missing }: Begin,
+  conversationId: string | null,
+): ResponseHead {
   const createdAt = Math.floor(deps.now().getTime() / 1000);
   const { agent, flow } = answerer;
   const warnings = runWarnings(agent, deps.tools, {
     ...{ isFlow: flow !== undefined, hasTools: read.tools.echo.tools.length > 0 },
     mayReadSkills: mayReadSkills(read, flow),
+    missingGrants: missing,
   });
   const includes = read.includes.length === 0 ? {} : { includes: read.includes };
   const echo = echoOf(input, read, answerer);
@@ -215,7 +241,13 @@ function copiesOf(deps: Deps, history: readonly (ChatMessage | NewMessage)[]): r
 }
 
 /** Equal for requests that differ in their input only: while they wait, one run may answer them together. */
-function batchKeyOf(input: ResponseInput, read: ReadResponse, { agent, model, flow }: Answerer, secrets: string | null): string {
+function batchKeyOf(
+  input: ResponseInput,
+  read: ReadResponse,
+  { agent, model, flow }: Answerer,
+  secrets: string | null,
+  { ids: approvalIds }: SettledApprovals,
+): string {
   const { tools, instructions, text, reasoning } = read.echo;
   const facts = [agent?.id ?? model.id, tools, read.tools.echo.tool_choice, instructions, read.chatMode, text, reasoning];
   return createHash('sha256')
@@ -230,6 +262,8 @@ function batchKeyOf(input: ResponseInput, read: ReadResponse, { agent, model, fl
         flow?.version,
         read.options.isTraced,
         read.options.routing,
+        // A run makes the calls that its own request approves.
+        approvalIds,
       ]),
     )
     .digest('base64url');

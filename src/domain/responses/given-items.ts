@@ -3,7 +3,7 @@ import { isInline } from '../../engine/models/inline-images.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import type { StoredFile } from '../../entities/files/file.ts';
-import type { IdKind } from '../../entities/ids.ts';
+import { type IdKind, isId } from '../../entities/ids.ts';
 import { itemIncludes, type ResponseItem, type WireObject } from '../../entities/runs/response.ts';
 import { isObject } from '../../lib/json.ts';
 import type { ResponseOwner } from '../../storage/runs/responses.ts';
@@ -11,6 +11,7 @@ import { bytesOfDataUrl, type GivenSource, readGiven, requireGivenCount } from '
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { findFiles } from '../files/files.ts';
+import { type ApprovalAnswer, approvalOf } from '../runs/approvals.ts';
 import type { GivenItem } from './items.ts';
 import { answeredIdOf, callIdOf, messagesOfItems } from './messages.ts';
 import { madeAfterApproval } from './tool-items.ts';
@@ -87,19 +88,40 @@ export function answersEarlierCalls(items: readonly ResponseItem[]): boolean {
   });
 }
 
-/** Ids of the calls that wait for approval, among new items and in the conversation. */
-export function waitingForApproval(
+/** What a caller writes, or the service lists: behind it, an answer may still be the newest. Everything else is the model's. */
+const callerTypes = ['function_call_output', 'mcp_approval_request', 'mcp_approval_response', 'mcp_list_tools', 'compaction'];
+
+function isOfModel({ item }: ResponseItem): boolean {
+  return item.type === 'message' ? item.role === 'assistant' : !callerTypes.includes(String(item.type));
+}
+
+/**
+ * The answers among the items to calls that wait for approval.
+ *
+ * @param given  the items as the request wrote them, in the same order.
+ * @param messages  what the items became.
+ */
+export function approvalAnswers(
+  given: readonly GivenItem[],
   items: readonly ResponseItem[],
-  history: readonly (ChatMessage | NewMessage)[],
-): ReadonlySet<string> {
-  const given = items.flatMap(({ item }) =>
-    item.type === 'mcp_approval_request' || item.approval === true ? (callIdOf(item) ?? []) : [],
-  );
-  const stored = history.flatMap(({ toolCalls }) =>
-    (toolCalls ?? []).flatMap(({ id, approval }) => (approval === true ? [id] : [])),
-  );
+  messages: readonly NewMessage[],
+): readonly ApprovalAnswer[] {
+  const lastOfModel = items.findLastIndex(isOfModel);
   const made = madeAfterApproval(items);
-  return new Set([...given, ...stored].filter((id) => !made.has(id)));
+  const outputs = new Map(messages.map((message) => [message.toolCallId, message]));
+  return items.flatMap(({ item }, index): readonly ApprovalAnswer[] => {
+    const callId = answeredIdOf(item);
+    const isResponse = item.type === 'mcp_approval_response';
+    if (callId === undefined || made.has(callId) || !(isResponse || isId('mcpApproval', callId))) return [];
+    const at = given[index]?.at ?? 'input';
+    const { toolStatus, content = '' } = outputs.get(callId) ?? {};
+    return [
+      {
+        ...{ callId, at: `${at}.${isResponse ? 'approval_request_id' : 'call_id'}`, argumentsAt: `${at}.output` },
+        ...{ isPast: index < lastOfModel, ...approvalOf(toolStatus ?? 'success', content) },
+      },
+    ];
+  });
 }
 
 /** The caller of the items, and the model that gets them. */

@@ -1,11 +1,13 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
-import { requireFreeNames } from '../agents/tools.ts';
 import { requireForcedTool } from '../completions/tool-choice.ts';
 import type { Deps } from '../deps.ts';
+import { requireOwnImages } from '../runs/given-images.ts';
 import { requireAskable } from '../runs/subagents.ts';
+import { requireFreeNames } from '../runs/tool-names.ts';
 import { findAnswerer } from './create.ts';
 import { requireCalls, resolveItems, toMessages } from './given-items.ts';
 import { type ResponseInput, readResponse } from './input.ts';
+import { agentInMode } from './modes.ts';
 import { findPlace, historyOfPlace } from './place.ts';
 import { echoOf, fileTokensMaxOf, planOf, storedRequestOf } from './request.ts';
 
@@ -18,10 +20,11 @@ import { echoOf, fileTokensMaxOf, planOf, storedRequestOf } from './request.ts';
 export async function countResponseInput(deps: Deps, caller: Caller, input: ResponseInput, signal: AbortSignal): Promise<number> {
   const read = readResponse({ ...input, store: false, background: false, stream: false }, deps.settings, deps.tools);
   await requireAskable(deps, caller, input.tools);
+  await requireOwnImages(deps, caller, input.tools);
   const place = await findPlace(deps, caller, input, read);
   const answerer = await findAnswerer(deps, caller, input, place.chat);
-  requireForcedTool(read.tools.choice, answerer.agent);
-  if (answerer.agent !== undefined) requireFreeNames(read.tools.places, answerer.agent);
+  requireForcedTool(read.tools.choice, agentInMode(deps.tools, read.chatMode, answerer.agent));
+  await requireFreeNames(deps, caller, [...read.tools.places], answerer.agent, read.tools.serviceTools);
   const items = await resolveItems(deps, caller, read.items);
   const history = await historyOfPlace(deps, place);
   requireCalls(read.items, items, history);

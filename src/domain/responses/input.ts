@@ -38,6 +38,7 @@ export interface ReadResponse {
   readonly echo: WireObject;
 }
 
+const answerTypes = ['function_call_output', 'mcp_approval_response'];
 const metadataMax = { keys: 16, keyLength: 64, valueLength: 512 };
 
 /** @throws DomainError of the first fault, carrying all of them. */
@@ -73,8 +74,9 @@ export function readResponse(
   const { chatMode = 'execute', threadMode = 'collect' } = input;
   requireOffered(tools, chatMode ?? 'execute', registry, faults);
   const options = readOptions(given.options, faults);
-  if (threadMode === 'steer' && items.some(({ item }) => item.type === 'function_call_output')) {
-    faults.add('input', 'input must not hold a function_call_output with thread_mode "steer": nothing waits for it');
+  const answer = items.find(({ item }) => answerTypes.includes(String(item.type)))?.item.type;
+  if (threadMode === 'steer' && answer !== undefined) {
+    faults.add('input', `input must not hold a ${answer} with thread_mode "steer": nothing waits for it`);
   }
   faults.throwIfAny();
   if (typeof previousResponseId === 'string' && conversationId !== undefined) {
@@ -110,12 +112,13 @@ export function readResponse(
 
 /** Refuses a forced call of a tool that the mode does not offer: `chat` offers no tools of the service, `plan` only those that read. */
 function requireOffered(
-  { choice: { choice, forcedTool }, functions, serviceTools }: ResponseTools,
+  { choice: { choice, forcedTool, isUnmet }, functions, serviceTools }: ResponseTools,
   chatMode: ChatMode,
   registry: ToolRegistry,
   faults: Faults,
 ): void {
-  if (chatMode === 'execute' || !isForcing(choice)) return;
+  // What only a tool of the agent can satisfy is checked once the agent is known: see `requireForcedTool`.
+  if (chatMode === 'execute' || !isForcing(choice) || isUnmet === true) return;
   const isNamed = (tool: EnabledTool) =>
     forcedTool === undefined
       ? choice === 'required' || registry.namesOf(tool).includes(choice.name)

@@ -67,12 +67,12 @@ function withFreshLinks(deps: Deps, item: RunItem): RunItem {
     return { ...item, files: item.files.map((file) => withFreshLink(deps, file)) };
   }
   if (item.type !== 'message' || item.citations.length === 0) return item;
-  const citations = item.citations.map((citation) => ({ ...citation, url: freshContentAddress(deps, citation.url) }));
+  const citations = item.citations.map((citation) => ({ ...citation, url: freshContentAddress(deps, citation) }));
   return { ...item, citations };
 }
 
 function withFreshLink(deps: Deps, file: OutputFile): OutputFile {
-  return { ...file, url: freshFileAddress(deps, file.url) };
+  return { ...file, url: freshFileAddress(deps, file) };
 }
 
 /** The whole log of a response, then new events. A reader that leaves stops nothing. @throws DomainError NOT_FOUND. */

@@ -8,6 +8,7 @@ import {
   type ToolOutputStatus,
 } from '../../entities/chats/chat.ts';
 import type { ResponseItem, WireObject } from '../../entities/runs/response.ts';
+import { ownServerLabel } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import { storableText } from '../../lib/text.ts';
 import type { ContextPart } from '../chats/given-files.ts';
@@ -205,7 +206,8 @@ function textOf(content: string | readonly ContextPart[]): string {
 
 function callOf(item: WireObject): ToolCall {
   const isRequest = item.type === 'mcp_approval_request';
-  const name = isRequest ? mcpFunctionName(String(item.server_label), String(item.name)) : String(item.name);
+  const isForeign = isRequest && item.server_label !== ownServerLabel;
+  const name = isForeign ? mcpFunctionName(String(item.server_label), String(item.name)) : String(item.name);
   return {
     id: storableText(String(isRequest ? item.id : item.call_id)),
     name: storableText(name),

@@ -4,8 +4,6 @@ import { asStored, historyOf, isCompressed } from '../../engine/runs/prompt/hist
 import type { RunPlan } from '../../engine/runs/run-engine.ts';
 import { withFileImages } from '../../engine/runs/stored/file-images.ts';
 import { flowMode, type StoredRequest } from '../../engine/runs/stored/request.ts';
-import { isForcing } from '../../engine/runs/tools/choice.ts';
-import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import { skillInstructions } from '../../engine/tools/skills/skills.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
@@ -27,6 +25,7 @@ import type { Deps } from '../deps.ts';
 import { chargeTo } from '../usage/charges.ts';
 import type { ReadResponse, ResponseInput } from './input.ts';
 import { questionOfMessages } from './messages.ts';
+import { agentInMode, toolsInMode } from './modes.ts';
 
 /** The model that answers, alone or for an agent. */
 export interface Answerer {
@@ -53,20 +52,21 @@ export function storedRequestOf(
   const question = questionOfMessages(messages);
   const { tools, responseFormat, chatMode } = read;
   const canPlanOnly = chatMode === 'plan';
+  const offered = agentInMode(registry, chatMode, agent);
   // A call despite tool_choice "none" is refused.
   const { choice, forcedTool, allowed } = tools.choice;
   const onlyTools = choice === 'none' ? [] : allowed?.functions;
-  const standing = allowed === undefined ? (agent?.enabledTools ?? []) : [];
-  const serviceTools = withStandingTools(tools.serviceTools, standing);
+  const standing = allowed === undefined ? (offered?.enabledTools ?? []) : [];
+  const serviceTools = withStandingTools(toolsInMode(registry, chatMode, tools.serviceTools), standing);
   const ofAgent = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, userInputs).trim();
   const skills = agent === undefined ? '' : skillInstructions(agent, mayReadSkills(read, flow));
   const instructions = [ofAgent, input.instructions?.trim(), canPlanOnly ? planning : '', skills];
   const inputTokensMax = read.echo.truncation === 'auto' ? inputTokensMaxOf(agent, model) : undefined;
   const own = {
     ...(canPlanOnly
-      ? { tools: [], ...(mayReadSkills(read, flow) ? offeredSkills(agent) : {}) }
-      : agentTools(tools.functions, agent, allowed)),
-    serviceTools: serviceToolsOf(registry, chatMode, serviceTools),
+      ? { tools: [], ...(mayReadSkills(read, flow) ? offeredSkills(offered) : {}) }
+      : agentTools(tools.functions, offered, allowed)),
+    serviceTools,
   };
   return {
     instructions: instructions.filter((part) => part !== undefined && part !== '').join('\n\n'),
@@ -84,8 +84,10 @@ export function storedRequestOf(
     ...(flow === undefined || agent === undefined
       ? { chatMode }
       : { chatMode: flowMode, flow: flowPlanOf(flow, agent, { input: question, date: now(), userInputs }) }),
+    // One in the background is followed while it happens.
+    ...(input.stream === false && !read.isBackground ? { isWhole: true } : {}),
     ...(Object.keys(read.secrets).length > 0 ? { needsSecrets: true } : {}),
-    ...(choice === undefined || (canPlanOnly && !isForcing(choice)) ? {} : { toolChoice: choice }),
+    ...(choice === undefined || (canPlanOnly && choice === 'auto') ? {} : { toolChoice: choice }),
     ...(onlyTools === undefined ? {} : { onlyTools }),
     ...(typeof input.parallelToolCalls === 'boolean' ? { parallelToolCalls: input.parallelToolCalls } : {}),
     ...(typeof input.maxToolCalls === 'number' ? { toolCallsMax: input.maxToolCalls } : {}),
@@ -96,12 +98,12 @@ export function storedRequestOf(
 
 /** In the common format, a model cites what its searches found. */
 function isSearch(type: EnabledTool['type']): boolean {
-  return type === 'web_search' || type === 'file_search';
+  return type === 'web_search' || type === 'file_search' || type === 'deep_research';
 }
 
 /** Whether the model may call `use_skill`. */
-export function mayReadSkills({ tools: { choice } }: ReadResponse, flow: ChosenFlow | undefined): boolean {
-  return flow === undefined && choice.allowed === undefined && choice.choice !== 'none';
+export function mayReadSkills({ tools: { choice }, chatMode }: ReadResponse, flow: ChosenFlow | undefined): boolean {
+  return chatMode !== 'chat' && flow === undefined && choice.allowed === undefined && choice.choice !== 'none';
 }
 
 /** The request's sampling, else the agent's. */
@@ -121,12 +123,6 @@ export function echoOf(input: ResponseInput, read: ReadResponse, { agent, model 
     presence_penalty: presencePenalty ?? 0,
     frequency_penalty: frequencyPenalty ?? 0,
   };
-}
-
-/** Mode `execute` offers all tools, `plan` those that only read, other modes none. */
-function serviceToolsOf(registry: ToolRegistry, chatMode: string, tools: readonly EnabledTool[]): readonly EnabledTool[] {
-  if (chatMode === 'execute') return tools;
-  return chatMode === 'plan' ? registry.forPlan(tools) : [];
 }
 
 /** The functions of a request with those of its agent, as far as the request allows them. */

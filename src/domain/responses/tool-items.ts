@@ -49,7 +49,12 @@ export function toldCallOf(item: WireObject, seesImages: boolean): ToldCall | un
  * whole sends the approval too: it must not be made again.
  */
 export function madeAfterApproval(items: readonly ResponseItem[]): ReadonlyMap<string, WireObject> {
-  const asked = new Set(items.flatMap(({ item }) => (item.type === 'function_call' ? [String(item.call_id)] : [])));
+  const asked = new Set(
+    items.flatMap(({ item }) => {
+      if (item.type === 'mcp_approval_request') return [String(item.id)];
+      return item.type === 'function_call' ? [String(item.call_id)] : [];
+    }),
+  );
   const outputs = new Map(items.flatMap(({ item }) => (item.type === 'server_tool_call_output' ? [[item.call_id, item]] : [])));
   return new Map(
     items.flatMap(({ item }): (readonly [string, WireObject])[] => {

@@ -7,6 +7,7 @@ import { readWire } from '../../wire/read.ts';
 import { functionToolParam } from '../../wire/responses/tools.ts';
 import {
   isServiceTool,
+  noteLabel,
   readServiceTool,
   readToolSecrets,
   secretMembers,
@@ -14,6 +15,7 @@ import {
   withoutRepeats,
 } from '../completions/service-tools.ts';
 import { functionNameOf, type ReadChoice, readToolChoice } from '../completions/tool-choice.ts';
+import { checkFunctionMembers } from '../completions/tool-members.ts';
 import type { Faults } from '../faults.ts';
 
 /** The valid tools of a request. */
@@ -78,10 +80,12 @@ function readTools(given: unknown, toolsMax: number, registry: ToolRegistry, fau
   }
   faults.requireCount('tools', given, toolsMax);
   const listed: readonly unknown[] = given.slice(0, toolsMax);
+  const labels = new Set<unknown>();
   const enabled = new Map(
     listed.flatMap((tool, index) => {
       const read =
         isObject(tool) && isServiceTool(tool.type) ? readServiceTool(tool, `tools[${index}]`, registry, faults) : undefined;
+      noteLabel(read, `tools[${index}]`, labels, faults);
       return read === undefined ? [] : [[tool, read] as const];
     }),
   );
@@ -96,6 +100,7 @@ function readTools(given: unknown, toolsMax: number, registry: ToolRegistry, fau
     if (!isObject(tool)) faults.add(at, `${at} must be an object`, 'INVALID_TYPE');
     else if (tool.type === 'function') {
       const read = readWire(functionToolParam, flat(tool), at, faults);
+      checkFunctionMembers(tool, at, faults);
       if (read === undefined) continue;
       const { type, name, description = null, parameters = null, strict = null } = read;
       if (reserved.has(name)) {

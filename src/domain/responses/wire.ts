@@ -13,7 +13,13 @@ import {
   type Usage,
 } from '../../entities/runs/event.ts';
 import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
-import type { CallForm, FileSearchResult, ListedTool, OutputFile } from '../../entities/runs/tool.ts';
+import {
+  type CallForm,
+  type FileSearchResult,
+  type ListedTool,
+  type OutputFile,
+  ownServerLabel,
+} from '../../entities/runs/tool.ts';
 
 /** Whether additions of Parley to the format are shown: some stock clients fail on unknown events and items. */
 export interface WireOptions {
@@ -93,17 +99,17 @@ export function addedItemOf(item: RunItem, includes: readonly string[] = []): Wi
 
 type Item<Type extends RunItem['type']> = Extract<RunItem, { readonly type: Type }>;
 
-/** A call that waits for approval, and that the format has a request of its own for. */
+/** A call that waits for approval: the format has a request of its own for it. */
 export function isApprovalRequest(item: RunItem): boolean {
-  return item.type === 'function_call' && item.approval === true && item.form?.type === 'mcp';
+  return item.type === 'function_call' && item.approval === true;
 }
 
 function functionCallOf(item: Item<'function_call'>): WireObject {
   const { id, type, status, callId, name, arguments: args, approval, form } = item;
-  if (approval === true && form?.type === 'mcp') {
-    return { id, type: 'mcp_approval_request', server_label: form.serverLabel, name: form.tool, arguments: args };
-  }
-  return { id, type, status, call_id: callId, name, arguments: args, ...(approval === true ? { approval } : {}) };
+  if (approval !== true) return { id, type, status, call_id: callId, name, arguments: args };
+  const asked =
+    form?.type === 'mcp' ? { server_label: form.serverLabel, name: form.tool } : { server_label: ownServerLabel, name };
+  return { id, type: 'mcp_approval_request', ...asked, arguments: args };
 }
 
 /** A call as the item that the format has for it. */
@@ -123,10 +129,16 @@ function formedCall(
     case 'file_search':
       return {
         ...{ id, type: 'file_search_call', status, queries: form.queries },
-        results: includes.includes('file_search_call.results') ? form.results.map(fileResultOf) : null,
+        results:
+          includes.includes('file_search_call.results') && result?.isHidden !== true ? form.results.map(fileResultOf) : null,
       };
     case 'mcp': {
-      const shown = { name: form.tool, arguments: args, output: result?.output ?? null, error: result?.error?.message ?? null };
+      const shown = {
+        name: form.tool,
+        arguments: args,
+        output: result === undefined ? null : shownOutput(result),
+        error: result?.error?.message ?? null,
+      };
       const made = result?.files === undefined ? {} : { files: result.files.map(filePartOf) };
       return {
         ...{ id, type: 'mcp_call', status, server_label: form.serverLabel },
@@ -221,6 +233,7 @@ export function usageOf(usage: Usage): WireObject {
     output_tokens: usage.outputTokens,
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
     total_tokens: usage.inputTokens + usage.outputTokens,
+    ...(usage.isEstimated === true ? { estimated: true } : {}),
   };
 }
 
@@ -238,7 +251,8 @@ export function flowStepOf({ stepId, type, status, input, output, durationMs }: 
   return { step_id: stepId, type, status, input, output, duration_ms: durationMs };
 }
 
-function selectionOf({ provider, model, fallbackChain, latencyHints }: SelectionMetadata): WireObject {
+/** Which model answered, in the form of the wire. */
+export function selectionOf({ provider, model, fallbackChain, latencyHints }: SelectionMetadata): WireObject {
   return {
     provider,
     model,

@@ -15,7 +15,7 @@ import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { type ChosenFlow, chooseFlow, flowPlanOf, toolsOfFlow } from '../agents/flow-choice.ts';
 import { parametersOf } from '../agents/options.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
-import { requireNoToolConflict, withAgentTools } from '../agents/tools.ts';
+import { withAgentTools } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
 import { getOwnChat } from '../chats/chats.ts';
 import {
@@ -31,13 +31,15 @@ import {
 import { routingFor, showsSteps } from '../chats/options.ts';
 import { contextOfPrompt } from '../chats/prompt-files.ts';
 import { asShown } from '../chats/transcripts.ts';
-import { settleSearchedSources } from '../completions/searched-sources.ts';
+import { requireReadableTools } from '../completions/requested-tools.ts';
 import { withStandingTools } from '../completions/service-tools.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { approvalsOfOutputs } from './approvals.ts';
-import { requireAskable } from './subagents.ts';
+import { answersOfOutputs, settleApprovals } from './approvals.ts';
+import { missingGrants } from './missing-grants.ts';
+import { requireNamedParts } from './named-parts.ts';
 import { firstEvents, holderOf, queueFull, startPlaced } from './thread.ts';
+import { functionsAmong, requireFreeNames } from './tool-names.ts';
 
 /** Enough messages to contain the outputs of all calls of a message: no model makes more calls at once. */
 const lastMessagesSeen = 300;
@@ -79,18 +81,26 @@ export async function listRunMessages(
  * Sends a message to a chat of the caller and begins the run that answers it. The run goes on when the caller leaves. While another run
  * answers in the chat, `threadMode` says what becomes of the message (docs/responses.md, "Threads").
  *
+ * @param isWhole  whether the answer is read at its end only.
  * @returns the run that answers the message: a new one, which may wait, or the one that the message joined. Follow it with `followRun`.
  * @throws DomainError NOT_FOUND, FORBIDDEN, MODEL_NOT_FOUND, THREAD_QUEUE_FULL, OVERLOADED, or with every fault of the input.
  *
  * Cost: one transaction; files and addresses of the prompt are read before (domain/chats/prompt-files.ts).
  */
-export async function sendMessage(deps: Deps, caller: Caller, chatId: string, input: SendMessageInput): Promise<BegunRun> {
+export async function sendMessage(
+  deps: Deps,
+  caller: Caller,
+  chatId: string,
+  input: SendMessageInput,
+  isWhole = false,
+): Promise<BegunRun> {
   const chat = await getOwnChat(deps, caller, chatId);
   const message = readMessage(input, deps.settings, deps.tools);
-  await requireAskable(deps, caller, input.tools);
-  const agent = await settleSearchedSources(deps, caller, message.serviceTools, await agentOfChat(deps, caller, chat));
+  await requireNamedParts(deps, caller, input.tools);
+  const agent = await agentOfChat(deps, caller, chat);
+  await requireReadableTools(deps, caller, { enabled: message.serviceTools, written: input.tools }, agent);
   const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent)));
-  if (agent !== undefined) requireNoToolConflict(input.tools ?? [], agent);
+  await requireFreeNames(deps, caller, functionsAmong(input.tools ?? []), agent, message.serviceTools);
   const turn = {
     override: message.options.override,
     chatMode: messageChatMode,
@@ -103,6 +113,7 @@ export async function sendMessage(deps: Deps, caller: Caller, chatId: string, in
     ...requestOf(chat, agent, message, input.date ?? deps.now(), flow),
     ...routingFor(deps, model.id, message.options),
     hidesSteps,
+    ...(isWhole ? { isWhole } : {}),
   };
   const context = await contextOfPrompt(deps, caller, chat, message.parts, model, request.inputTokensMax);
   await deps.runs.requireRoom(caller);
@@ -114,9 +125,11 @@ export async function sendMessage(deps: Deps, caller: Caller, chatId: string, in
     isFlow: flow !== undefined,
     hasTools: (input.tools ?? []).length > 0,
     mayReadSkills: flow === undefined,
+    missingGrants: await missingGrants(deps, caller, message.serviceTools, agent),
   });
   const result = await deps.storage.threads.begin({
     ...{ run, events: firstEvents(run.id, warnings), messages: [{ ...said, context }], items: [], previousId: null },
+    approvalIds: [],
     mustBeNewest: false,
     isBackground: true,
     mode: input.threadMode ?? 'collect',
@@ -141,7 +154,13 @@ export async function sendMessage(deps: Deps, caller: Caller, chatId: string, in
  * @throws DomainError NOT_FOUND for a message without calls; INVALID_VALUE for unknown ids; MISSING_REQUIRED_PARAMETER when some
  * are missing; TOOL_OUTPUT_CONFLICT when they were answered or the chat went on; and like `sendMessage`.
  */
-export async function submitToolOutputs(deps: Deps, caller: Caller, chatId: string, input: SubmitToolOutputsInput): Promise<Run> {
+export async function submitToolOutputs(
+  deps: Deps,
+  caller: Caller,
+  chatId: string,
+  input: SubmitToolOutputsInput,
+  isWhole = false,
+): Promise<Run> {
   const chat = await getOwnChat(deps, caller, chatId);
   const { outputs, secrets, options } = readToolOutputs(input);
   const { systemMessageId } = input;
@@ -158,11 +177,16 @@ export async function submitToolOutputs(deps: Deps, caller: Caller, chatId: stri
   const agent = await agentOfChat(deps, caller, chat);
   const model = await modelFor(deps, before.modelId);
   const faults = new Faults();
-  const approvals = approvalsOfOutputs(calls, outputs, faults);
+  const answers = answersOfOutputs(calls, outputs, faults);
   faults.throwIfAny();
-  const { approvals: _earlier, ...asked } = before.request as StoredRequest;
+  const { approvals, ids: approvalIds } = await settleApprovals(deps, caller, answers);
+  const { approvals: _earlier, isWhole: _wasWhole, ...asked } = before.request as StoredRequest;
   const hidesSteps = asked.hidesSteps && !showsSteps(caller, agent, options);
-  const request = { ...asked, chatName: null, hidesSteps, ...(approvals === undefined ? {} : { approvals }) };
+  const request = {
+    ...{ ...asked, chatName: null, hidesSteps },
+    ...(approvals === undefined ? {} : { approvals }),
+    ...(isWhole ? { isWhole } : {}),
+  };
   await deps.runs.requireRoom(caller);
   const run = newRun(deps, caller, { chat, modelId: model.id, request, secrets });
   const result = await deps.storage.chats.startTurn({
@@ -170,6 +194,7 @@ export async function submitToolOutputs(deps: Deps, caller: Caller, chatId: stri
     run,
     leaseMs: deps.settings.RUN_LEASE_MS,
     lastMessages: lastMessagesSeen,
+    approvalIds,
     messages: (last) => {
       // A later message means that the calls were answered, or that the chat went on without them.
       if (last.at(-1)?.id !== systemMessageId) throw toolOutputConflict();
@@ -185,6 +210,13 @@ export async function submitToolOutputs(deps: Deps, caller: Caller, chatId: stri
 }
 
 const sweepEveryMs = 3_600_000;
+
+/** Registers the deletion of approvals that have expired. */
+export function registerApprovalSweep({ jobs, storage }: Deps): void {
+  jobs.every('runs.sweep-approvals', sweepEveryMs, async (signal) => {
+    while (!signal.aborted && (await storage.approvals.sweep()) > 0);
+  });
+}
 
 /** Registers the deletion of events of runs that ended more than RUN_EVENTS_RETENTION_DAYS ago. Their messages stay in the chat. */
 export function registerRunEventSweep({ jobs, settings, storage }: Deps): void {
@@ -240,13 +272,17 @@ interface Beginning {
 /** Messages and responses of this mode may join each other's kind of run only: the mode is that of responses without one. */
 const messageChatMode = 'execute';
 
-function newRun(deps: Deps, { orgId, userId, keyId }: Caller, { chat, modelId, request: given, secrets }: Beginning): NewRun {
+export function newRun(
+  deps: Deps,
+  { orgId, userId, keyId }: Caller,
+  { chat, modelId, request: given, secrets }: Beginning,
+): NewRun {
   const request = { ...given, needsSecrets: Object.keys(secrets).length > 0 };
   const { id: chatId, agentId } = chat;
   return { id: deps.newId('run'), createdAt: deps.now(), orgId, userId, keyId, agentId, chatId, modelId, request };
 }
 
-function begunRun({ id, createdAt, orgId, userId, agentId, chatId, modelId }: NewRun, isWaiting: boolean): Run {
+export function begunRun({ id, createdAt, orgId, userId, agentId, chatId, modelId }: NewRun, isWaiting: boolean): Run {
   return {
     ...{ id, createdAt, startedAt: null, endedAt: null, orgId, userId, agentId, chatId, modelId },
     ...{ status: 'in_progress', incompleteReason: null, error: null, usage: null, selection: null, lastSequence: -1 },
@@ -276,16 +312,16 @@ function batchKeyOf(
   return createHash('sha256').update(JSON.stringify(facts)).digest('base64url');
 }
 
-function runActive(runId: string): DomainError {
+export function runActive(runId: string): DomainError {
   return new DomainError('RUN_ACTIVE', `This chat is being answered by ${runId}: wait for its end or cancel it`);
 }
 
-function missingChat(): DomainError {
+export function missingChat(): DomainError {
   return new DomainError('NOT_FOUND', 'There is no such chat', { param: 'chatId' });
 }
 
 /** Undefined for a thread that was opened with a plain model. */
-async function agentOfChat(deps: Deps, caller: Caller, chat: Chat): Promise<RunnableAgent | undefined> {
+export async function agentOfChat(deps: Deps, caller: Caller, chat: Chat): Promise<RunnableAgent | undefined> {
   if (chat.agentId === null) return undefined;
   try {
     return await agentForRun(deps, caller, chat.agentId);
@@ -295,7 +331,7 @@ async function agentOfChat(deps: Deps, caller: Caller, chat: Chat): Promise<Runn
   }
 }
 
-async function modelFor(deps: Deps, modelId: string): Promise<ModelInfo> {
+export async function modelFor(deps: Deps, modelId: string): Promise<ModelInfo> {
   const model = await deps.models.find(modelId);
   if (model !== undefined) return model;
   throw new DomainError('MODEL_NOT_FOUND', `There is no model "${modelId.slice(0, 100)}"`, { param: 'modelId' });
@@ -341,7 +377,7 @@ function currentDate(date: Date): string {
   return `Current date: ${day} (${weekdays[date.getUTCDay()]}), ${time.slice(0, 5)} UTC`;
 }
 
-function newMessage(
+export function newMessage(
   deps: Deps,
   run: NewRun,
   message: Pick<NewMessage, 'role' | 'content' | 'parts' | 'toolCallId' | 'toolStatus'>,

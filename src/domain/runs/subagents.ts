@@ -1,17 +1,21 @@
 import type { ModelMessage } from '../../engine/models/port.ts';
 import type { Charge, RunPlan } from '../../engine/runs/run-engine.ts';
+import type { Asked } from '../../engine/tools/agent-rights.ts';
 import { skillInstructions } from '../../engine/tools/skills/skills.ts';
-import type { AskableAgent } from '../../engine/tools/subagent/ask-tool.ts';
+import { type AskableAgent, askFunctionName } from '../../engine/tools/subagent/ask-tool.ts';
 import type { SubagentPlan } from '../../engine/tools/subagents.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import { DomainError } from '../../entities/errors.ts';
+import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { parametersOf } from '../agents/options.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
 import { withAgentTools } from '../agents/tools.ts';
 import type { Deps } from '../deps.ts';
+import { askableFor } from './agent-rights.ts';
+import { memberOf } from './member.ts';
 
 type AgentDeps = Pick<Deps, 'storage' | 'models' | 'now'>;
 
@@ -26,7 +30,7 @@ type AgentDeps = Pick<Deps, 'storage' | 'models' | 'now'>;
  */
 export function requireAskable(deps: Deps, caller: Caller, tools: unknown): undefined | Promise<undefined> {
   const checks = namedAgents(tools).flatMap(({ id, param }) => {
-    const found = findFor(deps, asMember(caller), id);
+    const found = findFor(deps, memberOf(caller), id);
     const check = (agent: RunnableAgent | undefined) => {
       if (agent === undefined) throw new DomainError('NOT_FOUND', `${param} names no AI that you may use`, { param });
       return undefined;
@@ -48,17 +52,37 @@ function namedAgents(tools: unknown): readonly { readonly id: string; readonly p
   });
 }
 
-/** The agents among some ids that the user of a run may use now, each once, in the given order. */
+/** The names of the functions by which some tools `subagent` ask agents that the caller may use; a plain value while the agents are cached. */
+export function askFunctionNames(
+  deps: AgentDeps,
+  caller: Caller,
+  tools: readonly EnabledTool[],
+): readonly string[] | Promise<readonly string[]> {
+  const ids = tools.flatMap(({ type, options: { agents } }) =>
+    type === 'subagent' && Array.isArray(agents) ? agents.map(String) : [],
+  );
+  const found = [...new Set(ids)].map((id) => findFor(deps, memberOf(caller), id));
+  const namesOf = (agents: readonly (RunnableAgent | undefined)[]) =>
+    agents.flatMap((agent) => (agent === undefined ? [] : [askFunctionName(agent.name)]));
+  const known = found.flatMap((one) => (one instanceof Promise ? [] : [one]));
+  return known.length === found.length ? namesOf(known) : Promise.all(found).then(namesOf);
+}
+
+/**
+ * The agents among some ids that the user of a run may use now, each once, in the given order.
+ *
+ * @param ofAgent  the agent that names them as its standing tool; undefined when the request names them.
+ */
 export async function askableAgents(
   deps: AgentDeps,
-  charge: Charge,
+  asked: Asked,
   agentIds: readonly string[],
+  ofAgent: string | undefined,
 ): Promise<readonly AskableAgent[]> {
-  const member = memberOf(charge);
-  const found = await Promise.all(agentIds.map((id) => findFor(deps, member, id)));
-  return found.flatMap((agent) =>
-    agent === undefined ? [] : [{ id: agent.id, name: agent.name, description: agent.description }],
-  );
+  const member = memberOf(asked.charge);
+  const found = (await Promise.all(agentIds.map((id) => findFor(deps, member, id)))).filter((agent) => agent !== undefined);
+  const askable = ofAgent === undefined ? found : await askableFor(deps, asked, ofAgent, found);
+  return askable.map(({ id, name, description }) => ({ id, name, description }));
 }
 
 /**
@@ -107,10 +131,3 @@ function findFor(deps: AgentDeps, member: Caller, id: string): RunnableAgent | u
     return missing(error);
   }
 }
-
-/** The user that a run is charged to, with the rights of a plain member of the organization: whoever asked, a run never administers. */
-function memberOf({ keyId, userId, orgId, tenantId }: Pick<Charge, 'keyId' | 'userId' | 'orgId' | 'tenantId'>): Caller {
-  return { keyId: keyId ?? '', userId, orgId, tenantId, level: 'ORGANIZATION', role: 'MEMBER', scopes: new Set() };
-}
-
-const asMember: (caller: Caller) => Caller = memberOf;

@@ -1,6 +1,7 @@
 import { type ClientRequest, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { withUserAgent } from '../../lib/product.ts';
 import { bareHost } from './allowance.ts';
 import { EgressError } from './error.ts';
 import type { Hop } from './hops.ts';
@@ -97,8 +98,7 @@ function open({ url, method, headers, body }: Hop, { addresses, signal }: Exchan
     headers: {
       host: url.host,
       'accept-encoding': 'gzip, deflate, br',
-      'user-agent': 'Parley',
-      ...headers,
+      ...withUserAgent(headers ?? {}),
       ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
     },
     agent: false,

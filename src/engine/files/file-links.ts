@@ -1,3 +1,4 @@
+import type { OutputFile } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import type { LinkSigner } from '../../storage/vault/link-signer.ts';
 
@@ -12,7 +13,7 @@ export interface FileLinkDeps {
 /** What a signed link opens: a file of a chat, or the bytes of a file that a stateless run made. */
 export type FileTicket =
   | { readonly chatId: string; readonly fileId: string }
-  | { readonly blobKey: string; readonly filename: string; readonly sizeBytes: number };
+  | { readonly blobKey: string; readonly filename: string; readonly sizeBytes: number; readonly mimeType?: string };
 
 /** Long enough to read an answer and to open its files, too short for a collection of links. */
 export const fileLinkLifeMs = 60 * 60 * 1_000;
@@ -42,11 +43,14 @@ export function readFileTicket({ storage }: Pick<FileLinkDeps, 'storage'>, signe
 
 const signedAddress = /\/api\/v1\/chats\/\w+\/files\/\w+\/content\?link=([\w.-]+)$/;
 
-/** The address of a stored chat file, signed again where less than half an hour of it is left. Others stay as they are. */
-export function freshFileAddress(deps: FileLinkDeps, url: string): string {
+/**
+ * The address of a stored chat file, signed again where less than half an hour of it is left. Others stay as they are. It is signed for the file that
+ * the service stored, never for one that only its address names.
+ */
+export function freshFileAddress(deps: FileLinkDeps, { url, fileId }: Pick<OutputFile, 'url' | 'fileId'>): string {
   const [, signed = ''] = signedAddress.exec(url) ?? [];
-  const known = signed === '' ? undefined : readFileTicket(deps, signed);
-  if (known === undefined) return url;
+  const known = signed === '' || fileId === null ? undefined : readFileTicket(deps, signed);
+  if (known === undefined || !('fileId' in known.ticket) || known.ticket.fileId !== fileId) return url;
   const leftMs = known.expiresAtMs - deps.now().getTime();
   return leftMs >= fileLinkLifeMs / 2 && url.startsWith(deps.publicUrl()) ? url : signedFileAddress(deps, known.ticket);
 }

@@ -2,6 +2,7 @@ import type { ChatFile } from '../../entities/chats/file.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { type IdKind, timeOfId } from '../../entities/ids.ts';
 import type { OutputFile } from '../../entities/runs/tool.ts';
+import { imageTypeOf, shownImageTypes } from '../../lib/image-type.ts';
 import type { Settings } from '../../settings.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { RunPlan } from '../runs/run-engine.ts';
@@ -161,11 +162,13 @@ class StatelessFiles implements RunFiles {
     }
     this.#files.set(filename, { filename, mimeType, bytes, madeBy });
     const about = { fileId: null, filename, mimeType, sizeBytes };
-    if (sizeBytes <= dataUrlBytesMax) return { ...about, url: `data:${mimeType};base64,${bytes.toString('base64')}` };
+    // A page of such an address would be part of what the client shows: only images, by their bytes, are in it.
+    const isImage = shownImageTypes.includes(mimeType) && imageTypeOf(bytes) === mimeType;
+    if (isImage && sizeBytes <= dataUrlBytesMax) return { ...about, url: `data:${mimeType};base64,${bytes.toString('base64')}` };
     // No row names this blob, so the sweep of blobs deletes it once the link has expired.
     const blobKey = runFileKey(this.#orgId, newId('upload'));
     await storage.blobs.put(blobKey, bytes, settings.CHAT_FILE_MAX_BYTES);
-    return { ...about, url: signedFileAddress(this.#deps, { blobKey, filename, sizeBytes }) };
+    return { ...about, url: signedFileAddress(this.#deps, { blobKey, filename, sizeBytes, mimeType }) };
   }
 }
 

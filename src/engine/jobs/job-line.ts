@@ -106,6 +106,10 @@ export class JobLine {
     return true;
   }
 
+  underWay(): readonly string[] {
+    return [...this.#running.values()].map(({ job }) => `job ${job.name} ${JSON.stringify(job.data)}`);
+  }
+
   #begin(job: Job<unknown>): void {
     const owner = ownerOf(job.groupId);
     const ending = new AbortController();

@@ -31,6 +31,8 @@ export interface Jobs {
   work<Name extends JobName>(name: Name, options: WorkOptions, handler: JobHandler<Name>): void;
   /** Runs `task` in this process every `everyMs`, if the process works on jobs. */
   every(name: string, everyMs: number, task: (signal: AbortSignal) => Promise<void>): void;
+  /** The jobs that run in this process, by name and payload. */
+  underWay(): readonly string[];
   start(): Promise<void>;
   /** Takes no further jobs and waits at most `graceMs` for running ones; unfinished jobs are queued again. */
   stop(graceMs: number): Promise<void>;

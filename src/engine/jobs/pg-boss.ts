@@ -112,6 +112,10 @@ class PgBossJobs implements Jobs {
     this.#repeated.push({ name, everyMs, task });
   }
 
+  underWay(): readonly string[] {
+    return [...this.#lines.values()].flatMap((line) => line.underWay());
+  }
+
   async start(): Promise<void> {
     await this.#boss.start();
     await this.#prepareQueues();

@@ -1,3 +1,4 @@
+import type { Citation } from '../../entities/knowledge/citation.ts';
 import type { LinkSigner } from '../../storage/vault/link-signer.ts';
 
 /** What signed links are made with. `Deps` has it all. */
@@ -58,10 +59,17 @@ export function isContentLink(url: string): boolean {
 /**
  * The address of a stored citation, signed again where less than half an hour of it is left or this service has another address now. Others
  * stay as they are: an answer that is read twice reads the same.
+ *
+ * It is signed for the item that the service cited, never for one that only its address names: a page or a document may give any address of this
+ * service as its own, also an old link to somebody else's item.
  */
-export function freshContentAddress(deps: ContentLinkDeps, url: string): string {
-  const [, dataSourceId = '', itemId = '', signed = ''] = signedAddress.exec(url) ?? [];
-  const ticket = signed === '' ? undefined : readContentTicket(deps, signed);
+export function freshContentAddress(
+  deps: ContentLinkDeps,
+  { url, knowledgeItemId: itemId, dataSourceId }: Pick<Citation, 'url' | 'knowledgeItemId' | 'dataSourceId'>,
+): string {
+  const [, linkedSourceId, linkedItemId, signed = ''] = signedAddress.exec(url) ?? [];
+  if (linkedSourceId !== dataSourceId || linkedItemId !== itemId) return url;
+  const ticket = readContentTicket(deps, signed);
   if (ticket === undefined || ticket.itemId !== itemId) return url;
   const leftMs = ticket.expiresAtMs - deps.now().getTime();
   if (leftMs >= contentLinkLifeMs / 2 && url.startsWith(contentAddress(deps, dataSourceId, itemId))) return url;

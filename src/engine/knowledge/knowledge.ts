@@ -22,6 +22,7 @@ import { createInstallationTokens } from './connections/installations.ts';
 import { createConnectionTokens } from './connections/tokens.ts';
 import { createConnectors } from './connectors/registry.ts';
 import { createVendorClient } from './connectors/vendor/client.ts';
+import { createPageReader, type PageReader } from './connectors/web/reading/page-reader.ts';
 import { signedContentAddress } from './content-links.ts';
 import type { DocumentBytes, ExtractedDocument } from './extract/document.ts';
 import { createExtractor } from './extract/extract.ts';
@@ -38,6 +39,7 @@ import { createReranker } from './search/reranker.ts';
 import { type SearchResult, searchPassages } from './search/search.ts';
 
 /** Priority of reading files of prompts: below streams, above indexing. */
+const webReaderProgram = new URL('./connectors/web-reader-process.ts', import.meta.url);
 const promptNiceness = 5;
 const indexNiceness = 10;
 /** Counting reads all documents. */
@@ -91,6 +93,8 @@ export interface Knowledge {
   readFile(owner: ShareOwner, document: DocumentBytes, param: string, signal: AbortSignal): Promise<string>;
   /** The same with the title that the document has, and its pages. */
   readDocument(owner: ShareOwner, document: DocumentBytes, param: string, signal: AbortSignal): Promise<ExtractedDocument>;
+  /** Looks at pages of the web, in a separate process. */
+  readonly pages: PageReader;
   /** Lists what could be added from a connection. @throws SourceError, see `browse` */
   browse(connection: Connection, query: BrowseQuery, signal: AbortSignal): Promise<BrowsePage>;
   /** The site that a source would read with a connection. See connections/find-site.ts. */
@@ -131,7 +135,10 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
   });
   const tokens = createConnectionTokens({ ...options, vendors, owner });
   const installations = createInstallationTokens({ ...options, vendors });
-  const services = { ...options, vendors, tokens, installations };
+  const webExtractor = createExtractor({ niceness: indexNiceness, entry: webReaderProgram });
+  const webPlaces = pools.queue('page-readers', settings.CONNECTOR_CONCURRENCY);
+  const pages = createPageReader({ extractor: webExtractor, places: webPlaces, settings });
+  const services = { ...options, vendors, tokens, installations, pages };
   const connectors = createConnectors(services);
   const meaning = createMeaning(options);
   const { vectors } = storage.db;
@@ -149,6 +156,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     settings,
   };
   return {
+    pages,
     counts,
     shortcoming,
     vectorsOf: async (dataSourceIds) => (await storage.embeddings?.counts(dataSourceIds, await spaceId())) ?? [],
@@ -193,7 +201,8 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     connecting: createConnecting({ ...options, vendors }),
     registerJobs: () => registerIndexJobs({ ...options, meaning, connectors, extractor: indexExtractor, owner }),
     async close() {
-      await Promise.all([indexExtractor.close(), promptReader.extractor.close(), vendors.close(), reranker?.close()]);
+      const extractors = [indexExtractor, webExtractor, promptReader.extractor];
+      await Promise.all([...extractors.map((extractor) => extractor.close()), vendors.close(), reranker?.close()]);
     },
   };
 }

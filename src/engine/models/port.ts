@@ -18,6 +18,11 @@ export interface ModelRequest {
   readonly traceparent?: string;
   /** For the router only. */
   readonly routing?: ProviderRouting;
+  /**
+   * For the router only: nobody reads the answer before its end. So an attempt that breaks off is dropped, and what it said with it, where
+   * another one can be made.
+   */
+  readonly isWhole?: true;
 }
 
 /** Sampling, length, and options for the provider; absent members are left to the provider. */
@@ -107,6 +112,8 @@ export interface TokenUsage {
   readonly outputTokens: number;
   readonly cachedTokens: number;
   readonly reasoningTokens: number;
+  /** Estimated by the service. */
+  readonly isEstimated?: true;
 }
 
 /**
@@ -193,5 +200,11 @@ export class ModelError extends Error {
     this.code = code;
     this.isRetryable = isRetryable;
     this.retryAfterSeconds = retryAfterSeconds;
+  }
+
+  /** The same of a provider with this id. Only the id is told: addresses and keys are the operator's. */
+  of(provider: string): ModelError {
+    const message = this.message.replace(/\bmodel provider\b(?! ")/, `model provider "${provider}"`);
+    return new ModelError(this.code, message, this.isRetryable, this.retryAfterSeconds);
   }
 }

@@ -24,6 +24,8 @@ interface Tools {
   readonly circuit: Circuit;
   readonly logger: Logger;
   readonly retriesMax: number;
+  /** Longest answer that is held until its end. */
+  readonly charsMax: number;
 }
 
 interface Target {
@@ -39,7 +41,7 @@ const retryAfterSecondsMax = 5;
 /** Faults of the request itself: every other model would refuse it too. */
 const callerFaults: ReadonlySet<string> = new Set(['INVALID_VALUE', 'CONTENT_FILTER', 'REQUEST_TOO_LARGE']);
 
-/** Sends a request to the first model of a chain that answers. Retries and falls back only before the first delta. */
+/** Sends a request to the first model of a chain that answers. Retries and falls back only before the first delta is given. */
 export function routeStream(tools: Tools, chain: readonly string[], request: ModelRequest, signal: AbortSignal): RoutedStream {
   const targets = chain.map((id): Target => {
     const { provider, name } = splitModelId(id);
@@ -63,6 +65,12 @@ interface Route extends Tools {
   readonly selection: Selection;
 }
 
+/** An attempt that failed, and what a whole answer had said by then. */
+interface Failed {
+  readonly failure: ModelError;
+  readonly said: Batch;
+}
+
 type Batch = readonly ModelDelta[];
 type Step = IteratorResult<Batch>;
 
@@ -71,6 +79,8 @@ class RoutedDeltas implements AsyncIterableIterator<Batch> {
   readonly #route: Route;
   #answering: AsyncIterator<Batch> | undefined;
   #hasBegun = false;
+  /** What ended an answer that was held, and is given as far as it came. */
+  #broken: { readonly reason: unknown } | undefined;
 
   constructor(route: Route) {
     this.#route = route;
@@ -81,6 +91,7 @@ class RoutedDeltas implements AsyncIterableIterator<Batch> {
   }
 
   next(): Promise<Step> {
+    if (this.#broken !== undefined) return Promise.reject(this.#broken.reason);
     return this.#hasBegun && this.#answering !== undefined ? this.#answering.next() : this.#first();
   }
 
@@ -92,7 +103,7 @@ class RoutedDeltas implements AsyncIterableIterator<Batch> {
   async #first(): Promise<Step> {
     const { targets, circuit, selection, retriesMax, logger, signal } = this.#route;
     const startedAt = performance.now();
-    let failure: ModelError | undefined;
+    let failed: Failed | undefined;
     for (const [index, target] of targets.entries()) {
       const key = `${target.providerId}/${target.name}`;
       const isLast = index === targets.length - 1;
@@ -101,31 +112,75 @@ class RoutedDeltas implements AsyncIterableIterator<Batch> {
         continue;
       }
       for (let attempt = 0; target.provider !== undefined; attempt += 1) {
-        const triedAt = performance.now();
-        try {
-          const step = await this.#open(target.provider, target.name).next();
+        const answer = await this.#ask(target.provider, target, startedAt);
+        if (!('failure' in answer)) {
           this.#hasBegun = true;
-          selection.provider = target.providerId;
-          selection.model = target.name;
-          selection.queueMs = Math.round(triedAt - startedAt);
-          selection.firstTokenMs = Math.round(performance.now() - startedAt);
           circuit.succeeded(key);
-          return step;
-        } catch (error) {
-          if (signal.aborted || !(error instanceof ModelError)) throw error;
-          failure = error;
+          return answer;
         }
+        failed = answer;
+        const { failure } = failed;
         logger.warn({ model: key, code: failure.code, attempt }, 'a model provider failed');
-        if (callerFaults.has(failure.code)) throw failure;
+        if (callerFaults.has(failure.code)) return this.#giveUp(failed);
         const isSoon = (failure.retryAfterSeconds ?? 0) <= retryAfterSecondsMax;
         if (!failure.isRetryable || !isSoon || attempt >= retriesMax) break;
         await backOff(attempt, failure.retryAfterSeconds, signal);
       }
-      if (target.provider !== undefined) circuit.failed(key, failure?.retryAfterSeconds);
-      const reason = (failure?.code ?? 'MODEL_NOT_FOUND').toLowerCase();
+      if (target.provider !== undefined) circuit.failed(key, failed?.failure.retryAfterSeconds);
+      const reason = (failed?.failure.code ?? 'MODEL_NOT_FOUND').toLowerCase();
       selection.fallbackChain.push({ provider: target.providerId, model: target.name, reason });
     }
-    throw failure ?? new ModelError('MODEL_NOT_FOUND', 'There is no such model', false);
+    return this.#giveUp(failed);
+  }
+
+  /**
+   * Asks one model once. An answer that nobody reads before its end is read to its end here, where another one may be asked for.
+   *
+   * @throws what is no failure of the provider.
+   */
+  async #ask(provider: Provider, { providerId, name }: Target, startedAt: number): Promise<Step | Failed> {
+    const { selection, signal, charsMax } = this.#route;
+    const triedAt = performance.now();
+    const answer = this.#open(provider, name);
+    const said: ModelDelta[] = [];
+    try {
+      const step = await answer.next();
+      selection.provider = providerId;
+      selection.model = name;
+      selection.queueMs = Math.round(triedAt - startedAt);
+      selection.firstTokenMs = Math.round(performance.now() - startedAt);
+      if (!this.#isHeld) return step;
+      let chars = 0;
+      for (let next = step; next.done !== true; next = await answer.next()) {
+        for (const delta of next.value) {
+          said.push(delta);
+          if ('json' in delta) chars += delta.json.length;
+        }
+        // Longer than a run keeps: the reader of the deltas ends it.
+        if (chars > charsMax) break;
+      }
+      return { value: said, done: false };
+    } catch (error) {
+      if (!signal.aborted && error instanceof ModelError) return { failure: error, said };
+      if (said.length === 0) throw error;
+      this.#broken = { reason: error };
+      return { value: said, done: false };
+    }
+  }
+
+  /** No model is left to ask. What a whole answer said before it broke off stays, as in a stream. @throws ModelError where there is none. */
+  #giveUp(failed: Failed | undefined): Step {
+    if (failed === undefined) throw new ModelError('MODEL_NOT_FOUND', 'There is no such model', false);
+    if (failed.said.length === 0) throw failed.failure;
+    this.#hasBegun = true;
+    this.#broken = { reason: failed.failure };
+    return { value: failed.said, done: false };
+  }
+
+  /** Whether the answer is read to its end before any of it is given: only where another one may be asked for. */
+  get #isHeld(): boolean {
+    const { request, targets, retriesMax } = this.#route;
+    return request.isWhole === true && (targets.length > 1 || retriesMax > 0);
   }
 
   #open(provider: Provider, model: string): AsyncIterator<Batch> {

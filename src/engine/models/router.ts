@@ -102,7 +102,8 @@ export function createModelRouter(
       const routed = request.routing === undefined ? usual : routedChain(usual, request.routing, (id) => catalog.has(id));
       // A step of a flow may name a model that the providers of the request do not have.
       const chain = routed.length === 0 ? usual : routed;
-      return routeStream({ catalog, circuit, logger, retriesMax: settings.MODEL_RETRIES_MAX }, chain, request, signal);
+      const bounds = { retriesMax: settings.MODEL_RETRIES_MAX, charsMax: settings.ANSWER_MAX_CHARS };
+      return routeStream({ catalog, circuit, logger, ...bounds }, chain, request, signal);
     },
     embedding,
     embeddingOf: (id) => (id === embedding?.id ? embedding : findEmbedding(id, providers)),

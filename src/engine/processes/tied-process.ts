@@ -34,7 +34,7 @@ export function spawnTied(command: string, args: readonly string[], { stdio, has
     serialization: 'json',
     detached: true,
   };
-  if (!existsSync(shell)) return spawn(command, [...args], options);
+  if (!hasShell()) return spawn(command, [...args], options);
   const child = spawn(shell, ['-c', startScript, 'sh', command, ...args], options);
   const start = child.stdio[startFd] as Writable | null | undefined;
   start?.on('error', () => undefined);
@@ -53,19 +53,32 @@ export function killTied({ pid }: Pick<ChildProcess, 'pid'>): void {
   }
 }
 
-/** Starts the watcher of a group, in its own group so that signals for the service do not reach it. @returns false when it cannot start. */
+/** Starts the watcher of a group. @returns false when it cannot start. */
 function isWatched(child: ChildProcess, groupId: number): boolean {
-  const watcher = spawn(shell, ['-c', watchScript, 'sh', String(groupId)], {
+  const watcher = spawnWatcher(watchScript, [String(groupId)]);
+  child.once('exit', () => watcher.stdin?.end('ended\n'));
+  return watcher.pid !== undefined;
+}
+
+/**
+ * Starts a shell script in a process group of its own, so that signals for the service do not reach it. It does not keep the service running, and its
+ * standard input ends with the service. Call it only where there is /bin/sh.
+ */
+export function spawnWatcher(script: string, args: readonly string[], errors: 'ignore' | 'inherit' = 'ignore'): ChildProcess {
+  const watcher = spawn(shell, ['-c', script, 'sh', ...args], {
     env: {},
     cwd: '/',
     detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
+    stdio: ['pipe', 'ignore', errors],
   });
   watcher.on('error', () => undefined);
-  watcher.stdin.on('error', () => undefined);
-  // The watcher does not keep the service running.
+  watcher.stdin?.on('error', () => undefined);
   watcher.unref();
-  (watcher.stdin as Writable & { unref?(): void }).unref?.();
-  child.once('exit', () => watcher.stdin.end('ended\n'));
-  return watcher.pid !== undefined;
+  (watcher.stdin as (Writable & { unref?(): void }) | null)?.unref?.();
+  return watcher;
+}
+
+/** Whether scripts can be run. */
+export function hasShell(): boolean {
+  return existsSync(shell);
 }

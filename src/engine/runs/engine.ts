@@ -113,6 +113,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       depthMax: subagentDepthMax,
       resultCharsMax: settings.TOOL_RESULT_MAX_CHARS,
     },
+    askApproval: (approval) => deps.storage.approvals.ask(approval),
     filesOf: (plan) => runFilesOf(deps, plan),
     logger: deps.logger,
     tracing,

@@ -2,8 +2,10 @@ import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
 import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { BegunResearch, RunEvent, RunSnapshot, RunSpent, Subagent } from '../../entities/runs/event.ts';
+import type { CallApproval } from '../../storage/runs/approvals.ts';
 import type { ModelRouter } from '../models/router.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
+import { type RunMask, runMaskOf } from '../tools/masking.ts';
 import type { AgentServers } from '../tools/mcp/agent-servers.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { SubagentLimits, SubagentPlan } from '../tools/subagents.ts';
@@ -27,6 +29,8 @@ export interface LoopDeps {
   readonly limits: Pick<UsageLimits, 'reserve'>;
   /** The tools of the service. */
   readonly tools: ToolRegistry;
+  /** Notes that a call waits for a person's approval, before anybody sees it. */
+  askApproval(approval: CallApproval): Promise<void>;
   /** The files that the tools of a run work with. */
   filesOf(plan: RunPlan): RunFiles;
   /** Finds the tools of an agent, for runs that offer them. */
@@ -41,11 +45,20 @@ export interface LoopDeps {
   /** Makes the plans of agents that are asked as subagents; absent: none can be. */
   readonly subagentPlan?: SubagentPlan;
   readonly logger: Logger;
+  /** Of the secrets of the run's request, and of the run that started it; absent: none. */
+  readonly mask?: RunMask;
   /** Undefined while tracing is off. */
   readonly tracing?: Tracing | undefined;
   readonly timings?: RunTimings;
   now(): Date;
   newId(kind: IdKind): string;
+}
+
+/** The parts of a run whose request has secrets: what documents say of them reaches neither its model nor its readers. */
+export function withMask(deps: LoopDeps, secrets: LoopStart['secrets']): LoopDeps {
+  const mask = runMaskOf(secrets);
+  if (mask === undefined) return deps;
+  return { ...deps, mask, retrieve: async (plan, signal) => mask.value(await deps.retrieve(plan, signal)) };
 }
 
 /** Where a run continues whose process died. */

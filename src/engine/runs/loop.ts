@@ -10,7 +10,7 @@ import { RunBudget } from './budget.ts';
 import type { RunControl } from './control.ts';
 import { domainErrorOf, failureOf, isCancel, selectionOf, snapshot, terminalBody } from './ending.ts';
 import { runFlow } from './flow/flow-run.ts';
-import type { LoopDeps, LoopStart } from './loop-deps.ts';
+import { type LoopDeps, type LoopStart, withMask } from './loop-deps.ts';
 import { ModelCall } from './model-call.ts';
 import { type Approvals, approvedCalls, withResults } from './prompt/approvals.ts';
 import { CitablePassages } from './prompt/citable.ts';
@@ -48,8 +48,9 @@ export function runLoop(
   deps: LoopDeps,
   signal: AbortSignal,
 ): AsyncGenerator<readonly RunEvent[]> {
-  if (plan.flow !== undefined) return runFlow(plan, plan.flow, start, deps, signal, runLoop);
-  return new Run(plan, start, deps).events(signal);
+  const masked = withMask(deps, start.secrets);
+  if (plan.flow !== undefined) return runFlow(plan, plan.flow, start, masked, signal, runLoop);
+  return new Run(plan, start, masked).events(signal);
 }
 
 /** One model call, with the tool calls it asks for. */
@@ -106,7 +107,8 @@ class Run {
     this.#plan = plan;
     this.#start = start;
     this.#deps = deps;
-    this.#output = new RunOutput(deps.newId, firstSequence, before?.output ?? [], deps.answerCharsMax, continues !== undefined);
+    const isContinued = continues !== undefined;
+    this.#output = new RunOutput(deps.newId, firstSequence, before?.output ?? [], deps.answerCharsMax, isContinued, deps.mask);
     const { tokensMax: subagentTokensMax } = deps.subagents;
     const { cited: known = [], isEager: isLogged } = start;
     this.#citable = new CitablePassages({ known, isCiting: plan.generateCitations, output: this.#output, isLogged });
@@ -379,10 +381,11 @@ class Run {
     const failure = failureOf(error, signal, control?.pause);
     if (!this.#hasYielded && !isCancel(failure) && this.#gate?.hasRefused !== true) {
       this.#trace?.fail(failure);
-      throw domainErrorOf(failure);
+      const shown = domainErrorOf(failure);
+      throw this.#deps.mask?.error(shown) ?? shown;
     }
     const isExpected = failure instanceof ModelError || failure instanceof DomainError || failure instanceof RunStop;
-    if (!isExpected) this.#deps.logger.error({ err: failure, runId }, 'a run failed');
+    if (!isExpected) this.#deps.logger.error({ err: this.#deps.mask?.error(failure) ?? failure, runId }, 'a run failed');
     return failure;
   }
 

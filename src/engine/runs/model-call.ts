@@ -147,7 +147,7 @@ export class ModelCall {
     if (this.#reported !== undefined) return this.#reported;
     if (!this.#hasBegun && !wasCut) return undefined;
     const outputTokens = Math.ceil(this.#outputLength / 4);
-    return { inputTokens: estimateInput(this.request), outputTokens, cachedTokens: 0, reasoningTokens: 0 };
+    return { inputTokens: estimateInput(this.request), outputTokens, cachedTokens: 0, reasoningTokens: 0, isEstimated: true };
   }
 }
 

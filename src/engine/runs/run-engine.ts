@@ -27,6 +27,8 @@ export interface RunPlan {
   readonly answerCheck?: AnswerCheck;
   /** Whether the client reads deltas. If not, the model may be asked for its answer in one piece. */
   readonly isStreaming: boolean;
+  /** Nobody reads the answer before its end: where another model may be asked, one that breaks off gives nothing. */
+  readonly isWhole?: true;
   /**
    * The client reads deltas only: the closing events have no text, so a long answer costs no memory, however slowly it is read. No
    * effect where tools run in the service: the model gets the text back with their results.
@@ -67,6 +69,8 @@ export interface RunPlan {
   readonly generateCitations: boolean;
   /** Leaves out `parley.step` and hides the steps of a flow, for readers who may not see the steps between question and answer. Default: steps are emitted. */
   readonly hidesSteps?: boolean;
+  /** For a subagent: the agents above it in the run, the topmost first. */
+  readonly askedBy?: readonly string[];
   readonly charge: Charge;
 }
 /** The tool of the service that a request forces. */

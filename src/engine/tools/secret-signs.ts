@@ -59,9 +59,17 @@ export function isSecretEntry(name: string): boolean {
   return isSecretName(name) || /(^|[^a-z])key$|[a-z]Key$/.test(name.replace(/KEY$/, 'key')) || /^(code|k)$/i.test(name);
 }
 
+/** Headers whose values are no secrets: content negotiation, caching, conditions, versions. Every other header may carry one, however short. */
+const harmlessHeader =
+  /^(accept(-(charset|encoding|language|datetime|version))?|content-(type|language|encoding|disposition)|user-agent|cache-control|pragma|prefer|origin|referer|dnt|range|if-(match|none-match|modified-since|unmodified-since|range)|x-requested-with|idempotency-key|([a-z]+-){0,4}version|[a-z]+-beta)$/i;
+
+export function isHarmlessHeader(name: string): boolean {
+  return name.length <= 60 && harmlessHeader.test(name);
+}
+
 /** Formats in which issuers make secrets. */
 export const secretForms: readonly RegExp[] = [
-  /\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]{1,20}[-_])*[A-Za-z0-9]{12,}/g,
+  /\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]{1,20}[-_]){0,6}[A-Za-z0-9]{12}[A-Za-z0-9_-]*/g,
   /\bgh[opusr]_[A-Za-z0-9]{16,}/g,
   /\bgithub_pat_[A-Za-z0-9_]{20,}/g,
   /\bglpat-[A-Za-z0-9_-]{16,}/g,
@@ -74,7 +82,7 @@ export const secretForms: readonly RegExp[] = [
   /\bnpm_[A-Za-z0-9]{20,}/g,
   /\beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]*)?/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g,
-  /(?<=\b[Bb]earer +|\b[Bb]asic +|\bBEARER +|\bBASIC +)(?=[^\s"'{]*[0-9_=.-])[A-Za-z0-9+/_=.~-]{8,}/g,
+  /(?<=\b(?:[Bb]earer|[Bb]asic|BEARER|BASIC) {1,20})(?=[^\s"'{]*[0-9_=.-])[A-Za-z0-9+/_=.~-]{8,}/g,
 ];
 
 /** Long, one word, letters and digits: text that nobody writes by hand. */

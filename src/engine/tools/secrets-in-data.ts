@@ -1,6 +1,6 @@
 import { type JsonObject, type SecretType, secretKeyPattern } from '../../entities/agents/part.ts';
 import { authMembers } from './api-function/api-function.ts';
-import { isSecretEntry, isSecretName, looksRandom, secretForms } from './secret-signs.ts';
+import { isHarmlessHeader, isSecretEntry, isSecretName, looksRandom, secretForms } from './secret-signs.ts';
 
 export interface FoundSecret {
   readonly key: string;
@@ -18,7 +18,7 @@ export interface ExtractedData {
 }
 
 /**
- * Moves the secrets out of a tool's data, at any depth: values under telling names, whole `auth` objects, credentials in addresses and queries, and
+ * Moves the secrets out of a tool's data, at any depth: values under telling names, headers with other than harmless names, whole `auth` objects, credentials in addresses and queries, and
  * texts in formats of issuers. Keys follow from the tool's name and the place, so the same data gives the same keys.
  *
  * @param isTaken  whether a key belongs to something else.
@@ -31,24 +31,15 @@ export function extractSecrets(toolName: string, data: JsonObject, isTaken: (key
 
 /**
  * What surrounds a value. `secret`: all of it is secret. `schema`: JSON Schema, where the name of a property does not make its
- * description secret. `entries`: headers, query, environment.
+ * description secret. `entries`: query, environment. `headers`: all of it is secret, but for headers with harmless names.
  */
-type Surrounding = 'plain' | 'secret' | 'schema' | 'secret-schema' | 'entries' | 'auth';
+type Surrounding = 'plain' | 'secret' | 'schema' | 'secret-schema' | 'entries' | 'headers' | 'auth';
 
 const reference = /\{\{secret:[A-Za-z][A-Za-z0-9_.-]{0,99}\}\}/g;
 const placeholder = /\{[A-Za-z_][A-Za-z0-9_.]*\}/g;
 const scheme = /^(Bearer|Basic|Token|ApiKey) +/i;
-const entryMembers = [
-  'headers',
-  'query',
-  'queryParams',
-  'queryParameters',
-  'params',
-  'cookies',
-  'env',
-  'environment',
-  'defaultHeaders',
-];
+const headerMembers = ['headers', 'defaultHeaders'];
+const entryMembers = ['query', 'queryParams', 'queryParameters', 'params', 'cookies', 'env', 'environment'];
 const valuesInSchema = ['default', 'const', 'enum', 'example', 'examples'];
 const keyLengthMax = 80;
 
@@ -69,7 +60,8 @@ class Extraction {
     const clean = Object.entries(given).map(([name, value]) => {
       const here = [...path, name];
       if (secretForms.some((form) => name.search(form) >= 0)) this.badNames.push(path.join('.'));
-      if (entry !== undefined && name === 'value' && isSecretEntry(entry))
+      const isSecret = around === 'headers' ? isSecretHeader : isSecretEntry;
+      if (entry !== undefined && name === 'value' && isSecret(entry))
         return [name, this.#value(value, [...path, entry], 'secret')];
       return [name, this.#value(value, here, this.#inside(name, path, around))];
     });
@@ -87,7 +79,9 @@ class Extraction {
     if (path.length === 0 && name === 'auth') return 'auth';
     if (path.length === 0 && ['parameters', 'inputSchema', 'outputSchema', 'schema'].includes(name)) return 'schema';
     if (around === 'entries') return isSecretEntry(name) ? 'secret' : 'entries';
+    if (around === 'headers' && headerMembers.includes(path.at(-1) ?? '')) return isSecretHeader(name) ? 'secret' : 'entries';
     if (isSecretName(name)) return 'secret';
+    if (headerMembers.includes(name)) return 'headers';
     return entryMembers.includes(name) ? 'entries' : 'plain';
   }
 
@@ -207,6 +201,10 @@ function withKey(auth: JsonObject): JsonObject {
   );
   if (typeof auth.secretKey === 'string' && held === undefined) return { ...auth, value: `{{secret:${auth.secretKey}}}` };
   return auth;
+}
+
+function isSecretHeader(name: string): boolean {
+  return isSecretEntry(name) || !isHarmlessHeader(name);
 }
 
 /** `{name: "Authorization", value: …}`, an entry of a list of headers. */

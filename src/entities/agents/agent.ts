@@ -1,5 +1,5 @@
 import type { EnabledTool } from '../runs/tool.ts';
-import type { AgentRunParts, JsonObject, RunnableSkill } from './part.ts';
+import type { AgentRunParts, EndedApproval, JsonObject, RunnableSkill } from './part.ts';
 
 export const agentVisibilities = ['PRIVATE', 'GROUP', 'ORGANIZATION', 'ANYONE_WITH_LINK'] as const;
 export type AgentVisibility = (typeof agentVisibilities)[number];
@@ -113,7 +113,7 @@ export interface AgentWithEditors extends Agent {
 export type AgentOfParts = Pick<AgentWithEditors, 'id' | 'orgId' | 'userId' | 'editorIds'>;
 
 /** An agent as one user sees it. */
-export interface AgentView extends AgentWithEditors {
+export interface AgentView extends AgentWithEditors, EndedApproval {
   readonly orgName: string;
   readonly userName: string;
   readonly editors: readonly AgentEditor[];

@@ -1,5 +1,6 @@
 import type { DataSourceType, RefreshPeriod } from '../knowledge/data-source.ts';
 import type { EnabledTool } from '../runs/tool.ts';
+import type { Warning } from '../warning.ts';
 import type { AgentOptions, AgentProfile, AgentVisibility } from './agent.ts';
 import type { AgentToolType, JsonObject, SecretType, UserInputType } from './part.ts';
 
@@ -18,6 +19,8 @@ export interface AgentBundle {
   readonly dataSources: readonly BundledDataSource[];
   readonly skills: readonly BundledSkill[];
   readonly requiredSecrets: readonly RequiredSecret[];
+  /** What the caller may not read and the bundle therefore lacks; null when it is whole. An import does not use it. */
+  readonly warnings: readonly Warning[] | null;
 }
 export interface BundledAgent {
   readonly name: string;

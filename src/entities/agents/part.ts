@@ -96,7 +96,13 @@ export interface AgentSecret extends AgentPart {
 }
 
 /** A part as one caller sees it: callers who may not edit the agent do not see how the part works. */
-export type PartView<Part extends AgentPart> = Part & { readonly isWhole: boolean };
+export type PartView<Part extends AgentPart> = Part & { readonly isWhole: boolean } & EndedApproval;
+
+/** The outcome of a change of an agent or of a part of it. */
+export interface EndedApproval {
+  /** The change ended the approval by the organization. */
+  readonly endedApproval?: true;
+}
 
 /** The parts of an agent that a run needs. */
 export interface AgentRunParts {

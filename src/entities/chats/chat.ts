@@ -1,4 +1,5 @@
 import type { UserInputValues } from '../agents/part.ts';
+import type { ErrorCode } from '../errors.ts';
 import type { Citation } from '../knowledge/citation.ts';
 
 export const messageRoles = ['user', 'assistant', 'system', 'tool'] as const;
@@ -29,6 +30,8 @@ export interface Chat {
   readonly activeRunId: string | null;
   /** Values given at the start, by variable name, for the agent's instructions. */
   readonly userInputs: UserInputValues;
+  /** Editors of its agent may read it while the agent shows its chats. It was decided when the chat was made. */
+  readonly isVisibleToEditors: boolean;
   readonly agent: ChatAgent;
 }
 
@@ -92,6 +95,8 @@ export interface ChatMessage {
   readonly compression?: string | null;
   /** A conversation item that models do not get, as the caller gave it; the message is hidden and empty. */
   readonly item?: Readonly<Record<string, unknown>> | null;
+  /** In transcripts, on a message of the user: why the run that answers it failed. */
+  readonly failure?: { readonly code: ErrorCode; readonly message: string };
 }
 /** A message that is not stored yet. */
 export type NewMessage = Omit<ChatMessage, 'chatId' | 'ordinal' | 'updatedAt'>;

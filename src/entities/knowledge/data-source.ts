@@ -1,3 +1,4 @@
+import type { EndedApproval } from '../agents/part.ts';
 import type { Warning } from '../warning.ts';
 
 export const dataSourceTypes = ['API', 'FILE_UPLOAD', 'DRIVE_A', 'DRIVE_B', 'WEB_URL', 'WIKI', 'TRACKER', 'REPO_HOST'] as const;
@@ -19,8 +20,6 @@ export const indexStatuses = [
   'DELETING',
 ] as const;
 export type IndexStatus = (typeof indexStatuses)[number];
-/** In these, a worker holds a lease. */
-export const activeIndexStatuses = ['FETCHING', 'PARSING', 'INDEXING'] as const satisfies readonly IndexStatus[];
 
 /** Kinds whose content a connector reads from another service. */
 export const connectedTypes = [
@@ -51,7 +50,7 @@ export const repoHostModes = ['repos', 'all'] as const;
 export type RepoHostMode = (typeof repoHostModes)[number];
 
 /** A connected body of knowledge; its status follows from its items. */
-export interface DataSource {
+export interface DataSource extends EndedApproval {
   readonly id: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -103,11 +102,11 @@ export function sourceError(
   source: Pick<DataSource, 'errorCode' | 'errorMessage' | 'counts' | 'failedItem' | 'activeRun'>,
 ): SourceError | null {
   const { errorCode, errorMessage, counts, failedItem, activeRun } = source;
-  const { failedCount, totalCount, pendingCount, indexingCount } = indexingStatistics(counts);
+  const { totalCount, pendingCount, indexingCount } = indexingStatistics(counts);
   // A run whose items are all done is about to end.
   if (activeRun !== null && (activeRun.status === 'LISTING' || pendingCount + indexingCount > 0)) return null;
   if (errorCode !== null) return { code: errorCode, message: errorMessage ?? '' };
-  const unindexedCount = failedCount + (counts.indexed === 0 ? counts.skipped : 0);
+  const unindexedCount = counts.failed + (counts.indexed + counts.answering === 0 ? counts.skipped : 0);
   if (failedItem === null || pendingCount + indexingCount > 0) return null;
   if (totalCount === 1) return failedItem;
   return {
@@ -125,9 +124,14 @@ export interface SourceSettings {
   readonly GITHUB_APP_PRIVATE_KEY?: string | undefined;
 }
 
-/** Why a source cannot be read by this instance. */
+/** The settings that the operator would have to set before sources of a kind can be read. */
+export function missingSettings(type: DataSourceType, settings: SourceSettings): readonly string[] {
+  return (neededSettings[type] ?? []).filter((name) => settings[name] === undefined);
+}
+
+/** Why a source that is there cannot be read by this instance, such as one that came with a bundle. */
 export function sourceWarnings({ type }: Pick<DataSource, 'type'>, settings: SourceSettings): readonly Warning[] {
-  const missing = (neededSettings[type] ?? []).filter((name) => settings[name] === undefined);
+  const missing = missingSettings(type, settings);
   if (missing.length === 0) return [];
   const message = `The source is stored and not read: the operator has to set ${missing.join(' and ')}`;
   return [{ code: 'unsupported_value', message, param: 'type' }];
@@ -142,6 +146,8 @@ export interface ItemCounts {
   readonly skipped: number;
   /** FAILED and CANCELLED. */
   readonly failed: number;
+  /** Of those that failed: the ones that go on answering with what they held before. */
+  readonly answering: number;
   /** Sum of the percentages of items that are neither done nor failed. */
   readonly percentSum: number;
 }
@@ -155,10 +161,12 @@ export interface IndexingStatistics {
   readonly totalCount: number;
 }
 
-export function indexingStatistics({ initialized, queued, active, indexed, skipped, failed }: ItemCounts): IndexingStatistics {
+/** A failed refresh takes nothing away: an item that goes on answering is done. */
+export function indexingStatistics(counts: ItemCounts): IndexingStatistics {
+  const { initialized, queued, active, indexed, skipped, failed, answering } = counts;
   return {
-    doneCount: indexed + skipped,
-    failedCount: failed,
+    doneCount: indexed + skipped + answering,
+    failedCount: failed - answering,
     pendingCount: initialized + queued,
     indexingCount: active,
     totalCount: initialized + queued + active + indexed + skipped + failed,
@@ -173,7 +181,7 @@ export function sourceIndexStatus(source: Pick<DataSource, 'isDeleting' | 'count
   const { doneCount, failedCount, pendingCount, indexingCount } = indexingStatistics(counts);
   if (indexingCount > 0 || (pendingCount > 0 && doneCount + failedCount > 0)) return 'INDEXING';
   if (pendingCount > 0) return counts.queued > 0 ? 'QUEUED' : 'INITIALIZED';
-  if (counts.indexed > 0) return 'INDEXED';
+  if (counts.indexed + counts.answering > 0) return 'INDEXED';
   return failedCount + counts.skipped > 0 || errorCode !== null ? 'FAILED' : 'INITIALIZED';
 }
 

@@ -18,6 +18,8 @@ export interface Usage {
   readonly outputTokens: number;
   readonly cachedTokens: number;
   readonly reasoningTokens: number;
+  /** Whether the service estimated any of them, because a model was cut off or its provider counted nothing. */
+  readonly isEstimated?: true;
 }
 
 /** The cost of one model call of a run, as the ledger records it. */
@@ -151,15 +153,34 @@ export interface CallResult {
   readonly error: { readonly code: string; readonly message: string } | null;
   /** The output is instructions of the agent: every reader of the run gets `confidentialText` instead. */
   readonly isConfidential?: true;
+  /** The agent hides its intermediate steps: every reader of the run gets `hiddenText` instead. */
+  readonly isHidden?: true;
   /** Files that the call made; absent when it made none. */
   readonly files?: readonly OutputFile[];
 }
 /** What readers see of a confidential output. */
 export const confidentialText = 'The content of a skill is shown to editors only.';
 
-/** The output of a call as readers of the run see it: the one place that hides confidential outputs. */
-export function shownOutput({ output, isConfidential }: Pick<CallResult, 'output' | 'isConfidential'>): string {
-  return isConfidential === true ? confidentialText : output;
+/** What readers see of an output where the agent hides its intermediate steps. */
+export const hiddenText = 'The AI does not show the outputs of its tools.';
+
+type Shown = Pick<CallResult, 'output' | 'isConfidential' | 'isHidden'>;
+
+/** The output of a call as readers of the run see it: the one place that hides outputs. */
+export function shownOutput({ output, isConfidential, isHidden }: Shown): string {
+  if (isConfidential === true) return confidentialText;
+  return isHidden === true && output !== '' ? hiddenText : output;
+}
+
+/** The result of a call as readers of the run see it. */
+export function shownResult(result: CallResult): Omit<CallResult, 'isConfidential' | 'isHidden'> {
+  const { isConfidential: _isConfidential, isHidden: _isHidden, ...rest } = result;
+  return { ...rest, output: shownOutput(result) };
+}
+
+/** The form of a call as readers of the run see it: passages that a search found are an output of it. */
+export function shownForm(form: CallForm, result: CallResult | undefined): CallForm {
+  return form.type === 'file_search' && result?.isHidden === true ? { ...form, results: [] } : form;
 }
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';

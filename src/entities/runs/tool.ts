@@ -38,10 +38,14 @@ export interface EnabledTool {
   readonly options: WireObject;
   /** Each call waits for a person's approval. */
   readonly requireApproval?: true;
+  /** The request gave secrets with this tool; a tool without the mark gets none of them, whatever its name is. */
+  readonly hasSecrets?: true;
   /** Only those of its functions that read are offered: the run is in chat mode `plan`. */
   readonly onlyReads?: true;
   /** For `mcp`: the tools of its server, as a listing in the request has them. The server is not asked for them. */
   readonly listed?: readonly ListedTool[];
+  /** The agent that has it as a standing tool: it opens nothing of the asking person without a grant. Absent: the request names it. */
+  readonly ofAgent?: string;
 }
 
 /** A file that a call made. */
@@ -83,6 +87,9 @@ export type CallForm =
       /** The tool's name at its server. */
       readonly tool: string;
     };
+
+/** The `server_label` of tools of the service and of agents, where the responses format asks for approval of a call. */
+export const ownServerLabel = 'parley';
 
 /** A tool of an MCP server, as `mcp_list_tools` shows it. */
 export interface ListedTool {

@@ -12,6 +12,7 @@ import {
   updateAgent,
 } from '../../domain/agents/agents.ts';
 import { ownRatings } from '../../domain/agents/ratings.ts';
+import { approvalWarnings } from '../../domain/agents/warnings.ts';
 import type { AgentEditor, AgentView } from '../../entities/agents/agent.ts';
 import { GroupType } from '../accounts/groups.ts';
 import { builder } from '../builder/builder.ts';
@@ -19,6 +20,7 @@ import { membersRead, reading } from '../builder/members.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { EnabledToolType } from '../tools/enabled-tool.ts';
 import { NodeType, registerNode } from '../types/node.ts';
+import { WarningType } from '../types/warnings.ts';
 import { AgentListScopeType, AgentVisibilityType, PublicCategoryType } from './enums.ts';
 import { ApproveAgentInput, CreateAgentInput, UpdateAgentInput } from './inputs.ts';
 import { AgentOptionsType, AgentProfileType } from './parts.ts';
@@ -76,10 +78,12 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
     listInOrgCatalog: t.exposeBoolean('listInOrgCatalog', { description: "Whether the organization's catalog lists it." }),
     listInPublicCatalog: t.exposeBoolean('listInPublicCatalog', { description: 'Whether the public catalog lists it.' }),
     listInTenantCatalog: t.exposeBoolean('listInTenantCatalog', { description: "Whether the tenant's catalog lists it." }),
-    chatLogsVisible: t.exposeBoolean('chatLogsVisible', { description: 'Whether its editors may read the chats held with it.' }),
+    chatLogsVisible: t.exposeBoolean('chatLogsVisible', {
+      description: 'Whether its editors may read the chats of its organization that begin while this is on.',
+    }),
     generateCitations: t.exposeBoolean('generateCitations', { description: 'Whether answers cite passages.' }),
     intermediateStepsVisible: t.exposeBoolean('intermediateStepsVisible', {
-      description: 'Whether users see the steps between question and answer.',
+      description: 'Whether users see the steps between question and answer: searches, steps of flows, and what tools return.',
     }),
     enabledTools: t.field({
       extensions: reads('enabledTools', ...editable),
@@ -147,6 +151,12 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
     }),
     hasUserChats: t.exposeBoolean('hasUserChats', { description: 'Whether the caller has chats with it.' }),
     isApprovedByOrg: t.exposeBoolean('isApprovedByOrg', { description: 'Whether an administrator approved it.' }),
+    warnings: t.field({
+      type: [WarningType],
+      nullable: true,
+      description: 'After a change, that the approval ended with it; null when there is nothing to say.',
+      resolve: (agent) => (agent.endedApproval === true ? [...approvalWarnings(agent)] : null),
+    }),
     isPremiumModel: t.boolean({
       extensions: reads('modelId'),
       description: 'Whether its model is marked as premium.',
@@ -190,6 +200,11 @@ builder.queryFields((t) => ({
     description: 'Agents, newest first.',
     args: {
       scope: t.arg({ type: AgentListScopeType, required: false, description: 'Which agents. Default ALL.' }),
+      catalog: t.arg.boolean({
+        required: false,
+        description:
+          'With the scope ORGANIZATION: what the catalog of the organization lists (`listInOrgCatalog`), whatever its visibility is, as far as the caller may use it. TENANT and PUBLIC are catalogs anyway.',
+      }),
       groupId: t.arg.id({ required: false, description: 'Only those shared with this group.' }),
       categoryId: t.arg.string({
         required: false,

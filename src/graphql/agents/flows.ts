@@ -1,7 +1,8 @@
 import { createFlow, deleteFlow, getFlow, listFlows, updateFlow } from '../../domain/agents/flows.ts';
-import { flowWarnings } from '../../domain/agents/warnings.ts';
+import { approvalWarnings, flowWarnings } from '../../domain/agents/warnings.ts';
 import type { AgentFlow, FlowVersion, PartView } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
+import { partMembers, strictInput } from '../types/json-inputs.ts';
 import { WarningType } from '../types/warnings.ts';
 
 const FlowVersionResource = builder.objectRef<FlowVersion>('AgentFlowVersion').implement({
@@ -36,8 +37,9 @@ const FlowResource = builder.objectRef<PartView<AgentFlow>>('AgentFlow').impleme
     }),
     warnings: t.field({
       type: [WarningType],
-      description: 'What of it has no effect here; empty when everything has.',
-      resolve: (part) => [...flowWarnings(part)],
+      description:
+        'What of it has no effect here, and, after a change, that the approval of its agent ended; empty when there is nothing to say.',
+      resolve: (part) => [...flowWarnings(part), ...approvalWarnings(part)],
     }),
   }),
 });
@@ -56,6 +58,7 @@ export const FlowVersionInput = builder.inputType('FlowVersionInput', {
 });
 const CreateFlowInput = builder.inputType('CreateFlowInput', {
   description: 'A new flow of an agent.',
+  extensions: strictInput(...partMembers),
   fields: (t) => ({
     name: t.string({ description: 'Unique in its agent; 1 to 200 characters.' }),
     enabled: t.boolean({ required: false, description: 'Whether the flow is enabled. Default true.' }),
@@ -64,6 +67,7 @@ const CreateFlowInput = builder.inputType('CreateFlowInput', {
 });
 const UpdateFlowInput = builder.inputType('UpdateFlowInput', {
   description: 'Changes of a flow: absent members are kept.',
+  extensions: strictInput(...partMembers),
   fields: (t) => ({
     name: t.string({ required: false, description: 'Unique in its agent; 1 to 200 characters.' }),
     enabled: t.boolean({ required: false, description: 'Whether the flow is enabled.' }),

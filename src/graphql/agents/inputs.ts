@@ -74,7 +74,10 @@ function optionalFields(t: InputFields) {
       required: false,
       description: 'Whether answers cite passages. Default true.',
     }),
-    chatLogsVisible: t.boolean({ required: false, description: 'Whether its editors may read the chats held with it.' }),
+    chatLogsVisible: t.boolean({
+      required: false,
+      description: 'Whether its editors may read chats of its organization: those that begin while this is on.',
+    }),
     intermediateStepsVisible: t.boolean({
       required: false,
       description: 'Whether users see the steps between question and answer.',

@@ -8,6 +8,7 @@ import {
 import { type AgentSecret, secretTypes } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
 import { wireEnumOf } from '../types/enums.ts';
+import { partMembers, strictInput } from '../types/json-inputs.ts';
 
 export const SecretTypeType = wireEnumOf('SecretType', 'What a secret is.', secretTypes, {
   apiKey: 'A key of an API.',
@@ -34,8 +35,12 @@ const AgentSecretResource = builder.objectRef<AgentSecret>('AgentSecret').implem
   }),
 });
 
+/** Further members of a secret in replies. */
+const secretMembers = ['key', 'hasValue', 'isDerived', 'origins', 'givenByUserId'];
+
 const CreateAgentSecretInput = builder.inputType('CreateAgentSecretInput', {
   description: 'A new secret of an agent.',
+  extensions: strictInput(...partMembers, ...secretMembers),
   fields: (t) => ({
     key: t.string({ description: 'Unique in its agent: a letter, then at most 99 letters, digits, _, . or -.' }),
     description: t.string({ required: false, description: 'What it is for; at most 2,000 characters.' }),
@@ -50,6 +55,7 @@ const CreateAgentSecretInput = builder.inputType('CreateAgentSecretInput', {
 });
 const UpdateAgentSecretInput = builder.inputType('UpdateAgentSecretInput', {
   description: 'Changes of a secret: absent members are kept.',
+  extensions: strictInput(...partMembers, ...secretMembers),
   fields: (t) => ({
     description: t.string({ required: false, description: 'At most 2,000 characters; null empties it.' }),
     secretType: t.field({ type: SecretTypeType, required: false, description: 'The kind of credential.' }),

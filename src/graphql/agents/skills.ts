@@ -1,7 +1,8 @@
 import { createSkill, deleteSkill, getSkill, listSkills, updateSkill } from '../../domain/agents/skills.ts';
-import { skillWarnings } from '../../domain/agents/warnings.ts';
+import { approvalWarnings, skillWarnings } from '../../domain/agents/warnings.ts';
 import type { AgentSkill, PartView } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
+import { partMembers, strictInput } from '../types/json-inputs.ts';
 import { WarningType } from '../types/warnings.ts';
 
 const SkillResource = builder.objectRef<PartView<AgentSkill>>('AgentSkill').implement({
@@ -21,14 +22,16 @@ const SkillResource = builder.objectRef<PartView<AgentSkill>>('AgentSkill').impl
     enabled: t.exposeBoolean('enabled', { description: 'Whether the agent has it now.' }),
     warnings: t.field({
       type: [WarningType],
-      description: 'What of it has no effect here; empty when everything has.',
-      resolve: (part) => [...skillWarnings(part)],
+      description:
+        'What of it has no effect here, and, after a change, that the approval of its agent ended; empty when there is nothing to say.',
+      resolve: (part) => [...skillWarnings(part), ...approvalWarnings(part)],
     }),
   }),
 });
 
 const CreateSkillInput = builder.inputType('CreateSkillInput', {
   description: 'A new skill of an agent.',
+  extensions: strictInput(...partMembers),
   fields: (t) => ({
     name: t.string({ description: 'Unique in its agent; 1 to 200 characters.' }),
     description: t.string({ required: false, description: 'When the agent should use the skill; at most 10,000 characters.' }),
@@ -38,6 +41,7 @@ const CreateSkillInput = builder.inputType('CreateSkillInput', {
 });
 const UpdateSkillInput = builder.inputType('UpdateSkillInput', {
   description: 'Changes of a skill: absent members are kept.',
+  extensions: strictInput(...partMembers),
   fields: (t) => ({
     name: t.string({ required: false, description: 'Unique in its agent; 1 to 200 characters.' }),
     description: t.string({ required: false, description: 'At most 10,000 characters; null empties it.' }),

@@ -1,8 +1,9 @@
 import { createAgentTool, deleteAgentTool, getAgentTool, listAgentTools, updateAgentTool } from '../../domain/agents/tools.ts';
-import { toolWarnings } from '../../domain/agents/warnings.ts';
+import { approvalWarnings, toolWarnings } from '../../domain/agents/warnings.ts';
 import { type AgentTool, agentToolTypes, descriptionOf, type PartView } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
 import { enumOf } from '../types/enums.ts';
+import { partMembers, strictInput } from '../types/json-inputs.ts';
 import { WarningType } from '../types/warnings.ts';
 
 export const AgentToolTypeType = enumOf('AgentToolType', 'What a tool of an agent is.', agentToolTypes, {
@@ -33,26 +34,29 @@ export const AgentToolResource = builder.objectRef<PartView<AgentTool>>('AgentTo
     }),
     warnings: t.field({
       type: [WarningType],
-      description: 'What of it has no effect here; empty when everything has.',
-      resolve: (part) => [...toolWarnings(part)],
+      description:
+        'What of it has no effect here, and, after a change, that the approval of its agent ended; empty when there is nothing to say.',
+      resolve: (part) => [...toolWarnings(part), ...approvalWarnings(part)],
     }),
   }),
 });
 
 const CreateAgentToolInput = builder.inputType('CreateAgentToolInput', {
   description: 'A new tool of an agent.',
+  extensions: strictInput(...partMembers, 'description'),
   fields: (t) => ({
     name: t.string({ description: 'Unique in its agent: a letter or _, then at most 63 letters, digits, _ or -.' }),
     type: t.field({ type: AgentToolTypeType, description: 'Its type.' }),
     data: t.field({
       type: 'JSON',
       description:
-        'An object of at most 64,000 bytes. API_FUNCTION: `{description, parameters, method, url, headers, query, body, auth, idempotent}`; `idempotent: true` says that a repeated call has no further effect; in url, headers, query and body, `{name}` is an argument and `{{secret:KEY}}` a secret. Secrets anywhere in it are moved into the vault. JSON: its form depends on the type of the tool.',
+        'An object of at most 64,000 bytes. API_FUNCTION: `{description, parameters, method, url, headers, query, body, auth, idempotent, requireApproval}`; `idempotent: true` says that a repeated call has no further effect; in url, headers, query and body, `{name}` is an argument and `{{secret:KEY}}` a secret. Secrets anywhere in it are moved into the vault. CLIENT_FUNCTION: `{description, parameters}`. MCP_SERVER: `{description, url, headers, auth, server, allowedTools, requireApproval}`. `requireApproval: true` makes every call wait for approval. Other members are refused. JSON: its form depends on the type of the tool.',
     }),
   }),
 });
 const UpdateAgentToolInput = builder.inputType('UpdateAgentToolInput', {
   description: 'Changes of a tool: absent members are kept.',
+  extensions: strictInput(...partMembers, 'description', 'type'),
   fields: (t) => ({
     name: t.string({ required: false, description: 'Unique in its agent.' }),
     data: t.field({ type: 'JSON', required: false, description: 'Replaced whole. JSON: as in CreateAgentToolInput.' }),

@@ -5,9 +5,12 @@ import {
   listUserInputs,
   updateUserInput,
 } from '../../domain/agents/user-inputs.ts';
+import { approvalWarnings } from '../../domain/agents/warnings.ts';
 import { type AgentUserInput, type PartView, userInputTypes } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
 import { enumOf } from '../types/enums.ts';
+import { partMembers, strictInput } from '../types/json-inputs.ts';
+import { WarningType } from '../types/warnings.ts';
 
 export const UserInputTypeType = enumOf('UserInputType', "The type of a user input's value.", userInputTypes, {
   SHORT_TEXT: 'One line of text.',
@@ -35,6 +38,11 @@ export const UserInputResource = builder.objectRef<PartView<AgentUserInput>>('Ag
     }),
     showOnChatCreate: t.exposeBoolean('showOnChatCreate', { description: 'Whether it is asked when a chat is created.' }),
     orderIndex: t.exposeInt('orderIndex', { description: 'Its position: lower numbers are asked first.' }),
+    warnings: t.field({
+      type: [WarningType],
+      description: 'After a change, that the approval of its agent ended; empty when there is nothing to say.',
+      resolve: (part) => [...approvalWarnings(part)],
+    }),
   }),
 });
 
@@ -53,6 +61,7 @@ export const UserInputConfigurationInput = builder.inputType('UserInputConfigura
 
 const CreateUserInputInput = builder.inputType('CreateUserInputInput', {
   description: 'A new variable of an agent.',
+  extensions: strictInput(...partMembers),
   fields: (t) => ({
     variableName: t.string({ description: 'Unique in its agent: a letter or _, then at most 63 letters, digits or _.' }),
     type: t.field({ type: UserInputTypeType, description: 'The type of its value.' }),
@@ -68,6 +77,7 @@ const CreateUserInputInput = builder.inputType('CreateUserInputInput', {
 });
 const UpdateUserInputInput = builder.inputType('UpdateUserInputInput', {
   description: 'Changes of a variable: absent members are kept.',
+  extensions: strictInput(...partMembers),
   fields: (t) => ({
     variableName: t.string({ required: false, description: 'Unique in its agent.' }),
     type: t.field({ type: UserInputTypeType, required: false, description: 'The type of its value.' }),

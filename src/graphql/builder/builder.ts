@@ -13,6 +13,8 @@ export interface GraphContext {
   readonly address: string | undefined;
   /** Fires when the client of this request has disconnected. */
   readonly signal: AbortSignal;
+  /** Whether the call came over REST, whose rows choose the form of the reply. */
+  readonly isRest?: boolean;
   /** Over REST only: members that a resolver adds to the reply besides its result, and the headers of the request. */
   readonly notes?: Map<string, string>;
   header?(name: string): string | undefined;

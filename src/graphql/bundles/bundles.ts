@@ -1,5 +1,5 @@
 import { getAgent } from '../../domain/agents/agents.ts';
-import { exportAgent, type ImportResult, importAgent, leftOutOf } from '../../domain/bundles/bundles.ts';
+import { exportAgent, type ImportResult, importAgent } from '../../domain/bundles/bundles.ts';
 import type { AgentBundle, BundledDataSource, BundledTool, BundledUserInput } from '../../entities/agents/bundle.ts';
 import { AgentType } from '../agents/agents.ts';
 import { AgentVisibilityType } from '../agents/enums.ts';
@@ -10,6 +10,7 @@ import { UserInputTypeType } from '../agents/user-inputs.ts';
 import { builder } from '../builder/builder.ts';
 import { DataSourceKind, RefreshPeriodType } from '../knowledge/sources.ts';
 import { EnabledToolType } from '../tools/enabled-tool.ts';
+import { WarningType } from '../types/warnings.ts';
 import { ImportAgentInput } from './inputs.ts';
 
 const SourceResource = builder.objectRef<AgentBundle['source']>('AgentBundleSource').implement({
@@ -177,6 +178,12 @@ const AgentBundleResource = builder.objectRef<AgentBundle>('AgentBundle').implem
       description: 'What its tools need, by key.',
       resolve: ({ requiredSecrets }) => requiredSecrets,
     }),
+    warnings: t.field({
+      type: [WarningType],
+      nullable: true,
+      description: 'What the caller may not read and the bundle therefore lacks, each with its member; null when it is whole.',
+      resolve: ({ warnings }) => warnings,
+    }),
   }),
 });
 
@@ -200,7 +207,8 @@ const ImportAgentPayload = builder.objectRef<ImportResult>('ImportAgentPayload')
 builder.queryField('agentBundle', (t) =>
   t.field({
     type: AgentBundleResource,
-    description: 'Exports an agent, for who may edit it; INSTANCE keys across organizations.',
+    description:
+      'Exports an agent of the own organization, for everybody who may use it: whole for who may edit it, else without what reads of the agent hide. Agents of other organizations: for who may edit them, and INSTANCE keys.',
     args: {
       agentId: t.arg.id({ description: 'The id of the agent.' }),
       includeDataSources: t.arg.boolean({
@@ -212,8 +220,7 @@ builder.queryField('agentBundle', (t) =>
     },
     resolve: async (_root, { agentId, ...query }, { deps, caller, notes }) => {
       const bundle = await exportAgent(deps, caller, agentId, query);
-      const leftOut = leftOutOf(caller, query);
-      if (leftOut.length > 0) notes?.set('x-parley-warnings', leftOut.join('; '));
+      if (bundle.warnings !== null) notes?.set('x-parley-warnings', bundle.warnings.map(({ message }) => message).join('; '));
       return bundle;
     },
   }),

@@ -7,6 +7,7 @@ import { UserInputConfigurationInput, UserInputTypeType } from '../agents/user-i
 import { builder } from '../builder/builder.ts';
 import { ToolInput } from '../completions/inputs.ts';
 import { DataSourceKind, RefreshPeriodType } from '../knowledge/sources.ts';
+import { partMembers, strictInput } from '../types/json-inputs.ts';
 
 const BundleSourceInput = builder.inputType('AgentBundleSourceInput', {
   description: 'Where a bundle comes from; not used.',
@@ -39,6 +40,7 @@ const BundledAgentInput = builder.inputType('BundledAgentInput', {
 });
 const BundledToolInput = builder.inputType('BundledToolInput', {
   description: 'A tool.',
+  extensions: strictInput(...partMembers, 'description'),
   fields: (t) => ({
     name: t.string({ description: 'The name the model calls it by.' }),
     type: t.field({ type: AgentToolTypeType, description: 'Its type.' }),
@@ -51,6 +53,7 @@ const BundledToolInput = builder.inputType('BundledToolInput', {
 });
 const BundledUserInputInput = builder.inputType('BundledUserInputInput', {
   description: 'A variable of the instructions.',
+  extensions: strictInput(...partMembers),
   fields: (t) => ({
     variableName: t.string({ description: 'Its name in the instructions.' }),
     type: t.field({ type: UserInputTypeType, description: 'The type of its value.' }),
@@ -66,6 +69,7 @@ const BundledUserInputInput = builder.inputType('BundledUserInputInput', {
 });
 const BundledFlowInput = builder.inputType('BundledFlowInput', {
   description: 'A flow with its versions.',
+  extensions: strictInput(...partMembers),
   fields: (t) => ({
     name: t.string({ description: 'Its name.' }),
     enabled: t.boolean({ required: false, description: 'Whether the flow is enabled.' }),
@@ -96,6 +100,7 @@ const BundledSourceInput = builder.inputType('BundledDataSourceInput', {
 });
 const BundledSkillInput = builder.inputType('BundledSkillInput', {
   description: 'A skill.',
+  extensions: strictInput(...partMembers),
   fields: (t) => ({
     name: t.string({ description: 'Its name.' }),
     description: t.string({ required: false, description: 'When the agent should use the skill.' }),
@@ -105,10 +110,19 @@ const BundledSkillInput = builder.inputType('BundledSkillInput', {
 });
 const RequiredSecretInput = builder.inputType('RequiredSecretInput', {
   description: 'A credential that the tools need.',
+  extensions: strictInput(...partMembers),
   fields: (t) => ({
     key: t.string({ description: 'The name by which tools refer to it.' }),
     description: t.string({ required: false, description: 'What it is for.' }),
     secretType: t.field({ type: SecretTypeType, required: false, description: 'What it is. Default apiKey.' }),
+  }),
+});
+const BundleWarningInput = builder.inputType('AgentBundleWarningInput', {
+  description: 'What the export left out; not used.',
+  fields: (t) => ({
+    code: t.string({ required: false, description: 'For programs.' }),
+    message: t.string({ required: false, description: 'For a person.' }),
+    param: t.string({ required: false, description: 'The member that was left out.' }),
   }),
 });
 const AgentBundleInput = builder.inputType('AgentBundleInput', {
@@ -124,6 +138,7 @@ const AgentBundleInput = builder.inputType('AgentBundleInput', {
     dataSources: t.field({ type: [BundledSourceInput], required: false, description: 'At most 1,000 with 20,000 documents.' }),
     skills: t.field({ type: [BundledSkillInput], required: false, description: 'At most 100; skipped without SKILLS:WRITE.' }),
     requiredSecrets: t.field({ type: [RequiredSecretInput], required: false, description: 'At most 200.' }),
+    warnings: t.field({ type: [BundleWarningInput], required: false, description: 'What the export left out; not used.' }),
   }),
 });
 export const ImportAgentInput = builder.inputType('ImportAgentInput', {

@@ -47,6 +47,10 @@ export const ChatType = builder.objectRef<Chat>('Chat').implement({
       description: 'Whether the caller may write in it: its user may, readers of its log may not.',
       resolve: (chat, _args, { caller }) => canWriteChat(caller, chat),
     }),
+    isVisibleToEditors: t.exposeBoolean('isVisibleToEditors', {
+      description:
+        'Whether editors of its agent may read it while the agent has `chatLogsVisible`: decided when the chat was made, and only within the organization of the agent.',
+    }),
     summary: t.loadable({
       type: 'String',
       nullable: true,

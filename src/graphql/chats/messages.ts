@@ -2,6 +2,7 @@ import { freshContentAddress } from '../../engine/knowledge/content-links.ts';
 import { type ChatMessage, messageRoles, type ToolCall, toolOutputStatuses } from '../../entities/chats/chat.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import { builder } from '../builder/builder.ts';
+import { RunErrorType } from '../runs/run-error.ts';
 import { wireEnumOf } from '../types/enums.ts';
 
 export const ToolOutputStatusType = wireEnumOf('ToolOutputStatus', 'How a call of a tool went.', toolOutputStatuses, {
@@ -27,7 +28,7 @@ export const CitationType = builder.objectRef<Citation>('Citation').implement({
     name: t.exposeString('name', { description: 'The title of that document.' }),
     url: t.string({
       description: 'Where to read it: the address of a web page, or a link that works without a key for half an hour to an hour.',
-      resolve: ({ url }, _args, { deps }) => freshContentAddress(deps, url),
+      resolve: (citation, _args, { deps }) => freshContentAddress(deps, citation),
     }),
     type: t.exposeString('type', { description: 'The kind of that document.' }),
     page: t.exposeInt('page', { nullable: true, description: 'The page it stands on, where there are pages.' }),
@@ -89,6 +90,13 @@ export const MessageType = builder.objectRef<ChatMessage>('Message').implement({
       resolve: ({ citations }) => citations ?? [],
     }),
     runId: t.exposeID('runId', { nullable: true, description: 'The run that it began, or whose output it is.' }),
+    error: t.field({
+      type: RunErrorType,
+      nullable: true,
+      description:
+        'On a message of the user: why the run that answers it failed. `retryRun` asks it again while it is the last one.',
+      resolve: ({ failure }) => failure ?? null,
+    }),
     isComplete: t.boolean({
       description: 'False when the run was cut while it was being said.',
       resolve: ({ status }) => status === 'completed',

@@ -16,6 +16,7 @@ import { FlowStepType } from '../runs/flow-steps.ts';
 import { OutputFileType } from '../runs/parts.ts';
 import { WarningType } from '../types/warnings.ts';
 import { CompletionInputType } from './inputs.ts';
+import { textSoFar, textSoFarMaxChars } from './text-so-far.ts';
 
 /** A completion, with the members of its reply that are repeated from the request or generated. */
 interface CompletionReply {
@@ -45,6 +46,12 @@ const UsageType = builder.objectRef<Usage>('CompletionUsage').implement({
       type: CompletionTokensDetailsType,
       description: 'Details of the output tokens.',
       resolve: (usage) => usage,
+    }),
+    isEstimated: t.boolean({
+      nullable: true,
+      description:
+        'True where the service estimated some of them, because a model was cut off or its provider counted nothing; null where all are counted.',
+      resolve: (usage) => usage.isEstimated ?? null,
     }),
   }),
 });
@@ -257,6 +264,11 @@ const EventType = builder.objectRef<RunEvent>('CompletionEvent').implement({
       nullable: true,
       description: 'The next piece of the text.',
       resolve: (event) => (event.type === 'response.output_text.delta' ? (JSON.parse(event.json) as string) : null),
+    }),
+    text: t.string({
+      nullable: true,
+      description: `The text so far, for viewers that show one event at a time; null once it has more than ${textSoFarMaxChars} characters. Programs put \`delta\` together.`,
+      resolve: (event, _args, { signal }) => textSoFar(event, signal),
     }),
     reasoningDelta: t.string({
       nullable: true,

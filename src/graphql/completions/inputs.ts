@@ -1,5 +1,6 @@
 import { builder } from '../builder/builder.ts';
-import { ChatOptionsInput, eitherSpelling, wireInput } from '../types/json-inputs.ts';
+import { restOnly } from '../builder/rest-only.ts';
+import { ChatOptionsInput, eitherSpelling, openInput, strictInput, wireInput } from '../types/json-inputs.ts';
 
 const ToolCallFunctionInput = builder.inputType('CompletionToolCallFunctionInput', {
   description: 'Which function an assistant message called.',
@@ -39,6 +40,7 @@ const MessageInput = builder.inputType('CompletionMessageInput', {
 
 const FunctionInput = builder.inputType('CompletionFunctionInput', {
   description: 'A function that the client runs when the model calls it.',
+  extensions: openInput,
   fields: (t) => ({
     name: t.string({ required: true, description: '1 to 64 letters, digits, `_` or `-`; unique in the request.' }),
     description: t.string({ required: false, description: 'What it does: the model chooses by it.' }),
@@ -106,10 +108,15 @@ const ResearchBudgetInput = builder.inputType('ToolResearchBudgetInput', {
   }),
 });
 
+/** A function of the caller, whatever the rest of the value is. */
+function isFunctionTool(value: { readonly type?: unknown }): boolean {
+  return value.type === 'function';
+}
+
 export const ToolInput = builder.inputType('CompletionToolInput', {
   description:
     'A function of the client, or a tool of the service. `Query.tools` says which this instance can run; others are refused with TOOL_NOT_AVAILABLE. Over REST, members may be written in snake_case or in camelCase.',
-  extensions: eitherSpelling,
+  extensions: { ...eitherSpelling, ...strictInput(), isOpen: isFunctionTool },
   fields: (t) => {
     const text = (description: string) => t.string({ required: false, description });
     const texts = (description: string) => t.stringList({ required: false, description });
@@ -130,7 +137,7 @@ export const ToolInput = builder.inputType('CompletionToolInput', {
       container: t.field({
         type: 'JSON',
         required: false,
-        description: 'python, sandbox: a name, or `{type: "auto"}`. JSON: a text or an object.',
+        description: 'python, sandbox: only `{type: "auto"}`, the default. JSON: a text or an object.',
       }),
       model: text('image_generation: the model that makes them.'),
       size: text('image_generation: such as `1024x1024`.'),
@@ -142,6 +149,7 @@ export const ToolInput = builder.inputType('CompletionToolInput', {
       inputFidelity: text('image_generation: how close results stay to images that were given: high or low.'),
       outputCompression: t.int({ required: false, description: 'image_generation: in percent.' }),
       n: t.int({ required: false, description: 'image_generation: how many are made.' }),
+      inputImage: text('image_generation: the id of a file of the caller: every call changes this image.'),
       inputImageMask: t.field({
         type: ImageMaskInput,
         required: false,
@@ -181,8 +189,8 @@ export const ToolInput = builder.inputType('CompletionToolInput', {
         required: false,
         description: 'mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`.',
       }),
-      fileId: text('spreadsheet: the file that holds the tables.'),
-      fileIds: texts('spreadsheet: the files that hold them.'),
+      fileId: text('spreadsheet: refused, because the tool works with the files of the chat by their names.'),
+      fileIds: texts('spreadsheet: refused like `fileId`.'),
       scope: text('memory: `user`: memories of the user with all agents; `agent`: with this agent only.'),
     };
   },
@@ -239,8 +247,13 @@ export const CompletionInputType = builder.inputType('CompletionInput', {
       required: true,
       description: 'The whole conversation so far; at least one message.',
     }),
-    stream: t.boolean({ required: false, description: 'REST: whether to answer as an event stream.' }),
-    streamOptions: t.field({ type: StreamOptionsInput, required: false, description: 'REST: how the stream is sent.' }),
+    stream: t.boolean({ required: false, extensions: restOnly, description: 'REST: whether to answer as an event stream.' }),
+    streamOptions: t.field({
+      type: StreamOptionsInput,
+      required: false,
+      extensions: restOnly,
+      description: 'REST: how the stream is sent.',
+    }),
     options: t.field({
       type: ChatOptionsInput,
       required: false,

@@ -15,6 +15,7 @@ import { type Connection, connectionKinds, connectionProviders, oauthProviders }
 import { builder } from '../builder/builder.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { enumOf } from '../types/enums.ts';
+import { strictInput } from '../types/json-inputs.ts';
 
 const KindType = enumOf('LinkedServiceKind', 'Kinds of connections.', connectionKinds, {
   OAUTH_TOKEN: "A user's account, by an OAuth token.",
@@ -51,7 +52,7 @@ const LinkedServiceType = builder.objectRef<Connection>('LinkedService').impleme
     accountName: t.exposeString('name', { description: 'The name of the account or the server, for people.' }),
     baseUrl: t.string({
       nullable: true,
-      description: 'The address of a self-hosted service, or of an MCP server.',
+      description: 'The address of the site that WIKI and TRACKER read, or of an MCP server.',
       resolve: (connection, _args, { caller }) => (ownsConnection(caller, connection) ? connection.baseUrl : null),
     }),
     installationId: t.int({
@@ -107,8 +108,15 @@ builder.queryFields((t) => ({
   }),
 }));
 
+/** Members of a connection in replies. */
+const replyMembers = [
+  ...['id', 'createdAt', 'updatedAt', 'orgId', 'ownerUserId', 'kind', 'provider', 'accountName', 'baseUrl', 'installationId'],
+  ...['scopes', 'expiresAt', 'needsReauthorization', 'isOwn', 'name'],
+];
+
 const StoreOauthTokenInput = builder.inputType('StoreOauthTokenInput', {
   description: 'An OAuth token that the caller got from a service. The tokens are kept sealed and never shown again.',
+  extensions: strictInput(...replyMembers),
   fields: (t) => ({
     provider: t.field({ type: OauthProviderType, description: 'The service.' }),
     accountName: t.string({ description: 'The name of the account, for people: 1 to 200 characters.' }),
@@ -119,21 +127,26 @@ const StoreOauthTokenInput = builder.inputType('StoreOauthTokenInput', {
     }),
     expiresAt: t.field({ type: 'DateTime', required: false, description: 'When the access token ends.' }),
     scopes: t.stringList({ required: false, description: 'The scopes that the provider granted; at most 100.' }),
-    baseUrl: t.string({ required: false, description: 'The address of a self-hosted service.' }),
+    baseUrl: t.string({
+      required: false,
+      description: "WIKI and TRACKER: the address of the one of the account's sites that is read. Others are refused with 400.",
+    }),
   }),
 });
 
 const StoreRepoHostInstallationInput = builder.inputType('StoreRepoHostInstallationInput', {
   description: 'An installation of the app at a repository host.',
+  extensions: strictInput(...replyMembers),
   fields: (t) => ({
     installationId: t.int({ description: 'Its number, as the host tells it; above 0.' }),
     accountName: t.string({ description: 'The account it is installed in, for people: 1 to 200 characters.' }),
-    baseUrl: t.string({ required: false, description: 'The address of a self-hosted host.' }),
+    baseUrl: t.string({ required: false, description: 'Refused with 400: the address of the host is GITHUB_API_URL.' }),
   }),
 });
 
 const StoreMcpServerInput = builder.inputType('StoreMcpServerInput', {
   description: 'An MCP server. The headers are kept sealed and never shown again.',
+  extensions: strictInput(...replyMembers),
   fields: (t) => ({
     name: t.string({ description: 'For people: 1 to 200 characters.' }),
     url: t.string({ description: 'Its http or https address.' }),
@@ -148,6 +161,7 @@ const StoreMcpServerInput = builder.inputType('StoreMcpServerInput', {
 
 const UpdateConnectionInput = builder.inputType('UpdateConnectionInput', {
   description: 'Changes of a connection: absent members are kept, null clears what can be empty.',
+  extensions: strictInput(...replyMembers),
   fields: (t) => ({
     accountName: t.string({ required: false, description: 'The name, for people: 1 to 200 characters.' }),
     accessToken: t.string({ required: false, description: 'A new access token.' }),
@@ -159,6 +173,7 @@ const UpdateConnectionInput = builder.inputType('UpdateConnectionInput', {
 
 const BrowserConnectionInput = builder.inputType('AuthorizeConnectionInput', {
   description: 'An account to connect in the browser.',
+  extensions: strictInput(...replyMembers),
   fields: (t) => ({
     provider: t.field({ type: ProviderType, description: 'The service; not MCP.' }),
     returnTo: t.string({

@@ -1,3 +1,4 @@
+import { approvalWarnings } from '../../domain/agents/warnings.ts';
 import { addApiDataSource, addFileDataSource, attachDataSource } from '../../domain/knowledge/add-sources.ts';
 import {
   bulkDeleteDataSources,
@@ -9,7 +10,9 @@ import {
   updateDataSource,
 } from '../../domain/knowledge/sources.ts';
 import { readableFormatNames } from '../../engine/knowledge/extract/readable-formats.ts';
+import type { EndedApproval } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
+import { WarningType } from '../types/warnings.ts';
 import { DataSourceType, RefreshPeriodType } from './sources.ts';
 
 const AddApiDataSourceInput = builder.inputType('AddApiDataSourceInput', {
@@ -38,7 +41,9 @@ const UpdateDataSourceInput = builder.inputType('UpdateDataSourceInput', {
   }),
 });
 
-interface AttachedDataSource {
+const approvalNote = 'That the approval of the agent ended with it; null when there is nothing to say.';
+
+interface AttachedDataSource extends EndedApproval {
   readonly aiId: string;
   readonly dataSourceId: string;
 }
@@ -47,6 +52,12 @@ const AttachDataSourcePayload = builder.objectRef<AttachedDataSource>('AttachDat
   fields: (t) => ({
     aiId: t.exposeID('aiId', { description: 'The id of the agent.' }),
     dataSourceId: t.exposeID('dataSourceId', { description: 'The id of the source.' }),
+    warnings: t.field({
+      type: [WarningType],
+      nullable: true,
+      description: approvalNote,
+      resolve: (change) => (change.endedApproval === true ? [...approvalWarnings(change)] : null),
+    }),
   }),
 });
 const AttachDataSourceInput = builder.inputType('AttachDataSourceInput', {
@@ -64,6 +75,12 @@ const BulkDeleteDataSourcesPayload = builder.objectRef<ReleasedDataSources>('Bul
     }),
     deletedCount: t.exposeInt('deletedCount', { description: 'How many of them were deleted.' }),
     detachedCount: t.exposeInt('detachedCount', { description: 'How many were detached only, because other agents use them.' }),
+    warnings: t.field({
+      type: [WarningType],
+      nullable: true,
+      description: approvalNote,
+      resolve: (change) => (change.endedApproval === true ? [...approvalWarnings(change)] : null),
+    }),
   }),
 });
 const BulkDeleteDataSourcesInput = builder.inputType('BulkDeleteDataSourcesInput', {

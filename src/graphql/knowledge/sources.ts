@@ -1,5 +1,6 @@
 import { canEditDataSource } from '../../domain/access/access.ts';
 import { findUsersById } from '../../domain/accounts/accounts.ts';
+import { approvalWarnings } from '../../domain/agents/warnings.ts';
 import { watchDataSource } from '../../domain/knowledge/source-changes.ts';
 import {
   findSourceVectors,
@@ -68,8 +69,10 @@ export const IndexStatusType = enumOf('IndexStatus', 'The progress of indexing.'
 const IndexingStatisticsType = builder.objectRef<IndexingStatistics>('IndexingStatistics').implement({
   description: 'The items of a source by what they are doing; the first four add up to the total at every instant.',
   fields: (t) => ({
-    doneCount: t.exposeInt('doneCount', { description: 'Indexed, or skipped with a reason.' }),
-    failedCount: t.exposeInt('failedCount', { description: 'Failed with a reason, or cancelled.' }),
+    doneCount: t.exposeInt('doneCount', {
+      description: 'Indexed, skipped with a reason, or answering with what they held before a refresh that failed.',
+    }),
+    failedCount: t.exposeInt('failedCount', { description: 'Failed with a reason, or cancelled, with nothing to answer.' }),
     pendingCount: t.exposeInt('pendingCount', { description: 'Items that wait for a worker.' }),
     indexingCount: t.exposeInt('indexingCount', { description: 'Items that are being indexed.' }),
     totalCount: t.exposeInt('totalCount', { description: 'The number of items.' }),
@@ -153,8 +156,9 @@ export const DataSourceType = builder.objectRef<DataSource>('DataSource').implem
     warnings: t.field({
       extensions: reads('type'),
       type: [WarningType],
-      description: 'Why this instance cannot read it, such as a setting that is missing; empty when it can.',
-      resolve: (source, _args, { deps }) => [...sourceWarnings(source, deps.settings)],
+      description:
+        'Why this instance cannot read it, such as a setting that is missing, and, after a change, that the approval of its agent ended; empty when there is nothing to say.',
+      resolve: (source, _args, { deps }) => [...sourceWarnings(source, deps.settings), ...approvalWarnings(source)],
     }),
     cite: t.exposeBoolean('cite', { description: 'Whether answers may cite it.' }),
     orgVisible: t.exposeBoolean('orgVisible', { description: 'Whether everyone in its organization sees it and may attach it.' }),

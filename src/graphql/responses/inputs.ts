@@ -1,6 +1,7 @@
 import { threadModes } from '../../entities/chats/chat.ts';
 import { chatModes } from '../../entities/runs/response.ts';
 import { builder } from '../builder/builder.ts';
+import { restOnly } from '../builder/rest-only.ts';
 import { identifiers } from '../completions/inputs.ts';
 import { wireEnumOf } from '../types/enums.ts';
 import { ChatOptionsInput, wireInput } from '../types/json-inputs.ts';
@@ -131,10 +132,11 @@ export const ResponseInputType = builder.inputType('ResponseInput', {
     }),
     store: t.boolean({ required: false, description: 'Whether the response and its thread are kept. Default true.' }),
     background: t.boolean({ required: false, description: 'Whether it continues without a reader. Needs `store`.' }),
-    stream: t.boolean({ required: false, description: 'REST: whether to answer as an event stream.' }),
+    stream: t.boolean({ required: false, extensions: restOnly, description: 'REST: whether to answer as an event stream.' }),
     streamOptions: t.field({
       type: StreamOptionsInput,
       required: false,
+      extensions: restOnly,
       description:
         'An object: `include_extensions: false` leaves out what the service adds to the format; `include_obfuscation` is ignored.',
     }),
@@ -173,7 +175,11 @@ export const ResumeResponseInputType = builder.inputType('ResumeResponseInput', 
   fields: (t) => ({
     input: t.field({ type: 'JSON', required: false, description: 'Further input, as in a new request. JSON: a text or a list.' }),
     background: t.boolean({ required: false, description: 'Whether it continues without a reader.' }),
-    stream: t.boolean({ required: false, description: 'REST: whether to answer as an event stream, with the new events only.' }),
+    stream: t.boolean({
+      required: false,
+      extensions: restOnly,
+      description: 'REST: whether to answer as an event stream, with the new events only.',
+    }),
     userSecrets: t.field({
       type: 'StringMap',
       required: false,

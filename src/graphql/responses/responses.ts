@@ -14,6 +14,7 @@ import {
   stateOf,
 } from '../../domain/responses/lifecycle.ts';
 import { builder, type GraphContext } from '../builder/builder.ts';
+import { restOnly } from '../builder/rest-only.ts';
 import { RunEventType } from '../runs/events.ts';
 import { RunType } from '../runs/runs.ts';
 import { ResponseInputType, ResumeResponseInputType } from './inputs.ts';
@@ -29,9 +30,17 @@ builder.queryFields((t) => ({
     description: 'A stored response of the caller as it is now. NOT_FOUND when there is none.',
     args: {
       id: t.arg.id({ description: idArg }),
-      stream: t.arg.boolean({ required: false, description: 'REST: whether to answer as an event stream.' }),
-      startingAfter: t.arg.int({ required: false, description: 'REST: the number of the last event that is known already.' }),
-      includeObfuscation: t.arg.boolean({ required: false, description: 'REST: ignored.' }),
+      stream: t.arg.boolean({
+        required: false,
+        extensions: restOnly,
+        description: 'REST: whether to answer as an event stream.',
+      }),
+      startingAfter: t.arg.int({
+        required: false,
+        extensions: restOnly,
+        description: 'REST: the number of the last event that is known already.',
+      }),
+      includeObfuscation: t.arg.boolean({ required: false, extensions: restOnly, description: 'REST: ignored.' }),
     },
     resolve: async (_root, { id }, context) => viewOf(await getResponse(context.deps, context.caller, id), context),
   }),

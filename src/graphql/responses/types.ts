@@ -57,6 +57,12 @@ const UsageType = builder.objectRef<WireObject>('ResponseUsage').implement({
       resolve: (usage) => usage.output_tokens_details,
     }),
     totalTokens: t.int({ description: 'Input and output tokens together.', resolve: (usage) => Number(usage.total_tokens) }),
+    isEstimated: t.boolean({
+      nullable: true,
+      description:
+        'True where the service estimated some of them, because a model was cut off or its provider counted nothing; null where all are counted.',
+      resolve: (usage) => (usage.estimated === true ? true : null),
+    }),
   }),
 });
 

@@ -1,6 +1,5 @@
 import { freshFileAddress } from '../../engine/files/file-links.ts';
 import {
-  type RunError,
   type RunItem,
   type RunSnapshot,
   runStatuses,
@@ -24,6 +23,7 @@ import {
   resultOf,
   WebSearchType,
 } from './item-forms.ts';
+import { RunErrorType } from './run-error.ts';
 
 export const RunStatusType = wireEnumOf('RunStatus', 'The status of a run.', runStatuses, {
   in_progress: 'It is in progress.',
@@ -44,14 +44,12 @@ export const UsageType = builder.objectRef<Usage>('Usage').implement({
     }),
     cachedTokens: t.exposeInt('cachedTokens', { description: 'Input tokens that the provider read from its cache.' }),
     reasoningTokens: t.exposeInt('reasoningTokens', { description: 'Output tokens that the model spent on thinking.' }),
-  }),
-});
-
-export const RunErrorType = builder.objectRef<RunError>('RunError').implement({
-  description: 'Why a run failed.',
-  fields: (t) => ({
-    code: t.exposeString('code', { description: 'As in `extensions.code` of errors.' }),
-    message: t.exposeString('message', { description: 'For a person to read.' }),
+    isEstimated: t.boolean({
+      nullable: true,
+      description:
+        'True where the service estimated some of them, because a model was cut off or its provider counted nothing; null where all are counted.',
+      resolve: (usage) => usage.isEstimated ?? null,
+    }),
   }),
 });
 
@@ -97,7 +95,7 @@ export const OutputFileType = builder.objectRef<OutputFile>('OutputFile').implem
     sizeBytes: t.exposeInt('sizeBytes', { description: 'Its bytes.' }),
     url: t.string({
       description: 'A link that works without a key for half an hour to an hour, or a data URL.',
-      resolve: ({ url }, _args, { deps }) => freshFileAddress(deps, url),
+      resolve: (file, _args, { deps }) => freshFileAddress(deps, file),
     }),
   }),
 });
@@ -117,7 +115,8 @@ export const RunItemType = builder.objectRef<RunItem>('RunItem').implement({
       resolve: (item) => {
         if (item.type === 'message' || item.type === 'reasoning') return item.text;
         if (item.type === 'server_tool_call_output') return shownOutput(item);
-        return resultOf(item)?.output ?? null;
+        const result = resultOf(item);
+        return result === undefined ? null : shownOutput(result);
       },
     }),
     files: t.field({

@@ -1,5 +1,6 @@
 import { createContextCache } from '@pothos/core';
 import DataLoader from 'dataloader';
+import { retryRun } from '../../domain/runs/retry.ts';
 import {
   type BegunRun,
   cancelRun,
@@ -13,6 +14,7 @@ import { findRunTrace } from '../../domain/runs/trace.ts';
 import { type ChatMessage, threadModes } from '../../entities/chats/chat.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { builder, type GraphContext } from '../builder/builder.ts';
+import { restOnly } from '../builder/rest-only.ts';
 import { CitationType, MessageType, ToolCallType, ToolOutputStatusType } from '../chats/messages.ts';
 import { ToolInput } from '../completions/inputs.ts';
 import { wireEnumOf } from '../types/enums.ts';
@@ -128,7 +130,7 @@ const SendMessageInput = builder.inputType('SendMessageInput', {
     tools: t.field({ type: [ToolInput], required: false, description: 'Functions of the caller, and tools of the service.' }),
     secrets: t.field({ type: 'StringMap', required: false, description: secretsDescription }),
     threadMode: t.field({ type: ThreadModeType, required: false, description: 'Default collect.' }),
-    stream: t.boolean({ required: false, description: streamDescription }),
+    stream: t.boolean({ required: false, extensions: restOnly, description: streamDescription }),
   }),
 });
 
@@ -148,7 +150,14 @@ const SubmitToolOutputsInput = builder.inputType('SubmitToolOutputsInput', {
     outputs: t.field({ type: [ToolOutputInput], description: 'One for each call.' }),
     options: t.field({ type: ChatOptionsInput, required: false, description: 'Options of this message.' }),
     secrets: t.field({ type: 'StringMap', required: false, description: secretsDescription }),
-    stream: t.boolean({ required: false, description: streamDescription }),
+    stream: t.boolean({ required: false, extensions: restOnly, description: streamDescription }),
+  }),
+});
+
+const RetryRunInput = builder.inputType('RetryRunInput', {
+  description: 'What a run that is asked again needs and the service has not kept.',
+  fields: (t) => ({
+    secrets: t.field({ type: 'StringMap', required: false, description: secretsDescription }),
   }),
 });
 
@@ -180,7 +189,25 @@ builder.mutationFields((t) => ({
     },
     resolve: (_root, { id, chatId }, { deps, caller }) => cancelRun(deps, caller, id, chatId),
   }),
+  retryRun: t.field({
+    type: RunType,
+    description:
+      'Asks anew what a failed run was asked, with the same model, tools and instructions. Answers at once with the run that begins: follow it with `runEvents`. CONFLICT when the run did not fail or the chat went on.',
+    args: {
+      id: t.arg.id({ description: 'The id of the failed run.' }),
+      chatId: t.arg.id({ required: false, description: 'The chat it must be in.' }),
+      input: t.arg({ type: RetryRunInput, required: false, description: 'What the service has not kept.' }),
+    },
+    resolve: (_root, { id, chatId, input }, { deps, caller }) =>
+      retryRun(deps, caller, id, { chatId, secrets: input?.secrets ?? undefined }),
+  }),
 }));
+
+const inOnePieceArgument = {
+  required: true,
+  defaultValue: false,
+  description: 'The client reads no deltas: a model that breaks off before its end gives nothing where another one can be asked.',
+} as const;
 
 const leaving = 'Leaving stops nothing: `cancelRun` does.';
 
@@ -207,9 +234,10 @@ builder.subscriptionFields((t) => ({
     args: {
       chatId: t.arg.id({ description: 'The id of the chat.' }),
       input: t.arg({ type: SendMessageInput, description: 'The message.' }),
+      inOnePiece: t.arg.boolean(inOnePieceArgument),
     },
-    subscribe: async (_root, { chatId, input }, context) =>
-      context.deps.runs.follow((await send(context, chatId, input)).id, -1, context.signal),
+    subscribe: async (_root, { chatId, input, inOnePiece }, context) =>
+      context.deps.runs.follow((await send(context, chatId, input, inOnePiece)).id, -1, context.signal),
     resolve: (event) => event,
   }),
   toolOutputEvents: t.field({
@@ -218,16 +246,22 @@ builder.subscriptionFields((t) => ({
     args: {
       chatId: t.arg.id({ description: 'The id of the chat.' }),
       input: t.arg({ type: SubmitToolOutputsInput, description: 'The outputs.' }),
+      inOnePiece: t.arg.boolean(inOnePieceArgument),
     },
-    subscribe: async (_root, { chatId, input }, { deps, caller, signal }) =>
-      deps.runs.follow((await submitToolOutputs(deps, caller, chatId, input)).id, -1, signal),
+    subscribe: async (_root, { chatId, input, inOnePiece }, { deps, caller, signal }) =>
+      deps.runs.follow((await submitToolOutputs(deps, caller, chatId, input, inOnePiece)).id, -1, signal),
     resolve: (event) => event,
   }),
 }));
 
 /** Sends a message, and notes for REST's reply headers how it joined another run. */
-async function send(context: GraphContext, chatId: string, input: Parameters<typeof sendMessage>[3]): Promise<BegunRun> {
-  const run = await sendMessage(context.deps, context.caller, chatId, input);
+async function send(
+  context: GraphContext,
+  chatId: string,
+  input: Parameters<typeof sendMessage>[3],
+  inOnePiece = false,
+): Promise<BegunRun> {
+  const run = await sendMessage(context.deps, context.caller, chatId, input, inOnePiece);
   if (run.attached !== undefined) context.notes?.set('x-thread-attached', run.attached);
   return run;
 }

@@ -27,16 +27,18 @@ mutation CreateAgent {
   }
 }
 `,
-  `# Streams a conversation while the model answers. "model" may also be the id of an agent.
-# A chat that is kept streams with messageEvents(chatId: …), after the mutation createChat.
+  `# Streams an answer: watch "text" grow while the model writes it.
+# "model" may also be the id of an agent. A chat that is kept
+# streams with messageEvents(chatId: …), after createChat.
 subscription StreamChat {
   completionEvents(input: {
     model: "parley/offline"
-    messages: [{ role: "user", content: "What can you do?" }]
+    messages: [{
+      role: "user"
+      content: "What can you do?"
+    }]
   }) {
-    sequence
-    type
-    delta
+    text
     finishReason
     error { message }
   }

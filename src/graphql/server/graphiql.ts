@@ -30,6 +30,10 @@ const options: GraphiQLOptions = {
   subscriptionsProtocol: 'SSE',
 };
 
+/** Without it a phone draws the page as wide as a desk, and small. */
+const viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">';
+const headStart = '<meta charset="utf-8" />';
+
 /** What the body of GraphiQL's page begins with. */
 const root = '<div id="root"></div>';
 
@@ -41,8 +45,13 @@ export function createGraphiqlPage(): StaticContent {
   return new StaticContent(pageHeaders, async () => {
     const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
     const html = renderGraphiQL(options);
-    const place = html.indexOf(root);
-    if (place === -1) throw new Error(`the page of GraphiQL has no ${root}`);
-    return html.slice(0, place) + keyField + html.slice(place);
+    return insertedBefore(insertedBefore(html, root, keyField), headStart, viewport);
   });
+}
+
+/** @throws Error when the page of a newer GraphiQL lacks the place. */
+function insertedBefore(html: string, place: string, text: string): string {
+  const index = html.indexOf(place);
+  if (index === -1) throw new Error(`the page of GraphiQL has no ${place}`);
+  return html.slice(0, index) + text + html.slice(index);
 }

@@ -11,6 +11,7 @@ const textMembers = {
   outputFormat: 'image_generation: png, jpeg or webp.',
   style: 'image_generation: such as `vivid`.',
   moderation: 'image_generation: how much is refused: auto or low.',
+  inputImage: 'image_generation: the file that every call changes.',
   inputFidelity: 'image_generation: how close results stay to images that were given: high or low.',
   server: 'mcp_server: the name or the id of the integration.',
   serverId: 'mcp_server: the id of the integration.',

@@ -13,6 +13,21 @@ export const wireInput = { asJson: boundedJson } as const;
  */
 export const eitherSpelling = { takesEitherSpelling: true } as const;
 
+/**
+ * Inputs of which REST refuses members that they do not have, with all inputs inside them. Other inputs ignore such members, as the contract says.
+ *
+ * @param taken  members of the reply, which clients send back with what they changed; not used.
+ */
+export function strictInput(...taken: readonly string[]) {
+  return { takenMembers: taken } as const;
+}
+
+/** Functions of callers, as the formats of requests have them: members of other versions of a format are ignored. */
+export const openInput = { ignoresUnknown: true } as const;
+
+/** Members of every part of an agent in replies. */
+export const partMembers = ['id', 'createdAt', 'updatedAt', 'agentId', 'aiId', 'warnings'] as const;
+
 const TracingInput = builder.inputType('ChatTracingInput', {
   description: 'Whether a run is traced.',
   extensions: wireInput,

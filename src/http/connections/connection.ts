@@ -5,6 +5,10 @@ import type { UnsentReplies } from './unsent-replies.ts';
 
 /** Replies up to this size are neither counted nor refused: most, and every error. */
 const smallReplyMaxBytes = 64 * 1024;
+/** A client that reads takes so much in the time after which it counts as stalled, or all that waited for it at the beginning of that time. */
+const progressBytes = 64 * 1024;
+/** A client that takes little for so long may be cut off where too many bytes wait. */
+const greedyAfterMs = 1_000;
 /** Owner of the replies that need no key. */
 const nobody = '';
 
@@ -35,9 +39,10 @@ export class Connection {
   #isAnswering = false;
   #brokenOffBy: BreakReason | undefined;
   #owner = nobody;
-  #sentBytes = 0;
-  /** When unsent bytes were last seen to move; undefined while there are none. */
-  #movedMs: number | undefined;
+  /** Since when the client is watched for progress; undefined while nothing waits for it. */
+  #watchedMs: number | undefined;
+  /** What the system must have taken for the client to count as one that reads. */
+  #dueBytes = 0;
   #countedBytes = 0;
   #countedFromBytes = 0;
 
@@ -83,21 +88,30 @@ export class Connection {
   breakOff(reason: BreakReason): void {
     this.#brokenOffBy ??= reason;
     this.#waiting.length = 0;
+    this.#countLess(this.#countedBytes);
     this.#socket.destroy();
   }
 
-  /** Breaks off a client that has taken nothing of what waits for it since `stalledSinceMs`. */
+  /** Breaks off a client that has taken too little of what waits for it since `stalledSinceMs`. */
   tick(nowMs: number, stalledSinceMs: number): void {
-    if (this.#socket.writableLength === 0) {
-      this.#movedMs = undefined;
+    const waitingBytes = this.#socket.writableLength;
+    if (waitingBytes === 0) {
+      this.#watchedMs = undefined;
       return;
     }
     const sentBytes = this.#systemTook();
-    if (this.#movedMs === undefined || sentBytes !== this.#sentBytes) {
-      this.#sentBytes = sentBytes;
-      this.#movedMs = nowMs;
-      this.#recount(sentBytes);
-    } else if (this.#movedMs <= stalledSinceMs) this.breakOff('stalled');
+    this.#recount(sentBytes);
+    if (this.#watchedMs === undefined || sentBytes >= this.#dueBytes) {
+      this.#watchedMs = nowMs;
+      this.#dueBytes = sentBytes + Math.min(progressBytes, waitingBytes);
+    } else if (this.#watchedMs <= stalledSinceMs) this.breakOff('stalled');
+  }
+
+  /** Since when a client makes no progress whose owner holds more than its share of the bytes that wait; undefined for any other. */
+  greedySinceMs(nowMs: number): number | undefined {
+    const since = this.#watchedMs;
+    if (since === undefined || since > nowMs - greedyAfterMs || this.#countedBytes === 0) return undefined;
+    return this.#parts.unsent.isOver(this.#owner) ? since : undefined;
   }
 
   /**
@@ -147,7 +161,8 @@ export class Connection {
   }
 
   #recount(sentBytes: number): void {
-    if (this.#countedBytes > 0) this.#countLess(Math.min(this.#countedBytes, sentBytes - this.#countedFromBytes));
+    if (this.#countedBytes === 0) return;
+    this.#countLess(Math.min(this.#countedBytes, sentBytes - this.#countedFromBytes));
     this.#countedFromBytes = sentBytes;
   }
 

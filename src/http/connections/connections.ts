@@ -8,8 +8,8 @@ import { UnsentReplies } from './unsent-replies.ts';
 type Limits = Pick<Settings, 'SSE_STALL_TIMEOUT_MS' | 'PIPELINED_REQUESTS_MAX' | 'REPLIES_UNSENT_MAX_BYTES'>;
 
 /**
- * All connections of a server, and what each may cost. A client that stops reading is cut off, whatever it is sent: a list, a file, a
- * stream, a page, the messages of a WebSocket. Pipelined requests wait unread.
+ * All connections of a server, and what each may cost. A client that stops reading, or reads a few bytes now and then, is cut off, whatever
+ * it is sent: a list, a file, a stream, a page, the messages of a WebSocket. Pipelined requests wait unread.
  */
 export class Connections {
   readonly #stallMs: number;
@@ -66,5 +66,16 @@ export class Connections {
     }
     const nowMs = performance.now();
     for (const connection of this.#open) connection.tick(nowMs, nowMs - this.#stallMs);
+    this.#cutOffGreedy(nowMs);
+  }
+
+  /** Where too many bytes wait, clients that do not read are not given the whole time: those that read nothing for longest go first. */
+  #cutOffGreedy(nowMs: number): void {
+    if (this.unsentBytes === 0) return;
+    const since = (connection: Connection) => connection.greedySinceMs(nowMs);
+    const greedy = [...this.#open].filter((connection) => since(connection) !== undefined);
+    greedy.sort((one, other) => (since(one) ?? nowMs) - (since(other) ?? nowMs));
+    // Each one that goes may bring its owner back within its share.
+    for (const connection of greedy) if (since(connection) !== undefined) connection.breakOff('stalled');
   }
 }

@@ -24,6 +24,12 @@ export class UnsentReplies {
     return own + sizeBytes <= this.#maxBytes / 2 && this.#bytes + sizeBytes <= this.#maxBytes;
   }
 
+  /** Whether an owner holds more than its share: a reply that may not be refused is sent whatever waits. */
+  isOver(owner: string): boolean {
+    const own = this.#byOwner.get(owner) ?? 0;
+    return own > this.#maxBytes / 2 || (own > 0 && this.#bytes > 2 * this.#maxBytes);
+  }
+
   add(owner: string, sizeBytes: number): void {
     this.#bytes += sizeBytes;
     this.#byOwner.set(owner, (this.#byOwner.get(owner) ?? 0) + sizeBytes);

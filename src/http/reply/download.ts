@@ -7,14 +7,17 @@ import { rateHeaders } from './rate-headers.ts';
 export interface Download {
   /** As the uploader named it: untrusted. */
   readonly filename: string;
-  /** Only of what the service wrote itself; default: bytes of no type. */
+  /** Only of what the service wrote itself, and of images that its tools made; default: bytes of no type. */
   readonly contentType?: string;
+  /** A browser may show it. Only for types in which nothing runs. */
+  readonly isInline?: boolean;
   readonly sizeBytes: number | null;
   open(): Promise<Readable>;
 }
 
 /**
- * Sends bytes that somebody uploaded. Inert: a browser saves them and never shows, runs or guesses them, whatever they are.
+ * Sends bytes that somebody uploaded, or that a tool made. Inert: a browser saves them and never shows, runs or guesses them, whatever they are; an
+ * image that `isInline` allows is shown, and nothing else is made of it.
  *
  * A client that leaves ends the reading; a source that breaks off ends the connection, so that the client does not take a part for the whole.
  */
@@ -24,7 +27,7 @@ export async function sendDownload(res: ServerResponse, download: Download, requ
     'content-type',
     download.contentType ?? 'application/octet-stream',
     'content-disposition',
-    attachment(download.filename),
+    disposition(download),
     'x-content-type-options',
     'nosniff',
     'content-security-policy',
@@ -52,11 +55,11 @@ export async function sendDownload(res: ServerResponse, download: Download, requ
 }
 
 /** The name in both forms of RFC 6266: plain ASCII, and UTF-8 for clients that read it. */
-function attachment(filename: string): string {
+function disposition({ filename, isInline }: Download): string {
   const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   const encoded = encodeURIComponent(filename.toWellFormed()).replace(
     /['()*]/g,
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+  return `${isInline === true ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${encoded}`;
 }

@@ -103,6 +103,25 @@
     location.reload();
   });
 
+  /**
+   * GraphiQL stores its tabs, and apart from them the texts that were shown last, which it writes at the first edit only. Where no stored tab has
+   * these texts, it opens an empty one beside the others.
+   */
+  function matchShownTexts() {
+    try {
+      const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '{}');
+      const shown = tabs?.[activeTabIndex];
+      if (shown === undefined) return;
+      for (const part of ['query', 'variables']) {
+        if (shown[part] == null) localStorage.removeItem(`graphiql:${part}`);
+        else localStorage.setItem(`graphiql:${part}`, shown[part]);
+      }
+    } catch {
+      // Stored by another version: GraphiQL begins anew.
+    }
+  }
+  if (page === 'graphql') matchShownTexts();
+
   const stored = sessionStorage.getItem(storageName);
   if (stored === null) say(asked);
   else void use(stored);

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Response } from 'express';
+import { notedRefusal } from '../../domain/access/operation.ts';
 import { admitTicket } from '../../domain/knowledge/upload-tickets.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
@@ -78,7 +79,7 @@ export class Steps {
       if (isAlias(route.row, req.originalUrl)) leaveOutExtensions(req.headers);
       const enter = (caller: Caller, fileMaxBytes = Number.POSITIVE_INFINITY) => {
         countRequest(deps.rates, caller, res, locals.startedMs);
-        const context = new CallContext(deps, caller, requestIdOf(req), res);
+        const context = new CallContext(deps, caller, requestIdOf(req), res, true);
         locals.call = { req, res, route, context, path: pathValues(req.params), query: queryOf(req), fileMaxBytes, body: noBody };
         next();
       };
@@ -96,8 +97,7 @@ export class Steps {
       const { context } = call;
       if (context.caller.scopes.has(scope)) return next();
       const error = new DomainError('INSUFFICIENT_SCOPE', `${row.operationId} needs a key with the scope ${scope}`);
-      this.#options.deps.audit.refusals.note(context.caller, main.rootField.name, error, Object.values(req.params), context);
-      throw error;
+      throw notedRefusal(context, main.rootField.name, error, Object.values(req.params).flat());
     };
   }
 

@@ -7,7 +7,9 @@ import {
   type RunEvent,
   type RunItem,
   type RunSnapshot,
+  shownForm,
   shownOutput,
+  shownResult,
 } from '../../entities/runs/event.ts';
 import type { Warning } from '../../entities/warning.ts';
 import type { RunFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
@@ -108,8 +110,8 @@ class ChatEventEncoder implements StreamEncoder {
       return this.#write('tool.completed', {
         toolCallId: callId,
         status,
-        ...(result ?? { output: '', error: null }),
-        call: form,
+        ...(result === undefined ? { output: '', error: null } : shownResult(result)),
+        call: shownForm(form, result),
       });
     }
     if (item.type !== 'server_tool_call_output') return '';
@@ -170,7 +172,7 @@ export function chatReplyFold(document: string): RunFold {
 }
 
 function replyOf(run: RunSnapshot): object {
-  const { runId, status, incompleteReason, error, usage, flowSteps } = run;
+  const { runId, status, incompleteReason, error, usage, selection, flowSteps } = run;
   const message = messagesOf(run).findLast(({ isHidden }) => !isHidden);
   const { toolCalls, citations } = message ?? { toolCalls: null, citations: null };
   const files = outputFilesOf(run.output);
@@ -195,6 +197,7 @@ function replyOf(run: RunSnapshot): object {
     ...(incompleteReason === null ? {} : { incompleteReason }),
     ...(error === null ? {} : errorOf(error)),
     usage: usage === null ? null : { ...usage, totalTokens: usage.inputTokens + usage.outputTokens },
+    selection,
   };
 }
 

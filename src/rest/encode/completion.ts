@@ -5,7 +5,7 @@ import {
   incompleteDetailsOf,
   warningsIn,
 } from '../../domain/completions/completions.ts';
-import { flowStepOf } from '../../domain/responses/wire.ts';
+import { flowStepOf, selectionOf } from '../../domain/responses/wire.ts';
 import { documentsOf, imagesOf } from '../../engine/runs/prompt/transcript.ts';
 import { DomainError, errorBody, publicError } from '../../entities/errors.ts';
 import { makeId, statelessChatId } from '../../entities/ids.ts';
@@ -112,6 +112,11 @@ class CompletionEncoder implements StreamEncoder {
     return this.#role('null') + this.#chunk(JSON.stringify({ tool_calls: [call] }));
   }
 
+  /** Which model answered: the head of the reply is out before that is known. */
+  #selected({ selection }: RunSnapshot): string {
+    return selection === null || !this.#showsExtensions ? '' : `,"selection_metadata":${JSON.stringify(selectionOf(selection))}`;
+  }
+
   #last(run: RunSnapshot): string {
     if (run.status === 'failed') return errorFrame(run);
     if (run.status === 'cancelled') {
@@ -125,7 +130,7 @@ class CompletionEncoder implements StreamEncoder {
     const images = this.#showsExtensions ? imagesOf(run.output).map(({ url }) => url) : [];
     const files = this.#showsExtensions ? documentsOf(run.output) : [];
     const delta = JSON.stringify(madeMembers(images, files));
-    const finish = this.#role('""') + this.#chunk(delta, `"${finishOf(run)}"`, bound + steps + warned);
+    const finish = this.#role('""') + this.#chunk(delta, `"${finishOf(run)}"`, bound + steps + warned + this.#selected(run));
     if (!this.#includesUsage) return finish;
     return `${finish}${this.#head}],"usage":${JSON.stringify(usageOf(run.usage ?? noUsage))}}\n\n`;
   }
@@ -217,6 +222,7 @@ function usageOf(usage: Usage): object {
     total_tokens: usage.inputTokens + usage.outputTokens,
     prompt_tokens_details: { cached_tokens: usage.cachedTokens },
     completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    ...(usage.isEstimated === true ? { estimated: true } : {}),
   };
 }
 

@@ -33,12 +33,15 @@ export function compileReader(type: GraphQLInputType, names: MemberNames, mode: 
 class ReaderCompiler {
   readonly #names: MemberNames;
   readonly #mode: ReadMode;
+  /** Whether members that an input does not have are refused; else they are ignored. */
+  readonly #isStrict: boolean;
   /** Input types may contain themselves. */
   readonly #objects = new Map<GraphQLInputObjectType, Reader>();
 
-  constructor(names: MemberNames, mode: ReadMode) {
+  constructor(names: MemberNames, mode: ReadMode, isStrict = false) {
     this.#names = names;
     this.#mode = mode;
+    this.#isStrict = isStrict;
   }
 
   reader(type: GraphQLInputType): Reader {
@@ -89,7 +92,7 @@ class ReaderCompiler {
   /** See `eitherSpelling` in graphql/types/json-inputs.ts. Routes that write snake_case take both spellings of everything. */
   #inEitherSpelling(type: GraphQLInputObjectType): Reader | undefined {
     if (this.#names !== camelNames || type.extensions.takesEitherSpelling !== true) return undefined;
-    return new ReaderCompiler(eitherNames, this.#mode).#object(type);
+    return new ReaderCompiler(eitherNames, this.#mode, this.#isStrict).#object(type);
   }
 
   #scalar(type: GraphQLScalarType): Reader {
@@ -123,6 +126,9 @@ class ReaderCompiler {
   }
 
   #object(type: GraphQLInputObjectType): Reader {
+    const { takenMembers } = type.extensions;
+    const isStrict = type.extensions.ignoresUnknown !== true && (this.#isStrict || Array.isArray(takenMembers));
+    if (isStrict !== this.#isStrict) return new ReaderCompiler(this.#names, this.#mode, isStrict).#object(type);
     const known = this.#objects.get(type);
     if (known !== undefined) return (value, faults) => (this.#objects.get(type) ?? known)(value, faults);
     const proxy: Reader = (value, faults) => this.#objects.get(type)?.(value, faults);
@@ -145,6 +151,8 @@ class ReaderCompiler {
     });
     const isOneOf = type.isOneOf;
     const names = members.map((member) => member.wire).join(', ');
+    const taken = this.#isStrict ? namesTaken(type, members) : undefined;
+    const { isOpen } = type.extensions;
     return (value, faults) => {
       if (!isObject(value)) return addNotObject(value, faults);
       const result: Record<string, unknown> = {};
@@ -169,6 +177,7 @@ class ReaderCompiler {
         result[member.name] = member.read(found, faults);
         faults.path.pop();
       }
+      if (taken !== undefined && !(typeof isOpen === 'function' && isOpen(value))) addUnknown(value, taken, names, faults);
       if (isOneOf && given !== 1) {
         const code = given === 0 ? 'MISSING_REQUIRED_PARAMETER' : 'MUTUALLY_EXCLUSIVE_PARAMETERS';
         faults.addHere(code, (path) => `${path} must hold exactly one of ${names}`);
@@ -177,6 +186,26 @@ class ReaderCompiler {
     };
   }
 }
+
+/** The names that an input takes in any spelling, and those of its reply, which are not used. */
+function namesTaken(
+  { extensions }: GraphQLInputObjectType,
+  members: readonly { readonly wire: string; readonly other: string | undefined }[],
+): ReadonlySet<string> {
+  const ofReply = Array.isArray(extensions.takenMembers) ? extensions.takenMembers : [];
+  return new Set([...members.flatMap(({ wire, other }) => (other === undefined ? [wire] : [wire, other])), ...ofReply]);
+}
+
+function addUnknown(value: object, taken: ReadonlySet<string>, names: string, faults: Faults): void {
+  for (const [name, member] of Object.entries(value)) {
+    if (taken.has(name) || member === null) continue;
+    faults.path.push(name.slice(0, shownNameChars).toWellFormed());
+    faults.addHere('UNSUPPORTED_VALUE', (path) => `${path} has no effect: members are ${names}`);
+    faults.path.pop();
+  }
+}
+
+const shownNameChars = 100;
 
 function addNotObject(value: unknown, faults: Faults): undefined {
   return faults.addHere('INVALID_TYPE', (path) => `${path} must be an object, not ${describeValue(value)}`);
@@ -211,8 +240,8 @@ const builtInReaders: Readonly<Record<string, Reader>> = {
     if (typeof value !== 'number' || !Number.isInteger(value)) {
       return faults.addHere('INVALID_TYPE', (path) => `${path} must be an integer, not ${describeValue(value)}`);
     }
-    if (value >= intMin && value <= intMax) return value;
-    return faults.addHere('INVALID_VALUE', (path) => `${path} must be from ${intMin} to ${intMax}`);
+    // Every member has bounds within 32 bits, which its wire schema or the domain tells: a number beyond is refused there, in the member's own words.
+    return Math.min(Math.max(value, intMin), intMax);
   },
   Float: (value, faults) => {
     if (typeof value !== 'number') {

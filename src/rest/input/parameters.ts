@@ -44,7 +44,7 @@ function fromText(type: GraphQLInputType): (text: string) => unknown {
   const named = isNonNullType(type) ? type.ofType : type;
   if (isEnumType(named)) return (text) => text;
   const name = 'name' in named ? named.name : '';
-  if (name === 'Int') return (text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : text);
+  if (name === 'Int') return (text) => (/^-?\d{1,30}$/.test(text) ? Number(text) : text);
   if (name === 'Float') return (text) => (/^-?\d{1,30}(\.\d{1,30})?$/.test(text) ? Number(text) : text);
   if (name === 'Boolean') return (text) => (text === 'true' ? true : text === 'false' ? false : text);
   return (text) => text;

@@ -36,16 +36,17 @@ export function printOpenApi(
     place[route.row.method] = operation(printer, route);
     paths[route.row.path] = place;
   }
-  const tags = [...new Set(routes.map(({ row }) => row.tag))].map((name) => {
-    const description = tagDescriptions[name];
-    return description === undefined ? { name } : { name, description };
-  });
+  const tags = [...new Set(routes.map(({ row }) => row.tag))].map((name) => ({
+    name,
+    description: tagDescriptions[name] ?? name,
+  }));
   return {
     openapi: '3.1.0',
     info: {
       title: 'Parley',
       version,
       description: 'Agents, chats, knowledge and completions. The same things, with subscriptions, are at /graphql.',
+      contact: { name: 'Whoever runs this service' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -56,13 +57,33 @@ export function printOpenApi(
       schemas: { Error: errorSchema, ...sorted(printer.components) },
       responses: errorResponses,
       securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key. The names at an operation are the scopes it needs.' },
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key. `x-parley-scope` at an operation is the scope that the key needs.',
+        },
       },
     },
   };
 }
 
-const tagDescriptions: Readonly<Record<string, string>> = {
+/** What each group of operations is about; a test holds that every tag has one. */
+export const tagDescriptions: Readonly<Record<string, string>> = {
+  Agents: 'Configured assistants: what they are told, which model answers, and who may use them. Called AIs in paths.',
+  'Agent tools': 'What an agent may call: APIs, functions of the client, MCP servers.',
+  'Agent user inputs': 'Values that an agent asks its users for, and what the caller gave.',
+  'Agent skills': 'Instructions that an agent reads when it needs them.',
+  'Agent flows': 'Fixed steps that answer in place of the plain loop, in versions.',
+  'Agent secrets': 'Values for the tools of an agent: written, listed by name, never read back.',
+  'Chat files': 'Files of one conversation, sent by people or made by tools.',
+  Uploads: 'Large files in parts, in the common format.',
+  'Data sources': 'Knowledge of agents: files, payloads, web sites, drives, wikis, trackers and repositories.',
+  Groups: 'People that an agent is shared with.',
+  'API keys': 'Keys of the caller and, for administrators, of the organization.',
+  Usage: 'Tokens that were used, by agent and by day.',
+  Administration: 'Tenants, organizations, users, memberships, and the log of who changed what.',
+  Connections: 'Accounts of the caller at other services, and MCP servers.',
+  Memories: 'What agents remember about the caller.',
   Conversations: 'Chats in the common format: items, and texts that the caller keeps with them.',
   Embeddings: 'Vectors in the common format.',
   Files: 'Files of the caller in the common format.',
@@ -83,10 +104,15 @@ function operation(printer: SchemaPrinter, route: Route): JsonSchema {
     ...describedAs(row),
     tags: [row.tag],
     ...(row.isDeprecated === true ? { deprecated: true } : {}),
-    security: [{ apiKey: route.scope === null ? [] : [route.scope] }, ...(row.ticket === undefined ? [] : [{}])],
+    security: [{ apiKey: [] }, ...(row.ticket === undefined ? [] : [{}])],
+    ...(route.scope === null ? {} : { 'x-parley-scope': route.scope }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(requestBody === undefined ? {} : { requestBody }),
-    responses: { [String(row.status ?? 200)]: goodReply(printer, route), ...errorsOf(route) },
+    responses: {
+      ...(row.socket === undefined ? {} : { 101: socketReply(printer, row.socket) }),
+      [String(row.status ?? 200)]: goodReply(printer, route),
+      ...errorsOf(route),
+    },
     ...(row.extension === undefined ? {} : { ...isExtension, ...behaves(row.extension) }),
     ...(row.socket === undefined ? {} : { 'x-parley-socket': socketOf(printer, row.socket) }),
   };
@@ -236,6 +262,15 @@ function socketOf(printer: SchemaPrinter, { request, event }: NonNullable<Route[
     description: 'The same path as a WebSocket: every message is one JSON text.',
     receives: printer.declared(request),
     sends: printer.declared(event),
+  };
+}
+
+/** What a WebSocket carries, where readers of the description look for schemas. */
+function socketReply(printer: SchemaPrinter, { request, event }: NonNullable<Route['row']['socket']>): JsonSchema {
+  return {
+    description:
+      'The connection is a WebSocket now. A message of the client is of the first schema, one of the service of the second.',
+    content: { 'application/json': { schema: { anyOf: [printer.declared(request), printer.declared(event)] } } },
   };
 }
 

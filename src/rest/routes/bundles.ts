@@ -17,7 +17,8 @@ const bundleFields = `version exportedAt source { apiBaseUrl orgId }
   flows { name enabled versions { version active description data } }
   dataSources { originalId name type refreshPeriod data knowledgeItems { name type uniqueId blobUrl filename mimeType } }
   skills { name description content enabled }
-  requiredSecrets { key description secretType }`;
+  requiredSecrets { key description secretType }
+  warnings { code message param }`;
 
 const example = {
   bundle: {
@@ -79,8 +80,9 @@ export const agentBundleRoutes: readonly DeclaredRoute[] = [
     method: 'get',
     path: '/api/v1/ais/{aiId}/export',
     summary: 'Export agent',
+    omitNull: ['warnings'],
     description:
-      'For who may edit it; INSTANCE keys across organizations. Secrets are references, listed in `requiredSecrets`. Skills come along with the scope SKILLS:READ, data sources with DATA_SOURCES:READ; the header `x-parley-warnings` names what stays behind.',
+      'For everybody who may use an agent of the own organization; INSTANCE keys across organizations. Secrets are references, listed in `requiredSecrets`. The owner, editors and administrators get the agent whole; for others instructions, tools, flows and skills are left out, as in every read. Skills need the scope SKILLS:READ, data sources DATA_SOURCES:READ. `warnings` and the header `x-parley-warnings` name what is left out; a whole bundle has neither.',
     tag: 'Agents',
     spec: 'Export agent',
     document: `query ($aiId: ID!, $includeDataSources: Boolean, $dataSourceIds: String) {

@@ -30,6 +30,7 @@ const completion: Omit<DeclaredRoute, 'operationId' | 'path' | 'summary' | 'spec
         prompt_tokens: promptTokens completion_tokens: completionTokens total_tokens: totalTokens
         prompt_tokens_details: promptTokensDetails { cached_tokens: cachedTokens }
         completion_tokens_details: completionTokensDetails { reasoning_tokens: reasoningTokens }
+        estimated: isEstimated
       }
       incomplete_details: incompleteDetails { reason }
       flow_steps: flowSteps { step_id: stepId type status input output duration_ms: durationMs }
@@ -45,6 +46,7 @@ const completion: Omit<DeclaredRoute, 'operationId' | 'path' | 'summary' | 'spec
     'tool_calls',
     'approval',
     'annotations',
+    'estimated',
     'images',
     'files',
     'incomplete_details',

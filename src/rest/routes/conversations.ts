@@ -81,6 +81,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     method: 'get',
     path: item,
     summary: 'Retrieve an item of a conversation',
+    description: 'One message, call or result of the conversation.',
     document: 'query ($conversationId: ID!, $itemId: String!) { conversationItem(id: $conversationId, itemId: $itemId) }',
     reply: 'InputItem',
   },

@@ -47,6 +47,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     method: 'get',
     path: one,
     summary: 'Retrieve a file',
+    description: 'Its name, size, purpose and times; its bytes are at `…/content`.',
     document: `query ($fileId: ID!) { file(id: $fileId) { ${fields} } }`,
     omitNull: ['expires_at'],
   },

@@ -2,6 +2,7 @@ import type { DeclaredRoute } from '../route.ts';
 import { administrationRoutes } from './accounts.ts';
 import { agentRoutes } from './agents/agents.ts';
 import { agentCatalogRoutes } from './agents/catalog.ts';
+import { grantRoutes } from './agents/grants.ts';
 import { agentPartRoutes } from './agents/parts.ts';
 import { apiKeyRoutes } from './api-keys.ts';
 import { agentBundleRoutes } from './bundles.ts';
@@ -45,5 +46,6 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...usageRoutes,
   ...administrationRoutes,
   ...connectionRoutes,
+  ...grantRoutes,
   ...memoryRoutes,
 ];

@@ -41,6 +41,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag'>[] = [
     method: 'get',
     path: one,
     summary: 'Get memory',
+    description: 'One of the texts that agents keep about the caller.',
     document: `query ($memoryId: ID!) { memory(id: $memoryId) { ${fields} } }`,
   },
   {
@@ -48,6 +49,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag'>[] = [
     method: 'patch',
     path: one,
     summary: 'Update memory',
+    description: 'Replaces the text; agents read the new one from their next answer on.',
     document: `mutation ($memoryId: ID!, $input: UpdateMemoryInput!) { updateMemory(id: $memoryId, input: $input) { ${fields} } }`,
     body: 'input',
     checkBody: checkMemoryInput,

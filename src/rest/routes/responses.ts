@@ -16,7 +16,7 @@ const responseFields = `
   safety_identifier: safetyIdentifier prompt_cache_key: promptCacheKey
   usage {
     input_tokens: inputTokens input_tokens_details: inputTokensDetails output_tokens: outputTokens
-    output_tokens_details: outputTokensDetails total_tokens: totalTokens
+    output_tokens_details: outputTokensDetails total_tokens: totalTokens estimated: isEstimated
   }
   selection_metadata: selectionMetadata warnings { code message param }
   flow_steps: flowSteps { step_id: stepId type status input output duration_ms: durationMs }`;
@@ -39,7 +39,7 @@ const rows: readonly DeclaredRoute[] = [
     replyHeaders: { 'x-thread-attached': 'The request became part of another response: `collect` or `steer`.' },
     socket: { request: 'ResponseSocketRequest', event: 'ResponseSocketMessage' },
     extensionMembers,
-    omitNull: ['warnings', 'flow_steps'],
+    omitNull: ['warnings', 'flow_steps', 'estimated'],
     shown: responseExamples.create,
     tag: 'Responses',
     spec: 'Responses-style API (v2)',
@@ -135,7 +135,7 @@ const rows: readonly DeclaredRoute[] = [
     shown: responseExamples.get,
     tag: 'Responses',
     extensionMembers,
-    omitNull: ['warnings', 'flow_steps'],
+    omitNull: ['warnings', 'flow_steps', 'estimated'],
     document: `query ($responseId: ID!, $stream: Boolean, $starting_after: Int, $include_obfuscation: Boolean) {
       response(id: $responseId, stream: $stream, startingAfter: $starting_after, includeObfuscation: $include_obfuscation) { ${responseFields} }
     }`,
@@ -170,7 +170,7 @@ const rows: readonly DeclaredRoute[] = [
     shown: responseExamples.cancel,
     tag: 'Responses',
     extensionMembers,
-    omitNull: ['warnings', 'flow_steps'],
+    omitNull: ['warnings', 'flow_steps', 'estimated'],
     document: `mutation ($responseId: ID!) { cancelResponse(id: $responseId) { ${responseFields} } }`,
   },
   {
@@ -183,7 +183,7 @@ const rows: readonly DeclaredRoute[] = [
     extension: 'pause-and-resume',
     tag: 'Responses',
     extensionMembers,
-    omitNull: ['warnings', 'flow_steps'],
+    omitNull: ['warnings', 'flow_steps', 'estimated'],
     document: `mutation ($responseId: ID!) { pauseResponse(id: $responseId) { ${responseFields} } }`,
   },
   {
@@ -197,7 +197,7 @@ const rows: readonly DeclaredRoute[] = [
     extension: 'pause-and-resume',
     tag: 'Responses',
     extensionMembers,
-    omitNull: ['warnings', 'flow_steps'],
+    omitNull: ['warnings', 'flow_steps', 'estimated'],
     document: `mutation ($responseId: ID!, $input: ResumeResponseInput) { resumeResponse(id: $responseId, input: $input) { ${responseFields} } }`,
     body: 'input',
     bodyCase: 'snake',
@@ -210,6 +210,7 @@ const rows: readonly DeclaredRoute[] = [
     method: 'get',
     path: `${one}/input_items`,
     summary: 'List the input items of a response',
+    description: 'What the request of a response gave the model, newest first unless `order` says otherwise.',
     shown: responseExamples.inputItems,
     tag: 'Responses',
     document: `query ($responseId: ID!, $after: String, $limit: Int, $order: ItemOrder) {

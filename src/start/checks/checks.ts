@@ -2,8 +2,9 @@ import { type Settings, settingsProblems, usableSettings } from '../../settings.
 import { checkDatabase } from './database.ts';
 import { checkEgress } from './egress.ts';
 import { checkFiles } from './files.ts';
-import { type Finding, good, wrong } from './finding.ts';
+import { type Finding, good, warning, wrong } from './finding.ts';
 import { checkFolders } from './folders.ts';
+import { mistypedSettings } from './mistyped.ts';
 import { checkModels } from './models.ts';
 import { checkPort } from './port.ts';
 
@@ -27,6 +28,7 @@ export async function checkAll(env: NodeJS.ProcessEnv): Promise<readonly Finding
   ]);
   return [
     ...settingsFindings(env),
+    ...mistypedSettings(env).map(({ name, meant }) => warning('settings', `${name} is no setting.`, `Did you mean ${meant}?`)),
     ...(isAbout('DATA_DIR', 'BLOB_URL') ? [] : checkFolders(settings)),
     ...[database, files, port, models, egress].flat(),
   ];

@@ -6,6 +6,7 @@ import { checkDataFolder } from '../../storage/database/embedded/data-folder.ts'
 import { FolderInUseError, lockFolder } from '../../storage/database/embedded/lock.ts';
 import { pendingMigrations } from '../../storage/database/migrate.ts';
 import { openPool } from '../../storage/database/pool.ts';
+import { checkSharedFiles } from '../../storage/database/shared-files.ts';
 import { StartRefusal } from '../../storage/database/start-refusal.ts';
 import { codeOf, type Finding, good, wrong } from './finding.ts';
 
@@ -84,6 +85,8 @@ async function checkServer(settings: Settings): Promise<Finding> {
         );
       }
       if (!may_create) return databaseProblem(Object.assign(new Error(), { code: '42501' }), settings) ?? wrong('database', '');
+      const filesProblem = await checkSharedFiles(settings, pool);
+      if (filesProblem !== undefined) return wrong('files', filesProblem);
       const pending = await pendingMigrations(pool);
       const todo = pending.length === 0 ? '' : `; the next start applies ${pending.length} migration(s)`;
       return good('database', `PostgreSQL ${version} answers${todo}.`);

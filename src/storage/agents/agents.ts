@@ -53,6 +53,8 @@ export interface AgentStore {
   update(id: string, changes: AgentChanges, viewer: AgentViewer): Promise<AgentView>;
   /** @returns false when the agent was deleted before. */
   markDeleted(id: string): Promise<boolean>;
+  /** Whether its organization has approved it as it is now. */
+  isApproved(id: string): Promise<boolean>;
 }
 
 export function createAgentStore(db: Database, signals: Signals): AgentStore {
@@ -95,6 +97,9 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
       });
       await settled(update, 'agent');
       return written(id, viewer);
+    },
+    async isApproved(id) {
+      return (await prisma.agent.count({ where: { id, isApprovedByOrg: true } })) > 0;
     },
     async markDeleted(id) {
       const { count } = await prisma.agent.updateMany({ where: { id, isDeleted: false }, data: { isDeleted: true } });

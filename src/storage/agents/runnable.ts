@@ -58,6 +58,8 @@ export function createRunnableAgents(
     const { editorIds, groupIds, groupMemberIds, ...agent } = row;
     return {
       ...agent,
+      // Set here, where every run gets its agent, so that no path of a run can forget it.
+      enabledTools: agent.enabledTools.map((tool) => ({ ...tool, ofAgent: id })),
       editorIds: new Set(editorIds),
       groupIds: new Set(groupIds),
       groupMemberIds: new Set(groupMemberIds),

@@ -1,8 +1,9 @@
 /**
- * Tables of the service itself: counters, reservations, data keys, idempotency records, tickets, cache invalidations, the audit log. Writing to them
+ * Tables of the service itself: counters, reservations, names of tools, data keys, idempotency records, tickets, cache invalidations, the audit log. Writing to them
  * changes nothing that belongs to an organization, so it needs no entry in the audit log.
  */
 const ownTables: ReadonlySet<string> = new Set([
+  'agent_tool_names',
   'audit_entries',
   'cache_invalidations',
   'idempotency_records',

@@ -59,7 +59,7 @@ export function parseBlobAddress(text: string): BlobAddress {
     kind: 's3',
     bucket: url.hostname,
     prefix,
-    endpoint: endpoint?.replace(/\/+$/, ''),
+    endpoint: endpoint?.replace(/(?<!\/)\/+$/, ''),
     region,
     isPathStyle: pathStyle === undefined ? endpoint !== undefined : pathStyle === 'true',
   };

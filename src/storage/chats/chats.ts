@@ -22,6 +22,7 @@ export interface NewChat {
   readonly modelId?: string;
   readonly name: string;
   readonly userInputs?: UserInputValues;
+  readonly isVisibleToEditors: boolean;
 }
 
 export interface ChatStore {

@@ -15,8 +15,8 @@ export async function duplicate(tx: Transaction, chatId: string, { id, createdAt
   const chat = await lockChat(tx, chatId);
   if (chat === undefined || chat.deletedAt !== null) return false;
   await tx.query(
-    `insert into chats (id, "createdAt", "updatedAt", "orgId", "userId", "agentId", name, "modelId", "userInputs", summary, metadata)
-     select $2, $3, $3, "orgId", "userId", "agentId", name, "modelId", "userInputs", summary, metadata from chats where id = $1`,
+    `insert into chats (id, "createdAt", "updatedAt", "orgId", "userId", "agentId", name, "modelId", "userInputs", "isVisibleToEditors", summary, metadata)
+     select $2, $3, $3, "orgId", "userId", "agentId", name, "modelId", "userInputs", "isVisibleToEditors", summary, metadata from chats where id = $1`,
     [chatId, id, createdAt],
   );
   const fileIds = await copyFiles(tx, chatId, id, () => newId('chatFile'));

@@ -7,6 +7,6 @@ export function chatCondition(filter: ChatFilter, parameters: Parameters): strin
   return conditionOf<ChatLeaf>(filter, (leaf) => {
     if (leaf.chat === 'owned-by')
       return `(c."userId" = ${parameters.add(leaf.userId)} and c."orgId" = ${parameters.add(leaf.orgId)})`;
-    return `(a."chatLogsVisible" and not a."isDeleted" and ${agentCondition(leaf.agent, parameters)})`;
+    return `(c."isVisibleToEditors" and c."orgId" = a."orgId" and a."chatLogsVisible" and not a."isDeleted" and ${agentCondition(leaf.agent, parameters)})`;
   });
 }

@@ -11,11 +11,13 @@ export interface ChatQuery {
   readonly userId?: string;
   readonly orgId?: string;
   readonly agentId?: string;
+  /** Adds the chats of this organization that editors of the agent may read. */
+  readonly shownIn?: string;
   /** Text that the name, or a message that people may read, contains. */
   readonly search?: string;
 }
 
-const chatColumns = `c.id, c."createdAt", c."updatedAt", c."orgId", c."userId", c."agentId", c.name, c."pinPosition", c."activeRunId", c."modelId", c."userInputs",
+const chatColumns = `c.id, c."createdAt", c."updatedAt", c."orgId", c."userId", c."agentId", c.name, c."pinPosition", c."activeRunId", c."modelId", c."userInputs", c."isVisibleToEditors",
   json_build_object('id', coalesce(a.id, c."modelId", ''), 'name', coalesce(a.name, c."modelId", ''), 'src', coalesce(a.src, ''),
     'description', coalesce(a.description, ''), 'userId', coalesce(a."userId", ''), 'userName', coalesce(u.name, ''), 'seed', coalesce(a.seed, '')) as agent`;
 const chatTables = `chats c left join agents a on a.id = c."agentId" left join users u on u.id = a."userId"`;
@@ -37,11 +39,15 @@ export async function listChats(db: Database, query: ChatQuery, page: PageReques
   return pageOf(rows, page, activityKey, countAll, foundCount);
 }
 
-function listCondition({ userId, orgId, agentId, search }: ChatQuery, parameters: Parameters): string {
-  return [
-    'c."deletedAt" is null',
+function listCondition({ userId, orgId, agentId, shownIn, search }: ChatQuery, parameters: Parameters): string {
+  const own = [
     ...(userId === undefined ? [] : [`c."userId" = ${parameters.add(userId)}`]),
     ...(orgId === undefined ? [] : [`c."orgId" = ${parameters.add(orgId)}`]),
+  ].join(' and ');
+  const shown = shownIn === undefined ? '' : `(c."isVisibleToEditors" and c."orgId" = ${parameters.add(shownIn)})`;
+  return [
+    'c."deletedAt" is null',
+    ...(own === '' ? [] : [shown === '' ? own : `(${own} or ${shown})`]),
     ...(agentId === undefined ? [] : [`c."agentId" = ${parameters.add(agentId)}`]),
     ...(search === undefined ? [] : [searchCondition(parameters.add(containing(search)))]),
   ].join(' and ');

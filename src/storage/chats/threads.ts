@@ -6,6 +6,7 @@ import type { NewRun } from '../../entities/runs/run.ts';
 import type { Database } from '../database/database.ts';
 import type { Transaction } from '../database/prisma.ts';
 import type { Signals } from '../database/signals/signals.ts';
+import { answerApprovals } from '../runs/approvals.ts';
 import {
   addEvents,
   endQuietly,
@@ -32,6 +33,8 @@ export interface ThreadTurn {
   readonly items: readonly ResponseItem[];
   /** Given when the thread begins with this run: the new chat with its first messages. Absent: the chat exists. */
   readonly newChat?: { readonly chat: NewChat; readonly messages: readonly NewMessage[]; readonly files?: FilesOfOther };
+  /** Ids of the approvals that the request answers. */
+  readonly approvalIds: readonly string[];
   /** The response that the caller continues. */
   readonly previousId: string | null;
   /** The caller named only the response to continue: the result is `moved` when its thread has a newer one. */
@@ -86,7 +89,11 @@ interface ActiveRow {
 export function createThreadStore(db: Database, signals: Signals): ThreadStore {
   return {
     async begin(turn) {
-      const result = await db.transaction((tx) => beginTurn(tx, turn));
+      const result = await db.transaction(async (tx) => {
+        const begun = await beginTurn(tx, turn);
+        if (isPlaced(begun)) await answerApprovals(tx, turn.approvalIds);
+        return begun;
+      });
       if (result.kind === 'started' || result.kind === 'waiting') signals.publish('chat-changed', turn.run.chatId);
       return result;
     },
@@ -97,6 +104,10 @@ export function createThreadStore(db: Database, signals: Signals): ThreadStore {
       return wasSettled;
     },
   };
+}
+
+function isPlaced({ kind }: ThreadResult): boolean {
+  return kind === 'started' || kind === 'waiting' || kind === 'attached';
 }
 
 async function beginTurn(tx: Transaction, turn: ThreadTurn): Promise<ThreadResult> {

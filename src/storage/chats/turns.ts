@@ -3,6 +3,7 @@ import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import type { NewRun } from '../../entities/runs/run.ts';
 import type { Transaction } from '../database/prisma.ts';
 import { lockChat } from '../database/sql/locks.ts';
+import { answerApprovals } from '../runs/approvals.ts';
 import { addRun } from '../runs/leases.ts';
 import { addMessages, findMessages } from './messages.ts';
 
@@ -15,6 +16,8 @@ export interface Turn {
   readonly messages: (last: readonly ChatMessage[]) => readonly NewMessage[];
   /** How many of the last messages `messages` gets. */
   readonly lastMessages: number;
+  /** Ids of the approvals that the turn answers. */
+  readonly approvalIds: readonly string[];
 }
 /** `run-active`: another run holds the chat. `missing`: the chat is deleted. */
 export type TurnResult =
@@ -22,12 +25,16 @@ export type TurnResult =
   | { readonly kind: 'missing' }
   | { readonly kind: 'run-active'; readonly runId: string };
 
-export async function beginTurn(tx: Transaction, { chatId, run, leaseMs, messages, lastMessages }: Turn): Promise<TurnResult> {
+export async function beginTurn(
+  tx: Transaction,
+  { chatId, run, leaseMs, messages, lastMessages, approvalIds }: Turn,
+): Promise<TurnResult> {
   const chat = await lockChat(tx, chatId);
   if (chat === undefined || chat.deletedAt !== null) return { kind: 'missing' };
   if (chat.activeRunId !== null) return { kind: 'run-active', runId: chat.activeRunId };
   const last = lastMessages === 0 ? [] : await findMessages(tx, [chatId], lastMessages, true);
   await addMessages(tx, chatId, messages(last));
+  await answerApprovals(tx, approvalIds);
   await addRun(tx, run, leaseMs);
   await holdChat(tx, chatId, run.id);
   return { kind: 'started' };

@@ -82,6 +82,11 @@ export type GroupMember = Prisma.GroupMemberModel
  */
 export type Agent = Prisma.AgentModel
 /**
+ * Model AgentToolName
+ * The name that MCP clients call an agent by. It stays when an agent of the same name comes or goes.
+ */
+export type AgentToolName = Prisma.AgentToolNameModel
+/**
  * Model AgentEditor
  * 
  */
@@ -113,9 +118,14 @@ export type Connection = Prisma.ConnectionModel
 export type ConnectionAttempt = Prisma.ConnectionAttemptModel
 /**
  * Model UsedTicket
- * Signed one-time links that have been used. Kept until the expiry of the link.
+ * Signed one-time links that have been used, kept until the expiry of the link; and sessions of MCP clients that have ended.
  */
 export type UsedTicket = Prisma.UsedTicketModel
+/**
+ * Model CallApproval
+ * A call that waits for a person's approval, or has got the answer. Kept until it expires.
+ */
+export type CallApproval = Prisma.CallApprovalModel
 /**
  * Model DataSource
  * A connected body of knowledge. Shared by any number of agents of its organization.
@@ -207,6 +217,11 @@ export type VectorStoreFileBatch = Prisma.VectorStoreFileBatchModel
  * A file may be in several batches: attaching it again keeps its item.
  */
 export type VectorStoreBatchFile = Prisma.VectorStoreBatchFileModel
+/**
+ * Model AgentGrant
+ * One thing of a person that an agent may open when that person asks it: a connection, an agent, or the memories. Exactly one of the three is set.
+ */
+export type AgentGrant = Prisma.AgentGrantModel
 /**
  * Model Memory
  * Something that is remembered of a user. Agents read and write it with the tool `memory`, its user with the API.

@@ -48,6 +48,7 @@ export const counts = `cross join lateral (
     count(*) filter (where i."indexStatus" = 'INDEXED')::int as indexed,
     count(*) filter (where i."indexStatus" = 'SKIPPED')::int as skipped,
     count(*) filter (where i."indexStatus" in ('FAILED', 'CANCELLED'))::int as failed,
+    count(*) filter (where i."indexStatus" in ('FAILED', 'CANCELLED') and i."liveGeneration" is not null)::int as answering,
     coalesce(min(i.id) filter (where i."indexStatus" = 'FAILED'),
       case when count(*) filter (where i."indexStatus" = 'INDEXED') = 0 then min(i.id) filter (where i."indexStatus" = 'SKIPPED') end)
       as "failedItemId",
@@ -57,7 +58,7 @@ export const counts = `cross join lateral (
 export type DataSourceRow = Omit<DataSource, 'counts' | 'isDeleting'> & ItemCounts & { readonly deletingAt: Date | null };
 
 export function dataSourceOf(row: DataSourceRow): DataSource {
-  const { initialized, queued, active, indexed, skipped, failed, percentSum } = row;
+  const { initialized, queued, active, indexed, skipped, failed, answering, percentSum } = row;
   return {
     id: row.id,
     createdAt: row.createdAt,
@@ -77,6 +78,6 @@ export function dataSourceOf(row: DataSourceRow): DataSource {
     failedItem: row.failedItem ?? null,
     activeRun: row.activeRun ?? null,
     usageCount: row.usageCount,
-    counts: { initialized, queued, active, indexed, skipped, failed, percentSum },
+    counts: { initialized, queued, active, indexed, skipped, failed, answering, percentSum },
   };
 }

@@ -1,6 +1,6 @@
 // Raw SQL: a caller's rule is an SQL condition; events are read for every follower, bounded in number and bytes.
 import type { ChatFilter } from '../../entities/accounts/access.ts';
-import type { RunEvent } from '../../entities/runs/event.ts';
+import type { RunError, RunEvent } from '../../entities/runs/event.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { chatCondition } from '../chats/filter.ts';
 import type { Database } from '../database/database.ts';
@@ -15,6 +15,17 @@ export async function findInChats({ pool }: Database, ids: readonly string[], fi
       where r.id = any(${given.add(ids)}::text[]) and c."deletedAt" is null and ${chatCondition(filter, given)}`,
   );
   return rows.map(runOf);
+}
+
+/** See RunStore.failuresOf. */
+export async function failuresOf({ pool }: Database, ids: readonly string[]): Promise<ReadonlyMap<string, RunError>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await pool.query<{ readonly id: string } & RunError>(
+    `select id, "errorCode" as code, coalesce("errorMessage", '') as message from runs
+      where id = any($1::text[]) and status = 'failed' and "errorCode" is not null`,
+    [ids],
+  );
+  return new Map(rows.map(({ id, code, message }) => [id, { code, message }]));
 }
 
 export interface EventPage {

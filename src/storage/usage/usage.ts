@@ -21,6 +21,8 @@ export interface UsageRow {
   readonly outputTokens: number;
   readonly cachedTokens: number;
   readonly reasoningTokens: number;
+  /** Absent in journals of older versions. */
+  readonly isEstimated?: boolean;
 }
 
 /** From the first moment to before the second; undefined means no bound. */
@@ -58,9 +60,9 @@ const addRows = `
     select id from organizations where id in (select "orgId" from rows) order by id for key share
   ), added as (
     insert into usage_entries ("id", "createdAt", "orgId", "userId", "keyId", "agentId", "runId", "purpose", "modelId",
-      "inputTokens", "outputTokens", "cachedTokens", "reasoningTokens")
+      "inputTokens", "outputTokens", "cachedTokens", "reasoningTokens", "isEstimated")
     select "id", "createdAt", "orgId", "userId", "keyId", "agentId", "runId", "purpose", "modelId",
-      "inputTokens", "outputTokens", "cachedTokens", "reasoningTokens"
+      "inputTokens", "outputTokens", "cachedTokens", "reasoningTokens", coalesce("isEstimated", false)
     from rows where "orgId" in (select id from payers)
     on conflict ("id") do nothing
     returning *
@@ -113,7 +115,7 @@ interface SumRow {
 export function createUsageStore({ pool, prisma }: Database, signals: Signals): UsageStore {
   return {
     async add(rows, owner) {
-      // One JSON parameter instead of thirteen for each row: no limit on parameters, and one plan for every size.
+      // One JSON parameter instead of fourteen for each row: no limit on parameters, and one plan for every size.
       await pool.query(addRows, [JSON.stringify(rows), owner]);
       for (const orgId of new Set(rows.map((row) => row.orgId))) signals.publish('usage-changed', orgId);
     },

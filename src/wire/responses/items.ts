@@ -89,11 +89,11 @@ export const functionCallParam = component('FunctionCallParam', 'A call of a fun
 });
 export const mcpApprovalRequestParam = component(
   'McpApprovalRequestParam',
-  'A call of a tool of an MCP server that waited for approval, as it was received.',
+  'A call of a tool that waited for approval, as it was received.',
   {
     type: constant('mcp_approval_request'),
     id: text('The id of the request.', idRule).min(1).max(200),
-    server_label: text('The label of the server.'),
+    server_label: text('The label of the server; `parley` for tools of the service and of the agent.'),
     name: text('The name of the tool.'),
     arguments: args,
   },
@@ -167,9 +167,10 @@ const foreignItemParam = openComponent(
 );
 /** What is read of an item that no model is told of. */
 export const keptItemParam = z.looseObject({ type: z.string(), id: givenId });
+// Not a choice of exactly one: a message may come without its type, and then an open kind would fit too.
 named(
   'InputItemParam',
-  choice('Something the model is given.', [
+  anyOf('Something the model is given.', [
     inputMessageParam,
     assistantMessageParam,
     functionCallParam,
@@ -308,13 +309,17 @@ const mcpListTools = component('McpListTools', 'The tools of an MCP server.', {
   ),
   error: text('Why there are none; null for none.').nullable(),
 });
-const mcpApprovalRequest = component('McpApprovalRequest', 'A call of a tool of an MCP server that waits for a person.', {
-  id,
-  type: constant('mcp_approval_request'),
-  server_label: serverLabel,
-  name,
-  arguments: text('The arguments as JSON text.'),
-});
+const mcpApprovalRequest = component(
+  'McpApprovalRequest',
+  'A call of a tool that waits for a person: of an MCP server, or with the label `parley` of the service or the agent.',
+  {
+    id,
+    type: constant('mcp_approval_request'),
+    server_label: serverLabel,
+    name,
+    arguments: text('The arguments as JSON text.'),
+  },
+);
 export const outputItem = named(
   'OutputItem',
   choiceByType('Something the model or a tool of the service did.', [

@@ -21,7 +21,7 @@ import {
 /** Content parts of the responses format. `…Param` is what a request may hold; without it, what the service sends. */
 
 const filePattern = /^data:[\w.+/-]*(?:;[\w=."-]+)*;base64,[A-Za-z0-9+/=\s]*$/i;
-const addressPattern = /^https?:\/\/[^\s/]+\S*$/i;
+const addressPattern = /^https?:\/\/[^\s/]\S*$/i;
 
 const invisible = flag('Whether the part is for the model only: it stays in the input items and is left out of transcripts.', {
   ...isExtension,

@@ -22,6 +22,7 @@ import {
   range,
   record,
   text,
+  tokensMax,
   type Unread,
 } from '../schema.ts';
 
@@ -125,7 +126,7 @@ export const responseInput = graphqlInput('ResponseInput', {
   reasoning: reasoningParam,
   include: described<readonly string[]>({ items: { type: 'string', enum: servedIncludes } }),
   truncation: z.enum(['auto', 'disabled']).meta({ default: 'disabled' }),
-  maxOutputTokens: z.int().min(1),
+  maxOutputTokens: integerRange(1, tokensMax),
   maxToolCalls: integerRange(1, 10_000),
   temperature: range(0, 2, { default: 1 }),
   topP: range(0, 1, { default: 1 }),

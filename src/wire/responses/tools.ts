@@ -9,6 +9,7 @@ import {
   constant,
   flag,
   integer,
+  integerRange,
   isExtension,
   list,
   named,
@@ -55,7 +56,13 @@ const texts = (description: string) =>
 const oneOf = <const Values extends readonly string[]>(description: string, values: Values) =>
   oneOfTexts(description, values).nullish();
 const anything = z.record(z.string(), z.unknown());
-const container = { container: anyOf('Where it runs.', [z.string(), anything], 'must be a string or an object').nullish() };
+const container = {
+  container: anyOf(
+    'Where it runs: only `{type: "auto"}`, the default, is served.',
+    [z.string(), anything],
+    'must be a string or an object',
+  ).nullish(),
+};
 const webSearch = {
   includeXSearch: flag('Whether posts of a social network are searched too; also taken as `include_x_search`.', {
     default: false,
@@ -84,9 +91,10 @@ const images = {
   output_format: oneOf('The format of the images.', ['png', 'jpeg', 'webp']),
   moderation: oneOf('How much is refused.', ['auto', 'low']),
   input_fidelity: oneOf('How close they stay to images that were given.', ['high', 'low']),
-  output_compression: integer('In percent.').nullish(),
+  output_compression: integerRange(0, 100, { description: 'In percent.' }).nullish(),
   partial_images: integer('How many come before the last one.').nullish(),
   n: integer('How many are made.').nullish(),
+  input_image: some('The id of a file of the caller: every call changes this image.'),
   input_image_mask: record('Where an image is changed.').nullish(),
   model_configuration: record('Further settings of the model.').meta(isExtension).nullish(),
 };
@@ -123,24 +131,26 @@ const mcp = {
 const fileSearch = {
   data_source_ids: texts('Only these data sources of the agent.'),
   vector_store_ids: texts('Only these vector stores.'),
-  max_num_results: integer('Most passages of one search: 1 to 50.').min(1).max(50).nullish(),
+  max_num_results: integerRange(1, 50, { description: 'Most passages of one search: 1 to 50.' }).nullish(),
   filters: record(
     'Only items with these attributes, or with this `data_source_id`, `source_type`, `mime_type`, `path` or `updated_at`.',
   ).nullish(),
   ranking_options: record('How results are ranked: `score_threshold`.').nullish(),
 };
+/** A number whose upper bound is a setting: its tool checks it, and names both bounds. */
+const bounded = (description: string, minimum: number) => z.int('must be an integer').meta({ description, minimum }).nullish();
 const deepResearch = {
   budget: object('What it may spend.', {
-    subagents: integer('Most subagents.').min(1).max(32).nullish(),
-    tokens: integer('Most tokens of all subagents together.').min(1_000).nullish(),
+    subagents: bounded('Most subagents: 1 to `SUBAGENTS_MAX`.', 1),
+    tokens: bounded('Most tokens of all subagents together: 1,000 to `SUBAGENT_TOKENS_MAX`.', 1_000),
   }).nullish(),
 };
 const spreadsheet = {
-  file_id: some('The file that holds them.'),
-  file_ids: texts('The files that hold them.'),
+  file_id: some('Refused: the tool works with the files of the chat, by their names.'),
+  file_ids: texts('Refused like `file_id`.'),
 };
 
-/** A tool of the service. What else a request says of it is kept, and repeated in the response. */
+/** A tool of the service. The response repeats it as it was given; domain/completions/tool-members.ts refuses other members. */
 function serverTool<const Type extends string, Shape extends z.ZodRawShape>(
   id: string,
   type: Type,

@@ -102,6 +102,40 @@ describe("an organization's categories", () => {
   });
 });
 
+describe('the catalog of an organization', () => {
+  it('lists what listInOrgCatalog says, whatever its visibility is, as far as the caller may use it', async () => {
+    const organization = await make.organization();
+    const [owner, friend, other] = await Promise.all([1, 2, 3].map(() => make.person({ organization })));
+    if (owner === undefined || friend === undefined || other === undefined) throw new Error('no people');
+    const boss = await make.person({ organization, role: 'ADMIN' });
+    const members = { name: 'Friends', availability: 'RESTRICTED', memberEmails: friend.email };
+    const group = (await owner.post('/api/v1/groups', members)).body.id;
+    const visibilities = ['PRIVATE', 'GROUP', 'ORGANIZATION', 'ANYONE_WITH_LINK'];
+    for (const visibility of visibilities) {
+      for (const listInOrgCatalog of [true, false]) {
+        const name = `${visibility} ${listInOrgCatalog}`;
+        await make.agent({ owner, visibility, name, listInOrgCatalog, ...(visibility === 'GROUP' ? { groups: [group] } : {}) });
+      }
+    }
+    const listed = async (who: Person) => {
+      const names = (await who.get('/api/v1/ais?scope=ORGANIZATION&catalog=true')).body.data.map(
+        ({ name }: { name: string }) => name,
+      );
+      const { data } = await who.graphql('{ agents(scope: ORGANIZATION, catalog: true, first: 50) { nodes { name } } }');
+      expect(data.agents.nodes.map(({ name }: { name: string }) => name)).toEqual(names);
+      return names.toSorted();
+    };
+    const every = visibilities.map((visibility) => `${visibility} true`).toSorted();
+    expect(await listed(owner)).toEqual(every);
+    expect(await listed(boss)).toEqual(every);
+    expect(await listed(friend)).toEqual(every.filter((name) => !name.startsWith('PRIVATE')));
+    expect(await listed(other)).toEqual(['ANYONE_WITH_LINK true', 'ORGANIZATION true']);
+    expect(await listed(stranger)).toEqual([]);
+    const refused = await other.get('/api/v1/ais?scope=OWNED&catalog=true');
+    expect([refused.status, refused.body.error.param]).toEqual([400, 'catalog']);
+  });
+});
+
 describe('the approval of an organization', () => {
   const approve = (who: Person, id: string, body: object = {}) => who.post(`/api/v1/ais/${id}/approval`, body);
   const isApproved = async (id: string) => (await ann.get(`/api/v1/ais/${id}`)).body.isApprovedByOrg;
@@ -123,13 +157,13 @@ describe('the approval of an organization', () => {
     ['its options', { options: { temperature: [1] } }, false],
     ['nothing, saying the same again', { name: 'Approved', options: {} }, true],
     ['its picture, visibility and catalogs', { src: 'x', visibility: 'ORGANIZATION', listInTenantCatalog: true }, true],
-  ])('holds until somebody else changes what it was given for: %s', async (_case, change, holds) => {
+  ])('holds until what it was given for changes: %s', async (_case, change, holds) => {
     const agent = await make.agent({ owner: ann, name: 'Approved' });
     await approve(admin, agent.id);
     expect((await ann.patch(`/api/v1/ais/${agent.id}`, change)).body.isApprovedByOrg).toBe(holds);
     await approve(admin, agent.id);
     await admin.patch(`/api/v1/ais/${agent.id}`, { instructions: 'Changed by an administrator.' });
-    expect(await isApproved(agent.id)).toBe(true);
+    expect(await isApproved(agent.id)).toBe(false);
   });
 });
 

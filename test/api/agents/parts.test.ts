@@ -159,9 +159,9 @@ describe('secrets of an agent', () => {
     await ann.patch(`${base}/tools/${tool.body.id}`, { data });
     expect((await ann.get(`${base}/secrets`)).body.data).toHaveLength(1);
     // A second tool with the same name for a key gets a key of its own.
-    const twin = { name: 'weather_headers', type: 'API_FUNCTION', data: { ...apiData, authorization: 'CANARY-10' } };
+    const twin = { name: 'Weather', type: 'API_FUNCTION', data: { ...apiData, headers: { authorization: 'CANARY-10' } } };
     const other = await ann.post(`${base}/tools`, twin);
-    expect(other.body.data.authorization).toBe('{{secret:WEATHER_HEADERS_AUTHORIZATION_2}}');
+    expect(other.body.data.headers.authorization).toBe('{{secret:WEATHER_HEADERS_AUTHORIZATION_2}}');
     await ann.delete(`${base}/tools/${tool.body.id}`);
     expect((await ann.get(`${base}/secrets`)).body.data).toMatchObject([{ key: 'WEATHER_HEADERS_AUTHORIZATION_2' }]);
   });
@@ -201,12 +201,11 @@ describe('the data of a tool', () => {
     expect([reply.status, reply.body.error.param]).toEqual([400, param]);
     expect(JSON.stringify(reply.body)).not.toContain('sk-ABC');
   });
-  it('keeps the order of a schema and members it does not know', async () => {
+  it('keeps the order of a schema', async () => {
     const agent = await make.agent({ owner: ann });
     const data = {
       ...apiData,
       parameters: { type: 'object', properties: { zeta: { type: 'string' }, alpha: { type: 'string' } } },
-      'x-note': [1, { b: 1, a: 2 }],
     };
     const made = await ann.post(`/api/v1/ais/${agent.id}/tools`, { name: 'ordered', type: 'API_FUNCTION', data });
     expect(JSON.stringify(made.body.data)).toBe(JSON.stringify(data));

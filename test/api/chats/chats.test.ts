@@ -59,6 +59,7 @@ describe('a chat', () => {
     expect(chat).toEqual({
       id: expect.stringMatching(/^chat_[0-9a-z]{26}$/),
       createdAt: expect.any(String),
+      isVisibleToEditors: false,
       updatedAt: chat.createdAt,
       name: '',
       userId: ann.userId,
@@ -184,6 +185,7 @@ describe('POST /api/v1/chats/:chatId/messages', () => {
         content: 'Hello from upstream',
       },
       usage: { inputTokens: 10, outputTokens: 1, cachedTokens: 0, reasoningTokens: 0, totalTokens: 11 },
+      selection: expect.objectContaining({ provider: 'openai', model: 'test-model', fallbackChain: [] }),
     });
     const { body } = await ann.get(`/api/v1/chats/${chat.id}`);
     const { citations: _c, toolCalls: _t, runId: _r, isComplete: _i, ...shown } = body.messages[1];

@@ -74,6 +74,17 @@ describe('the command line', () => {
     expect((await asAdmin('audit list --limit 1')).out).toMatch(/createApiKey[\s\S]*More: --cursor /);
   });
 
+  it('shows in the audit log when, who, and what was done to what', async () => {
+    const cleo = await make.person({ role: 'ADMIN', email: `cleo.with.a.long.address.${Date.now()}@example.com` });
+    const agent = await make.agent({ owner: cleo });
+    await cleo.patch(`/api/v1/ais/${agent.id}`, { name: 'Renamed' });
+    const { out } = await parley('audit list --limit 3', { PARLEY_URL: service.url, PARLEY_API_KEY: cleo.key });
+    const [head = '', ...rows] = out.split('\n');
+    expect(head).toMatch(/^createdAt +who +what +targetId/);
+    expect(rows[0]).toMatch(new RegExp(`^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d  cleo\\.with\\S*…  updateAgent +${agent.id}`));
+    expect(out.split('\n').every((line) => line.length <= 100)).toBe(true);
+  });
+
   it('says what the service refused, and what it could not reach', async () => {
     const refused = await asAdmin('tenants list');
     expect([refused.code, refused.out]).toEqual([1, '']);

@@ -120,9 +120,13 @@ describe('parley sources', () => {
     expect([code, out]).toEqual([1, '1 of 3 indexed for "Folder".\n']);
     expect(err).toMatch(/empty\.md: .*empty/);
     expect(err).toMatch(/broken\.pdf: .*PDF/);
-    expect(err).toMatch(/\[Indexing {2}█*░* {2}\d\/2\]/);
+    expect(err).toMatch(/\[\S Indexing {2}█*░* {2}\d\/2\]/);
     const piped = await asAnn(`sources add ${join(scratch, 'good.md')} --agent ${agent.id}`);
-    expect(piped).toEqual({ code: 0, out: '1 of 1 indexed for "Folder".\n', err: '' });
+    expect(piped).toEqual({
+      code: 0,
+      out: '1 of 1 indexed for "Folder".\n',
+      err: expect.stringMatching(/^Indexing: 100 %, 1 of 1$/m),
+    });
     const listed = await asAnn(`sources list --agent ${agent.id}`);
     expect(listed.out).toMatch(/^name +id +status .*reason/);
     expect(listed.out.split('\n').every((line) => line.length <= 100)).toBe(true);

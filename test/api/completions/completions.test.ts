@@ -456,6 +456,28 @@ describe('completions over GraphQL', () => {
     });
   });
 
+  it('completionEvents gives the text so far on request, also asked twice, and stops at its end', async () => {
+    const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) { delta text again: text } }`;
+    const gathered = async (text: readonly string[]) => {
+      upstream.next({ text });
+      const input = { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hello' }] };
+      const results = await Array.fromAsync(ann.subscribe(query, { input }));
+      return results.map(
+        (result) => result.data.completionEvents as { delta: string | null; text: string | null; again: string | null },
+      );
+    };
+    const events = await gathered(['One ', 'two ', 'three.']);
+    let whole = '';
+    for (const { delta, text, again } of events) {
+      whole += delta ?? '';
+      expect([text, again]).toEqual([whole, whole]);
+    }
+    expect(whole).toBe('One two three.');
+    const long = await gathered(['x'.repeat(9_999), 'y', 'z', 'end']);
+    expect(long.filter(({ text }) => text !== null).at(-1)?.text).toHaveLength(10_000);
+    expect(long.at(-1)?.text).toBeNull();
+  });
+
   it('completionEvents shows it while it happens', async () => {
     upstream.next({ text: ['Hel', 'lo'] });
     const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) { sequence type delta finishReason usage { completionTokens } } }`;

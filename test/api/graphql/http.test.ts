@@ -227,5 +227,6 @@ describe('GraphiQL', () => {
     expect(reply.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(page).not.toMatch(/<(script|link)[^>]+(src|href)="https?:/);
     expect(page).toContain('GraphiQL');
+    expect(page.slice(0, 1_000)).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
   });
 });

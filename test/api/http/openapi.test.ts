@@ -5,7 +5,7 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { compileRoutes } from '../../../src/rest/compile.ts';
 import { noDeclarations } from '../../../src/rest/openapi/declarations.ts';
-import { printOpenApi } from '../../../src/rest/openapi/document.ts';
+import { printOpenApi, tagDescriptions } from '../../../src/rest/openapi/document.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import { frameRows, frameSchema, frameScopes } from '../../support/apis/rest-frame.ts';
 import { withService } from '../../support/service.ts';
@@ -95,12 +95,38 @@ describe('openapi.json', () => {
     const bare = allRoutes.filter(({ stream }) => stream !== undefined && stream.event === undefined);
     expect(bare.map(({ operationId }) => operationId)).toEqual([]);
   });
+  it('describes every operation and every tag', () => {
+    const silent = allRoutes.filter(({ description }) => (description ?? '').length < 15);
+    expect(silent.map(({ operationId }) => operationId)).toEqual([]);
+    const tags = [...new Set(allRoutes.map((row) => row.tag))];
+    expect(tags.filter((name) => tagDescriptions[name] === undefined)).toEqual([]);
+    expect(Object.keys(tagDescriptions).filter((name) => !tags.includes(name))).toEqual([]);
+  });
+  it('uses every schema, where readers look for them', () => {
+    const used = new Set<string>();
+    const pending: unknown[] = [at(printed, 'paths')];
+    const schemas = at(printed, 'components', 'schemas') as Readonly<Record<string, unknown>>;
+    for (const value of pending) {
+      if (typeof value !== 'object' || value === null) continue;
+      for (const [name, inner] of Object.entries(value)) {
+        if (name.startsWith('x-') && !Array.isArray(value)) continue;
+        const component =
+          name === '$ref' && typeof inner === 'string' ? /^#\/components\/schemas\/(.*)$/.exec(inner)?.[1] : undefined;
+        if (component === undefined) pending.push(inner);
+        else if (!used.has(component)) {
+          used.add(component);
+          pending.push(schemas[component]);
+        }
+      }
+    }
+    expect(Object.keys(schemas).filter((name) => name !== 'Error' && !used.has(name))).toEqual([]);
+  });
   it('names the scope of every operation', () => {
     const routes = compileRoutes(schema, allRoutes);
-    const told = routes.map(({ row }) => at(printed, 'paths', row.path, row.method, 'security'));
+    const told = (member: string) => routes.map(({ row }) => at(printed, 'paths', row.path, row.method, member));
+    expect(told('x-parley-scope')).toEqual(routes.map(({ scope }) => scope ?? undefined));
     // The ticket of a signed link replaces a key: `{}` says that no key is needed.
-    const orNone = (ticket: string | undefined) => (ticket === undefined ? [] : [{}]);
-    expect(told).toEqual(routes.map(({ scope, row }) => [{ apiKey: scope === null ? [] : [scope] }, ...orNone(row.ticket)]));
+    expect(told('security')).toEqual(routes.map(({ row }) => [{ apiKey: [] }, ...(row.ticket === undefined ? [] : [{}])]));
   });
 });
 

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { openSecrets } from '../../../src/engine/knowledge/connections/secrets.ts';
+import { anonymousRefusal } from '../../fixtures/upstreams/stand-in.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
@@ -28,6 +29,7 @@ const server = createServer(async (req, res) => {
     body: Buffer.concat(chunks).toString(),
     authorization: req.headers.authorization ?? '',
   });
+  if (anonymousRefusal(req) !== undefined) return void res.writeHead(403).end();
   const account = accounts[pathname];
   res.writeHead(account === undefined ? vendor.tokens.status : 200, { 'content-type': 'application/json' });
   res.end(JSON.stringify(account === undefined ? vendor.tokens.body : account()));
@@ -77,6 +79,21 @@ const callback = (query: Readonly<Record<string, string>>) =>
 const wordOf = (page: string) => /name="word" value="([^"]+)"/.exec(page)?.[1] ?? '';
 const confirm = (word: string) =>
   fetch(`${service.url}/oauth/callback`, { method: 'POST', body: new URLSearchParams({ word }), redirect: 'manual' });
+
+describe('the page that asks for the confirmation', () => {
+  it('names who is served by what nobody else can choose: e-mail, organization and tenant, escaped', async () => {
+    const { data } = await service.client().graphql('mutation { createTenant(input: { name: "Acme <Works>" }) { id } }');
+    const organization = await make.organization({ tenant: { id: data.createTenant.id } });
+    const eve = await make.person({ organization, name: 'Ann <b>Admin</b>', email: 'eve@example.com' });
+    const { url } = (await authorize({ provider: 'DRIVE_A' }, eve)).body;
+    const state = new URL(url).searchParams.get('state') ?? '';
+    const html = await (await callback({ state, code: 'c' })).text();
+    expect(html).toContain('<strong>eve@example.com</strong>');
+    expect(html).toContain('<strong>Acme &#60;Works&#62;</strong>');
+    expect(html).toContain('<strong>Ann &#60;b&#62;Admin&#60;/b&#62;</strong>');
+    expect(html).toMatch(/organization <strong>Organization \d+<\/strong>/);
+  });
+});
 
 describe('an account that is connected in the browser', () => {
   it('is stored when its person has confirmed it, with PKCE, and shown to nobody', async () => {
@@ -167,9 +184,11 @@ describe('an account that is connected in the browser', () => {
     const page = await callback({ state: denied, error: 'access_denied' });
     expect(page.status).toBe(400);
     expect(await page.text()).toContain('The access was not allowed');
-    vendor.tokens = { status: 400, body: { error: 'invalid_grant', error_description: 'CANARY' } };
-    const bad = await callback({ state: (await stateOf({ provider: 'DRIVE_A' })).get('state') ?? '', code: 'old' });
-    expect(await bad.text()).not.toContain('CANARY');
+    const description = 'The code CANARY <b>has been used</b>.';
+    vendor.tokens = { status: 400, body: { error: 'invalid_grant', error_description: description } };
+    const bad = await callback({ state: (await stateOf({ provider: 'DRIVE_A' })).get('state') ?? '', code: 'CANARY' });
+    // The words of the vendor are shown as text, without the values that the request carried.
+    expect(await bad.text()).toContain('The code … &#60;b&#62;has been used&#60;/b&#62;.');
     expect(await connectionsOf(ann)).toEqual([]);
   });
 

@@ -120,6 +120,18 @@ describe('an invalid connection is refused naming the member', () => {
     ['a token without end', '', { ...token, refreshToken: 'x'.repeat(20_001) }, 'refreshToken'],
     ['an address of another scheme', '', { ...token, baseUrl: 'file:///etc/passwd' }, 'baseUrl'],
     ['an address with a password', '', { ...token, baseUrl: 'https://a:b@example.com' }, 'baseUrl'],
+    ...['DRIVE_A', 'DRIVE_B'].map((provider): [string, string, object, string] => [
+      `an address of ${provider}, which is the operator's`,
+      '',
+      { ...token, provider },
+      'baseUrl',
+    ]),
+    [
+      'an address of a repository host',
+      '/repo-host-installations',
+      { installationId: 1, accountName: 'a', baseUrl: 'https://e.com' },
+      'baseUrl',
+    ],
     ['too many scopes', '', { ...token, scopes: Array.from({ length: 101 }, () => 's') }, 'scopes'],
     ['an installation of number 0', '/repo-host-installations', { installationId: 0, accountName: 'a' }, 'installationId'],
     ['an MCP server without address', '/mcp-servers', { name: 'a' }, 'url'],
@@ -129,4 +141,17 @@ describe('an invalid connection is refused naming the member', () => {
   ])('%s', async (_case, below, body, param) => {
     expect(await ann.post(`${path}${below}`, body)).toMatchObject({ status: 400, body: { error: { param } } });
   });
+});
+
+it('repositories are not added without the App, and the settings are named', async () => {
+  await make.installation({ owner: ann, installationId: 4712, name: 'acme' });
+  const { id } = await make.agent({ owner: ann });
+  const body = { mode: 'all', repoHostAppInstallationId: 4712 };
+  const reply = await ann.post(`/api/v1/ais/${id}/data-sources/repo-host`, body);
+  expect(reply).toMatchObject({
+    status: 400,
+    body: { error: { code: 'unsupported_value', param: 'type' } },
+  });
+  expect(reply.body.error.message).toContain('GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY');
+  expect((await ann.get(`/api/v1/ais/${id}/data-sources`)).body.data).toEqual([]);
 });

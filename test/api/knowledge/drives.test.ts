@@ -115,6 +115,64 @@ describe('a folder of Google Drive', () => {
     expect(await run(id, 4)).toMatchObject({ listedCount: 2, isComplete: true });
   });
 
+  it('leaves the pictures of a document out of its passages', async () => {
+    const picture = `data:image/png;base64,${'iVBORw0KGgo'.repeat(50_000)}`;
+    const markdown = `# Tour\n\nThe tour begins at the mill. ![][image1]\n\n[image1]: <${picture}>\n`;
+    google.add({ id: 'tour', name: 'Tour', mimeType: googleTypes.document, exports: { 'text/markdown': markdown } });
+    const id = await driveA('tour');
+    await run(id, 1);
+    const { data } = (await ann.get(`/api/v1/data-sources/${id}/knowledge`)).body;
+    expect(data).toMatchObject([{ indexStatus: 'INDEXED', documentCount: 1 }]);
+    expect(await answer('Where does the tour begin?')).not.toContain('iVBOR');
+  });
+
+  it('stays INDEXED with its error and its counts after a refresh that failed, and goes on answering', async () => {
+    google.add({ id: 'crane', name: 'crane.md', text: 'The crane lifts nine tons.' });
+    const id = await driveA('crane');
+    await run(id, 1);
+    const statistics = async () => (await ann.get(`/api/v1/data-sources/${id}/indexing-statistics`)).body;
+    const before = await statistics();
+    expect(before).toMatchObject({ doneCount: 1, failedCount: 0, totalCount: 1 });
+    google.change('crane', { text: 'The crane lifts ten tons.' });
+    const error = { code: 403, message: 'No access.', errors: [{ reason: 'insufficientFilePermissions' }] };
+    google.server.fail({ match: /files\/crane\?alt=media/, status: 403, body: { error } });
+    await refresh(id);
+    expect(await run(id, 2)).toMatchObject({ failedCount: 1 });
+    expect(await read(id)).toMatchObject({ indexStatus: 'INDEXED', indexPercentage: '100', errorCode: 'FORBIDDEN' });
+    expect(await statistics()).toEqual(before);
+    expect(await answer('What does the crane lift?')).toContain('nine tons');
+    await refresh(id);
+    await run(id, 3);
+    expect(await read(id)).toMatchObject({ indexStatus: 'INDEXED', errorCode: null });
+    expect(await answer('What does the crane lift?')).toContain('ten tons');
+  });
+
+  it('says why a file that may not be downloaded is not read, and tries it once in each run', async () => {
+    google.folder('closed');
+    google.add({ id: 'open', name: 'open.md', parents: ['closed'], text: 'The open file.' });
+    google.add({ id: 'shut', name: 'shut.md', parents: ['closed'], text: 'The shut file.', canDownload: false });
+    google.add({ id: 'lent', name: 'lent.md', parents: ['closed'], text: 'The lent file.' });
+    const error = { code: 403, message: 'Ask the owner of lent.md.', errors: [{ reason: 'insufficientFilePermissions' }] };
+    google.server.fail({ match: /files\/lent\?alt=media/, status: 403, body: { error }, times: 2 });
+    const tries = () => google.server.seen().filter((line) => line === 'GET /drive/v3/files/lent').length;
+    const id = await driveA('closed');
+    expect(await run(id, 1)).toMatchObject({ status: 'COMPLETED', skippedCount: 0, failedCount: 2 });
+    expect(tries()).toBe(1);
+    const { data } = (await ann.get(`/api/v1/data-sources/${id}/knowledge`)).body;
+    const failures = data.filter((item: { indexStatus: string }) => item.indexStatus === 'FAILED');
+    expect(failures.map((item: { uniqueId: string }) => item.uniqueId).toSorted()).toEqual(['lent', 'shut']);
+    for (const item of failures) expect(item.errorCode).toBe('FORBIDDEN');
+    expect(JSON.stringify(failures)).toContain('Ask the owner of lent.md.');
+    expect(JSON.stringify(failures)).toContain('Its owner does not let the connected account download the file.');
+    await refresh(id);
+    expect(await run(id, 2)).toMatchObject({ status: 'COMPLETED', failedCount: 2 });
+    expect(tries()).toBe(1);
+    google.change('shut', { canDownload: true });
+    await refresh(id);
+    expect(await run(id, 3)).toMatchObject({ status: 'COMPLETED', failedCount: 0 });
+    expect(await statesOf(id)).toEqual({ open: 'INDEXED', shut: 'INDEXED', lent: 'INDEXED' });
+  });
+
   it('has the failure of one item where one file is refused, and goes on with an ended token', async () => {
     google.folder('mixed');
     for (const id of ['good', 'bad']) google.add({ id, name: `${id}.md`, parents: ['mixed'], text: `The ${id} file.` });

@@ -86,12 +86,21 @@ describe('the history of a source whose content was given', () => {
     });
   });
 
-  it('shows a refresh by period as such', async () => {
+  it('shows a refresh by period as such, once in a period', async () => {
     const id = await payload();
     await run(ann, id, 1);
+    const { pool } = service.deps.storage.db;
+    await ann.patch(`/api/v1/data-sources/${id}`, { refreshPeriod: 'DAILY' });
+    await pool.query(`update knowledge_items set "lastCheckedAt" = now() - interval '9 days' where "dataSourceId" = $1`, [id]);
     const owner = { orgId: ann.orgId, tenantId: ann.tenantId };
-    await service.deps.jobs.enqueue('knowledge.refresh-source', { dataSourceId: id, isForced: false }, { owner, key: id });
+    const enqueue = () =>
+      service.deps.jobs.enqueue('knowledge.refresh-source', { dataSourceId: id, isForced: false }, { owner, key: id });
+    await enqueue();
     expect(await run(ann, id, 2)).toMatchObject({ ...whole, trigger: 'SCHEDULE', unchangedCount: 1 });
+    // As another process queues it that looked at the same time.
+    const again = { id: service.deps.newId('sourceRun'), trigger: 'SCHEDULE' } as const;
+    expect(await service.deps.storage.indexing.requeueSource(id, false, again)).toEqual([]);
+    expect((await ann.get(`/api/v1/data-sources/${id}/runs`)).body.data).toHaveLength(2);
   });
 
   it('shows the run that is going on, and that it was cancelled', async () => {

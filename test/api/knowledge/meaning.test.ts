@@ -79,6 +79,17 @@ describe.runIf(hasVectors)('with an embedding model', () => {
     expect((await search([id], 'airship')).passages).toMatchObject([{ scores: { lexical: expect.any(Number) } }]);
   });
 
+  it('a passage that only meaning finds has a place, however many passages have words of the question', async () => {
+    const ids: string[] = [];
+    for (let number = 1; number <= 12; number += 1) ids.push(await added(`Rule ${number} of the shed.`));
+    ids.push(await added('The airship lands at noon.'));
+    for (const id of ids) await served(id);
+    const { passages } = await search(ids, 'zeppelin rule shed');
+    expect(passages).toHaveLength(8);
+    expect(passages.filter(({ text }) => text.includes('airship'))).toMatchObject([{ scores: { lexical: null } }]);
+    expect(passages.map(({ score }) => score)).toEqual(passages.map(({ score }) => score).toSorted((a, b) => b - a));
+  });
+
   it('holds the filters of a search, and asks with what was said before', async () => {
     const { id: agentId } = await make.agent({ owner: ann });
     const text = await added('The airship stands in the yard.', { agentId });
@@ -94,6 +105,25 @@ describe.runIf(hasVectors)('with an embedding model', () => {
     const reply = await ann.post('/api/v1/search', { dataSourceIds: [text], query: 'Where is it?', rewrite });
     expect(reply.body).toMatchObject({ data: [{ scores: { vector: expect.any(Number) } }] });
     expect(lastQuestion('Tell me about the zeppelin\nWhere is it?')).toBeDefined();
+  });
+
+  it('charges the passages of a source to the agent that alone has it, and those of a shared one to none', async () => {
+    const who = await make.person();
+    const one = await make.agent({ owner: who });
+    const other = await make.agent({ owner: who });
+    const alone = await added('A physician visits.', { who, agentId: one.id });
+    await served(alone, who);
+    const dataTokensOf = async (agentId: string) => {
+      const { body } = await who.get('/api/v1/usage');
+      return body.aiUsages.find(({ aiId }: { aiId: string }) => aiId === agentId)?.aiDataTokensUsed ?? 0;
+    };
+    await eventually(async () => expect(await dataTokensOf(one.id)).toBeGreaterThan(0));
+    // The agent of the question is charged for it; here only passages are.
+    const owners = () => service.deps.storage.embeddings?.findSource(alone);
+    expect(await owners()).toMatchObject({ agentId: one.id });
+    expect((await who.post(`/api/v1/ais/${other.id}/data-sources`, { dataSourceId: alone })).status).toBe(200);
+    expect(await owners()).toMatchObject({ agentId: null });
+    expect(await dataTokensOf(other.id)).toBe(0);
   });
 
   it('charges passages and questions as data tokens', async () => {
@@ -191,6 +221,10 @@ describe.runIf(hasVectors)('with an embedding model', () => {
       const [row] = await sql('select error_code, error_message from source_embeddings where data_source_id = $1', [id]);
       expect(row).toMatchObject({ error_code: 'LIMIT_REACHED', error_message: expect.stringContaining('may use 1 tokens') });
     });
+    const vectors = { missingCount: 1, errorCode: 'LIMIT_REACHED', errorMessage: expect.stringContaining('may use 1 tokens') };
+    expect((await who.get(`/api/v1/data-sources/${id}`)).body).toMatchObject({ indexStatus: 'INDEXED', vectors });
+    const listed = (await who.get(`/api/v1/ais/${agentId}/data-sources`)).body.data;
+    expect(listed).toMatchObject([{ id, vectors }]);
     expect((await search([id], 'medic', who)).passages).toHaveLength(1);
     await limit(null);
     await served(id, who);

@@ -1,12 +1,13 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { GitHub } from '../../fixtures/upstreams/github.ts';
 import { eventually } from '../../support/eventually.ts';
+import { connectedSources } from '../../support/knowledge/connected.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
 const host = await GitHub.start();
 afterAll(() => host.close());
-const { make } = await withService('plain', {
+const { make, service } = await withService('plain', {
   env: {
     GITHUB_API_URL: host.url,
     GITHUB_APP_ID: host.appId,
@@ -23,6 +24,7 @@ beforeEach(async () => {
   host.requests.length = 0;
   host.treeMax = 100_000;
   host.isInstalled = true;
+  host.isSuspended = false;
   ann = await make.person();
   aiId = (await make.agent({ owner: ann })).id;
   await make.installation({ owner: ann, installationId: host.installationId, name: 'acme' });
@@ -134,6 +136,39 @@ describe('a source at a repository host', () => {
     expect(lines(await cited('How often does the watchdog bark, in minutes?')).last).toBe(503);
   });
 
+  it('reads a changed file of a large repository anew, and keeps no content that it does not use', async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 25 }, (_, index) => [`notes/${index}.md`, `Number ${index} is old.\n`]),
+    );
+    const repository = host.add(17, 'acme/large', files);
+    const id = await added({ mode: 'repos', repos: ['acme/large'] });
+    await run(id, 1);
+    repository.files.set('notes/3.md', 'Number 3 is new.\n');
+    await refresh(id);
+    expect(await run(id, 2)).toMatchObject({ changedCount: 1, failedCount: 0 });
+    const { texts } = connectedSources(service);
+    expect((await texts(id))['17:notes/3.md']).toContain('Number 3 is new.');
+    const blobs = await service.deps.storage.db.pool.query(
+      `select "contentBlobKey" as key, "isContentStoredExternally" as external from knowledge_items
+       where "dataSourceId" = $1 and "uniqueId" = '17:notes/3.md'`,
+      [id],
+    );
+    expect(blobs.rows).toEqual([{ key: null, external: true }]);
+  });
+
+  it('loses more than half of a repository once a second listing of the same commit agrees', async () => {
+    const files = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`${index}.md`, `Number ${index}.\n`]));
+    const repository = host.add(18, 'acme/pruned', files);
+    const id = await added({ mode: 'repos', repos: ['acme/pruned'] });
+    await run(id, 1);
+    for (let index = 1; index < 9; index += 1) repository.files.delete(`${index}.md`);
+    await refresh(id);
+    expect(await run(id, 2)).toMatchObject({ removedCount: 0, heldCount: 8 });
+    await refresh(id);
+    expect(await run(id, 3)).toMatchObject({ removedCount: 8, unchangedCount: 1 });
+    expect((await itemsOf(id)).map(({ uniqueId }) => uniqueId)).toEqual(['18:0.md']);
+  });
+
   it('takes many files from one archive, fetched without the token', async () => {
     const files = Object.fromEntries(
       Array.from({ length: 60 }, (_, index) => [`notes/${index}.md`, `# Note ${index}\n\nNumber ${index}.\n`]),
@@ -195,6 +230,28 @@ describe('a source at a repository host', () => {
     await refresh(id);
     expect(await run(id, 4)).toMatchObject({ status: 'FAILED', errorCode: 'NOT_FOUND' });
     expect((await itemsOf(id)).length).toBe(1);
+  });
+
+  it('tells a suspended App from every other refusal, in the words of the host', async () => {
+    host.add(16, 'acme/closed', { 'a.md': 'Alpha.' });
+    const id = await added({ mode: 'repos', repos: ['acme/closed'] });
+    await run(id, 1);
+    host.expireTokens();
+    host.isSuspended = true;
+    await refresh(id);
+    expect(await run(id, 2)).toMatchObject({ status: 'FAILED', errorCode: 'AUTH' });
+    expect((await read(id)).errorMessage).toMatch(/is suspended: allow it again.*"This installation has been suspended"$/);
+    host.isSuspended = false;
+    const words =
+      'Although you appear to have the correct authorization credentials, the `acme` organization has an IP allow list enabled';
+    host.faults.add({ match: /access_tokens/, status: 403, body: { message: words } });
+    await refresh(id);
+    expect(await run(id, 3)).toMatchObject({ status: 'FAILED', errorCode: 'FORBIDDEN' });
+    const { errorMessage } = await read(id);
+    expect(errorMessage).toContain(words);
+    expect(errorMessage).not.toContain('suspended');
+    await refresh(id);
+    expect(await run(id, 4)).toMatchObject({ status: 'COMPLETED' });
   });
 
   it('loses the files of a repository that is gone from a complete list', async () => {

@@ -101,6 +101,37 @@ const textsOf = async (id: string) =>
     )
   ).rows.map(({ text }) => text.trim());
 
+describe('the schedule of a source', () => {
+  it('makes one run in a period, by the listing alone, however many processes look', async () => {
+    const ann = await make.person();
+    const id = await source(ann);
+    const library = new Library();
+    library.documents.set('a', 'a one');
+    await sync(id, library);
+    await settled(ann, id);
+    const { indexing, syncing, db } = service.deps.storage;
+    await db.pool.query(
+      `with old as (update knowledge_items set "lastCheckedAt" = now() - interval '9 days' where "dataSourceId" = $1)
+       update data_sources set "refreshPeriod" = 'DAILY', "lastSyncedAt" = now() - interval '9 days' where id = $1`,
+      [id],
+    );
+    expect((await indexing.findDue()).map((due) => due.id)).not.toContain(id);
+    expect((await syncing.findDue()).map((due) => due.id)).toContain(id);
+    library.between = async () => {
+      // A second process that found it due at the same time: no run follows for it.
+      expect(await sync(id, library, { trigger: 'SCHEDULE', owner: 'other' })).toEqual({ kind: 'done' });
+    };
+    await sync(id, library, { trigger: 'SCHEDULE' });
+    expect(await settled(ann, id)).toMatchObject({ trigger: 'SCHEDULE', status: 'COMPLETED' });
+    await sync(id, library, { trigger: 'SCHEDULE', owner: 'third' });
+    expect(await syncing.closeEnded(id)).toEqual([]);
+    expect(await runsOf(ann, id)).toHaveLength(2);
+    const { rows } = await db.pool.query('select "isSyncWanted" as wanted from data_sources where id = $1', [id]);
+    expect(rows).toEqual([{ wanted: false }]);
+    await db.pool.query(`update data_sources set "refreshPeriod" = 'NEVER' where id = $1`, [id]);
+  });
+});
+
 describe('a run of a source', () => {
   it('indexes what is new, then only what changed, and removes what is gone', async () => {
     const ann = await make.person();
@@ -118,7 +149,9 @@ describe('a run of a source', () => {
     expect(await read(ann, id)).toMatchObject({ indexStatus: 'INDEXED', indexPercentage: '100', errorCode: null });
     expect(await textsOf(id)).toEqual(['a one', 'b one', 'c one', 'd one', 'e one']);
     const before = await itemsOf(ann, id);
-    expect(before[0]).toMatchObject({ uniqueId: 'a', originalContent: { contentUrl: 'https://library.example/a' } });
+    expect(before.find((item: { uniqueId: string }) => item.uniqueId === 'a')).toMatchObject({
+      originalContent: { contentUrl: 'https://library.example/a' },
+    });
 
     library.documents.set('b', 'b two');
     library.documents.delete('d');
@@ -134,7 +167,9 @@ describe('a run of a source', () => {
     expect(await textsOf(id)).toEqual(['a one', 'b two', 'c one', 'e one', 'f one']);
     const after = await itemsOf(ann, id);
     expect(after.map((item: { uniqueId: string }) => item.uniqueId).toSorted()).toEqual(['a', 'b', 'c', 'e', 'f']);
-    expect(after.find((item: { uniqueId: string }) => item.uniqueId === 'a').id).toBe(before[0].id);
+    expect(after.find((item: { uniqueId: string }) => item.uniqueId === 'a').id).toBe(
+      before.find((item: { uniqueId: string }) => item.uniqueId === 'a').id,
+    );
     expect((await ann.get(`/api/v1/data-sources/${id}/indexing-statistics`)).body).toMatchObject({ doneCount: 5, totalCount: 5 });
   });
 
@@ -260,6 +295,20 @@ describe('a run of a source', () => {
       return found;
     });
     expect(runs.at(-1)).toMatchObject({ status: 'COMPLETED', addedCount: 3 });
+  });
+
+  it('that lists nothing ends FAILED with the reason, and the next one may find something', async () => {
+    const ann = await make.person();
+    const id = await source(ann);
+    const library = new Library();
+    await sync(id, library);
+    expect(await settled(ann, id)).toMatchObject({ status: 'FAILED', errorCode: 'NOTHING_LEFT', listedCount: 0 });
+    const reason = { errorCode: 'NOTHING_LEFT', errorMessage: expect.stringContaining('no document') };
+    expect(await read(ann, id)).toMatchObject({ indexStatus: 'FAILED', ...reason });
+    library.documents.set('a', 'a one');
+    await sync(id, library);
+    expect(await settled(ann, id)).toMatchObject({ status: 'COMPLETED', addedCount: 1 });
+    expect(await read(ann, id)).toMatchObject({ indexStatus: 'INDEXED', errorCode: null });
   });
 
   it('ends FAILED with the reason, and what is indexed goes on answering', async () => {

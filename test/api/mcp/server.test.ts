@@ -78,7 +78,8 @@ describe('/mcp', () => {
     expect(first.tools).toHaveLength(50);
     expect(second.nextCursor).toBeUndefined();
     expect(new Set(names).size).toBe(53);
-    expect(names.slice(1, 4)).toEqual(['ask_same', 'ask_same_2', 'ask_same_3']);
+    expect(names[1]).toBe('ask_same');
+    for (const name of names.slice(2)) expect(name).toMatch(/^ask_same_[0-9a-z]{6}$/);
     await expect(client.listTools({ cursor: 'x' })).rejects.toThrow('cursor');
   });
 
@@ -214,7 +215,7 @@ describe('/mcp refuses', () => {
     const client = await connect(reader);
     expect((await client.listTools()).tools).toEqual([]);
     expect((await client.listResources()).resources).toHaveLength(1);
-    await expect(ask(client, { question: 'Hi' })).rejects.toThrow('There is no tool');
+    await expect(ask(client, { question: 'Hi' })).rejects.toThrow('CHATS:WRITE');
     const writer = await make.withKey(ann, { scopes: ['CHATS:WRITE'] });
     const blind = await connect(writer);
     expect((await blind.listTools()).tools).toEqual([]);

@@ -78,6 +78,38 @@ describe.skipIf(!hasBrowser())('GraphiQL in Chromium', () => {
     await waitForStatus(page, 'Enter a key');
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
   });
+  it('opens the same five tabs again after a visit that changed nothing', async () => {
+    const { page } = await openPage(`${service.url}/graphql`);
+    const names = () => page.$$eval('.graphiql-tab-button', (tabs) => tabs.map((tab) => tab.textContent?.trim() ?? ''));
+    await page.waitForSelector('.graphiql-tab-button');
+    const before = await names();
+    expect(before).toHaveLength(5);
+    // Tabs are stored a moment after they were shown.
+    await page.waitForFunction(() => localStorage.getItem('graphiql:tabState') !== null);
+    await page.reload();
+    await page.waitForSelector('.graphiql-tab-button');
+    expect(await names()).toEqual(before);
+  });
+  it('shows the growing text on a phone, below the document, and nothing beside the window', async () => {
+    const { page } = await openPage(`${service.url}/graphql`);
+    await page.setViewport({ width: 390, height: 844, isMobile: true, hasTouch: true });
+    await enterKey(page, service.adminKey);
+    await waitForStatus(page, accepted);
+    await page.evaluate(() => document.querySelectorAll<HTMLElement>('.graphiql-tab-button')[2]?.click());
+    await page.waitForFunction(
+      () => document.querySelectorAll('.graphiql-tab')[2]?.classList.contains('graphiql-tab-active') === true,
+    );
+    // A word of the answer itself; the page writes its spaces in other signs.
+    expect(await answerOf(page, 'conversation')).toContain('"text"');
+    const { width, response, editor } = await page.evaluate(() => ({
+      width: document.documentElement.scrollWidth,
+      response: document.querySelector('.graphiql-response')?.getBoundingClientRect().toJSON(),
+      editor: document.querySelector('.graphiql-editors')?.getBoundingClientRect().toJSON(),
+    }));
+    expect(width).toBeLessThanOrEqual(390);
+    expect(response.top).toBeGreaterThanOrEqual(editor.bottom - 1);
+    expect(response.width).toBeGreaterThan(250);
+  });
   it('opens with five examples, each of which runs', async () => {
     const { page } = await openPage(`${service.url}/graphql`);
     await enterKey(page, service.adminKey);

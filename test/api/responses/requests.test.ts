@@ -70,7 +70,8 @@ describe('names of functions', () => {
     ['CLIENT_FUNCTION', true],
   ])('must not be those of the tools of the agent (%s, nested as in completions: %s)', async (type, isNested) => {
     const agent = await make.agent({ owner: ann });
-    const data = { description: 'Looks it up', method: 'GET', url: 'https://example.com/', parameters: { type: 'object' } };
+    const call = type === 'API_FUNCTION' ? { method: 'GET', url: 'https://example.com/' } : {};
+    const data = { description: 'Looks it up', ...call, parameters: { type: 'object' } };
     expect((await ann.post(`/api/v1/ais/${agent.id}/tools`, { name: 'look_up', type, data })).status).toBe(200);
     const own = { name: 'look_up', parameters: { type: 'object' } };
     const tools = [
@@ -120,7 +121,7 @@ describe('the user inputs of an agent', () => {
 describe('tools of the service', () => {
   const good = [
     { type: 'python', container: { type: 'auto' } },
-    { type: 'deep_research', what_nobody_knows: { kept: true } },
+    { type: 'deep_research', budget: { subagents: 2 } },
   ];
 
   it('are accepted with their members and repeated unchanged', async () => {
@@ -130,8 +131,9 @@ describe('tools of the service', () => {
 
   it('are repeated without the credentials of the server of a tool', async () => {
     const secrets = { authorization: 'CANARY-1', headers: { 'x-api-key': 'CANARY-2' } };
-    const { body } = await create({ tools: [{ type: 'deep_research', ...secrets }] });
-    expect(body.tools).toEqual([{ type: 'deep_research' }]);
+    const server = { type: 'mcp', server_label: 'desk', server_url: 'https://mcp.invalid/mcp' };
+    const { body } = await create({ tools: [{ ...server, ...secrets }] });
+    expect(body.tools).toEqual([server]);
   });
 
   it.each<[object, string, string]>([

@@ -43,9 +43,11 @@ const surfaces: Readonly<Record<string, (decision: Decision) => Promise<string>>
   async chats({ status, output = '' }) {
     const chat = await make.chat({ owner: ann, agentId });
     const asked = await ann.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'Order tea' });
-    expect(asked.body.toolCalls).toEqual([{ id: 'call_1', name: 'order', arguments: '{"item":"tea"}', approval: true }]);
+    expect(asked.body.toolCalls).toEqual([
+      { id: expect.stringMatching(/^mcpr_/), name: 'order', arguments: '{"item":"tea"}', approval: true },
+    ]);
     expect(ordered()).toEqual([]);
-    const outputs = [{ toolCallId: 'call_1', status, output }];
+    const outputs = [{ toolCallId: asked.body.toolCalls[0].id, status, output }];
     const { body } = await ann.post(`/api/v1/chats/${chat.id}/tool-outputs`, {
       systemMessageId: asked.body.systemMessageId,
       outputs,
@@ -57,11 +59,11 @@ const surfaces: Readonly<Record<string, (decision: Decision) => Promise<string>>
     const asked = await ann.post('/api/v1/chat/completions', { model: agentId, messages: [user] });
     const [choice] = asked.body.choices;
     expect(choice.finish_reason).toBe('tool_calls');
-    expect(choice.message.tool_calls).toMatchObject([{ id: 'call_1', approval: true, function: { name: 'order' } }]);
+    expect(choice.message.tool_calls).toMatchObject([{ approval: true, function: { name: 'order' } }]);
     expect(ordered()).toEqual([]);
     const answer = {
       role: 'tool',
-      tool_call_id: 'call_1',
+      tool_call_id: choice.message.tool_calls[0].id,
       content: JSON.stringify({ status, ...(output === '' ? {} : { output }) }),
     };
     const { body } = await ann.post('/api/v1/chat/completions', { model: agentId, messages: [user, choice.message, answer] });
@@ -69,9 +71,17 @@ const surfaces: Readonly<Record<string, (decision: Decision) => Promise<string>>
   },
   async 'responses, stored'({ status, output = '' }) {
     const asked = await ann.post('/api/v2/responses', { model: agentId, input: 'Order tea' });
-    expect(asked.body.output).toMatchObject([{ type: 'function_call', call_id: 'call_1', name: 'order', approval: true }]);
+    expect(asked.body.output).toEqual([
+      {
+        id: expect.any(String),
+        type: 'mcp_approval_request',
+        server_label: 'parley',
+        name: 'order',
+        arguments: '{"item":"tea"}',
+      },
+    ]);
     expect(ordered()).toEqual([]);
-    const input = [{ type: 'function_call_output', call_id: 'call_1', status, output }];
+    const input = [{ type: 'function_call_output', call_id: asked.body.output[0].id, status, output }];
     const { body } = await ann.post('/api/v2/responses', { model: agentId, previous_response_id: asked.body.id, input });
     return textOf(body.output);
   },
@@ -80,7 +90,7 @@ const surfaces: Readonly<Record<string, (decision: Decision) => Promise<string>>
     const input = [
       { role: 'user', content: 'Order tea' },
       ...asked.body.output,
-      { type: 'function_call_output', call_id: 'call_1', status, output },
+      { type: 'function_call_output', call_id: asked.body.output[0].id, status, output },
     ];
     const { body } = await ann.post('/api/v2/responses', { model: agentId, input, store: false });
     return textOf(body.output);
@@ -109,7 +119,7 @@ describe.each(Object.entries(surfaces))('%s', (_name, walk) => {
 it('keeps the history of an approved call in a form that providers take', async () => {
   const chat = await make.chat({ owner: ann, agentId });
   const asked = await ann.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'Order tea' });
-  const outputs = [{ toolCallId: 'call_1', status: 'success', output: '' }];
+  const outputs = [{ toolCallId: asked.body.toolCalls[0].id, status: 'success', output: '' }];
   await ann.post(`/api/v1/chats/${chat.id}/tool-outputs`, { systemMessageId: asked.body.systemMessageId, outputs });
   upstream.next({ text: 'You are welcome.' });
   await ann.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'Thanks' });
@@ -128,13 +138,13 @@ it('streams the waiting call on chats as tool.call with its mark', async () => {
   const chat = await make.chat({ owner: ann, agentId });
   const frames = await ann.stream(`/api/v1/chats/${chat.id}/messages`, { prompt: 'Order tea' });
   const call = frames.find(({ event }) => event === 'tool.call');
-  expect(JSON.parse(call?.data ?? '{}')).toMatchObject({ toolCalls: [{ id: 'call_1', name: 'order', approval: true }] });
+  expect(JSON.parse(call?.data ?? '{}')).toMatchObject({ toolCalls: [{ name: 'order', approval: true }] });
 });
 
 it('refuses the output "error" for a call that runs in the service', async () => {
   const chat = await make.chat({ owner: ann, agentId });
   const asked = await ann.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'Order tea' });
-  const outputs = [{ toolCallId: 'call_1', status: 'error', output: 'no' }];
+  const outputs = [{ toolCallId: asked.body.toolCalls[0].id, status: 'error', output: 'no' }];
   const { status, body } = await ann.post(`/api/v1/chats/${chat.id}/tool-outputs`, {
     systemMessageId: asked.body.systemMessageId,
     outputs,

@@ -183,7 +183,7 @@ it.each([
 
 describe('the knowledge of a subagent', () => {
   it('is what the sources of the agent hold, asked with its own question, and nothing else', async () => {
-    const agent = await make.agent({ owner: ann, instructions: 'INNER RULES: be brief.' });
+    const agent = await make.agent({ owner: ann, instructions: 'INNER RULES: be brief.', intermediateStepsVisible: true });
     const other = await make.agent({ owner: ann });
     const stranger = await make.person();
     const foreign = await make.agent({ owner: stranger });
@@ -395,7 +395,7 @@ describe('other APIs', () => {
   });
 
   it('a chat shows the tool, and stays as it is', async () => {
-    const agent = await make.agent({ owner: ann });
+    const agent = await make.agent({ owner: ann, intermediateStepsVisible: true });
     const chat = await make.chat({ owner: ann, agentId: agent.id });
     const frames = await ann.stream(`/api/v1/chats/${chat.id}/messages`, { prompt: 'Find out', tools, stream: true });
     const shown = frames.map(({ data }) => JSON.parse(data));

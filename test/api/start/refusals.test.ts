@@ -99,6 +99,29 @@ describe('a start with settings that cannot be used', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
+  it('tells of a variable that was meant as a setting, refused or not, and of none beside', async () => {
+    const usual = {
+      HOSTNAME: 'h',
+      OPENAI_API_BASE: 'x',
+      AWS_PROFILE: 'x',
+      LOGLEVEL: 'info',
+      GITHUB_TOKEN: 'x',
+      PARLEY_PORT: 'tcp://10.0.0.1:4000',
+    };
+    const env = { ...usual, DATA_DIR: join(folder, 'data'), OPENAI_APIKEY: canary, RUN_TIMEOUT: '5' };
+    const parley = startProcess(env);
+    await parley.url();
+    const told = parley.output().match(/\w+ is no setting; did you mean \w+\?/g);
+    expect(told).toEqual([
+      'OPENAI_APIKEY is no setting; did you mean OPENAI_API_KEY?',
+      'RUN_TIMEOUT is no setting; did you mean RUN_TIMEOUT_MS?',
+    ]);
+    expect(parley.output()).not.toContain(canary);
+    const output = await refusal({ OPENAI_APIKEY: canary, DEFAULT_MODEL: 'openai/some-model', DATA_DIR: join(folder, 'other') });
+    expect(output).toMatch(/DEFAULT_MODEL must be/);
+    expect(output).toContain('OPENAI_APIKEY is no setting; did you mean OPENAI_API_KEY?');
+  });
+
   it('takes a variable without a text for one that is not set', async () => {
     const parley = startProcess({
       DATA_DIR: join(folder, 'data'),
@@ -179,6 +202,15 @@ describe('parley doctor', () => {
     expect(out).not.toContain(canary);
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('tells of variables that were meant as a setting, as something to look at', async () => {
+    const { code, found } = await findings({ OPENAI_APIKEY: canary, HOSTNAME: 'here' });
+    const mistyped = found.filter(({ message }) => message.includes('no setting'));
+    expect(mistyped).toEqual([
+      { check: 'settings', level: 'warning', message: 'OPENAI_APIKEY is no setting.', advice: 'Did you mean OPENAI_API_KEY?' },
+    ]);
+    expect(code).toBe(0);
   });
 
   it('makes no folder that is not there', async () => {

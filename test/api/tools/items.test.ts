@@ -16,7 +16,7 @@ let agentId: string;
 
 beforeAll(async () => {
   ann = await make.person();
-  agentId = (await make.agent({ owner: ann, modelId: 'openai/test-model' })).id;
+  agentId = (await make.agent({ owner: ann, modelId: 'openai/test-model', intermediateStepsVisible: true })).id;
   const data = { repair: 'A repair costs 15 euros.' };
   await indexed(ann, (await make.apiDataSource({ owner: ann, agentId, name: 'Prices', data })).id);
 });

@@ -6,7 +6,7 @@ import { withService } from '../../support/service.ts';
 import { callsOf } from '../authorization/calls.ts';
 import { outcomeOf } from '../authorization/relations.ts';
 import { type Line, table } from '../authorization/table.ts';
-import { type Setting, World } from '../authorization/world.ts';
+import { type Setting, World, worldEnv } from '../authorization/world.ts';
 import { Numbered } from './numbered.ts';
 import { entryFails, Probe } from './probe.ts';
 
@@ -18,7 +18,7 @@ const mutations = callsOf(schema, []).filter(({ operation }) => operation.starts
 const nameOf = (operation: string) => operation.slice('Mutation.'.length);
 const audited = mutations.filter(({ operation }) => !unauditedOperations.has(nameOf(operation)));
 
-const { service, upstream } = await withService('web', { env: { EMBEDDING_MODEL: 'openai/embed' } });
+const { service, upstream } = await withService('web', { env: { ...worldEnv, EMBEDDING_MODEL: 'openai/embed' } });
 let setting: Setting;
 let probe: Probe;
 let people: { readonly owner: Person; readonly orgAdmin: Person; readonly instanceKey: Person };

@@ -9,7 +9,7 @@ import { withService } from '../../support/service.ts';
 import { type Answer, callsOf, operationsOf } from './calls.ts';
 import { isStanding, type Outcome, outcomeOf, type Principal, principals, visibilitiesOf } from './relations.ts';
 import { type Line, table } from './table.ts';
-import { type Setting, World } from './world.ts';
+import { type Setting, World, worldEnv } from './world.ts';
 
 // Every operation, on both faces, for everybody, at every visibility: what table.ts promises. Nothing here names an operation.
 // Who may not is refused at every visibility of a root field; who may is let in at the strictest, since each call that works needs things of its
@@ -18,7 +18,7 @@ import { type Setting, World } from './world.ts';
 const schema = buildSchema();
 const calls = callsOf(schema, allRoutes);
 
-const { service } = await withService('web');
+const { service } = await withService('web', { env: worldEnv });
 let world: World;
 let people: Awaited<ReturnType<World['people']>>;
 let settings: Readonly<Record<Setting['visibility'], Setting>>;

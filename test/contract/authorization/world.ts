@@ -359,6 +359,9 @@ export class World {
   }
 }
 
+/** Settings without which some operations are refused for everybody. */
+export const worldEnv = { GITHUB_APP_ID: '1', GITHUB_APP_PRIVATE_KEY: 'unused.pem' };
+
 export const toolData = {
   description: 'Tells the weather of a city',
   parameters: { type: 'object', properties: { city: { type: 'string' } } },

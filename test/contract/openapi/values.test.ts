@@ -109,7 +109,9 @@ function responseBody(members: Json): Json {
   return { model: agentId, store: false, ...members, tools, input };
 }
 function completionBody(members: Json): Json {
-  const given = members.tools?.map((tool: Json) => ({ function: { name: 'sample' }, ...tool }));
+  const given = members.tools?.map((tool: Json) =>
+    serverTools.includes(tool.type) ? tool : { function: { name: 'sample' }, ...tool },
+  );
   const every = [{ type: 'function', function: { name: 'sample' } }, ...serverTools.map((type: string) => ({ type }))];
   const tools = (given ?? every).map(whole);
   const messages = members.messages.map((message: Json) => {
@@ -135,9 +137,11 @@ describe.each(apis)('%s', (path, sites) => {
   it('has members that take certain values only', () => {
     expect(places.length).toBeGreaterThan(5);
   });
-  // Messages of the role tool need the call that they answer, parts with an id a file; other tests send them.
+  // Messages of the role tool need the call that they answer, answers to approvals a call that waits, parts with an id a file; other tests send them.
   const needsMore = (place: string, value: string) =>
-    (place === 'messages[0].role' && value === 'tool') || (place === 'messages[0].content[0].type' && value === 'id');
+    (place === 'input[0].type' && value === 'mcp_approval_response') ||
+    (place === 'messages[0].role' && value === 'tool') ||
+    (place === 'messages[0].content[0].type' && value === 'id');
 
   it.each(places)('%s takes what is described, and nothing else', async (place, same) => {
     for (const { values, within, isUnserved } of same) {

@@ -66,10 +66,10 @@ const bundleOf = (...paths: readonly string[]) => ({
 });
 const importing = (ann: TestClient, ...paths: readonly string[]) =>
   ann.post('/api/v1/ais/import', { bundle: bundleOf(...paths) });
-/** Files below the blob folder, complete and incomplete. */
+/** Files below the blob folder, complete and incomplete, without the note of the database that they belong to. */
 const blobFiles = async () =>
   (await readdir(join(place.env.DATA_DIR ?? '', 'blobs'), { recursive: true, withFileTypes: true }).catch(() => [])).filter(
-    (entry) => entry.isFile(),
+    (entry) => entry.isFile() && entry.name !== '.parley-installation',
   );
 const residentMb = async (pid: number) => {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');

@@ -73,9 +73,9 @@ describe('a document that misbehaves', () => {
       expect((await extract('Hello.')).text).toBe('Hello.');
     },
   );
-  it('that ends its process twice is reported as worth another try', async () => {
+  it('that ends its process twice is not read a third time', async () => {
     extractor = createExtractor({ entry: misbehaving });
-    await expect(extract('exit')).rejects.toMatchObject({ code: 'UNAVAILABLE', isRetryable: true });
+    await expect(extract('exit')).rejects.toMatchObject({ code: 'CRASHED', isRetryable: false });
     expect((await extract('Hello.')).text).toBe('Hello.');
   });
   it('finds no secrets, no files, no network and no way out in its process', async () => {

@@ -158,7 +158,7 @@ it('tokens that were used before the kill count: what they do not cover stays op
   expect(response.status).toBe('completed');
   expect(read()[0]).toContain('Red it is');
   expect(read()[0]).toMatch(/What is green\?\n\(Not researched: the tokens of the research are used up/);
-  expect(read().at(-1)).toMatch(/Error: the tokens of the research are used up/);
+  expect(read().at(-1)).toMatch(/^## [^\n]*\n\(Not researched: the tokens of the research are used up/);
 });
 
 it('subagents and calls of before the kill count', async () => {
@@ -171,5 +171,5 @@ it('subagents and calls of before the kill count', async () => {
   const { response, completed } = await ended(id);
   expect(response.status).toBe('completed');
   expect(completed.map(({ status }) => status)).toEqual(['completed', 'completed']);
-  expect(read().at(-1)).toContain('Error: the budget of the research allows no further subagent');
+  expect(read().at(-1)).toContain('(Not researched: the budget of the research allows no further subagent');
 });

@@ -66,6 +66,48 @@ describe('a process that is killed while it answers', () => {
     ]);
   });
 
+  it('leaves a question that says why it has no answer, and is asked again by one call', async () => {
+    upstream.next({ text: ['Half', ' of it', ' never'], chunkDelayMs: 150, hangAtByte: 700 }, { text: 'The whole answer' });
+    const first = await world.launch();
+    const chatId = await newChat(first.ann);
+    const [started] = await sendUntil(first.ann, chatId, 'message.delta');
+    await first.parley.kill('SIGKILL');
+
+    const ann = await world.recover();
+    const runId = started?.data.runId;
+    await allFrames(ann, chatId, runId);
+    const error = { code: 'SERVER_ERROR', message: 'The answer was interrupted and could not be continued' };
+    const [question] = (await ann.get(`/api/v1/chats/${chatId}`)).body.messages;
+    expect(question).toMatchObject({ content: 'Hi', runId, error });
+    const query = '{ chat(id: $id) { messages { role error { code } } } run(id: $run) { status error { code message } } }';
+    const graphql = await ann.post('/graphql', {
+      query: `query ($id: ID!, $run: ID!) ${query}`,
+      variables: { id: chatId, run: runId },
+    });
+    expect(graphql.body.data).toMatchObject({
+      run: { status: 'failed', error },
+      chat: { messages: [{ error: { code: error.code } }, {}] },
+    });
+    const exported = await ann.fetch('GET', `/api/v1/chats/${chatId}/export`, undefined, {});
+    expect(await exported.text()).toContain(`Not answered: ${error.message}`);
+
+    const again = await ann.post(`/api/v1/chats/${chatId}/runs/${runId}/retry`, {});
+    expect(again).toMatchObject({ status: 200, body: { chatId, status: 'in_progress', modelId: 'openai/test-model' } });
+    const frames = await allFrames(ann, chatId, again.body.id);
+    expect(frames.at(-2)?.event).toBe('run.completed');
+    expect((await ann.get(`/api/v1/chats/${chatId}`)).body.messages).toMatchObject([
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', isComplete: false },
+      { role: 'assistant', content: 'The whole answer', isComplete: true },
+    ]);
+    // The model read what was said before, and a user's turn last.
+    const asked = upstream.requests.at(-1)?.body?.messages as readonly { readonly role: string; readonly content: string }[];
+    expect(asked.map(({ role }) => role).slice(-3)).toEqual(['user', 'assistant', 'user']);
+    // The chat went on: there is nothing to ask again.
+    expect((await ann.post(`/api/v1/chats/${chatId}/runs/${runId}/retry`, {})).status).toBe(409);
+    expect((await ann.post(`/api/v1/chats/${chatId}/runs/${again.body.id}/retry`, {})).status).toBe(409);
+  });
+
   it('has its run restarted when there was no output yet', async () => {
     upstream.next({ gate: never }, { text: 'Here I am' });
     const first = await world.launch();

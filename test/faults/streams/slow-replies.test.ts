@@ -5,6 +5,7 @@ import { RawClient } from '../../support/apis/raw-request.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeFor, type Person } from '../../support/make.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { startUpstream } from '../../support/upstream.ts';
 
 const MiB = 1024 * 1024;
 /** More than the machine buffers for both ends of a connection. */
@@ -177,6 +178,31 @@ describe('of a service with long time limits', () => {
     for (const client of clients) client.leave();
     clients = [];
     await eventually(async () => expect((await ann.get(list)).status).toBe(200));
+  });
+});
+
+describe('of replies that may not be refused, because asking again would do their work twice', () => {
+  it('too many unread bytes end those whose clients read nothing, long before they count as stalled', async () => {
+    const upstream = await startUpstream();
+    const answerChars = 12 * MiB;
+    upstream.otherwise({ text: 'x'.repeat(answerChars) });
+    const env = {
+      ...{ OPENAI_BASE_URL: upstream.url, SSE_STALL_TIMEOUT_MS: '600000', REPLIES_UNSENT_MAX_BYTES: String(16 * MiB) },
+      ...{ ANSWER_MAX_CHARS: String(2 * answerChars), MODEL_BODY_MAX_BYTES: String(4 * answerChars) },
+    };
+    const service = await startService({ env });
+    const body = JSON.stringify({ model: 'openai/test-model', messages: [{ role: 'user', content: 'Hi' }] });
+    const head = `POST /api/v1/chat/completions HTTP/1.1\r\nhost: parley\r\nauthorization: Bearer ${service.adminKey}\r\n`;
+    const request = `${head}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    const clients = Array.from({ length: 4 }, () => unread(service, request));
+    await eventually(() => expect(upstream.requests.filter(({ method }) => method === 'POST')).toHaveLength(4));
+    await eventually(async () => expect(await unsentBytes(service)).toBeGreaterThan(0));
+    await eventually(async () => expect(await unsentBytes(service)).toBeLessThanOrEqual(8 * MiB));
+    // Who reads is answered meanwhile.
+    expect((await service.client().get('/api/v1/models')).status).toBe(200);
+    for (const client of clients) client.leave();
+    await service.close();
+    await upstream.close();
   });
 });
 

@@ -22,7 +22,14 @@ class EndlessUpstream {
   open = 0;
   saidBytes = 0;
   private readonly server: Server;
-  private readonly piece = Buffer.from(`data: {"choices":[{"delta":{"content":"${'x'.repeat(60_000)}"}}]}\n\n`);
+  private readonly longPiece = Buffer.from(`data: {"choices":[{"delta":{"content":"${'x'.repeat(60_000)}"}}]}\n\n`);
+  /** Tokens, as models send them: most of it is not text. */
+  private readonly words = Buffer.from(
+    `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1795235197,"model":"test-model","choices":[{"index":0,"delta":{"content":" word"},"finish_reason":null}]}\n\n`.repeat(
+      300,
+    ),
+  );
+  isWordy = false;
 
   constructor() {
     this.server = createServer((request, response) => {
@@ -36,9 +43,10 @@ class EndlessUpstream {
         this.open -= 1;
       });
       response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const piece = this.isWordy ? this.words : this.longPiece;
       const speak = () => {
-        do this.saidBytes += this.piece.length;
-        while (!response.destroyed && response.write(this.piece));
+        do this.saidBytes += piece.length;
+        while (!response.destroyed && response.write(piece));
       };
       response.on('drain', () => setImmediate(speak));
       speak();
@@ -58,11 +66,14 @@ class EndlessUpstream {
 const upstream = new EndlessUpstream();
 const OPENAI_BASE_URL = await upstream.listen();
 const sockets: Socket[] = [];
+const webSockets: WebSocket[] = [];
 beforeEach(() => {
   upstream.saidBytes = 0;
+  upstream.isWordy = false;
 });
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
+  for (const socket of webSockets.splice(0)) socket.terminate();
   await killProcesses();
   await eventually(() => expect(upstream.open).toBe(0));
 });
@@ -112,27 +123,50 @@ async function stalledReader(client: TestClient, [path, members]: Wire = complet
   return socket;
 }
 
+/** Asks for a response over a WebSocket and reads its first message, then nothing. */
+async function stalledSocket({ url, key }: TestClient): Promise<WebSocket> {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/api/v2/responses`, { headers: { authorization: `Bearer ${key}` } });
+  webSockets.push(socket);
+  socket.on('error', () => undefined);
+  await once(socket, 'open');
+  socket.send(JSON.stringify({ type: 'response.create', model, store: false, input: 'Hi' }));
+  await once(socket, 'message');
+  socket.pause();
+  return socket;
+}
+
 function openReaders(client: TestClient, count: number): Promise<Socket[]> {
   return Promise.all(Array.from({ length: count }, () => stalledReader(client)));
 }
 
 describe(`${readerCount} readers that stop reading`, () => {
-  it('cost bounded memory, and the service keeps serving', { timeout: limitMs }, async () => {
-    const place = await copyOf(inject('template'));
-    const NODE_OPTIONS = `--import ${new URL('../../support/processes/collects-garbage.mjs', import.meta.url)}`;
-    const own = { NODE_OPTIONS, OPENAI_BASE_URL, PARLEY_ADMIN_KEY: key, LOG_LEVEL: 'warn', SSE_STALL_TIMEOUT_MS: '120000' };
-    const parley = startProcess({ ...place.env, ...own });
-    const url = await parley.url();
-    const client = new TestClient(() => url, key);
-    const before = await heldBytes(parley, client);
-    await openReaders(client, readerCount);
-    await nothingMoreIsSaid();
-    const held = (await heldBytes(parley, client)) - before;
-    // All readers are connected, and the provider is paused.
-    expect(upstream.open).toBe(readerCount);
-    expect(held).toBeGreaterThan(0);
-    expect(held).toBeLessThan(readerCount * MiB);
-  });
+  const wires: readonly [string, boolean, (client: TestClient) => Promise<unknown>][] = [
+    ['a completion', false, (client) => stalledReader(client)],
+    ['a response, token by token', true, (client) => stalledReader(client, response)],
+    ['a subscription, token by token', true, (client) => stalledReader(client, subscription)],
+    ['a WebSocket, token by token', true, (client) => stalledSocket(client)],
+  ];
+  it.each(wires)(
+    'of %s cost bounded memory, and the service keeps serving',
+    { timeout: limitMs },
+    async (_wire, isWordy, open) => {
+      upstream.isWordy = isWordy;
+      const place = await copyOf(inject('template'));
+      const NODE_OPTIONS = `--import ${new URL('../../support/processes/collects-garbage.mjs', import.meta.url)}`;
+      const own = { NODE_OPTIONS, OPENAI_BASE_URL, PARLEY_ADMIN_KEY: key, LOG_LEVEL: 'warn', SSE_STALL_TIMEOUT_MS: '120000' };
+      const parley = startProcess({ ...place.env, ...own });
+      const url = await parley.url();
+      const client = new TestClient(() => url, key);
+      const before = await heldBytes(parley, client);
+      await Promise.all(Array.from({ length: readerCount }, () => open(client)));
+      await nothingMoreIsSaid();
+      const held = (await heldBytes(parley, client)) - before;
+      // All readers are connected, and the provider is paused.
+      expect(upstream.open).toBe(readerCount);
+      expect(held).toBeGreaterThan(0);
+      expect(held).toBeLessThan(readerCount * MiB);
+    },
+  );
 
   it('are disconnected, and hold no provider connection any more', { timeout: limitMs }, async () => {
     const client = impatient.client();
@@ -161,14 +195,8 @@ describe('a reader of a WebSocket that stops reading', () => {
   /** The size of all buffers, and of the events sent while they fill. */
   const saidMaxBytes = 60 * MiB;
   it('pauses its provider, and is disconnected', { timeout: limitMs }, async () => {
-    const headers = { authorization: `Bearer ${patient.adminKey}` };
-    const socket = new WebSocket(`${patient.url.replace('http', 'ws')}/api/v2/responses`, { headers });
+    const socket = await stalledSocket(patient.client());
     const closed = once(socket, 'close');
-    socket.on('error', () => undefined);
-    await once(socket, 'open');
-    socket.send(JSON.stringify({ type: 'response.create', model, store: false, input: 'Hi' }));
-    await once(socket, 'message');
-    socket.pause();
     await nothingMoreIsSaid();
     expect(upstream.saidBytes).toBeLessThan(saidMaxBytes);
     await eventually(() => expect(upstream.open).toBe(0));

@@ -2,13 +2,18 @@ import { pino } from 'pino';
 import { createEgress } from '../../../src/engine/egress/egress.ts';
 import type {
   Connector,
-  ConnectorServices,
   KnownItem,
   ListedItem,
   ListedPage,
   ListingEnd,
 } from '../../../src/engine/knowledge/connectors/connector.ts';
-import { createWebConnector, type WebConnectorOptions } from '../../../src/engine/knowledge/connectors/web/web.ts';
+import { createPageReader } from '../../../src/engine/knowledge/connectors/web/reading/page-reader.ts';
+import {
+  createWebConnector,
+  type WebConnectorOptions,
+  type WebServices,
+} from '../../../src/engine/knowledge/connectors/web/web.ts';
+import { createExtractor } from '../../../src/engine/knowledge/extract/extract.ts';
 import { FairQueue } from '../../../src/lib/fair-queue.ts';
 import { loadSettings } from '../../../src/settings.ts';
 
@@ -51,8 +56,11 @@ export function crawler(
   const refuse = () => {
     throw new Error('a crawl has neither vendors nor tokens');
   };
-  const services: ConnectorServices = {
-    ...{ settings, egress, logger: pino({ level: 'silent' }), now: () => new Date() },
+  // Its processes end by themselves.
+  const entry = new URL('../../../src/engine/knowledge/connectors/web-reader-process.ts', import.meta.url);
+  const pages = createPageReader({ extractor: createExtractor({ entry, idleMs: 2_000 }), places: queue(4), settings });
+  const services: WebServices = {
+    ...{ settings, egress, pages, logger: pino({ level: 'silent' }), now: () => new Date() },
     vendors: { send: refuse, json: refuse, download: refuse, close: async () => undefined },
     tokens: { open: refuse },
     installations: { open: refuse },

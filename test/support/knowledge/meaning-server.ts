@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { anonymousRefusal } from '../../fixtures/upstreams/stand-in.ts';
 
 /** A reply in place of vectors or scores. */
 export interface Fault {
@@ -85,6 +86,7 @@ export async function startMeaningServer(): Promise<MeaningServer> {
   const server = createServer((req, res) => {
     void readBody(req).then((text) => {
       if (req.url === '/v1/models') return answer(res, 200, { object: 'list', data: [] });
+      if (anonymousRefusal(req) !== undefined) return refuse(res, { status: 403 });
       authorizations.push(req.headers.authorization);
       const body: unknown = JSON.parse(text);
       if (req.url === '/v1/embeddings') return embed(body as EmbeddingRequest, res);

@@ -96,6 +96,7 @@ export function loopDeps(model: Model, more: Partial<LoopDeps> = {}): LoopDeps {
     ledger: recordingLedger(),
     limits: noLimits,
     tools: registryOf(new Map()),
+    askApproval: async () => undefined,
     filesOf: () => ({
       list: async () => [],
       read: () => Promise.reject(new Error('there are no files')),
@@ -128,7 +129,7 @@ export function registryOf(tools: ReadonlyMap<string, ServerTool>): ToolRegistry
       functionNames: () => [...tools.keys()],
       open: () => ({ functions: [...tools.values()] }),
     },
-    createDeepResearchKind(),
+    createDeepResearchKind({ SUBAGENTS_MAX: 5, SUBAGENT_TOKENS_MAX: 200_000 }),
   ]);
 }
 

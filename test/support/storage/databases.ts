@@ -44,7 +44,12 @@ function place(folder: string, database: string | undefined): Place {
       DATA_DIR: folder,
       ...(database === undefined
         ? {}
-        : { DATABASE_URL: databaseUrl(database), PARLEY_MASTER_KEY: 'a master key for tests only' }),
+        : {
+            DATABASE_URL: databaseUrl(database),
+            PARLEY_MASTER_KEY: 'a master key for tests only',
+            // As a volume that all processes of a test share, whatever DATA_DIR each has.
+            BLOB_URL: `file://${join(folder, 'blobs')}`,
+          }),
     },
     async remove() {
       rmSync(folder, { recursive: true, force: true });

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { startFauxqs } from 'fauxqs';
+import { anonymousRefusal } from '../../fixtures/upstreams/stand-in.ts';
 
 /** What a store does wrong with one request: an error of its own, a connection that it closes, or one that breaks within the reply. */
 export type StoreFault = { readonly status: number; readonly code: string } | 'reset' | { readonly cutAtByte: number };
@@ -75,7 +76,7 @@ export async function startStore(prefix = ''): Promise<TestStore> {
     const asked = new URL(req.url ?? '/', url);
     const request = { method: req.method ?? '', path: asked.pathname, query: asked.searchParams, bodyBytes: body.length };
     requests.push(request);
-    const reason = wrongIn(req, asked, body);
+    const reason = anonymousRefusal(req) === undefined ? wrongIn(req, asked, body) : 'AccessDenied';
     const fault = reason === undefined ? store.fault(request) : { status: 403, code: reason };
     if (fault === 'reset') {
       req.socket.destroy();

@@ -48,6 +48,38 @@ describe('Markdown', () => {
   });
 });
 
+describe('addresses that hold their content', () => {
+  const picture = `data:image/png;base64,${'iVBORw0KGgo'.repeat(20_000)}==`;
+  it.each([
+    [
+      'Markdown',
+      'a.md',
+      `# Plan\n\nFirst ![a map][image1] and ![a chart](${picture} "Chart").\n\nLast.\n\n[image1]: <${picture}>\n`,
+    ],
+    [
+      'HTML',
+      'a.html',
+      `<h1>Plan</h1><p>First a map <img src="${picture}"> and <a href="${picture}">a chart</a>.</p><p>Last.</p>`,
+    ],
+    ['plain text', 'a.txt', `Plan\n\nFirst a map ${picture} and a chart.\n\nLast.`],
+    ['CSV', 'a.csv', `what,picture\nFirst a map,"${picture}"\nLast.,"${picture}"\n`],
+    ['JSON', 'a.json', JSON.stringify({ first: 'First a map', picture, last: 'Last.' })],
+    ['an address without base64', 'b.md', 'First a map ![icon](data:image/svg+xml;charset=utf-8,%3Csvg%20xmlns%3D%22http) Last.'],
+  ])('are left out of %s', async (_format, name, content) => {
+    const { text } = await extract(name, content);
+    expect(text).not.toMatch(/base64|iVBOR|data:|svg/);
+    expect(text.length).toBeLessThan(120);
+    expect(text).toMatch(/First a map[\s\S]*Last\./);
+  });
+  it('leave lines and words about data as they are', async () => {
+    const markdown =
+      '# Data\n\nSee data:\n\n- data: text/plain, as MIME types\n- metadata:a/b\n- [link](https://example.com/data:x)\n';
+    expect((await extract('c.md', markdown)).text).toBe(markdown.trimEnd());
+    const { text } = await extract('d.md', `One.\n\n[a]: <${picture}>\n\nTwo.`);
+    expect(text).toBe('One.\n\n\n\nTwo.');
+  });
+});
+
 describe('plain text', () => {
   it.each([
     ['UTF-8 with a byte order mark', Buffer.from('\ufeffGrüße aus Köln, schöne Grüße.')],

@@ -231,7 +231,8 @@ describe('a run that goes wrong', () => {
       error: { code: 'UPSTREAM_ERROR', message: 'The connection broke' },
       output: [{ text: 'Half of it', status: 'incomplete' }],
     });
-    expect(ledger.notes[0]?.[3]).toEqual({ inputTokens: 3, outputTokens: 3, cachedTokens: 0, reasoningTokens: 0 });
+    const estimated = { inputTokens: 3, outputTokens: 3, cachedTokens: 0, reasoningTokens: 0, isEstimated: true };
+    expect(ledger.notes[0]?.[3]).toEqual(estimated);
   });
 
   it('because the upstream never said it was finished, failed', async () => {

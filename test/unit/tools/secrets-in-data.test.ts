@@ -134,3 +134,23 @@ describe('a mask', () => {
     expect(mask('nothing to hide')).toBe('nothing to hide');
   });
 });
+
+describe('headers', () => {
+  it.each(['X-Acme-Auth', 'X-Team', 'Acme', 'X-User', 'tenant'])('%s carries a secret, however short', (name) => {
+    const { data, secrets } = extractSecrets('desk', { headers: { [name]: 'pw-3-hunter' } }, () => false);
+    expect(secrets.map(({ value }) => value)).toEqual(['pw-3-hunter']);
+    expect(JSON.stringify(data)).not.toContain('hunter');
+  });
+
+  it.each(['Accept', 'content-type', 'User-Agent', 'anthropic-version', 'OpenAI-Beta', 'If-None-Match', 'Prefer'])(
+    '%s carries none',
+    (name) => {
+      expect(extractSecrets('desk', { headers: { [name]: 'plain' } }, () => false).secrets).toEqual([]);
+    },
+  );
+
+  it('that arguments fill stay templates', () => {
+    const given = { headers: { 'X-Tenant': '{tenant}' } };
+    expect(extractSecrets('desk', given, () => false)).toEqual({ data: given, secrets: [], badNames: [] });
+  });
+});

@@ -265,13 +265,13 @@ export type CompletionToolInput = {
   background?: string | null | undefined;
   /** deep_research: what it may spend. */
   budget?: ToolResearchBudgetInput | null | undefined;
-  /** python, sandbox: a name, or `{type: "auto"}`. JSON: a text or an object. */
+  /** python, sandbox: only `{type: "auto"}`, the default. JSON: a text or an object. */
   container?: unknown;
   /** file_search: only these data sources of the agent. */
   dataSourceIds?: Array<string> | null | undefined;
-  /** spreadsheet: the file that holds the tables. */
+  /** spreadsheet: refused, because the tool works with the files of the chat by their names. */
   fileId?: string | null | undefined;
-  /** spreadsheet: the files that hold them. */
+  /** spreadsheet: refused like `fileId`. */
   fileIds?: Array<string> | null | undefined;
   /** web_search, file_search: what is searched. */
   filters?: ToolSearchFiltersInput | null | undefined;

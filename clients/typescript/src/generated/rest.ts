@@ -13,7 +13,10 @@ export interface paths {
          */
         get: operations["listAgents"];
         put?: never;
-        /** Create AI */
+        /**
+         * Create AI
+         * @description The caller becomes its owner. What is left out has its default; the reply is the whole agent.
+         */
         post: operations["createAgent"];
         delete?: never;
         options?: never;
@@ -216,7 +219,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List user inputs of an AI */
+        /**
+         * List user inputs of an AI
+         * @description For who may use the AI.
+         */
         get: operations["listUserInputs"];
         put?: never;
         /**
@@ -237,7 +243,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get user input */
+        /**
+         * Get user input
+         * @description For who may use the AI.
+         */
         get: operations["getUserInput"];
         put?: never;
         post?: never;
@@ -440,7 +449,7 @@ export interface paths {
         };
         /**
          * Export agent
-         * @description For who may edit it; INSTANCE keys across organizations. Secrets are references, listed in `requiredSecrets`. Skills come along with the scope SKILLS:READ, data sources with DATA_SOURCES:READ; the header `x-parley-warnings` names what stays behind.
+         * @description For everybody who may use an agent of the own organization; INSTANCE keys across organizations. Secrets are references, listed in `requiredSecrets`. The owner, editors and administrators get the agent whole; for others instructions, tools, flows and skills are left out, as in every read. Skills need the scope SKILLS:READ, data sources DATA_SOURCES:READ. `warnings` and the header `x-parley-warnings` name what is left out; a whole bundle has neither.
          */
         get: operations["exportAgent"];
         put?: never;
@@ -1103,7 +1112,9 @@ export interface paths {
         };
         /**
          * List the input items of a response
-         * @description Also at `/v1/responses/{responseId}/input_items` and `/api/v1/responses/{responseId}/input_items`.
+         * @description What the request of a response gave the model, newest first unless `order` says otherwise.
+         *
+         *     Also at `/v1/responses/{responseId}/input_items` and `/api/v1/responses/{responseId}/input_items`.
          */
         get: operations["listResponseInputItems"];
         put?: never;
@@ -1207,7 +1218,9 @@ export interface paths {
         };
         /**
          * Retrieve an item of a conversation
-         * @description Also at `/v1/conversations/{conversationId}/items/{itemId}`.
+         * @description One message, call or result of the conversation.
+         *
+         *     Also at `/v1/conversations/{conversationId}/items/{itemId}`.
          */
         get: operations["getConversationItem"];
         put?: never;
@@ -1283,7 +1296,9 @@ export interface paths {
         };
         /**
          * Retrieve a file
-         * @description Also at `/v1/files/{fileId}`.
+         * @description Its name, size, purpose and times; its bytes are at `…/content`.
+         *
+         *     Also at `/v1/files/{fileId}`.
          */
         get: operations["getFile"];
         put?: never;
@@ -1419,7 +1434,9 @@ export interface paths {
         };
         /**
          * List vector stores
-         * @description Also at `/v1/vector_stores`.
+         * @description Those that the caller sees, newest first unless `order` says otherwise.
+         *
+         *     Also at `/v1/vector_stores`.
          */
         get: operations["listVectorStores"];
         put?: never;
@@ -1445,7 +1462,9 @@ export interface paths {
         };
         /**
          * Retrieve a vector store
-         * @description Also at `/v1/vector_stores/{vectorStoreId}`.
+         * @description Its name, when it expires, and how many of its files are indexed.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}`.
          */
         get: operations["getVectorStore"];
         put?: never;
@@ -1499,7 +1518,9 @@ export interface paths {
         };
         /**
          * List the files of a vector store
-         * @description Also at `/v1/vector_stores/{vectorStoreId}/files`.
+         * @description Its files with their state, newest first unless `order` says otherwise.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}/files`.
          */
         get: operations["listVectorStoreFiles"];
         put?: never;
@@ -1525,13 +1546,17 @@ export interface paths {
         };
         /**
          * Retrieve a file of a vector store
-         * @description Also at `/v1/vector_stores/{vectorStoreId}/files/{fileId}`.
+         * @description How far one file is indexed, and why it failed where it did.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}/files/{fileId}`.
          */
         get: operations["getVectorStoreFile"];
         put?: never;
         /**
          * Update the attributes of a file of a vector store
-         * @description Also at `/v1/vector_stores/{vectorStoreId}/files/{fileId}`.
+         * @description Replaces the attributes that searches filter by.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}/files/{fileId}`.
          */
         post: operations["updateVectorStoreFile"];
         /**
@@ -1599,7 +1624,9 @@ export interface paths {
         };
         /**
          * Retrieve a batch of files of a vector store
-         * @description Also at `/v1/vector_stores/{vectorStoreId}/file_batches/{batchId}`.
+         * @description How many files of the batch are indexed, failed, cancelled or waiting.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}/file_batches/{batchId}`.
          */
         get: operations["getVectorStoreFileBatch"];
         put?: never;
@@ -1641,7 +1668,9 @@ export interface paths {
         };
         /**
          * List the files of a batch
-         * @description Also at `/v1/vector_stores/{vectorStoreId}/file_batches/{batchId}/files`.
+         * @description The files of one batch with their state.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}/file_batches/{batchId}/files`.
          */
         get: operations["listVectorStoreBatchFiles"];
         put?: never;
@@ -1743,7 +1772,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List data sources the user can access */
+        /**
+         * List data sources the user can access
+         * @description Their own, those of their organization, and those of agents they may use, newest first.
+         */
         get: operations["listDataSources"];
         put?: never;
         post?: never;
@@ -1760,7 +1792,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get data source */
+        /**
+         * Get data source
+         * @description What it was added with, how far it is indexed, and why it failed where it did.
+         */
         get: operations["getDataSource"];
         put?: never;
         post?: never;
@@ -1865,7 +1900,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Indexing statistics */
+        /**
+         * Indexing statistics
+         * @description How many items of the source are indexed, failed, skipped or waiting.
+         */
         get: operations["getIndexingStatistics"];
         put?: never;
         post?: never;
@@ -1884,7 +1922,7 @@ export interface paths {
         };
         /**
          * List knowledge items
-         * @description Oldest first.
+         * @description The documents of the source, oldest first.
          */
         get: operations["listKnowledgeItems"];
         put?: never;
@@ -1908,7 +1946,10 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Update a knowledge item */
+        /**
+         * Update a knowledge item
+         * @description Whether answers may cite it; everything else of an item follows from its source.
+         */
         patch: operations["updateKnowledgeItem"];
         trace?: never;
     };
@@ -2041,7 +2082,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Add repository-host source */
+        /**
+         * Add repository-host source
+         * @description Repositories of an installation of the GitHub App: those that are named, or all that it sees.
+         */
         post: operations["addRepoHostDataSource"];
         delete?: never;
         options?: never;
@@ -2122,7 +2166,10 @@ export interface paths {
          */
         get: operations["listMyGroups"];
         put?: never;
-        /** Create group */
+        /**
+         * Create group
+         * @description Members are named by e-mail, also before they have an account.
+         */
         post: operations["createGroup"];
         delete?: never;
         options?: never;
@@ -2137,7 +2184,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get group */
+        /**
+         * Get group
+         * @description Its name, who may see it, and its members as far as the caller may see them.
+         */
         get: operations["getGroup"];
         put?: never;
         post?: never;
@@ -2148,7 +2198,10 @@ export interface paths {
         delete: operations["deleteGroup"];
         options?: never;
         head?: never;
-        /** Update group */
+        /**
+         * Update group
+         * @description Changes the members that the body names; people are added and removed by e-mail.
+         */
         patch: operations["updateGroup"];
         trace?: never;
     };
@@ -2267,7 +2320,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get tenant */
+        /**
+         * Get tenant
+         * @description For keys of level INSTANCE.
+         */
         get: operations["getTenant"];
         put?: never;
         post?: never;
@@ -2278,7 +2334,10 @@ export interface paths {
         delete: operations["deleteTenant"];
         options?: never;
         head?: never;
-        /** Rename a tenant */
+        /**
+         * Rename a tenant
+         * @description For keys of level INSTANCE. Nothing but the name changes.
+         */
         patch: operations["updateTenant"];
         trace?: never;
     };
@@ -2313,7 +2372,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get organization */
+        /**
+         * Get organization
+         * @description Its name and its limits of tokens.
+         */
         get: operations["getOrganization"];
         put?: never;
         post?: never;
@@ -2362,7 +2424,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get user */
+        /**
+         * Get user
+         * @description Name, e-mail and tenant of a person.
+         */
         get: operations["getUser"];
         put?: never;
         post?: never;
@@ -2411,7 +2476,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get membership */
+        /**
+         * Get membership
+         * @description Which role a person has in an organization.
+         */
         get: operations["getMembership"];
         put?: never;
         post?: never;
@@ -2560,7 +2628,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get connection */
+        /**
+         * Get connection
+         * @description What it is for and whether it works; never its secrets.
+         */
         get: operations["getConnection"];
         put?: never;
         post?: never;
@@ -2613,7 +2684,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get memory */
+        /**
+         * Get memory
+         * @description One of the texts that agents keep about the caller.
+         */
         get: operations["getMemory"];
         put?: never;
         post?: never;
@@ -2624,7 +2698,10 @@ export interface paths {
         delete: operations["deleteMemory"];
         options?: never;
         head?: never;
-        /** Update memory */
+        /**
+         * Update memory
+         * @description Replaces the text; agents read the new one from their next answer on.
+         */
         patch: operations["updateMemory"];
         trace?: never;
     };
@@ -2830,7 +2907,7 @@ export interface components {
             chatLogsVisible: boolean;
             /** @description Whether answers cite passages. */
             generateCitations: boolean;
-            /** @description Whether users see the steps between question and answer. */
+            /** @description Whether users see the steps between question and answer: searches, steps of flows, and what tools return. */
             intermediateStepsVisible: boolean;
             /** @description The model that answers; the default model while none is chosen. */
             modelId: string;
@@ -2894,6 +2971,8 @@ export interface components {
             skills: components["schemas"]["BundledSkill"][];
             /** @description What its tools need, by key. */
             requiredSecrets: components["schemas"]["RequiredSecret"][];
+            /** @description What the caller may not read and the bundle therefore lacks, each with its member; null when it is whole. */
+            warnings?: components["schemas"]["Warning"][];
         };
         /** @description A portable agent, as an export answers it. */
         AgentBundleInput: {
@@ -2920,6 +2999,8 @@ export interface components {
             userInputs?: components["schemas"]["BundledUserInputInput"][] | null;
             /** @description The version of the format: `1.0`. */
             version: string;
+            /** @description What the export left out; not used. */
+            warnings?: components["schemas"]["AgentBundleWarningInput"][] | null;
         };
         /** @description Where a bundle comes from. */
         AgentBundleSource: {
@@ -2934,6 +3015,15 @@ export interface components {
             apiBaseUrl?: string | null;
             /** @description The organization there. */
             orgId?: string | null;
+        };
+        /** @description What the export left out; not used. */
+        AgentBundleWarningInput: {
+            /** @description For programs. */
+            code?: string | null;
+            /** @description For a person. */
+            message?: string | null;
+            /** @description The member that was left out. */
+            param?: string | null;
         };
         /** @description A heading of an organization's own catalog of agents. */
         AgentCategory: {
@@ -4210,6 +4300,31 @@ export interface components {
                 reasoningTokens: number;
                 /** @description Both together; in a reply in one piece. */
                 totalTokens?: number;
+                /** @description Whether the service estimated some of them; absent where models counted all. */
+                isEstimated?: boolean;
+            } | null;
+            /** @description Which model answered and how it was chosen. */
+            selection: {
+                /** @description The provider that answered. */
+                provider: string;
+                /** @description Its model. */
+                model: string;
+                /** @description Models that were asked before it and failed, in order. */
+                fallbackChain: {
+                    /** @description Its provider. */
+                    provider: string;
+                    /** @description The model. */
+                    model: string;
+                    /** @description Why it failed. */
+                    reason: string;
+                }[];
+                /** @description How long it took, in milliseconds. */
+                latencyHints: {
+                    /** @description Until the model was asked. */
+                    queueMs: number;
+                    /** @description Until its first token; null when there was none. */
+                    firstTokenMs: number | null;
+                };
             } | null;
             /** @description What of the AI has no effect; absent when everything has. */
             warnings?: components["schemas"]["Warning"][];
@@ -4260,6 +4375,8 @@ export interface components {
                 reasoningTokens: number;
                 /** @description Both together; in a reply in one piece. */
                 totalTokens?: number;
+                /** @description Whether the service estimated some of them; absent where models counted all. */
+                isEstimated?: boolean;
             } | null;
             /** @description Which model answered and how it was chosen. */
             selection: {
@@ -4331,6 +4448,8 @@ export interface components {
                 reasoningTokens: number;
                 /** @description Both together; in a reply in one piece. */
                 totalTokens?: number;
+                /** @description Whether the service estimated some of them; absent where models counted all. */
+                isEstimated?: boolean;
             } | null;
             /** @description Which model answered and how it was chosen. */
             selection: {
@@ -4402,6 +4521,8 @@ export interface components {
                 reasoningTokens: number;
                 /** @description Both together; in a reply in one piece. */
                 totalTokens?: number;
+                /** @description Whether the service estimated some of them; absent where models counted all. */
+                isEstimated?: boolean;
             } | null;
             /** @description Which model answered and how it was chosen. */
             selection: {
@@ -4473,6 +4594,8 @@ export interface components {
                 reasoningTokens: number;
                 /** @description Both together; in a reply in one piece. */
                 totalTokens?: number;
+                /** @description Whether the service estimated some of them; absent where models counted all. */
+                isEstimated?: boolean;
             } | null;
             /** @description Which model answered and how it was chosen. */
             selection: {
@@ -4796,7 +4919,7 @@ export interface components {
              * @enum {string}
              */
             type: "code_interpreter";
-            /** @description Where it runs. */
+            /** @description Where it runs: only `{type: "auto"}`, the default, is served. */
             container?: string | {
                 [key: string]: unknown;
             } | null;
@@ -4819,7 +4942,7 @@ export interface components {
             /** @description The messages of the user, and one item that summarizes the rest. */
             output: (components["schemas"]["InputMessage"] | components["schemas"]["CompactionItem"])[];
             /** @description The tokens used. */
-            usage: components["schemas"]["ResponseUsage"];
+            usage: components["schemas"]["ResponseUsage2"];
         };
         /**
          * CompactionItem
@@ -4978,6 +5101,8 @@ export interface components {
             };
             /** @description With the last chunk: the finished steps of the flow that answered, where they are shown. */
             flow_steps?: components["schemas"]["FlowStepRecord"][];
+            /** @description With the last chunk: which model answered and how it was chosen. */
+            selection_metadata?: components["schemas"]["ResponseSelection"];
             /** @description With the last chunk: what of the agent has no effect; absent when everything has. */
             warnings?: components["schemas"]["Warning"][];
             /** @description With `stream_options.include_usage`: null but in the last chunk. */
@@ -5345,13 +5470,13 @@ export interface components {
             background?: string | null;
             /** @description deep_research: what it may spend. */
             budget?: components["schemas"]["ToolResearchBudgetInput"] | null;
-            /** @description python, sandbox: a name, or `{type: "auto"}`. JSON: a text or an object. */
+            /** @description python, sandbox: only `{type: "auto"}`, the default. JSON: a text or an object. */
             container?: (string | Record<string, never>) | null;
             /** @description file_search: only these data sources of the agent. */
             dataSourceIds?: string[] | null;
-            /** @description spreadsheet: the file that holds the tables. */
+            /** @description spreadsheet: refused, because the tool works with the files of the chat by their names. */
             fileId?: string | null;
-            /** @description spreadsheet: the files that hold them. */
+            /** @description spreadsheet: refused like `fileId`. */
             fileIds?: string[] | null;
             /** @description web_search, file_search: what is searched. */
             filters?: components["schemas"]["ToolSearchFiltersInput"] | null;
@@ -5440,13 +5565,13 @@ export interface components {
             background?: string | null;
             /** @description deep_research: what it may spend. */
             budget?: components["schemas"]["ToolResearchBudgetInput"] | null;
-            /** @description python, sandbox: a name, or `{type: "auto"}`. JSON: a text or an object. */
+            /** @description python, sandbox: only `{type: "auto"}`, the default. JSON: a text or an object. */
             container?: (string | Record<string, never>) | null;
             /** @description file_search: only these data sources of the agent. */
             data_source_ids?: string[] | null;
-            /** @description spreadsheet: the file that holds the tables. */
+            /** @description spreadsheet: refused, because the tool works with the files of the chat by their names. */
             file_id?: string | null;
-            /** @description spreadsheet: the files that hold them. */
+            /** @description spreadsheet: refused like `fileId`. */
             file_ids?: string[] | null;
             /** @description web_search, file_search: what is searched. */
             filters?: components["schemas"]["ToolSearchFiltersInputSnake"] | null;
@@ -5561,6 +5686,8 @@ export interface components {
             prompt_tokens_details: components["schemas"]["CompletionPromptTokensDetails"];
             /** @description Details of the output tokens. */
             completion_tokens_details: components["schemas"]["CompletionTokensDetails"];
+            /** @description True where the service estimated some of them, because a model was cut off or its provider counted nothing; null where all are counted. */
+            estimated?: boolean;
         };
         /** @description A page of what a connection reaches. */
         ConnectionEntries: {
@@ -5692,7 +5819,7 @@ export interface components {
         };
         /** @description A new tool of an agent. */
         CreateAgentToolInput: {
-            /** @description An object of at most 64,000 bytes. API_FUNCTION: `{description, parameters, method, url, headers, query, body, auth, idempotent}`; `idempotent: true` says that a repeated call has no further effect; in url, headers, query and body, `{name}` is an argument and `{{secret:KEY}}` a secret. Secrets anywhere in it are moved into the vault. JSON: its form depends on the type of the tool. */
+            /** @description An object of at most 64,000 bytes. API_FUNCTION: `{description, parameters, method, url, headers, query, body, auth, idempotent, requireApproval}`; `idempotent: true` says that a repeated call has no further effect; in url, headers, query and body, `{name}` is an argument and `{{secret:KEY}}` a secret. Secrets anywhere in it are moved into the vault. CLIENT_FUNCTION: `{description, parameters}`. MCP_SERVER: `{description, url, headers, auth, server, allowedTools, requireApproval}`. `requireApproval: true` makes every call wait for approval. Other members are refused. JSON: its form depends on the type of the tool. */
             data: unknown;
             /** @description Unique in its agent: a letter or _, then at most 63 letters, digits, _ or -. */
             name: string;
@@ -6009,6 +6136,8 @@ export interface components {
             orgVisible: boolean;
             /** @description Why this instance cannot read it, such as a setting that is missing; empty when it can. */
             warnings: components["schemas"]["Warning"][];
+            /** @description Its vectors; null where this service makes none. */
+            vectors: components["schemas"]["SourceVectors"] | null;
         };
         /** @description A connected body of knowledge. Any number of agents of its organization may have it attached. */
         DataSourceDetail: {
@@ -6055,6 +6184,8 @@ export interface components {
             orgVisible: boolean;
             /** @description Why this instance cannot read it, such as a setting that is missing; empty when it can. */
             warnings: components["schemas"]["Warning"][];
+            /** @description Its vectors; null where this service makes none. */
+            vectors: components["schemas"]["SourceVectors"] | null;
             /** @description The agents that have it attached, as far as the caller may use them. */
             ais: components["schemas"]["UsingAgent"][];
             /** @description Who added it. */
@@ -7306,7 +7437,7 @@ export interface components {
             provider: components["schemas"]["ConnectionProvider"];
             /** @description The name of the account or the server, for people. */
             accountName: string;
-            /** @description The address of a self-hosted service, or of an MCP server. */
+            /** @description The address of the site that WIKI and TRACKER read, or of an MCP server. */
             baseUrl: string | null;
             /**
              * Format: int32
@@ -7343,7 +7474,7 @@ export interface components {
         };
         /**
          * McpApprovalRequest
-         * @description A call of a tool of an MCP server that waits for a person.
+         * @description A call of a tool that waits for a person: of an MCP server, or with the label `parley` of the service or the agent.
          */
         McpApprovalRequest: {
             /** @description Names the item; the same in every event and list. */
@@ -7362,14 +7493,14 @@ export interface components {
         };
         /**
          * McpApprovalRequestParam
-         * @description A call of a tool of an MCP server that waited for approval, as it was received.
+         * @description A call of a tool that waited for approval, as it was received.
          */
         McpApprovalRequestParam: {
             /** @constant */
             type: "mcp_approval_request";
             /** @description The id of the request. */
             id: string;
-            /** @description The label of the server. */
+            /** @description The label of the server; `parley` for tools of the service and of the agent. */
             server_label: string;
             /** @description The name of the tool. */
             name: string;
@@ -8028,7 +8159,7 @@ export interface components {
              * @enum {string}
              */
             type: "python";
-            /** @description Where it runs. */
+            /** @description Where it runs: only `{type: "auto"}`, the default, is served. */
             container?: string | {
                 [key: string]: unknown;
             } | null;
@@ -9381,6 +9512,30 @@ export interface components {
              * @description Input and output tokens together.
              */
             total_tokens: number;
+            /** @description True where the service estimated some of them, because a model was cut off or its provider counted nothing; null where all are counted. */
+            estimated?: boolean;
+        };
+        /** @description Tokens, as the models counted them. */
+        ResponseUsage2: {
+            /**
+             * Format: int32
+             * @description Input tokens.
+             */
+            input_tokens: number;
+            /** @description `cached_tokens`: input tokens that the provider read from its cache. */
+            input_tokens_details: components["schemas"]["InputTokensDetails"];
+            /**
+             * Format: int32
+             * @description Output tokens.
+             */
+            output_tokens: number;
+            /** @description `reasoning_tokens`: output tokens spent on thinking. */
+            output_tokens_details: components["schemas"]["OutputTokensDetails"];
+            /**
+             * Format: int32
+             * @description Input and output tokens together.
+             */
+            total_tokens: number;
         };
         /**
          * ResponseWebSearchCallCompletedEvent
@@ -9534,7 +9689,7 @@ export interface components {
              * @enum {string}
              */
             type: "sandbox";
-            /** @description Where it runs. */
+            /** @description Where it runs: only `{type: "auto"}`, the default, is served. */
             container?: string | {
                 [key: string]: unknown;
             } | null;
@@ -9804,6 +9959,18 @@ export interface components {
          * @enum {string}
          */
         SourceRunTrigger: "ADDED" | "RECONNECTED" | "REFRESH" | "SCHEDULE";
+        /** @description The vectors of a source, which let searches find passages by meaning. */
+        SourceVectors: {
+            /**
+             * Format: int32
+             * @description Passages of documents whose vectors are not complete: they are found by words.
+             */
+            missingCount: number;
+            /** @description Why no more vectors are made now: `LIMIT_REACHED`, `PROVIDER_UNAVAILABLE`, `PROVIDER_REFUSED`. Null while all is well. */
+            errorCode: string | null;
+            /** @description The same for people. */
+            errorMessage: string | null;
+        };
         /**
          * SpreadsheetTool
          * @description Works on tables.
@@ -9814,9 +9981,9 @@ export interface components {
              * @enum {string}
              */
             type: "spreadsheet";
-            /** @description The file that holds them. */
+            /** @description Refused: the tool works with the files of the chat, by their names. */
             file_id?: string | null;
-            /** @description The files that hold them. */
+            /** @description Refused like `file_id`. */
             file_ids?: string[] | null;
             /** @description Whether each call waits for approval. Default: `false`. */
             requireApproval?: boolean | null;
@@ -9838,7 +10005,7 @@ export interface components {
             accessToken: string;
             /** @description The name of the account, for people: 1 to 200 characters. */
             accountName: string;
-            /** @description The address of a self-hosted service. */
+            /** @description WIKI and TRACKER: the address of the one of the account's sites that is read. Others are refused with 400. */
             baseUrl?: string | null;
             /**
              * Format: date-time
@@ -9856,7 +10023,7 @@ export interface components {
         StoreRepoHostInstallationInput: {
             /** @description The account it is installed in, for people: 1 to 200 characters. */
             accountName: string;
-            /** @description The address of a self-hosted host. */
+            /** @description Refused with 400: the address of the host is GITHUB_API_URL. */
             baseUrl?: string | null;
             /**
              * Format: int32
@@ -10606,6 +10773,8 @@ export interface components {
              * @description Input and output tokens together.
              */
             totalTokens: number;
+            /** @description True where the service estimated some of them, because a model was cut off or its provider counted nothing; null where all are counted. */
+            isEstimated?: boolean;
         };
         /** @description The tokens used on one day. */
         UsageDay: {
@@ -11571,6 +11740,8 @@ export interface operations {
             query?: {
                 /** @description Which agents: PRIVATE, OWNED, GROUP, SHARED, ORGANIZATION, TENANT (the catalog of the tenant), PUBLIC or ALL (the default). */
                 scope?: components["schemas"]["AgentListScope"];
+                /** @description With the scope ORGANIZATION: what the catalog of the organization lists (`listInOrgCatalog`), whatever its visibility is, as far as the caller may use it. */
+                catalog?: boolean;
                 /** @description Only those shared with this group. */
                 groupId?: string;
                 /** @description Only those of this category: one of the organization's own, or the name of a public one. */
@@ -14813,6 +14984,15 @@ export interface operations {
             };
         };
         responses: {
+            /** @description The connection is a WebSocket now. A message of the client is of the first schema, one of the service of the second. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResponseSocketRequest"] | components["schemas"]["ResponseSocketMessage"];
+                };
+            };
             /** @description The reply in one piece, or as an event stream; the schema there is that of the `data` of one event. */
             200: {
                 headers: {

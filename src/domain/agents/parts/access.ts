@@ -1,6 +1,6 @@
 import type { Caller } from '../../../entities/accounts/caller.ts';
 import type { AgentView } from '../../../entities/agents/agent.ts';
-import type { AgentPart, PartView } from '../../../entities/agents/part.ts';
+import type { AgentPart, EndedApproval, PartView } from '../../../entities/agents/part.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import { type IdKind, isId } from '../../../entities/ids.ts';
 import type { PartTable } from '../../../storage/agents/parts/part-table.ts';
@@ -33,6 +33,19 @@ export async function listParts<Part extends AgentPart>(
   const agent = await getAgent(deps, caller, agentId);
   const parts = await table.ofAgents([agent.id]);
   return parts.map((part) => viewOf(caller, agent, part, hide));
+}
+
+/** A part after its change, which may have ended the approval of the agent. */
+export async function changedPart<Part extends AgentPart>(deps: Deps, agent: AgentView, part: Part): Promise<PartView<Part>> {
+  return { ...part, isWhole: true, ...(await endedApproval(deps, agent)) };
+}
+
+/** Whether an agent lost its approval. @param before  the agent before the change. Cost: a statement for an approved agent. */
+export async function endedApproval(
+  { storage }: Deps,
+  before: Pick<AgentView, 'id' | 'isApprovedByOrg'>,
+): Promise<EndedApproval> {
+  return before.isApprovedByOrg && !(await storage.agents.isApproved(before.id)) ? { endedApproval: true } : {};
 }
 
 /** @param param  the parameter with the part's id, for the error. @throws DomainError NOT_FOUND, also for a part of another agent. */

@@ -38,7 +38,7 @@ export async function derivedSecrets(
   const known = new Map((await deps.storage.agentParts.secrets.ofAgent(agent.id)).map((secret) => [secret.key, secret]));
   const foreign = new Set(others.flatMap(({ data }) => secretKeysIn(data)));
   const isTaken = (key: string) => foreign.has(key) || known.get(key)?.isDerived === false;
-  const { data, secrets: found } = readToolData('data', given, isTaken, faults);
+  const { data, secrets: found } = readToolData('data', { ...given, stored: before?.data }, isTaken, faults);
   const tool = { type: given.type, data };
   const origin = originOfTool(tool);
   const givenKeys = found.map(({ key }) => key);

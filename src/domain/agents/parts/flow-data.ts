@@ -5,7 +5,7 @@ import { isObject } from '../../../lib/json.ts';
 import { partCountsMax } from '../../../storage/agents/parts/shapes.ts';
 import type { Faults } from '../../faults.ts';
 import { checkTemplates } from './flow-templates.ts';
-import { readJsonObject } from './json.ts';
+import { checkMembers, readJsonObject } from './json.ts';
 import { toolNamePattern } from './tool-data.ts';
 
 export interface FlowVersionInput {
@@ -60,6 +60,8 @@ function readFlowData(param: string, given: unknown, faults: Faults, userInputs:
     faults.add(param, `${param} must not hold secrets: they belong to tools`);
     return {};
   }
+  // Steps that are stored already are not checked again.
+  if (userInputs !== undefined) checkFlowMembers(param, data, steps, faults);
   const places = new Map<string, number>();
   for (const [index, step] of steps.entries()) {
     const id: unknown = isObject(step) ? step.id : undefined;
@@ -75,6 +77,28 @@ function readFlowData(param: string, given: unknown, faults: Faults, userInputs:
     if (userInputs !== undefined && isObject(step)) checkTemplates(at, step, { userInputs, places, index }, faults);
   }
   return data;
+}
+
+const ofEveryStep = ['id', 'type'];
+const stepMembers: Readonly<Record<FlowStepType, readonly string[]>> = {
+  retrieve: [...ofEveryStep, 'query', 'dataSourceIds', 'limit'],
+  prompt: [...ofEveryStep, 'text'],
+  tool: [...ofEveryStep, 'tool', 'arguments'],
+  model: [...ofEveryStep, 'modelId', 'prompt'],
+  branch: [...ofEveryStep, 'condition', 'onTrue', 'onFalse'],
+};
+
+function checkFlowMembers(param: string, data: JsonObject, steps: readonly unknown[], faults: Faults): void {
+  checkMembers(param, 'the data of a flow', data, ['steps'], faults);
+  for (const [index, step] of steps.entries()) {
+    if (!isObject(step)) continue;
+    const at = `${param}.steps[${index}]`;
+    const type = flowStepTypes.find((known) => known === step.type);
+    if (type !== undefined) checkMembers(at, `a step of the type ${type}`, step, stepMembers[type], faults);
+    if (isObject(step.condition)) {
+      checkMembers(`${at}.condition`, 'a condition', step.condition, ['left', 'operator', 'right'], faults);
+    }
+  }
 }
 
 interface StepContext {

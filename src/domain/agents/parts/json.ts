@@ -1,3 +1,4 @@
+import { secretForms } from '../../../engine/tools/secret-signs.ts';
 import { hasMembers, isObject, type JsonObject } from '../../../lib/json.ts';
 import type { Faults } from '../../faults.ts';
 
@@ -51,4 +52,20 @@ export function readJsonObject(param: string, value: unknown, faults: Faults, bo
     return {};
   }
   return value;
+}
+
+const shownNameChars = 100;
+
+/**
+ * Refuses members that nothing reads: a mistyped one would be stored as if it had an effect.
+ *
+ * @param owner  what the members belong to, for the message: `the data of API_FUNCTION`.
+ */
+export function checkMembers(param: string, owner: string, given: JsonObject, known: readonly string[], faults: Faults): void {
+  for (const name of Object.keys(given)) {
+    // A name that is a secret itself is not repeated: it has a fault of its own.
+    if (known.includes(name) || secretForms.some((form) => name.search(form) >= 0)) continue;
+    const place = `${param}.${name.slice(0, shownNameChars).toWellFormed()}`;
+    faults.add(place, `${place} has no effect: ${owner} has ${known.join(', ')}`, 'UNSUPPORTED_VALUE');
+  }
 }

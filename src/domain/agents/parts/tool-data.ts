@@ -2,14 +2,25 @@ import { type DataFault, readApiFunction } from '../../../engine/tools/api-funct
 import { compileArguments } from '../../../engine/tools/json-schema/arguments.ts';
 import { SchemaError } from '../../../engine/tools/json-schema/read-schema.ts';
 import { extractSecrets, type FoundSecret } from '../../../engine/tools/secrets-in-data.ts';
+import { authDataMembers, toolDataMembers } from '../../../engine/tools/tool-data-members.ts';
 import type { AgentToolType, JsonObject } from '../../../entities/agents/part.ts';
+import { isObject } from '../../../lib/json.ts';
 import type { Faults } from '../../faults.ts';
-import { readJsonObject } from './json.ts';
+import { checkMembers, readJsonObject } from './json.ts';
 
 export interface ReadToolData {
   /** Without any secret. */
   readonly data: JsonObject;
   readonly secrets: readonly FoundSecret[];
+}
+
+/** The data of a tool as it was sent. */
+export interface GivenToolData {
+  readonly name: string;
+  readonly type: AgentToolType;
+  readonly data?: unknown;
+  /** What the tool has now: data that is kept as it is. */
+  readonly stored?: unknown;
 }
 
 export const toolNamePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
@@ -23,11 +34,14 @@ const descriptionLengthMax = 10_000;
  */
 export function readToolData(
   param: string,
-  { name, type, data }: { readonly name: string; readonly type: AgentToolType; readonly data?: unknown },
+  { name, type, data, stored }: GivenToolData,
   isTaken: (key: string) => boolean,
   faults: Faults,
 ): ReadToolData {
-  const extracted = extractSecrets(name, readJsonObject(param, data, faults), isTaken);
+  const given = readJsonObject(param, data, faults);
+  // An earlier version stored members of any name: renaming such a tool goes on working.
+  if (data !== stored) checkToolMembers(param, type, given, faults);
+  const extracted = extractSecrets(name, given, isTaken);
   for (const path of extracted.badNames) {
     const place = path === '' ? param : `${param}.${path}`;
     faults.add(place, `${place}: a member's name must not be a secret`);
@@ -44,15 +58,44 @@ export function readToolData(
   }
   if (type === 'API_FUNCTION') addFaults(param, apiFaults(extracted.data), faults);
   else readDescription(param, extracted.data, faults);
+  if (type === 'MCP_SERVER') addFaults(param, serverFaults(extracted.data), faults);
   if (type === 'CLIENT_FUNCTION') addFaults(param, schemaFaults(extracted.data.parameters), faults);
   return extracted;
 }
 
+function checkToolMembers(param: string, type: AgentToolType, data: JsonObject, faults: Faults): void {
+  checkMembers(param, `the data of ${type}`, data, toolDataMembers[type], faults);
+  if (isObject(data.auth)) checkMembers(`${param}.auth`, 'auth', data.auth, authDataMembers, faults);
+}
+
 function apiFaults(data: JsonObject): readonly DataFault[] {
   const faults: DataFault[] = [];
-  readApiFunction(data, faults);
+  const tool = readApiFunction(data, faults);
+  for (const { name, value } of tool?.headers ?? []) {
+    const isConstant = value.every(({ kind }) => kind === 'text' || kind === 'secret');
+    if (isIdempotencyKey(name) && isConstant) faults.push({ path: `.headers.${name}`, message: constantKey });
+  }
   return faults;
 }
+
+const constantKey =
+  'must hold an argument of the call, such as {order}: with the same key for every call, the API makes the first one only. Without the header, each call has a key of its own';
+
+function isIdempotencyKey(name: string): boolean {
+  return name.toLowerCase() === 'idempotency-key';
+}
+
+function serverFaults({ headers, url, command }: JsonObject): readonly DataFault[] {
+  const names = typeof headers === 'object' && headers !== null ? Object.keys(headers) : [];
+  const keys = names.filter(isIdempotencyKey).map((name) => ({ path: `.headers.${name}`, message: ownKey }));
+  const isBoth = typeof url === 'string' && command !== undefined && command !== null;
+  return [
+    ...keys,
+    ...(isBoth ? [{ path: '.command', message: 'and url exclude each other: a server is a program or an address' }] : []),
+  ];
+}
+
+const ownKey = 'must not be given: each call has a key of its own';
 
 function schemaFaults(parameters: unknown): readonly DataFault[] {
   if (parameters === undefined || parameters === null) return [];

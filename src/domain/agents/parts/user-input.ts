@@ -8,7 +8,7 @@ import type {
 } from '../../../entities/agents/part.ts';
 import { storableText } from '../../../lib/text.ts';
 import type { Faults } from '../../faults.ts';
-import { readJsonObject } from './json.ts';
+import { checkMembers, readJsonObject } from './json.ts';
 
 type Asked = AgentRunParts['userInputs'][number];
 
@@ -19,9 +19,10 @@ const placeholderLengthMax = 500;
 const members = ['required', 'options', 'min', 'max', 'maxLength', 'default', 'placeholder'];
 const dayPattern = /^\d{4}-\d\d-\d\d$/;
 
-/** Validates the configuration of a user input. Only the members named here are kept. */
+/** Validates the configuration of a user input. Other members than those named here are refused. */
 export function readConfiguration(param: string, type: UserInputType, given: unknown, faults: Faults): UserInputConfiguration {
   const object = readJsonObject(param, given ?? {}, faults);
+  checkMembers(param, 'the configuration', object, members, faults);
   const own: JsonObject = Object.fromEntries(
     members.flatMap((name) => (object[name] === undefined || object[name] === null ? [] : [[name, object[name]]])),
   );

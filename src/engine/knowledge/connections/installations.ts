@@ -6,7 +6,9 @@ import { membersOf } from '../../../lib/json.ts';
 import type { Settings } from '../../../settings.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import { SourceError } from '../connectors/error.ts';
-import type { VendorClient, VendorToken } from '../connectors/vendor/client.ts';
+import { slowDownMs } from '../connectors/repo-host/slow-down.ts';
+import type { VendorClient, VendorReply, VendorToken } from '../connectors/vendor/client.ts';
+import { vendorWords } from '../connectors/vendor/words.ts';
 
 /** Tokens of installations of the App at a repository host. */
 export interface InstallationTokens {
@@ -35,17 +37,8 @@ export function createInstallationTokens(options: {
     const service = 'the repository host';
     const url = `${settings.GITHUB_API_URL}/app/installations/${installationId}/access_tokens`;
     const headers = { authorization: `Bearer ${appToken(settings, now())}`, accept: 'application/vnd.github+json' };
-    const reply = await vendors.send({ service, url, headers, method: 'POST', body: {}, accept: [401, 403, 404] }, signal);
-    if (reply.status === 401) {
-      throw new SourceError(
-        'CONFIGURATION',
-        'The repository host does not accept GITHUB_APP_ID with GITHUB_APP_PRIVATE_KEY: its operator has to check them.',
-      );
-    }
-    if (reply.status === 403)
-      throw new SourceError('AUTH', 'The installation of the App is suspended: allow it again at the repository host.');
-    if (reply.status === 404) throw new SourceError('AUTH', 'The App was uninstalled at the repository host: install it again.');
-    const { token, expires_at: expiresAt } = membersOf(JSON.parse(reply.body.toString('utf8')));
+    const request = { service, url, headers, method: 'POST', body: {}, slowDownMs, refusal } as const;
+    const { token, expires_at: expiresAt } = membersOf(await vendors.json(request, signal));
     if (typeof token !== 'string') throw new SourceError('BAD_REPLY', 'The repository host gave no token.');
     const expiresAtMs = typeof expiresAt === 'string' ? Date.parse(expiresAt) : now().getTime() + 3_600_000;
     known.set(installationId, { value: token, expiresAtMs });
@@ -70,6 +63,22 @@ export function createInstallationTokens(options: {
       };
     },
   };
+}
+
+/** What a refusal to give a token means. A 403 has many reasons: only one that names a suspension is one. */
+function refusal(reply: VendorReply): SourceError | undefined {
+  if (reply.status === 401) {
+    return new SourceError(
+      'CONFIGURATION',
+      'The repository host does not accept GITHUB_APP_ID with GITHUB_APP_PRIVATE_KEY: its operator has to check them.',
+    );
+  }
+  if (reply.status === 404) return new SourceError('AUTH', 'The App was uninstalled at the repository host: install it again.');
+  if (reply.status !== 403 || slowDownMs(reply) !== undefined) return undefined;
+  if (/suspended/i.test(vendorWords(reply.body) ?? '')) {
+    return new SourceError('AUTH', 'The installation of the App is suspended: allow it again at the repository host.');
+  }
+  return new SourceError('FORBIDDEN', 'The repository host gives the App no token for this installation.');
 }
 
 /** What the App calls itself with: a JSON Web Token, RS256. @throws SourceError CONFIGURATION */

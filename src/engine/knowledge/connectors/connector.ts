@@ -25,7 +25,7 @@ export interface ListedItem {
   readonly sizeBytes?: number | null;
   /** Kept with the item and given to `fetch`; shown to those who may see the source. */
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Why it is listed and not read. */
+  /** Why it is listed and not read: by its type or size, or because the service does not give it; see unreadStatus. */
   readonly skipped?: { readonly code: string; readonly message: string };
   /** Content that the listing has already: `fetch` is not asked. */
   readonly content?: Uint8Array;

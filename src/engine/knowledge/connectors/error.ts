@@ -6,6 +6,7 @@
  * - NOT_FOUND: it is not there.
  * - RATE_LIMITED, UNREACHABLE, BAD_REPLY: may be better later.
  * - TOO_LARGE, UNSUPPORTED: this document is not read.
+ * - NOINDEX, ROBOTS, NOTHING_LEFT: a web source has no documents: its pages must not be indexed, must not be read, or are all left out.
  * - CONFIGURATION: a setting of the operator or of the source is missing or wrong.
  */
 export type SourceErrorCode =
@@ -17,11 +18,25 @@ export type SourceErrorCode =
   | 'BAD_REPLY'
   | 'TOO_LARGE'
   | 'UNSUPPORTED'
+  | 'NOINDEX'
+  | 'ROBOTS'
+  | 'NOTHING_LEFT'
   | 'CONFIGURATION';
 
 const retryable: ReadonlySet<SourceErrorCode> = new Set(['RATE_LIMITED', 'UNREACHABLE', 'BAD_REPLY']);
 
-/** The message is for the person who added the source: what is wrong, and what to do. It holds no secret and no body. */
+/** Codes of documents that are left out by their type or size: SKIPPED. Every other code is a failure, which another run may not have: FAILED. */
+const leftOut: ReadonlySet<string> = new Set(['TOO_LARGE', 'UNSUPPORTED']);
+
+/** The state of a document that is not read, by the code of the reason. */
+export function unreadStatus(code: string): 'SKIPPED' | 'FAILED' {
+  return leftOut.has(code) ? 'SKIPPED' : 'FAILED';
+}
+
+/**
+ * The message is for the person who added the source: what is wrong, what to do, and what the other service says about it. It holds no secret and no
+ * whole body.
+ */
 export class SourceError extends Error {
   override readonly name = 'SourceError';
   readonly code: SourceErrorCode;
@@ -36,6 +51,11 @@ export class SourceError extends Error {
     this.code = code;
     this.retryAfterMs = retryAfterMs;
     this.#isFinal = isFinal;
+  }
+
+  /** The same with the words of the other service behind ours. */
+  saying(words: string): SourceError {
+    return new SourceError(this.code, `${this.message} It says: "${words}"`, this.retryAfterMs, this.#isFinal);
   }
 
   get isRetryable(): boolean {

@@ -1,16 +1,16 @@
 import type { ConnectedType } from '../../../entities/knowledge/data-source.ts';
-import type { Connector, ConnectorServices } from './connector.ts';
+import type { Connector } from './connector.ts';
 import { createDriveA } from './drive-a/drive-a.ts';
 import { createDriveB } from './drive-b/drive-b.ts';
 import { createRepoHost } from './repo-host/repo-host.ts';
 import { createTracker } from './tracker/tracker.ts';
-import { createWebConnector } from './web/web.ts';
+import { createWebConnector, type WebServices } from './web/web.ts';
 import { createWiki } from './wiki/wiki.ts';
 
 /** The connectors by the kind of their sources. */
 export type Connectors = Readonly<Record<ConnectedType, Connector>>;
 
-export function createConnectors(services: ConnectorServices): Connectors {
+export function createConnectors(services: WebServices): Connectors {
   const driveA = createDriveA(services);
   return {
     DRIVE_A: driveA,

@@ -97,9 +97,24 @@ export function tooMuchText(textMaxChars: number): ExtractError {
   return new ExtractError('TOO_LARGE', `The document holds more than ${limit} characters of text; split it into smaller ones.`);
 }
 
-/** Text that PostgreSQL can store, without NUL and lone surrogates, with `\n` as its line end. */
+/** Text that PostgreSQL can store, without NUL, lone surrogates and pictures that are written as text, with `\n` as its line end. */
 export function cleanText(text: string): string {
-  let clean = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+  let clean = withoutDataAddresses(text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);
   if (clean.includes('\0')) clean = clean.replaceAll('\0', ' ');
   return clean.isWellFormed() ? clean : clean.toWellFormed();
+}
+
+/** An address that holds its content, such as a picture in base64. What comes before the content is bounded, so that the time is linear. */
+const dataAddress =
+  /\bdata:(?:[a-z]{1,40}\/[\w.+-]{1,100}(?:;[\w.+-]{1,40}(?:=[\w.+-]{0,100})?){0,5}|;base64),[^\s"'<>()[\]{}\\|]*/gi;
+
+/** Drops addresses that hold their content: nobody searches for it. Lines stay as many as they are. */
+function withoutDataAddresses(text: string): string {
+  const bare = text.replace(dataAddress, '');
+  if (bare.length === text.length) return text;
+  // What Markdown writes around them: pictures and links become their words, definitions of references an empty line.
+  return bare
+    .replace(/^ {0,3}\[[^\]\n]{1,200}\]:[ \t]{0,20}(?:<>)?[ \t]{0,20}(?:"[^"\n]{0,200}")?$/gm, '')
+    .replace(/!?\[([^\]\n]{0,200})\]\((?:<>)?(?:[ \t]{1,20}"[^"\n]{0,200}")?\)/g, '$1')
+    .replace(/!\[([^\]\n]{0,200})\]\[[^\]\n]{0,200}\]/g, '$1');
 }

@@ -35,6 +35,20 @@ export interface DocumentSource {
   readonly mimeType: string;
 }
 
+/** What is asked about bytes besides their text, and where they are. The program of the reader process knows the questions. */
+export interface Question {
+  readonly content: { readonly path: string } | { readonly bytes: Uint8Array };
+  /** JSON. */
+  readonly question: unknown;
+}
+
+/** An answer of the reader process: its members come from untrusted bytes. */
+export interface Answer {
+  readonly text: string;
+  readonly lists: Readonly<Record<string, readonly string[]>>;
+  readonly value: unknown;
+}
+
 /** The bytes of a document, with the sender's untrusted declarations. */
 export interface DocumentBytes {
   readonly bytes: Uint8Array;

@@ -6,6 +6,7 @@ export const extractErrorCodes = [
   'TIMEOUT',
   'MEMORY',
   'TOO_LARGE',
+  'CRASHED',
   'UNAVAILABLE',
 ] as const;
 export type ExtractErrorCode = (typeof extractErrorCodes)[number];

@@ -1,10 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DocumentSource, ExtractedDocument, ExtractLimits } from './document.ts';
+import type { Answer, DocumentSource, ExtractedDocument, ExtractLimits, Question } from './document.ts';
 import { ExtractError } from './error.ts';
-import { ReaderLostError, type ReaderProcess, startReader } from './reader-process.ts';
+import {
+  documentReading,
+  questionReading,
+  ReaderLostError,
+  type ReaderProcess,
+  type Reading,
+  startReader,
+} from './reader-process.ts';
 
-export type { Block, BlockKind, DocumentSource, ExtractedDocument, ExtractLimits } from './document.ts';
-export { ExtractError, type ExtractErrorCode } from './error.ts';
+export type { DocumentSource, ExtractedDocument, ExtractLimits } from './document.ts';
+export { ExtractError } from './error.ts';
 
 export interface Extractor {
   /**
@@ -18,6 +25,8 @@ export interface Extractor {
    * Cost: 0.1 s for a new process, 1 to 10 ms for a small document in a running one.
    */
   extract(source: DocumentSource, limits: ExtractLimits, signal: AbortSignal): Promise<ExtractedDocument>;
+  /** The same for a question about bytes, which the program of the process (`entry`) answers. */
+  ask(question: Question, limits: ExtractLimits, signal: AbortSignal): Promise<Answer>;
   /** Kills every process; running calls fail as aborted. */
   close(): Promise<void>;
 }
@@ -61,32 +70,35 @@ export function createExtractor(options: ExtractorOptions = {}): Extractor {
     const kept = { reader, memoryMaxBytes, timer };
     idle.push(kept);
   };
-  const readOnce = async (source: DocumentSource, limits: ExtractLimits, signal: AbortSignal): Promise<ExtractedDocument> => {
+  const readOnce = async <T>(reading: Reading<T>, limits: ExtractLimits, signal: AbortSignal): Promise<T> => {
     const reader = takeReader(limits.memoryMaxBytes);
     try {
-      return await reader.read(source, limits, signal);
+      return await reader.read(reading, limits, signal);
     } finally {
       keepReader(reader, limits.memoryMaxBytes);
     }
   };
 
-  return {
-    async extract(source, limits, callerSignal) {
-      const signal = AbortSignal.any([callerSignal, closing.signal]);
-      signal.throwIfAborted();
-      active += 1;
-      try {
-        return await readOnce(source, limits, signal).catch((error: unknown) => {
-          if (!(error instanceof ReaderLostError)) throw error;
-          return readOnce(source, limits, signal);
-        });
-      } catch (error) {
+  const read = async <T>(reading: Reading<T>, limits: ExtractLimits, callerSignal: AbortSignal): Promise<T> => {
+    const signal = AbortSignal.any([callerSignal, closing.signal]);
+    signal.throwIfAborted();
+    active += 1;
+    try {
+      return await readOnce(reading, limits, signal).catch((error: unknown) => {
         if (!(error instanceof ReaderLostError)) throw error;
-        throw new ExtractError('UNAVAILABLE', 'The process that reads documents ended twice without a reason; try again later.');
-      } finally {
-        active -= 1;
-      }
-    },
+        return readOnce(reading, limits, signal);
+      });
+    } catch (error) {
+      if (!(error instanceof ReaderLostError)) throw error;
+      throw error.isOfDocument ? crashed() : unavailable();
+    } finally {
+      active -= 1;
+    }
+  };
+
+  return {
+    extract: (source, limits, signal) => read(documentReading(source), limits, signal),
+    ask: (question, limits, signal) => read(questionReading(question), limits, signal),
     async close() {
       closing.abort(new DOMException('The extractor was closed', 'AbortError'));
       for (const { reader, timer } of idle.splice(0)) {
@@ -96,6 +108,18 @@ export function createExtractor(options: ExtractorOptions = {}): Extractor {
       while (active > 0) await delay(5);
     },
   };
+}
+
+/** It was read twice, and is not read a third time. */
+function crashed(): ExtractError {
+  return new ExtractError(
+    'CRASHED',
+    'The file ended the process that reads files, twice; open it, save it in another format, and add the new file.',
+  );
+}
+
+function unavailable(): ExtractError {
+  return new ExtractError('UNAVAILABLE', 'The process that reads files could not be started; try again later.');
 }
 
 interface IdleReader {

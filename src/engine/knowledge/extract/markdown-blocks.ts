@@ -5,7 +5,7 @@ type ScannedBlock = Omit<Block, 'page'>;
 const heading = /^ {0,3}(#{1,6})(?:[ \t]|$)/;
 const fence = /^ {0,3}(`{3,}|~{3,})/;
 const listItem = /^ {0,3}(?:[-*+•]|\d{1,9}[.)])(?:[ \t]|$)/;
-const tableRule = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
+const tableRule = /^(?: {0,3}\|)?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$/;
 const underline = /^ {0,3}(=+|-+)[ \t]*$/;
 /** A longer line is a paragraph, however it begins, so that no pattern runs over megabytes. */
 const lineMaxChars = 10_000;

@@ -7,6 +7,8 @@ export interface ReadRequest {
   readonly mimeType: string;
   readonly sizeBytes: number;
   readonly textMaxChars: number;
+  /** What is asked about the bytes, in JSON; absent: the text of a document. */
+  readonly question?: unknown;
 }
 
 /** Child → parent. Text and blocks are sent in parts, so that no message blocks the parent's event loop. */
@@ -22,6 +24,10 @@ export type ReaderMessage =
       readonly pageCount: number | null;
       readonly firstLine: number | null;
     }
+  /** Parts of the lists of an answer, by name. */
+  | { readonly type: 'list'; readonly name: string; readonly values: readonly string[] }
+  /** The end of an answer to a question. */
+  | { readonly type: 'answered'; readonly value: unknown }
   | { readonly type: 'failed'; readonly code: ExtractErrorCode; readonly message: string };
 
 export const blockWidth = 5;

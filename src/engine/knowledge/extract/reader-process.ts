@@ -5,16 +5,54 @@ import { setPriority } from 'node:os';
 import { dirname, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { killTied, spawnTied } from '../../processes/tied-process.ts';
-import { type Block, blockKinds, type DocumentSource, type ExtractedDocument, type ExtractLimits } from './document.ts';
+import {
+  type Answer,
+  type Block,
+  blockKinds,
+  type DocumentSource,
+  type ExtractedDocument,
+  type ExtractLimits,
+  type Question,
+} from './document.ts';
 import { ExtractError, extractErrorCodes } from './error.ts';
 import { blockWidth, memorySignal, type ReaderMessage, type ReadRequest } from './protocol.ts';
 
 const startTimeoutMs = 15_000;
 const mebibyte = 1024 * 1024;
+const partBytes = 256 * 1024;
 
 /** The process ended by itself without a result: try again once in a new process, the document may not be the cause. */
 export class ReaderLostError extends Error {
   override readonly name = 'ReaderLostError';
+  /** Whether the process had begun to read: then the document may be the cause. */
+  readonly isOfDocument: boolean;
+
+  constructor(message: string, isOfDocument: boolean) {
+    super(message);
+    this.isOfDocument = isOfDocument;
+  }
+}
+
+/** What a process is given, and how its messages become a result. */
+export interface Reading<T> {
+  readonly content: { readonly path: string } | { readonly bytes: Uint8Array };
+  readonly request: Pick<ReadRequest, 'filename' | 'mimeType' | 'question'>;
+  /** @returns the result at its last message. @throws what the process says, and ReaderLostError for messages that do not fit. */
+  gather(limits: ExtractLimits): (message: ReaderMessage) => T | undefined;
+}
+
+/** The text of a document. */
+export function documentReading({ path, filename, mimeType }: DocumentSource): Reading<ExtractedDocument> {
+  return { content: { path }, request: { filename, mimeType }, gather: ({ textMaxChars }) => gatherDocument(textMaxChars) };
+}
+
+/** The answer to a question. */
+export function questionReading({ content, question }: Question): Reading<Answer> {
+  return {
+    content,
+    request: { filename: '', mimeType: '', question },
+    gather: ({ textMaxChars }) => gatherAnswer(textMaxChars),
+  };
 }
 
 /** A child process that reads one document at a time. After any failure it has ended, and a new one is needed. */
@@ -22,7 +60,7 @@ export interface ReaderProcess {
   readonly documents: number;
   readonly isAlive: boolean;
   /** @throws ExtractError, ReaderLostError, or the signal's reason. */
-  read(source: DocumentSource, limits: ExtractLimits, signal: AbortSignal): Promise<ExtractedDocument>;
+  read<T>(reading: Reading<T>, limits: ExtractLimits, signal: AbortSignal): Promise<T>;
   kill(): void;
 }
 
@@ -66,12 +104,11 @@ export function startReader(entry: URL, memoryMaxBytes: number, niceness: number
       return isAlive;
     },
     kill,
-    async read(source, limits, signal) {
+    async read(reading, limits, signal) {
       documents += 1;
       try {
         await orAbort(ready, signal);
-        const document = await exchange(child, source, limits, signal);
-        return document;
+        return await exchange(child, reading, limits, signal);
       } catch (error) {
         kill();
         throw error;
@@ -101,33 +138,29 @@ function readablePaths(entry: URL): string[] {
 
 function untilReady(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => settle(new ReaderLostError('not ready in time')), startTimeoutMs);
+    const timer = setTimeout(() => settle(new ReaderLostError('not ready in time', false)), startTimeoutMs);
     const settle = (error?: Error) => {
       clearTimeout(timer);
       child.off('exit', lost).off('error', lost).off('message', resolved);
       if (error === undefined) resolve();
       else reject(error);
     };
-    const lost = () => settle(new ReaderLostError('ended before it was ready'));
+    const lost = () => settle(new ReaderLostError('ended before it was ready', false));
     const resolved = () => settle();
     child.once('exit', lost).once('error', lost).once('message', resolved);
   });
 }
 
 /** Sends one document and collects the answer. The child's messages are validated: it has parsed untrusted bytes. */
-async function exchange(
-  child: ChildProcess,
-  source: DocumentSource,
-  limits: ExtractLimits,
-  signal: AbortSignal,
-): Promise<ExtractedDocument> {
-  const file = await open(source.path, 'r');
-  const settled = Promise.withResolvers<ExtractedDocument>();
-  const gathered = gather(limits.textMaxChars);
+async function exchange<T>(child: ChildProcess, reading: Reading<T>, limits: ExtractLimits, signal: AbortSignal): Promise<T> {
+  const { content, request } = reading;
+  const file = 'path' in content ? await open(content.path, 'r') : undefined;
+  const settled = Promise.withResolvers<T>();
+  const gathered = reading.gather(limits);
   const onMessage = (message: unknown) => {
     try {
-      const document = gathered(message as ReaderMessage);
-      if (document !== undefined) settled.resolve(document);
+      const result = gathered(message as ReaderMessage);
+      if (result !== undefined) settled.resolve(result);
     } catch (error) {
       settled.reject(error);
     }
@@ -139,16 +172,11 @@ async function exchange(
   signal.addEventListener('abort', onAbort);
   try {
     signal.throwIfAborted();
-    const { size: sizeBytes } = await readableSize(file, limits);
-    const request: ReadRequest = {
-      type: 'read',
-      filename: source.filename,
-      mimeType: source.mimeType,
-      sizeBytes,
-      textMaxChars: limits.textMaxChars,
-    };
-    child.send(request, () => undefined);
-    sendBytes(file, sizeBytes, child).catch(settled.reject);
+    const sizeBytes = 'bytes' in content ? content.bytes.byteLength : await sizeOf(file);
+    requireReadable(sizeBytes, limits);
+    const whole: ReadRequest = { type: 'read', ...request, sizeBytes, textMaxChars: limits.textMaxChars };
+    child.send(whole, () => undefined);
+    sendBytes('bytes' in content ? slicesOf(content.bytes) : partsOf(file, sizeBytes), sizeBytes, child).catch(settled.reject);
     return await settled.promise;
   } finally {
     clearTimeout(timer);
@@ -156,28 +184,43 @@ async function exchange(
     signal.removeEventListener('abort', onAbort);
     // Avoids an unhandled rejection when the other branch has thrown.
     settled.promise.catch(() => undefined);
-    await file.close().catch(() => undefined);
+    await file?.close().catch(() => undefined);
   }
 }
 
-async function readableSize(file: FileHandle, limits: ExtractLimits): Promise<{ size: number }> {
-  const stat = await file.stat();
-  if (!stat.isFile()) throw new ExtractError('CORRUPT', 'This is not a file.');
-  if (stat.size > limits.memoryMaxBytes / 2) {
-    const mebibytes = Math.floor(limits.memoryMaxBytes / 2 / mebibyte);
-    throw new ExtractError(
-      'TOO_LARGE',
-      `The file is larger than the ${mebibytes} MiB that can be read; split it into smaller ones.`,
-    );
-  }
-  return stat;
+async function sizeOf(file: FileHandle | undefined): Promise<number> {
+  const stat = await file?.stat();
+  if (stat?.isFile() !== true) throw new ExtractError('CORRUPT', 'This is not a file.');
+  return stat.size;
 }
 
-async function sendBytes(file: FileHandle, sizeBytes: number, child: ChildProcess): Promise<void> {
+function requireReadable(sizeBytes: number, { memoryMaxBytes }: ExtractLimits): void {
+  if (sizeBytes <= memoryMaxBytes / 2) return;
+  const mebibytes = Math.floor(memoryMaxBytes / 2 / mebibyte);
+  throw new ExtractError(
+    'TOO_LARGE',
+    `The file is larger than the ${mebibytes} MiB that can be read; split it into smaller ones.`,
+  );
+}
+
+function partsOf(file: FileHandle | undefined, sizeBytes: number): Iterable<Uint8Array> | AsyncIterable<Uint8Array> {
+  if (file === undefined || sizeBytes === 0) return [];
+  return file.createReadStream({ end: sizeBytes - 1, autoClose: false, highWaterMark: partBytes });
+}
+
+function* slicesOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < bytes.byteLength; start += partBytes) yield bytes.subarray(start, start + partBytes);
+}
+
+async function sendBytes(
+  parts: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  sizeBytes: number,
+  child: ChildProcess,
+): Promise<void> {
   const { stdin } = child;
-  if (stdin === null || sizeBytes === 0) return;
+  if (stdin === null) return;
   let sent = 0;
-  for await (const part of file.createReadStream({ end: sizeBytes - 1, autoClose: false, highWaterMark: 256 * 1024 })) {
+  for await (const part of parts) {
     sent += part.length;
     if (!stdin.write(part)) await new Promise<void>((resolve) => whenWritable(child, resolve));
     if (!stdin.writable) return;
@@ -193,7 +236,7 @@ function whenWritable(child: ChildProcess, resolve: () => void): void {
   child.stdin?.on('drain', done).on('close', done);
 }
 
-function gather(textMaxChars: number): (message: ReaderMessage) => ExtractedDocument | undefined {
+function gatherDocument(textMaxChars: number): (message: ReaderMessage) => ExtractedDocument | undefined {
   const pieces: string[] = [];
   const blocks: Block[] = [];
   let length = 0;
@@ -201,7 +244,7 @@ function gather(textMaxChars: number): (message: ReaderMessage) => ExtractedDocu
     switch (message.type) {
       case 'text':
         length += message.piece.length;
-        if (length > textMaxChars) throw new ReaderLostError('sent more text than it may');
+        if (length > textMaxChars) throw new ReaderLostError('sent more text than it may', true);
         pieces.push(message.piece);
         return undefined;
       case 'blocks':
@@ -212,12 +255,47 @@ function gather(textMaxChars: number): (message: ReaderMessage) => ExtractedDocu
         return { title, mimeType, text: pieces.join(''), blocks, pageCount, firstLine };
       }
       case 'failed':
-        if (!extractErrorCodes.includes(message.code)) throw new ReaderLostError('sent an unknown failure');
-        throw new ExtractError(message.code, String(message.message));
+        throw failureOf(message);
       default:
         return undefined;
     }
   };
+}
+
+function gatherAnswer(textMaxChars: number): (message: ReaderMessage) => Answer | undefined {
+  const pieces: string[] = [];
+  const lists = new Map<string, string[]>();
+  let length = 0;
+  const count = (text: string) => {
+    length += text.length + 1;
+    if (length > textMaxChars) throw new ReaderLostError('sent more text than it may', true);
+  };
+  return (message) => {
+    switch (message.type) {
+      case 'text':
+        count(message.piece);
+        pieces.push(message.piece);
+        return undefined;
+      case 'list':
+        lists.set(message.name, lists.get(message.name) ?? []);
+        for (const value of message.values) {
+          count(value);
+          lists.get(message.name)?.push(String(value));
+        }
+        return undefined;
+      case 'answered':
+        return { text: pieces.join(''), lists: Object.fromEntries(lists), value: message.value };
+      case 'failed':
+        throw failureOf(message);
+      default:
+        return undefined;
+    }
+  };
+}
+
+function failureOf({ code, message }: Extract<ReaderMessage, { type: 'failed' }>): Error {
+  if (!extractErrorCodes.includes(code)) return new ReaderLostError('sent an unknown failure', true);
+  return new ExtractError(code, String(message));
 }
 
 function addBlocks(blocks: Block[], values: readonly number[], length: number): void {
@@ -226,7 +304,7 @@ function addBlocks(blocks: Block[], values: readonly number[], length: number): 
     const kind = blockKinds[kindIndex];
     const previous = blocks.at(-1)?.charEnd ?? 0;
     if (kind === undefined || charStart < previous || charEnd <= charStart || charEnd > length) {
-      throw new ReaderLostError('sent blocks that do not fit the text');
+      throw new ReaderLostError('sent blocks that do not fit the text', true);
     }
     blocks.push({ kind, level: level === 0 ? null : level, charStart, charEnd, page: page === 0 ? null : page });
   }
@@ -241,7 +319,7 @@ function lossReason(exitSignal: NodeJS.Signals | null, limits: ExtractLimits): E
       `Reading the file took more than ${mebibytes} MiB of memory; split it into smaller ones, or save it in another format.`,
     );
   }
-  return new ReaderLostError(`ended by ${exitSignal ?? 'itself'}`);
+  return new ReaderLostError(`ended by ${exitSignal ?? 'itself'}`, true);
 }
 
 function timeoutError(timeoutMs: number): ExtractError {

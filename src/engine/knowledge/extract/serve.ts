@@ -1,13 +1,18 @@
 import { Worker } from 'node:worker_threads';
 import { takeNetworkAway } from '../../../lib/no-network.ts';
-import { blockKinds, type DocumentBytes, type ExtractedDocument } from './document.ts';
+import { type Answer, blockKinds, type DocumentBytes, type ExtractedDocument } from './document.ts';
 import { ExtractError } from './error.ts';
 import type { ReaderMessage, ReadRequest } from './protocol.ts';
 
 export type ReadDocument = (document: DocumentBytes, textMaxChars: number) => Promise<ExtractedDocument>;
 
+export type AnswerQuestion = (question: unknown, bytes: Uint8Array, textMaxChars: number) => Promise<Answer>;
+type AnswerRequest = (request: ReadRequest, bytes: Uint8Array) => Promise<void>;
+
 const textPieceChars = 256 * 1024;
 const blocksPiece = 10_000;
+/** Addresses have at most 2,000 characters. */
+const listPiece = 100;
 
 /**
  * The main loop of the process that reads untrusted documents. It starts with an empty environment and Node's permission model: it
@@ -15,21 +20,35 @@ const blocksPiece = 10_000;
  * loaded. Documents arrive on standard input, one at a time.
  */
 export async function serveReader(load: () => Promise<ReadDocument>): Promise<void> {
+  await serve(async () => {
+    const read = await load();
+    return async (request, bytes) => sendDocument(await read({ ...request, bytes }, request.textMaxChars));
+  });
+}
+
+/** The same for a process that answers questions about bytes. */
+export async function serveQuestions(load: () => Promise<AnswerQuestion>): Promise<void> {
+  await serve(async () => {
+    const answerQuestion = await load();
+    return async ({ question, textMaxChars }, bytes) => sendAnswer(await answerQuestion(question, bytes, textMaxChars));
+  });
+}
+
+async function serve(load: () => Promise<AnswerRequest>): Promise<void> {
   takeNetworkAway();
   const setBusy = startWatchdog();
   process.on('disconnect', () => process.exit(0));
-  const read = await load();
+  const answerRequest = await load();
   process.on('message', (request: ReadRequest) => {
-    void answer(request, read, setBusy);
+    void answer(request, answerRequest, setBusy);
   });
   await send({ type: 'ready' });
 }
 
-async function answer(request: ReadRequest, read: ReadDocument, setBusy: (isBusy: boolean) => void): Promise<void> {
+async function answer(request: ReadRequest, answerRequest: AnswerRequest, setBusy: (isBusy: boolean) => void): Promise<void> {
   setBusy(true);
   try {
-    const bytes = await readInput(request.sizeBytes);
-    await sendDocument(await read({ ...request, bytes }, request.textMaxChars));
+    await answerRequest(request, await readInput(request.sizeBytes));
   } catch (error) {
     const { code, message } = error instanceof ExtractError ? error : corrupt(error);
     await send({ type: 'failed', code, message });
@@ -49,9 +68,7 @@ async function readInput(sizeBytes: number): Promise<Uint8Array> {
 }
 
 async function sendDocument({ text, blocks, title, mimeType, pageCount, firstLine }: ExtractedDocument): Promise<void> {
-  for (let start = 0; start < text.length; start += textPieceChars) {
-    await send({ type: 'text', piece: text.slice(start, start + textPieceChars) });
-  }
+  await sendText(text);
   for (let start = 0; start < blocks.length; start += blocksPiece) {
     const values = blocks
       .slice(start, start + blocksPiece)
@@ -65,6 +82,22 @@ async function sendDocument({ text, blocks, title, mimeType, pageCount, firstLin
     await send({ type: 'blocks', values });
   }
   await send({ type: 'done', title, mimeType, pageCount, firstLine });
+}
+
+async function sendText(text: string): Promise<void> {
+  for (let start = 0; start < text.length; start += textPieceChars) {
+    await send({ type: 'text', piece: text.slice(start, start + textPieceChars) });
+  }
+}
+
+async function sendAnswer({ text, lists, value }: Answer): Promise<void> {
+  await sendText(text);
+  for (const [name, values] of Object.entries(lists)) {
+    for (let start = 0; start < values.length; start += listPiece) {
+      await send({ type: 'list', name, values: values.slice(start, start + listPiece) });
+    }
+  }
+  await send({ type: 'answered', value });
 }
 
 /** Resolves when the message is written, so that parts of a long text do not queue up. */

@@ -98,9 +98,9 @@ async function officeFormat(archive: Archive): Promise<ArchiveFormat> {
   });
   for (const format of ['docx', 'xlsx', 'pptx'] as const) {
     const main = {
-      docx: /word\S*\.(?:document|template)\S*main\+xml/i,
-      xlsx: /(?:sheet|excel)\S*\.(?:sheet|template)\S*main\+xml/i,
-      pptx: /(?:presentation|powerpoint)\S*main\+xml/i,
+      docx: /word\S{0,100}\.(?:document|template)\S{0,100}main\+xml/i,
+      xlsx: /(?:sheet|excel)\S{0,100}\.(?:sheet|template)\S{0,100}main\+xml/i,
+      pptx: /(?:presentation|powerpoint)\S{0,100}main\+xml/i,
     };
     if (types.some((type) => main[format].test(type))) return format;
   }

@@ -13,7 +13,7 @@ import type { Settings } from '../../../settings.ts';
 import type { NewChunk } from '../../../storage/knowledge/chunks.ts';
 import { type IndexFailure, type IndexLease, LeaseLostError } from '../../../storage/knowledge/indexing/indexing.ts';
 import type { Storage } from '../../../storage/storage.ts';
-import { SourceError } from '../connectors/error.ts';
+import { SourceError, unreadStatus } from '../connectors/error.ts';
 import type { Connectors } from '../connectors/registry.ts';
 import { ExtractError, type ExtractedDocument, type Extractor } from '../extract/extract.ts';
 import { embeddedText, hashOfText } from '../meaning/passage-text.ts';
@@ -41,8 +41,13 @@ export type IndexOutcome =
   | { readonly kind: 'retry'; readonly afterMs: number };
 
 /** Increase it when extraction, splitting or the lexemes change: every item is then read anew at its next refresh. */
-export const parserVersion = 2;
+export const parserVersion = 3;
 export const indexAttemptsMax = 5;
+/** Another process may have the bytes that this one lacks: the item is given back this often before its content counts as gone. */
+const missingAttemptsMax = 20;
+const missingRetryMaxMs = 5 * 60_000;
+/** An item that was begun this often when its process ended is not begun again: it may have ended the process. */
+export const indexStartsMax = 2;
 const retryMaxMs = 15 * 60_000;
 /** Chunks of one short transaction: 24 ms of processor time (median) on the embedded database, which runs transactions one after the other. */
 const chunksAtOnce = 16;
@@ -215,14 +220,22 @@ async function settleFailure(
 ): Promise<IndexOutcome> {
   const { storage, settings, logger } = context;
   if (signal.aborted) {
-    await storage.indexing.release(lease);
+    await storage.indexing.release(lease, false);
     throw signal.reason;
   }
   const failure = failureOf(error);
+  if (failure.errorCode === 'CONTENT_MISSING' && mayLieElsewhere(context) && lease.attempt < missingAttemptsMax) {
+    logger.warn(
+      { itemId: lease.itemId, attempt: lease.attempt },
+      'the content of an item is not in this file store; the item is given back',
+    );
+    await storage.indexing.release(lease, true);
+    return { kind: 'retry', afterMs: Math.min(missingRetryMaxMs, 1_000 * 2 ** lease.attempt) };
+  }
   if (failure.errorCode === 'INTERNAL')
     logger.error({ err: error, itemId: lease.itemId, attempt: lease.attempt }, 'indexing an item failed');
   if (failure.isRetryable && lease.attempt < indexAttemptsMax) {
-    await storage.indexing.release(lease);
+    await storage.indexing.release(lease, true);
     const isOfSource = error instanceof SourceError;
     const waitMs = (isOfSource ? settings.CONNECTOR_BACKOFF_MS : 1_000) * 2 ** lease.attempt;
     return { kind: 'retry', afterMs: Math.min(retryMaxMs, (isOfSource ? error.retryAfterMs : undefined) ?? waitMs) };
@@ -230,6 +243,11 @@ async function settleFailure(
   const { isRunWanted } = await storage.indexing.fail(lease, failure);
   await storage.indexing.clean(lease.itemId);
   return { kind: isRunWanted ? 'again' : 'done' };
+}
+
+/** Whether other processes of the database may have files that this one lacks: files in a folder, beside a server that several use. */
+function mayLieElsewhere({ storage, settings }: IndexContext): boolean {
+  return storage.db.kind === 'server' && settings.BLOB_URL === undefined;
 }
 
 /** The reason in words that a person can act on. Messages of other software are not shown. */
@@ -244,8 +262,12 @@ function failureOf(error: unknown): IndexFailure {
     };
   }
   if (error instanceof SourceError) {
-    const status = error.code === 'TOO_LARGE' || error.code === 'UNSUPPORTED' ? 'SKIPPED' : 'FAILED';
-    return { status, errorCode: error.code, errorMessage: error.message, isRetryable: error.isRetryable };
+    return {
+      status: unreadStatus(error.code),
+      errorCode: error.code,
+      errorMessage: error.message,
+      isRetryable: error.isRetryable,
+    };
   }
   if (error instanceof DomainError && error.code === 'NOT_FOUND') {
     const errorMessage = 'The stored content is gone; delete the source and add it again.';

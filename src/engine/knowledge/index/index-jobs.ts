@@ -2,7 +2,7 @@ import type { OwnedId } from '../../../storage/knowledge/indexing/indexing.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import { queueEmbedding, registerVectorJobs, type VectorJobsContext } from '../meaning/vector-jobs.ts';
 import { endRuns, queueSync, syncSource } from '../sync/sync-source.ts';
-import { type IndexContext, type IndexOutcome, indexAttemptsMax, indexItem } from './index-item.ts';
+import { type IndexContext, type IndexOutcome, indexAttemptsMax, indexItem, indexStartsMax } from './index-item.ts';
 
 export interface IndexJobsContext extends IndexContext, Pick<VectorJobsContext, 'meaning'> {
   readonly jobs: Jobs;
@@ -74,7 +74,7 @@ export function registerIndexJobs(context: IndexJobsContext): void {
     isFirstSweep = false;
     await endRuns(context);
     for (const source of await storage.syncing.findStale()) await queueSync(context, source, 'REFRESH');
-    for (const item of await storage.indexing.sweepExpired(indexAttemptsMax)) await queue(item);
+    for (const item of await storage.indexing.sweepExpired(indexStartsMax)) await queue(item);
   });
   jobs.every('knowledge.vacuum', hourMs, () => storage.chunks.vacuum());
   jobs.every('knowledge.reconcile', reconcileEveryMs, (signal) => reconcile(context, queue, signal));

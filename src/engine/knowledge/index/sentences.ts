@@ -1,5 +1,9 @@
-/** Where a sentence may end: Western marks must be followed by white space, East Asian ones need not. */
-const sentenceEnd = /[.!?…]+["'”’»)\]]*(?=\s)|[。！？｡]+["'”’」』）]*|\n(?=\s*(?:[-*+•]|\d{1,3}[.)])\s)/g;
+/**
+ * Where a sentence may end: Western marks must be followed by white space, East Asian ones need not. What stands before a match is looked at so
+ * that each run of marks and of white space is read once.
+ */
+const sentenceEnd =
+  /(?<![.!?…])[.!?…]+["'”’»)\]]*(?=\s)|[。！？｡]+["'”’」』）]*|(?<!\n[^\S\n]*)\n(?=\s*(?:[-*+•]|\d{1,3}[.)])\s)/g;
 /** Text before a full stop that does not end a sentence: a single letter, or a common abbreviation. */
 const abbreviation =
   /(?:^|[\s(])(?:\p{L}|e\.g|i\.e|etc|vs|no|nr|dr|mr|mrs|ms|prof|st|approx|fig|eq|inc|ltd|al|ca|z\.B|d\.h|bzw)\.$/iu;

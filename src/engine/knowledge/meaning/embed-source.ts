@@ -148,7 +148,7 @@ async function ask(
   texts: readonly string[],
   signal: AbortSignal,
 ): Promise<readonly (readonly number[] | null)[]> {
-  const charge: Charge = { ...owner, userId, keyId: null, agentId: null, runId: null };
+  const charge: Charge = { ...owner, userId, keyId: null, runId: null };
   const inputTokens = texts.reduce((sum, text) => sum + tokensOfText(text), 0);
   const request = { input: texts, ...(dimensions === undefined ? {} : { dimensions }) };
   const either = AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]);

@@ -5,11 +5,13 @@ import type { ServingSpace } from '../../../storage/knowledge/embeddings/spaces.
 import { type Meaning, questionVectors } from '../meaning/meaning.ts';
 import type { AskedQuestion } from './asked-question.ts';
 import { inContext } from './follow-up.ts';
-import { fuse } from './fuse.ts';
+import { type FusedId, fuse } from './fuse.ts';
 import { type AllowedSources, findsNothing, rankChunks, scoreWords } from './words.ts';
 
 /** Passages that each way of searching finds before both are joined. */
 const legMax = 200;
+/** Of each list, so many are among the passages to choose from: some are copies, or exceed what one item may have. */
+const bestOfList = 4;
 
 export interface HybridResult {
   readonly chunks: readonly RankedChunk[];
@@ -47,7 +49,7 @@ export async function rankHybrid(
   const lists = await Promise.all(
     vectors.map(({ space, vector }) => nearestIn(store, allowed, space, vector, words.allowedChunks)),
   );
-  const fused = fuse(words.found, lists, vectors.length === 0 ? 0 : meaning.weight).slice(0, limit);
+  const fused = withBest(fuse(words.found, lists, vectors.length === 0 ? 0 : meaning.weight), [words.found, ...lists], limit);
   const scores = new Map(fused.map((entry) => [entry.id, entry]));
   const chunks = await ranking.read(
     allowed,
@@ -64,6 +66,15 @@ export async function rankHybrid(
     reason,
     isHybrid: vectors.length > 0,
   };
+}
+
+/** The best by the sum, and the best of each list, of which passages keep some whatever their sum is. */
+function withBest(fused: readonly FusedId[], lists: readonly (readonly ScoredId[])[], limit: number): readonly FusedId[] {
+  const best = new Set(
+    lists.flatMap((list) => list.toSorted((a, b) => b.score - a.score).slice(0, bestOfList)).map(({ id }) => id),
+  );
+  const late = fused.slice(limit).filter(({ id }) => best.has(id));
+  return [...fused.slice(0, Math.max(0, limit - late.length)), ...late];
 }
 
 function nearestIn(

@@ -17,26 +17,45 @@ export type UrlOf = (chunk: RankedChunk) => string;
 /** At most this many of one item, so that a long document does not displace the others. */
 const chunksPerItemMax = 3;
 
+/** Of eight places, so many are kept for the best passages by words, and as many for the best by meaning. */
+const placesOfLeg = 2;
+
 /**
  * Builds passages from ranked chunks: each text once, with all its places; at most three chunks of an item; as many as fit the
- * limits, skipping one that does not fit; neighbours joined.
+ * limits, skipping one that does not fit; neighbours joined. The best of each way of searching have places, whatever their sum is.
  *
  * @param ranked  best first; passages keep that order.
  */
 export function choosePassages(ranked: readonly RankedChunk[], limits: PassageLimits, urlOf: UrlOf): readonly FoundPassage[] {
   const groups = [...Map.groupBy(ranked, ({ contentHash }) => contentHash).values()];
-  const chosen: ChosenChunk[] = [];
+  const best = bestOfLegs(groups, limits.passagesMax);
+  const chosen = new Map<readonly RankedChunk[], ChosenChunk>();
   const perItem = new Map<string, number>();
   let tokens = 0;
-  for (const [chunk, ...copies] of groups) {
-    if (chunk === undefined || chosen.length >= limits.passagesMax) break;
+  for (const group of new Set([...best, ...groups])) {
+    const [chunk, ...copies] = group;
+    if (chunk === undefined || chosen.size >= limits.passagesMax) break;
     const ofItem = perItem.get(chunk.itemId) ?? 0;
     if (ofItem >= chunksPerItemMax || tokens + chunk.tokenCount > limits.tokensMax) continue;
     perItem.set(chunk.itemId, ofItem + 1);
     tokens += chunk.tokenCount;
-    chosen.push({ chunk, copies: copies.filter(({ itemId }) => itemId !== chunk.itemId) });
+    chosen.set(group, { chunk, copies: copies.filter(({ itemId }) => itemId !== chunk.itemId) });
   }
-  return joinNeighbours(chosen).map((run) => passageOf(run, urlOf));
+  return joinNeighbours(groups.flatMap((group) => chosen.get(group) ?? [])).map((run) => passageOf(run, urlOf));
+}
+
+/** The best by words and the best by meaning; none where one way alone searched, or a reranker has read the passages. */
+function bestOfLegs(groups: readonly (readonly RankedChunk[])[], places: number): readonly (readonly RankedChunk[])[] {
+  const count = Math.min(placesOfLeg, Math.floor(places / 4));
+  const legs = (['lexical', 'vector'] as const).map((leg) =>
+    groups
+      .map((group) => ({ group, score: Math.max(...group.map(({ scores }) => scores[leg] ?? Number.NEGATIVE_INFINITY)) }))
+      .filter(({ score }) => Number.isFinite(score))
+      .sort((a, b) => b.score - a.score),
+  );
+  const isReranked = groups.some((group) => group.some(({ scores }) => scores.rerank !== null));
+  if (isReranked || legs.some((leg) => leg.length === 0)) return [];
+  return legs.flatMap((leg) => leg.slice(0, count).map(({ group }) => group));
 }
 
 interface ChosenChunk {

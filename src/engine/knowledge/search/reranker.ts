@@ -1,6 +1,7 @@
 import { Agent } from 'undici';
 import type { RerankReason } from '../../../entities/knowledge/retrieval.ts';
 import { itemsOf, membersOf } from '../../../lib/json.ts';
+import { withUserAgent } from '../../../lib/product.ts';
 import type { Settings } from '../../../settings.ts';
 import type { RankedChunk } from '../../../storage/knowledge/chunk-ranking.ts';
 import { embeddedText } from '../meaning/passage-text.ts';
@@ -32,10 +33,10 @@ export function createReranker(settings: RerankSettings): Reranker | undefined {
   if (RERANK_URL === undefined) return undefined;
   const agent = new Agent({ connections: 8, connect: { timeout: RERANK_TIMEOUT_MS }, maxResponseSize: replyMaxBytes });
   const { origin, pathname, search } = new URL(RERANK_URL);
-  const headers = {
+  const headers = withUserAgent({
     'content-type': 'application/json',
     ...(RERANK_API_KEY === undefined ? {} : { authorization: `Bearer ${RERANK_API_KEY}` }),
-  };
+  });
 
   async function scoresOf(
     question: string,

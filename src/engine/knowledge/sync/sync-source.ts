@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { IdKind } from '../../../entities/ids.ts';
 import type { RunTrigger } from '../../../entities/knowledge/source-run.ts';
+import { membersOf } from '../../../lib/json.ts';
 import { shownName, storableJson, storableText } from '../../../lib/text.ts';
 import type { Settings } from '../../../settings.ts';
 import { LeaseLostError, type OwnedId } from '../../../storage/knowledge/indexing/indexing.ts';
@@ -9,9 +10,10 @@ import type { SyncedItem, SyncLease } from '../../../storage/knowledge/syncing/s
 import type { Storage } from '../../../storage/storage.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import type { Connector, ListedItem, ListedPage, ListTask, SyncedSource } from '../connectors/connector.ts';
-import { SourceError } from '../connectors/error.ts';
+import { SourceError, unreadStatus } from '../connectors/error.ts';
 import type { Connectors } from '../connectors/registry.ts';
 import { parserVersion } from '../index/index-item.ts';
+import { readSourceData } from '../source-data.ts';
 
 export interface SyncContext {
   readonly settings: Settings;
@@ -112,10 +114,11 @@ async function runListing(
 ): Promise<void> {
   const { storage } = context;
   const { source } = lease;
+  requireConfiguration(source);
   const task: ListTask = {
     source: syncedSource(lease),
     isForced: lease.isForced,
-    state: lease.isForced ? undefined : (source.state ?? undefined),
+    state: lease.isForced ? undefined : readState(source.state),
     place: lease.place,
     signal,
     progress,
@@ -131,7 +134,7 @@ async function runListing(
         const { isComplete, bound = null, state } = part.value;
         await storage.syncing.finish(
           lease,
-          { isComplete, bound, state: storableJson(state) },
+          { isComplete, bound, state: state === undefined ? undefined : storableJson({ parserVersion, state }) },
           { remove: queueAll(context, 'knowledge.delete-item'), index: queueAll(context, 'knowledge.index-item') },
         );
         await endRuns(context, source.id);
@@ -168,8 +171,15 @@ async function store(context: SyncContext, lease: SyncLease, page: ListedPage): 
   for (const key of outcome.unusedBlobKeys) await storage.blobs.delete(key);
 }
 
+/** Why a document is not read, in the form that is stored. */
+function unreadOf({ skipped }: ListedItem): SyncedItem['unread'] {
+  if (skipped === undefined) return null;
+  return { status: unreadStatus(skipped.code), code: skipped.code, message: storableText(skipped.message) };
+}
+
 async function stored({ storage, settings, newId }: SyncContext, { orgId }: SyncLease, item: ListedItem): Promise<SyncedItem> {
   const newItemId = newId('knowledgeItem');
+  const unread = unreadOf(item);
   const contentBlobKey = item.content === undefined ? null : `${orgId}/knowledge/${newItemId}`;
   const put =
     contentBlobKey === null
@@ -187,10 +197,10 @@ async function stored({ storage, settings, newId }: SyncContext, { orgId }: Sync
     sizeBytes: put?.sizeBytes ?? item.sizeBytes ?? null,
     metadata: storableJson({
       ...item.metadata,
-      ...(item.skipped === undefined ? {} : { skippedReason: item.skipped.message }),
+      ...(unread?.status === 'SKIPPED' ? { skippedReason: unread.message } : {}),
     }) as Readonly<Record<string, unknown>>,
     contentBlobKey,
-    skipped: item.skipped === undefined ? null : { ...item.skipped, message: storableText(item.skipped.message) },
+    unread,
   };
 }
 
@@ -221,6 +231,12 @@ function fileName(text: string): string {
 
 /** A newer reader reads everything anew, so its version is a part of every change key. */
 const keyPrefix = `${parserVersion} `;
+
+/** What the last run left; undefined where an older reader read the content, which feeds of changes would not name again. */
+function readState(stored: unknown): unknown {
+  const { parserVersion: version, state } = membersOf(stored);
+  return version === parserVersion ? (state ?? undefined) : undefined;
+}
 
 function readable<T extends { readonly changeKey: string | null }>(item: T): T {
   const { changeKey } = item;
@@ -275,4 +291,12 @@ async function settle(context: SyncContext, lease: SyncLease, error: unknown, si
   const message = failure?.message ?? 'Something went wrong on our side while the source was read; refresh it to try again.';
   await storage.syncing.fail(lease, { code, message: message.slice(0, messageMax) });
   return { kind: 'done' };
+}
+
+/** Data of a source that an earlier version stored may lie outside of the bounds. @throws SourceError CONFIGURATION */
+function requireConfiguration({ type, data }: SyncLease['source']): void {
+  const [fault] = readSourceData(type, data).faults;
+  if (fault === undefined) return;
+  const message = `The configuration of this source cannot be used: ${fault.path} ${fault.message}. Add the source again.`;
+  throw new SourceError('CONFIGURATION', message);
 }

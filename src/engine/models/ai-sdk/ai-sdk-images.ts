@@ -10,7 +10,11 @@ type Image = string | Uint8Array;
  * Adapts the image models of an AI SDK provider to the port. On this level the SDK repeats nothing by itself, and makes one image with a call: several
  * are several calls at once. Images that were made are kept when another call fails, because they cost.
  */
-export function createAiSdkImages(imageModel: (name: string) => Promise<ImageModelV4>, timeoutMs: number): MakeImages {
+export function createAiSdkImages(
+  provider: string,
+  imageModel: (name: string) => Promise<ImageModelV4>,
+  timeoutMs: number,
+): MakeImages {
   return async (request, signal) => {
     const timeout = AbortSignal.timeout(timeoutMs);
     try {
@@ -25,8 +29,8 @@ export function createAiSdkImages(imageModel: (name: string) => Promise<ImageMod
       return { images: made.flatMap(({ images }) => images), usage: sumOf(made) };
     } catch (error) {
       signal.throwIfAborted();
-      if (timeout.aborted) throw new ModelError('UPSTREAM_TIMEOUT', 'The model provider fell silent', false);
-      throw modelError(error);
+      const failure = timeout.aborted ? new ModelError('UPSTREAM_TIMEOUT', 'The model provider fell silent', false) : error;
+      throw modelError(failure).of(provider);
     }
   };
 }

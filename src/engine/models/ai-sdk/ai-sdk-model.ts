@@ -5,11 +5,17 @@ import { callOptions } from './prompt.ts';
 
 export interface Timeouts {
   readonly firstByteTimeoutMs: number;
+  readonly firstTokenTimeoutMs: number;
   readonly idleTimeoutMs: number;
 }
 
-/** Adapts any AI SDK provider to the port. Slower than the lean client; serves every wire format but the common one. */
+/**
+ * Adapts any AI SDK provider to the port. Slower than the lean client; serves every wire format but the common one.
+ *
+ * @param provider  its id, which errors name.
+ */
 export function createAiSdkModel(
+  provider: string,
   languageModel: (name: string) => LanguageModelV4 | Promise<LanguageModelV4>,
   timeouts: Timeouts,
 ): Model {
@@ -22,17 +28,20 @@ export function createAiSdkModel(
         const { stream } = await model.doStream(callOptions(request, watch.signal));
         const reader = new PartReader();
         for await (const part of stream) {
-          watch.heard();
+          watch.isAnswered = true;
           const out: ModelDelta[] = [];
           reader.read(part, out);
-          if (out.length > 0) yield out;
+          if (out.length > 0) {
+            watch.heard();
+            yield out;
+          }
           if (reader.isOver) return;
         }
         throw malformed('it ended without a finish reason');
       } catch (error) {
         signal.throwIfAborted();
-        if (watch.hasTimedOut) throw new ModelError('UPSTREAM_TIMEOUT', 'The model provider fell silent', false);
-        throw modelError(error);
+        const failure = watch.hasTimedOut ? new ModelError('UPSTREAM_TIMEOUT', 'The model provider fell silent', false) : error;
+        throw modelError(failure).of(provider);
       } finally {
         watch.end();
       }
@@ -43,6 +52,8 @@ export function createAiSdkModel(
 /** Aborts the call when the caller aborts, when the provider is silent for too long, or when the reader leaves early. */
 class Watch {
   hasTimedOut = false;
+  /** Whether anything came, also what holds no token. */
+  isAnswered = false;
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal;
   readonly #timer: NodeJS.Timeout;
@@ -50,19 +61,23 @@ class Watch {
   #heardAt = 0;
   readonly #onAbort = () => this.#controller.abort(this.#caller.reason);
 
-  constructor(caller: AbortSignal, { firstByteTimeoutMs, idleTimeoutMs }: Timeouts) {
+  constructor(caller: AbortSignal, { firstByteTimeoutMs, firstTokenTimeoutMs, idleTimeoutMs }: Timeouts) {
     this.#caller = caller;
     this.#idleTimeoutMs = idleTimeoutMs;
     caller.addEventListener('abort', this.#onAbort, { once: true });
     const startedAt = performance.now();
     const check = () => {
       const now = performance.now();
-      const isLate = this.#heardAt === 0 ? now - startedAt > firstByteTimeoutMs : now - this.#heardAt > this.#idleTimeoutMs;
+      const firstMs = this.isAnswered ? firstTokenTimeoutMs : Math.min(firstByteTimeoutMs, firstTokenTimeoutMs);
+      const isLate = this.#heardAt === 0 ? now - startedAt > firstMs : now - this.#heardAt > this.#idleTimeoutMs;
       if (!isLate) return;
       this.hasTimedOut = true;
       this.#controller.abort(new Error('timed out'));
     };
-    this.#timer = setInterval(check, Math.max(20, Math.min(1_000, firstByteTimeoutMs / 4, idleTimeoutMs / 4))).unref();
+    this.#timer = setInterval(
+      check,
+      Math.max(20, Math.min(1_000, firstByteTimeoutMs / 4, firstTokenTimeoutMs / 4, idleTimeoutMs / 4)),
+    ).unref();
   }
 
   get signal(): AbortSignal {

@@ -75,7 +75,7 @@ function citing(quotes: readonly Quote[]): string {
     .map(({ text, source }, index) => {
       const next = quotes[index + 1];
       if (next?.source.citation === source.citation) return closed(text);
-      const end = /[.!?:;…]+$/.exec(text)?.[0] ?? '.';
+      const end = /(?<![.!?:;…])[.!?:;…]+$/.exec(text)?.[0] ?? '.';
       return `${text.slice(0, text.length - (text.endsWith(end) ? end.length : 0))} [${source.citation}]${end}`;
     })
     .join(' ');

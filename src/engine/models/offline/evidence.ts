@@ -9,7 +9,7 @@ export interface Evidence {
   readonly answer: string;
 }
 
-const quotedPattern = /"([^"]+)"|“([^”]+)”|(?<=^|\s)'([^']+)'(?=[\s.,?!]|$)/g;
+const quotedPattern = /"([^"]+)"|“([^“”]+)”|(?<=^|\s)'([^']+)'(?=[\s.,?!]|$)/g;
 const namePattern = /\p{Lu}[\p{L}\p{N}'’.-]*(?:\s+(?:(?:de|of|the|del|la|am|an der|upon)\s+)?\p{Lu}[\p{L}\p{N}'’.-]*)*/gu;
 const openers =
   /^(?:what|which|who|when|where|why|how|is|are|do|does|did|can|could|will|would|should|please|tell|show|give|get|find|look|search|add|compute|calculate|convert|book|send|create|set|use|call|i|i'm|the|a|an|my|and|in|check|list)$/i;
@@ -28,7 +28,7 @@ function namesOf(question: string): readonly string[] {
   return [...question.matchAll(namePattern)].flatMap(([match]) => {
     const words = match
       .replace(/['’]s$/, '')
-      .replace(/[.'’-]+$/, '')
+      .replace(/(?<![.'’-])[.'’-]+$/, '')
       .split(/\s+/);
     while (words[0] !== undefined && openers.test(words[0])) words.shift();
     return words.length === 0 ? [] : [words.join(' ')];
@@ -40,7 +40,7 @@ export function textFor(name: string, format: string | undefined, evidence: Evid
   const { question, quoted, names } = evidence;
   const words = wordsOf(name);
   const first = (pattern: RegExp) => pattern.exec(question)?.[1]?.trim();
-  if (format === 'email' || /\be ?mail\b/.test(words)) return first(/([\w.+-]+@[\w-]+\.[\w.-]*\w)/);
+  if (format === 'email' || /\be ?mail\b/.test(words)) return first(/((?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.-]*\w)/);
   if (format === 'uri' || /\b(url|uri|link|website)\b/.test(words)) return first(/(https?:\/\/[^\s"'<>]+[^\s"'<>.,?!])/);
   if (format === 'date' || format === 'date-time' || /\b(date|day|when)\b/.test(words)) {
     const date = first(/(\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z?)?)/) ?? first(/\b(today|tomorrow|yesterday)\b/i);
@@ -57,11 +57,11 @@ export function textFor(name: string, format: string | undefined, evidence: Evid
     if (target !== undefined) return target;
   }
   if (/\b(id|code|number|sku|key|reference|order|ticket)\b/.test(words)) {
-    const code = first(/((?=[\w#-]*\d)[\p{L}#][\w#-]*|\b\d{2,}\b)/u);
+    const code = first(/([a-z#][a-z_#-]{0,60}\d[\w#-]*|\b\d{2,}\b)/i);
     if (code !== undefined) return code.replace(/^#/, '');
   }
   if (/\b(expression|formula|equation)\b/.test(words)) {
-    const expression = first(/(-?\(*\d[\d\s.+*/()^%x×÷-]*\d\)*)/);
+    const expression = first(/(-?\({0,20}\d[\d\s.+*/()^%x×÷-]*\d\){0,20})/);
     if (expression !== undefined) return expression;
   }
   if (quoted[0] !== undefined) return quoted[0];

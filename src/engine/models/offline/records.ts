@@ -74,7 +74,8 @@ export function recordOfLine(line: string): readonly string[] | undefined {
   const parts = line.split('; ');
   if (parts.length < 2 || !parts.every((part) => /^[\p{L}_][^:;.]{0,40}: \S/u.test(part))) return undefined;
   // The first column names the row, as a rule.
-  const [, first = ''] = /: (.*)$/.exec(parts[0] ?? '') ?? [];
+  const [row = ''] = parts;
+  const first = row.slice(row.indexOf(': ') + 2);
   const hasLabel = parts.some((part) => labelNames.has(part.split(':')[0]?.toLowerCase() ?? ''));
   return hasLabel ? parts : [`name: ${first}`, ...parts.slice(1)];
 }

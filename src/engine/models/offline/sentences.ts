@@ -21,7 +21,7 @@ const abbreviationEnd = /\b(?:e\.g|i\.e|etc|vs|no|nr|dr|mr|mrs|ms|st|approx|fig|
  * code are left out where there is anything else.
  */
 export function sentencesOf(text: string): Sentence[] {
-  const prose = readSentences(text.replace(codeBlock, '\n').replace(/<!--[\s\S]*?-->/g, ''));
+  const prose = readSentences(text.replace(codeBlock, '\n').replace(/<!--[\s\S]*?(?:-->|$)/g, ''));
   return prose.length > 0 ? prose : readSentences(text);
 }
 
@@ -54,7 +54,10 @@ function readSentences(text: string): Sentence[] {
       continue;
     }
     endRecord();
-    const title = /^#{1,6}\s+(.*?)\s*#*$/.exec(trimmed)?.[1];
+    const title = /^#{1,6}\s+(.*)$/
+      .exec(trimmed)?.[1]
+      ?.replace(/(?<!#)#+$/, '')
+      .trimEnd();
     if (trimmed === '' || title !== undefined) {
       flush();
       columns = '';
@@ -110,7 +113,7 @@ function split(paragraph: string): string[] {
 /** Markdown without the marks of emphasis, code and links. */
 function plain(text: string): string {
   return text
-    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/!?\[([^[\]]*)\]\([^)]{0,1000}\)/g, '$1')
     .replace(/(\*\*|__)(.+?)\1/g, '$2')
     .replace(/`([^`]*)`/g, '$1');
 }

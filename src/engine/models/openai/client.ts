@@ -1,11 +1,14 @@
 import { Pool } from 'undici';
-import type { Embed, MakeImages, Model, ModelDelta, ModelRequest } from '../port.ts';
+import { withUserAgent } from '../../../lib/product.ts';
+import { type Embed, type MakeImages, type Model, type ModelDelta, ModelError, type ModelRequest } from '../port.ts';
 import { requestEmbeddings } from './embeddings.ts';
 import { requestImages } from './images.ts';
 import { type Dialect, requestBody } from './request.ts';
 import { UpstreamReply } from './upstream-reply.ts';
 
 export interface ClientOptions {
+  /** The provider's id, which errors name. */
+  readonly provider: string;
   /** Up to and without `/chat/completions`. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
@@ -13,6 +16,7 @@ export interface ClientOptions {
   readonly dialect: Dialect;
   readonly connectTimeoutMs: number;
   readonly firstByteTimeoutMs: number;
+  readonly firstTokenTimeoutMs: number;
   readonly idleTimeoutMs: number;
   /** Limit of an answer in one piece; a longer one fails. */
   readonly bodyBytesMax: number;
@@ -27,25 +31,29 @@ export interface OpenAiClient extends Model {
 /** A lean client for the OpenAI-compatible wire: undici's dispatch handlers on a keep-alive pool, without fetch or streams. */
 export function createOpenAiClient(options: ClientOptions): OpenAiClient {
   const base = new URL(options.baseUrl);
-  const basePath = base.pathname.replace(/\/+$/, '');
+  const basePath = base.pathname.replace(/(?<!\/)\/+$/, '');
   const pool = new Pool(base.origin, {
     connect: { timeout: options.connectTimeoutMs },
     headersTimeout: options.firstByteTimeoutMs,
     bodyTimeout: options.idleTimeoutMs,
     pipelining: 1,
   });
-  const headers = {
+  const headers = withUserAgent({
     ...(options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` }),
     ...options.headers,
-  };
+  });
   const postHeaders = { 'content-type': 'application/json', ...headers };
   const streamHeaders = { ...postHeaders, accept: 'text/event-stream' };
+
+  const named = (error: unknown): never => {
+    throw error instanceof ModelError ? error.of(options.provider) : error;
+  };
 
   return {
     stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly ModelDelta[]> {
       return {
         [Symbol.asyncIterator]() {
-          const reply = new UpstreamReply(signal, request.isStreaming, options.bodyBytesMax);
+          const reply = new UpstreamReply(signal, request.isStreaming, options);
           pool.dispatch(
             {
               path: `${basePath}/chat/completions`,
@@ -59,8 +67,9 @@ export function createOpenAiClient(options: ClientOptions): OpenAiClient {
         },
       };
     },
-    embed: (request, signal) => requestEmbeddings(pool, `${basePath}/embeddings`, traced(postHeaders, request), request, signal),
-    makeImages: (request, signal) => requestImages(pool, basePath, headers, request, signal),
+    embed: (request, signal) =>
+      requestEmbeddings(pool, `${basePath}/embeddings`, traced(postHeaders, request), request, signal).catch(named),
+    makeImages: (request, signal) => requestImages(pool, basePath, headers, request, signal).catch(named),
     close: () => pool.destroy(),
   };
 }

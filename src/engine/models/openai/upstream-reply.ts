@@ -6,6 +6,13 @@ import { refusal, transportFailure } from './errors.ts';
 import { StreamParser } from './stream-parser.ts';
 
 type Batch = readonly ModelDelta[];
+/** What bounds a reply, and whose it is. */
+interface ReplyTerms {
+  readonly provider: string;
+  readonly firstTokenTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  readonly bodyBytesMax: number;
+}
 type Waiter = { readonly resolve: (result: IteratorResult<Batch>) => void; readonly reject: (reason: unknown) => void };
 
 /** Most memory of an error's body. */
@@ -33,18 +40,26 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
   #trailerTimer: NodeJS.Timeout | undefined;
   readonly #signal: AbortSignal;
   readonly #isStreaming: boolean;
-  readonly #bodyBytesMax: number;
+  readonly #terms: ReplyTerms;
+  /** Set until the first delta. */
+  #firstTimer: NodeJS.Timeout | undefined;
+  /** Since when reads bring no delta; undefined when the last one did. */
+  #emptySinceMs: number | undefined;
   readonly #onAbort = () => {
     this.#fail(this.#signal.reason);
     this.#abandon();
   };
 
-  constructor(signal: AbortSignal, isStreaming: boolean, bodyBytesMax: number) {
+  constructor(signal: AbortSignal, isStreaming: boolean, terms: ReplyTerms) {
     this.#signal = signal;
     this.#isStreaming = isStreaming;
-    this.#bodyBytesMax = bodyBytesMax;
-    if (signal.aborted) this.#onAbort();
-    else signal.addEventListener('abort', this.#onAbort, { once: true });
+    this.#terms = terms;
+    if (signal.aborted) {
+      this.#onAbort();
+      return;
+    }
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+    this.#firstTimer = setTimeout(() => this.#giveUp('sent no token in time'), terms.firstTokenTimeoutMs).unref();
   }
 
   [Symbol.asyncIterator](): this {
@@ -141,7 +156,8 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
       this.#abandon();
       return;
     }
-    this.#deliver(out, chunk.length);
+    if (out.length > 0) this.#deliver(out, chunk.length);
+    else if (!parser.hasFinish) this.#requireTokens();
     if (parser.isDone) this.#finish();
     if (parser.hasFinish && this.#trailerTimer === undefined) {
       this.#trailerTimer = setTimeout(() => {
@@ -154,9 +170,9 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
   #collect(chunk: Buffer): void {
     this.#bytes += chunk.length;
     if (this.#status !== 200 && this.#bytes > errorBytesMax) return;
-    if (this.#bytes > this.#bodyBytesMax) {
+    if (this.#bytes > this.#terms.bodyBytesMax) {
       this.#fail(
-        new ModelError('UPSTREAM_ERROR', `The model provider's answer is longer than ${this.#bodyBytesMax} bytes`, false),
+        new ModelError('UPSTREAM_ERROR', `The model provider's answer is longer than ${this.#terms.bodyBytesMax} bytes`, false),
       );
       this.#abandon();
       return;
@@ -164,8 +180,25 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
     this.#chunks.push(chunk);
   }
 
+  /** Comments and empty events keep a connection busy, and are no answer. Silence is bounded by the connection. */
+  #requireTokens(): void {
+    const nowMs = performance.now();
+    this.#emptySinceMs ??= nowMs;
+    if (nowMs - this.#emptySinceMs > this.#terms.idleTimeoutMs) this.#giveUp('sends no more tokens');
+  }
+
+  #giveUp(what: string): void {
+    this.#fail(new ModelError('UPSTREAM_TIMEOUT', `The model provider ${what}`, false));
+    this.#abandon();
+  }
+
   #deliver(batch: Batch, sizeBytes = 0): void {
     if (batch.length === 0) return;
+    this.#emptySinceMs = undefined;
+    if (this.#firstTimer !== undefined) {
+      clearTimeout(this.#firstTimer);
+      this.#firstTimer = undefined;
+    }
     const waiter = this.#waiter;
     if (waiter !== undefined) {
       this.#waiter = undefined;
@@ -178,8 +211,9 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
     if (isFull && this.#controller?.paused === false) this.#controller.pause();
   }
 
-  #fail(reason: unknown): void {
+  #fail(error: unknown): void {
     if (this.#isOver) return;
+    const reason = error instanceof ModelError ? error.of(this.#terms.provider) : error;
     const waiter = this.#waiter;
     this.#waiter = undefined;
     if (waiter === undefined) this.#failure = { reason };
@@ -190,6 +224,7 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
   #finish(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    clearTimeout(this.#firstTimer);
     this.#signal.removeEventListener('abort', this.#onAbort);
     const waiter = this.#waiter;
     this.#waiter = undefined;

@@ -19,6 +19,7 @@ export type ModelSettings = Pick<
   | 'IMAGE_MODEL'
   | 'MODEL_CONNECT_TIMEOUT_MS'
   | 'MODEL_FIRST_BYTE_TIMEOUT_MS'
+  | 'MODEL_FIRST_TOKEN_TIMEOUT_MS'
   | 'MODEL_IDLE_TIMEOUT_MS'
   | 'MODEL_RETRIES_MAX'
   | 'MODEL_LIST_TTL_MS'
@@ -41,6 +42,7 @@ export function configuredProviders(
   const limits = {
     connectTimeoutMs: settings.MODEL_CONNECT_TIMEOUT_MS,
     firstByteTimeoutMs: settings.MODEL_FIRST_BYTE_TIMEOUT_MS,
+    firstTokenTimeoutMs: settings.MODEL_FIRST_TOKEN_TIMEOUT_MS,
     idleTimeoutMs: settings.MODEL_IDLE_TIMEOUT_MS,
     bodyBytesMax: settings.ANSWER_MAX_CHARS * bytesPerChar + envelopeBytes,
   };
@@ -74,7 +76,7 @@ function fromSettings(settings: ModelSettings): readonly ProviderOptions[] {
     options.push({ id: 'google', wire: 'google', baseUrl, apiKey: GOOGLE_API_KEY });
   }
   if (OLLAMA_BASE_URL !== undefined) {
-    const base = OLLAMA_BASE_URL.replace(/\/+$/, '');
+    const base = OLLAMA_BASE_URL.replace(/(?<!\/)\/+$/, '');
     options.push({
       id: 'ollama',
       wire: 'openai-compatible',

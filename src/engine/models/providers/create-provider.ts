@@ -1,4 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { withUserAgent } from '../../../lib/product.ts';
 import { createAiSdkImages } from '../ai-sdk/ai-sdk-images.ts';
 import { createAiSdkModel } from '../ai-sdk/ai-sdk-model.ts';
 import { geminiBounds } from '../ai-sdk/gemini-bounds.ts';
@@ -19,6 +20,7 @@ export interface ProviderOptions {
 export interface ProviderLimits {
   readonly connectTimeoutMs: number;
   readonly firstByteTimeoutMs: number;
+  readonly firstTokenTimeoutMs: number;
   readonly idleTimeoutMs: number;
   /** Limit of an answer in one piece, on the OpenAI-compatible wire. */
   readonly bodyBytesMax: number;
@@ -27,12 +29,13 @@ export interface ProviderLimits {
 const listTimeoutMs = 10_000;
 
 export function createProvider(options: ProviderOptions, limits: ProviderLimits): Provider {
-  const { id, wire, baseUrl, apiKey, models, headers = {} } = options;
+  const { id, wire, baseUrl, apiKey, models } = options;
+  const headers = withUserAgent(options.headers ?? {});
   const list = async (signal: AbortSignal) =>
     models ?? listModels(wire, baseUrl, { ...keyHeaders(wire, apiKey), ...headers }, listTimeoutMs, signal);
   if (wire === 'openai-compatible') {
     const dialect = new URL(baseUrl).hostname === 'api.openai.com' ? 'openai' : 'compatible';
-    const client = createOpenAiClient({ baseUrl, apiKey, headers, dialect, ...limits });
+    const client = createOpenAiClient({ provider: id, baseUrl, apiKey, headers, dialect, ...limits });
     return { id, model: client, embed: client.embed, makeImages: client.makeImages, list, close: () => client.close() };
   }
   const common = { baseURL: baseUrl, apiKey: apiKey ?? 'none', headers: { ...headers } };
@@ -42,12 +45,16 @@ export function createProvider(options: ProviderOptions, limits: ProviderLimits)
     sdk ??= wire === 'anthropic' ? loadAnthropic(common) : loadGoogle(common);
     return (await sdk)(name);
   };
-  const provider = { id, model: createAiSdkModel(languageModel, limits), list, close: async () => {} };
+  const provider = { id, model: createAiSdkModel(id, languageModel, limits), list, close: async () => {} };
   if (wire !== 'google') return provider;
-  const makeImages = createAiSdkImages(async (name) => {
-    const { createGoogle } = await import('@ai-sdk/google');
-    return createGoogle(common).image(name);
-  }, limits.firstByteTimeoutMs);
+  const makeImages = createAiSdkImages(
+    id,
+    async (name) => {
+      const { createGoogle } = await import('@ai-sdk/google');
+      return createGoogle(common).image(name);
+    },
+    limits.firstByteTimeoutMs,
+  );
   return { ...provider, makeImages, imageBounds: geminiBounds };
 }
 

@@ -16,7 +16,7 @@ export async function listModels(
   signal: AbortSignal,
 ): Promise<readonly ListedModel[]> {
   const page = wire === 'anthropic' ? '?limit=1000' : wire === 'google' ? '?pageSize=1000' : '';
-  const reply = await request(`${baseUrl.replace(/\/+$/, '')}/models${page}`, {
+  const reply = await request(`${baseUrl.replace(/(?<!\/)\/+$/, '')}/models${page}`, {
     headers: { ...headers },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,

@@ -2,17 +2,20 @@ import type { IdKind } from '../../../entities/ids.ts';
 import type { Citation } from '../../../entities/knowledge/citation.ts';
 import type { ItemStatus, RunEvent, RunEventBody, RunItem, TokenLogprob } from '../../../entities/runs/event.ts';
 import { storableText } from '../../../lib/text.ts';
+import type { RunMask } from '../../tools/masking.ts';
 import { CallQueue } from '../tools/call-queue.ts';
 import { decodeLiteral } from './literal.ts';
 import type { CitationMarkers, MarkedText } from './markers.ts';
+import { MaskedDeltas, type SaidKind } from './masked-deltas.ts';
 import { OutputBudget } from './output-budget.ts';
+import { SaidText } from './said-text.ts';
 
 interface OpenText {
   readonly type: 'message' | 'reasoning';
   readonly id: string;
   readonly outputIndex: number;
   /** The text so far as the inside of a JSON string literal; decoded once, at the end. */
-  literal: string;
+  readonly literal: SaidText;
   readonly citations: Citation[];
   readonly isRefusal: boolean;
   logprobs: TokenLogprob[] | undefined;
@@ -30,7 +33,7 @@ export interface OutputMark {
 
 /**
  * Turns the deltas of a model into numbered events and output items. One item is open at a time; every opened item is closed, with the same id,
- * before the run's terminal event.
+ * before the run's terminal event. Nothing leaves a run but by its output, so this is where the secrets of the request are masked.
  *
  * Cost: a text delta is one string slice, one concatenation and one object (well below 1 µs); text is decoded only when its item is closed.
  */
@@ -46,15 +49,24 @@ export class RunOutput {
   #hasAdded: boolean;
   #keepsText = true;
   readonly #budget: OutputBudget;
+  /** Undefined for a request without secrets. */
+  readonly #mask: RunMask | undefined;
+  readonly #deltas: MaskedDeltas | undefined;
 
-  /** @param hasAdded  true for a run that continues in place of another process: a reader may have seen its output. */
+  /**
+   * @param hasAdded  true for a run that continues in place of another process: a reader may have seen its output.
+   * @param mask      of the request's secrets.
+   */
   constructor(
     newId: (kind: IdKind) => string,
     firstSequence: number,
     items: readonly RunItem[],
     charsMax: number,
     hasAdded = false,
+    mask?: RunMask,
   ) {
+    this.#mask = mask;
+    this.#deltas = mask === undefined ? undefined : new MaskedDeltas(mask);
     this.#newId = newId;
     this.#sequence = firstSequence;
     this.#done = [...items];
@@ -96,7 +108,8 @@ export class RunOutput {
   }
 
   emit(body: RunEventBody): void {
-    this.#batch.push({ sequence: this.#nextSequence(), ...body });
+    const shown = this.#mask === undefined ? body : this.#mask.value(body);
+    this.#batch.push({ sequence: this.#nextSequence(), ...shown });
   }
 
   /** Emits an event that counts as said: a process that takes the run over goes on behind it. */
@@ -106,6 +119,11 @@ export class RunOutput {
   }
 
   text(said: string): void {
+    if (this.#deltas === undefined) this.#sayText(said);
+    else this.#sayMasked(this.#deltas, 'text', said);
+  }
+
+  #sayText(said: string): void {
     const json = this.#kept(said);
     if (json === undefined) return;
     const open = this.#open?.type === 'message' && !this.#open.isRefusal ? this.#open : this.#openText('message');
@@ -116,6 +134,11 @@ export class RunOutput {
 
   /** A refusal is a message of its own, without citations. */
   refusal(said: string): void {
+    if (this.#deltas === undefined) this.#sayRefusal(said);
+    else this.#sayMasked(this.#deltas, 'refusal', said);
+  }
+
+  #sayRefusal(said: string): void {
     const json = this.#kept(said);
     if (json === undefined) return;
     const open = this.#open?.isRefusal === true ? this.#open : this.#openText('message', true);
@@ -124,10 +147,11 @@ export class RunOutput {
 
   /** Log probabilities of the text before them. */
   logprobs(tokens: readonly TokenLogprob[]): void {
+    const visible = this.#deltas === undefined ? tokens : this.#deltas.visibleTokens(tokens);
     const open = this.#open;
-    if (open?.type !== 'message' || !this.#keepsText || !this.#budget.takesLogprobs(tokens)) return;
+    if (open?.type !== 'message' || !this.#keepsText || !this.#budget.takesLogprobs(visible)) return;
     open.logprobs ??= [];
-    for (const token of tokens) open.logprobs.push(token);
+    for (const token of visible) open.logprobs.push(token);
     this.#tellLogprobs(open);
   }
 
@@ -143,10 +167,15 @@ export class RunOutput {
   }
 
   reasoning(said: string): void {
+    if (this.#deltas === undefined) this.#sayReasoning(said);
+    else this.#sayMasked(this.#deltas, 'reasoning', said);
+  }
+
+  #sayReasoning(said: string): void {
     const json = this.#kept(said);
     if (json === undefined) return;
     const open = this.#open?.type === 'reasoning' ? this.#open : this.#openText('reasoning');
-    if (this.#keepsText) open.literal += json.slice(1, -1);
+    if (this.#keepsText) open.literal.add(json.slice(1, -1));
     this.#batch.push({
       sequence: this.#nextSequence(),
       type: 'response.reasoning_text.delta',
@@ -157,12 +186,13 @@ export class RunOutput {
   }
 
   callStart(index: number, callId: string, name: string): void {
+    this.#sayHeld();
     this.#closeText('completed');
     this.#calls.start(index, storableText(callId), storableText(name));
   }
 
   callArguments(index: number, json: string): void {
-    const kept = this.#budget.take(json);
+    const kept = this.#budget.take(this.#deltas === undefined ? json : this.#deltas.argumentsOf(index, json));
     if (kept !== undefined) this.#calls.append(index, kept.slice(1, -1));
   }
 
@@ -173,8 +203,33 @@ export class RunOutput {
 
   /** Closes what is open. `incomplete`: the answer was cut, and its last item with it. */
   close(status: ItemStatus): void {
+    this.#sayHeld();
+    for (const [index, json] of this.#deltas?.restOfArguments() ?? []) this.#calls.append(index, json.slice(1, -1));
+    this.#closeItems(status);
+  }
+
+  #closeItems(status: ItemStatus): void {
     this.#closeText(status);
     this.#calls.closeAll(status);
+  }
+
+  /** What was held back of another kind is said before. */
+  #sayMasked(deltas: MaskedDeltas, kind: SaidKind, json: string): void {
+    if (deltas.kind !== kind) this.#sayHeld();
+    this.#say(kind, deltas.feed(kind, json));
+  }
+
+  /** Says what may no longer become a secret. */
+  #sayHeld(): void {
+    const deltas = this.#deltas;
+    if (deltas?.kind !== undefined) this.#say(deltas.kind, deltas.end());
+  }
+
+  #say(kind: SaidKind, json: string): void {
+    if (json.length === 2) return;
+    if (kind === 'text') this.#sayText(json);
+    else if (kind === 'refusal') this.#sayRefusal(json);
+    else this.#sayReasoning(json);
   }
 
   /** Opens the next item. @returns its index in the output. */
@@ -188,7 +243,7 @@ export class RunOutput {
   /** Closes the item that was opened last. */
   finishItem(item: RunItem): void {
     this.emit({ type: 'response.output_item.done', outputIndex: this.#done.length, item });
-    this.#done.push(item);
+    this.#done.push(this.#mask === undefined ? item : this.#mask.value(item));
   }
 
   /** Adds what an MCP server lists, as one whole item. */
@@ -205,10 +260,11 @@ export class RunOutput {
 
   /** The text of the messages from index `place` on, including the open message; nothing may be added to that one afterwards. */
   textFrom(place: number): string {
+    this.#sayHeld();
     const said = this.#done.slice(place).map((item) => (item.type === 'message' ? item.text : ''));
     if (this.#open?.type !== 'message') return said.join('');
     if (this.#marking !== undefined) this.#markedText(this.#open, this.#marking.flush());
-    return said.join('') + decodeLiteral(this.#open.literal);
+    return said.join('') + decodeLiteral(this.#open.literal.toString());
   }
 
   /** The current position, for `takeBack`. */
@@ -230,6 +286,7 @@ export class RunOutput {
     this.#hasAdded = mark.hasAdded;
     this.#budget.left = mark.charsLeft;
     this.#open = undefined;
+    this.#deltas?.end();
   }
 
   #kept(json: string): string | undefined {
@@ -243,7 +300,7 @@ export class RunOutput {
   }
 
   #textDelta(open: OpenText, inside: string, json: string): void {
-    if (this.#keepsText) open.literal += inside;
+    if (this.#keepsText) open.literal.add(inside);
     this.#batch.push({
       sequence: this.#nextSequence(),
       type: 'response.output_text.delta',
@@ -267,7 +324,7 @@ export class RunOutput {
   }
 
   #openText(type: OpenText['type'], isRefusal = false): OpenText {
-    this.close('completed');
+    this.#closeItems('completed');
     const id = this.#newId(type);
     const outputIndex = this.addItem(
       type === 'message'
@@ -278,7 +335,8 @@ export class RunOutput {
       this.emit({ type: 'response.content_part.added', outputIndex, itemId: id });
       this.#marking = isRefusal ? undefined : this.#markers?.();
     }
-    const open: OpenText = { type, id, outputIndex, literal: '', citations: [], isRefusal, logprobs: undefined, logprobsTold: 0 };
+    const literal = new SaidText();
+    const open: OpenText = { type, id, outputIndex, literal, citations: [], isRefusal, logprobs: undefined, logprobsTold: 0 };
     this.#open = open;
     return open;
   }
@@ -290,7 +348,7 @@ export class RunOutput {
     this.#tellLogprobs(open);
     this.#open = undefined;
     const { id, outputIndex, citations } = open;
-    const text = decodeLiteral(open.literal);
+    const text = decodeLiteral(open.literal.toString());
     if (open.type === 'message') {
       const { logprobs } = open;
       const likely = logprobs === undefined ? {} : { logprobs };

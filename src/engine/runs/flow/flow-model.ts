@@ -68,6 +68,7 @@ export class FlowModel {
     for (;;) {
       const request: ModelRequest = {
         ...{ model: asked.modelId, messages, tools: [], parameters: plan.parameters, isStreaming: plan.isStreaming },
+        ...(plan.isWhole === undefined ? {} : { isWhole: plan.isWhole }),
         ...(plan.routing === undefined ? {} : { routing: plan.routing }),
         ...form,
       };

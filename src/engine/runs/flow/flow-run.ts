@@ -9,7 +9,6 @@ import { DomainError } from '../../../entities/errors.ts';
 import type { RetrievalRecord, RunEvent, SpentCall } from '../../../entities/runs/event.ts';
 import { cutBytes } from '../../../lib/text.ts';
 import { ModelError } from '../../models/port.ts';
-import { masker } from '../../tools/masking.ts';
 import type { Subagents } from '../../tools/subagents.ts';
 import { RunTrace } from '../../tracing/run-trace.ts';
 import { RunOutput } from '../answer/output.ts';
@@ -65,7 +64,6 @@ class FlowRun {
   readonly #model: FlowModel;
   readonly #steps: FlowSteps;
   readonly #ending: FlowEnding;
-  readonly #mask: (text: string) => string;
   readonly #citable: CitablePassages;
   /** The finished steps that readers see. */
   readonly #shown: FlowStepRecord[] = [];
@@ -84,7 +82,8 @@ class FlowRun {
     this.#flow = flow;
     this.#start = start;
     this.#deps = deps;
-    this.#output = new RunOutput(deps.newId, firstSequence, before?.output ?? [], deps.answerCharsMax, flowSteps.length > 0);
+    const isContinued = flowSteps.length > 0;
+    this.#output = new RunOutput(deps.newId, firstSequence, before?.output ?? [], deps.answerCharsMax, isContinued, deps.mask);
     const restored = start.cited ?? [];
     // Old logs have passages with their steps only.
     const known = restored.length > 0 ? restored : flowSteps.flatMap(({ passages = [] }) => passages);
@@ -92,7 +91,6 @@ class FlowRun {
       ...{ known, isCiting: plan.generateCitations, output: this.#output, isLogged: start.isEager },
     });
     this.#citable.watch();
-    this.#mask = masker(Object.values(start.secrets));
     const { tokensMax: subagentTokensMax } = deps.subagents;
     const limits = { roundsMax: deps.roundsMax, toolCallsMax: plan.toolCallsMax, subagentTokensMax };
     const budget = start.budget ?? new RunBudget(limits, start.spent, start.roundsLost);
@@ -202,17 +200,18 @@ class FlowRun {
 
   #record({ id, type }: FlowStep, place: number, done: DoneStep, startedMs: number): void {
     const { status, input, marked, next, passages = [], isSaid } = done;
-    const text = this.#mask(done.text);
+    const mask = (plain: string) => this.#deps.mask?.text(plain) ?? plain;
+    const text = mask(done.text);
     const result: FlowStepResult = {
       place,
       text,
-      ...(marked === undefined || marked === done.text ? {} : { marked: this.#mask(marked) }),
+      ...(marked === undefined || marked === done.text ? {} : { marked: mask(marked) }),
       ...(next === undefined ? {} : { next }),
       ...(isSaid === true ? { isSaid } : {}),
     };
     const step: FlowStepRecord = {
       ...{ stepId: id === '' ? `step_${place + 1}` : id, type, status },
-      input: cutBytes(this.#mask(input), stepTextBytesMax),
+      input: cutBytes(mask(input), stepTextBytesMax),
       output: cutBytes(text, stepTextBytesMax),
       durationMs: startedMs === 0 ? 0 : Math.round(performance.now() - startedMs),
     };
@@ -264,10 +263,11 @@ class FlowRun {
     const failure = failureOf(error, signal, control?.pause);
     if (!this.#hasYielded && !isCancel(failure)) {
       this.#trace?.fail(failure);
-      throw domainErrorOf(failure);
+      const shown = domainErrorOf(failure);
+      throw this.#deps.mask?.error(shown) ?? shown;
     }
     const isExpected = failure instanceof ModelError || failure instanceof DomainError || failure instanceof RunStop;
-    if (!isExpected) this.#deps.logger.error({ err: failure, runId }, 'a flow failed');
+    if (!isExpected) this.#deps.logger.error({ err: this.#deps.mask?.error(failure) ?? failure, runId }, 'a flow failed');
     return failure;
   }
 }

@@ -6,6 +6,8 @@ export interface Approval {
   readonly approves: boolean;
   /** JSON text that replaces the arguments of the model. */
   readonly arguments?: string;
+  /** The function, as the run that asked calls it. Default: as the conversation names it. */
+  readonly name?: string;
 }
 /** By call id. */
 export type Approvals = Readonly<Record<string, Approval>>;
@@ -18,7 +20,7 @@ export function approvedCalls(messages: readonly ModelMessage[], approvals: Appr
   return asked.flatMap(({ id, name, arguments: args }): WholeCall[] => {
     const answer = Object.hasOwn(approvals, id) ? approvals[id] : undefined;
     if (answer?.approves !== true) return [];
-    return [{ callId: id, name, arguments: answer.arguments ?? args, isApproved: true }];
+    return [{ callId: id, name: answer.name ?? name, arguments: answer.arguments ?? args, isApproved: true }];
   });
 }
 

@@ -27,6 +27,7 @@ export function requestOf(
     tools: offered,
     parameters: plan.parameters,
     isStreaming: plan.isStreaming,
+    ...(plan.isWhole === undefined ? {} : { isWhole: plan.isWhole }),
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(plan.parallelToolCalls === undefined ? {} : { parallelToolCalls: plan.parallelToolCalls }),
     ...(plan.routing === undefined ? {} : { routing: plan.routing }),

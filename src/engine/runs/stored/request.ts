@@ -40,6 +40,8 @@ export interface StoredRequest {
   readonly onlyTools?: readonly string[];
   /** It needs secrets of its caller: a process without them ends it instead of running it without, or with other ones. */
   readonly needsSecrets?: boolean;
+  /** Who asked reads the answer at its end only. */
+  readonly isWhole?: true;
   /** For responses: messages may be added to a running response only in the same mode. */
   readonly chatMode?: string;
 }
@@ -88,6 +90,7 @@ export function planOf(run: LeasedRun, transcript: readonly ChatMessage[], isRes
     ...(forcedTool === undefined ? {} : { forcedTool }),
     ...(approvals === undefined ? {} : { approvals }),
     ...(offersAgentTools === undefined ? {} : { offersAgentTools }),
+    ...(request.isWhole === undefined ? {} : { isWhole: request.isWhole }),
     ...(request.routing === undefined ? {} : { routing: request.routing }),
     ...(request.offersSkills === undefined ? {} : { offersSkills: request.offersSkills }),
     ...(onlyTools === undefined ? {} : { onlyTools }),

@@ -1,6 +1,7 @@
 import { DomainError } from '../../../entities/errors.ts';
 import type { Citation } from '../../../entities/knowledge/citation.ts';
 import type { RunError, RunEvent, RunItem, RunSnapshot, Subagent, SubagentUpdate, Usage } from '../../../entities/runs/event.ts';
+import type { EnabledTool } from '../../../entities/runs/tool.ts';
 import { cutText } from '../../../lib/text.ts';
 import type { Tell } from '../../tools/server-tool.ts';
 import type { SubagentFinding, SubagentLimits, SubagentTask } from '../../tools/subagents.ts';
@@ -121,15 +122,26 @@ async function planOf(given: SubagentTask, parent: SubagentParent, limits: Subag
   const own = await deps.subagentPlan?.(plan.charge, agent.id, question);
   if (own === undefined) throw new DomainError('NOT_FOUND', `${agent.name} is gone, or may not be asked any more`);
   const { maxTokens = limits.outputTokensMax } = own.parameters;
-  return { ...own, parameters: { ...own.parameters, maxTokens } };
+  return { ...own, parameters: { ...own.parameters, maxTokens }, askedBy: chainOf(plan) };
 }
 
-/** A researcher gets only tools that read, and `python` if the request has it: that reaches nothing outside its box. */
+/** The agents of a run and above it, the topmost first. */
+function chainOf({ askedBy = [], charge: { agentId } }: RunPlan): readonly string[] {
+  return agentId === null ? askedBy : [...askedBy, agentId];
+}
+
+/**
+ * A researcher gets only tools that read, and `python` if the request has it: that reaches nothing outside its box. It searches the web wherever this
+ * instance can, with the filters of the run's `web_search` if it has one.
+ */
 function researchPlanOf({ question, task }: SubagentTask, parent: SubagentParent, { outputTokensMax }: SubagentLimits): RunPlan {
   const { plan, deps } = parent;
-  const serviceTools = (plan.serviceTools ?? []).filter(
+  const given = (plan.serviceTools ?? []).filter(
     (tool) => tool.type === 'python' || (deps.tools.isReadOnly(tool) && tool.type !== 'deep_research'),
   );
+  const web = deps.tools.find('web_search');
+  const isLacking = web !== undefined && web.unavailable === undefined && !given.some(({ type }) => type === web.type);
+  const serviceTools: readonly EnabledTool[] = isLacking ? [...given, { type: web.type, options: {} }] : given;
   const { stop: _stop, logprobs: _logprobs, maxTokens = outputTokensMax, ...parameters } = plan.parameters;
   return {
     modelId: plan.modelId,
@@ -145,6 +157,7 @@ function researchPlanOf({ question, task }: SubagentTask, parent: SubagentParent
     isStreaming: true,
     generateCitations: plan.generateCitations,
     charge: plan.charge,
+    ...(plan.askedBy === undefined ? {} : { askedBy: plan.askedBy }),
     ...(plan.inputTokensMax === undefined ? {} : { inputTokensMax: plan.inputTokensMax }),
     ...(plan.knowledge === undefined ? {} : { knowledge: { ...plan.knowledge, question } }),
   };

@@ -5,6 +5,7 @@ import type { RunOutput } from '../answer/output.ts';
 import type { RunBudget } from '../budget.ts';
 import { soleHold } from '../hold.ts';
 import type { LoopDeps, LoopStart } from '../loop-deps.ts';
+import type { RunPlan } from '../run-engine.ts';
 import type { RunSpending } from '../usage/spending.ts';
 import type { OpenCall, WholeCall } from './open-call.ts';
 import type { RunTools } from './run-tools.ts';
@@ -13,8 +14,9 @@ import { unknownOutcome, unknownOutcomeOf } from './unknown-outcome.ts';
 
 /** The part of a run that its tool calls work with. */
 interface CallParts {
+  readonly plan: Pick<RunPlan, 'charge' | 'hidesSteps'>;
   readonly start: LoopStart;
-  readonly deps: Pick<LoopDeps, 'logger'>;
+  readonly deps: Pick<LoopDeps, 'logger' | 'mask' | 'askApproval'>;
   readonly budget: RunBudget;
   readonly output: RunOutput;
   readonly spending: RunSpending;
@@ -77,7 +79,7 @@ export class RunCalls {
   }
 
   #context(said: string | null, mustAnswer: boolean): ServerCallContext {
-    const { start, deps, budget, output, tools, trace } = this.#parts;
+    const { plan, start, deps, budget, output, tools, trace } = this.#parts;
     const { control, secrets, runId, hold = soleHold, keyPrefix = runId } = start;
     const mayStart = () => {
       control?.pause.throwIfAborted();
@@ -91,11 +93,17 @@ export class RunCalls {
       tools: tools.all,
       secrets,
       logger: deps.logger,
+      mask: deps.mask,
+      hidesOutputs: plan.hidesSteps === true,
       trace,
       hold,
       keyPrefix,
       mayStart,
       mayAsk: () => !mustAnswer,
+      ask: (id, { name, parameters }) => {
+        const { orgId, userId } = plan.charge;
+        return deps.askApproval({ id, orgId, userId, runId, functionName: name, parameters });
+      },
     };
   }
 }

@@ -3,6 +3,7 @@ import { DomainError } from '../../../entities/errors.ts';
 import type { EnabledTool } from '../../../entities/runs/tool.ts';
 import type { ModelTool } from '../../models/port.ts';
 import type { AgentTools } from '../../tools/agent-tools.ts';
+import type { RunMask } from '../../tools/masking.ts';
 import type { AgentServers } from '../../tools/mcp/agent-servers.ts';
 import { freeFunctionName } from '../../tools/names.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
@@ -14,6 +15,8 @@ interface RunToolsDeps {
   readonly tools: ToolRegistry;
   readonly agentTools?: AgentTools;
   readonly agentServers?: AgentServers;
+  /** Of the secrets of the request: servers may tell them in what they list. */
+  readonly mask?: RunMask;
 }
 
 /** What opening the tools of a run adds to its beginning. */
@@ -52,8 +55,8 @@ export class RunTools {
   }
 
   /**
-   * Opens the service's tools, and loads those of the agent. When names collide, the caller's functions and the service's tools win over the
-   * agent's; of two functions of the service, the second gets `_2`.
+   * Opens the service's tools, and loads those of the agent. Functions of the caller with a name that is known before
+   * the run were refused. When other names collide, as those that MCP servers list, the second gets `_2`; a tool of the service wins over one of the agent.
    *
    * @throws DomainError when a part that a tool names is missing.
    */
@@ -98,12 +101,13 @@ export class RunTools {
       }
     }
     this.#known = known;
+    const { mask } = this.#deps;
     if (plan.forcedTool !== undefined && this.#forced.length === 0) {
       throw new DomainError('INVALID_VALUE', `tool_choice forces ${plan.forcedTool.type}, which offers no such tool now`, {
         param: 'toolChoice',
       });
     }
-    return { instructions, listings };
+    return { instructions: mask?.value(instructions) ?? instructions, listings };
   }
 
   /** All definitions, including the caller's functions. @param isForcing  only those of the tool that the request forces. */
@@ -141,7 +145,10 @@ export class RunTools {
     return offersAgentTools !== true || charge.agentId === null ? [] : (agentServers?.(charge.agentId, run) ?? []);
   }
 
-  #mayOffer({ requiresApproval }: ServerTool): boolean {
+  /** A function whose name holds a secret of the request is not offered: a model would read it. */
+  #mayOffer({ requiresApproval, definition: { name } }: ServerTool): boolean {
+    const { mask } = this.#deps;
+    if (mask !== undefined && mask.text(name) !== name) return false;
     return this.#plan.mayNotAsk !== true || requiresApproval !== true;
   }
 
@@ -156,7 +163,11 @@ export class RunTools {
   /** Calls count for the organization that the run is charged to. */
   #counted(tool: ServerTool): ServerTool {
     const counted = tool.countedFor?.(this.#plan.charge) ?? tool;
-    return tool.requiresApproval === true ? { ...counted, requiresApproval: true, definition: tool.definition } : counted;
+    const { mask } = this.#deps;
+    const { name } = tool.definition;
+    const shown = mask === undefined ? tool.definition : { ...mask.value(tool.definition), name };
+    if (tool.requiresApproval === true) return { ...counted, requiresApproval: true, definition: shown };
+    return mask === undefined ? counted : { ...counted, definition: shown };
   }
 }
 

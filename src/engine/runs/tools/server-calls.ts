@@ -1,9 +1,8 @@
 import type { Logger } from 'pino';
 import { DomainError } from '../../../entities/errors.ts';
-import type { SubagentUpdate } from '../../../entities/runs/event.ts';
 import { storableText } from '../../../lib/text.ts';
-import type { ModelMessage } from '../../models/port.ts';
-import { masker } from '../../tools/masking.ts';
+import type { ModelMessage, ModelTool } from '../../models/port.ts';
+import type { RunMask } from '../../tools/masking.ts';
 import type { CallPass, ServerTool, ServerTools, Tell, ToolResult } from '../../tools/server-tool.ts';
 import type { RunTrace } from '../../tracing/run-trace.ts';
 import type { RunOutput } from '../answer/output.ts';
@@ -18,6 +17,10 @@ export interface ServerCallContext {
   readonly tools: ServerTools;
   readonly secrets: Readonly<Record<string, string>>;
   readonly logger: Logger;
+  /** Of the secrets; undefined for none. */
+  readonly mask: RunMask | undefined;
+  /** Readers of the run do not see what calls return. */
+  readonly hidesOutputs: boolean;
   /** Undefined while tracing is off. */
   readonly trace: RunTrace | undefined;
   readonly hold: RunHold;
@@ -27,9 +30,10 @@ export interface ServerCallContext {
   readonly mayStart: () => CallError | undefined;
   /** Whether the run may still ask a person for approval. */
   readonly mayAsk: () => boolean;
+  /** Notes a call that waits for approval, under the id that the answer names. */
+  readonly ask: (id: string, definition: ModelTool) => Promise<void>;
 }
 type Answer = CallEnd;
-type Mask = (text: string) => string;
 
 /** Why a call of a service tool was skipped. */
 export const skippedCalls = {
@@ -44,7 +48,7 @@ export const stoppedCall: CallError = { code: 'cancelled', message: 'Stopped: th
  * Makes calls of tools that run in this service. Calls without effects outside that stand beside each other work at once; the others one after the
  * other. Their items follow each other in any case. Yields messages for the model whenever events may leave. A failed tool answers an error to the
  * model; only the signal, or the loss of the run, ends the run. Every begun call is completed or closed as failed. The tool gets its arguments as
- * the model wrote them; everywhere else their secrets are masked. A call that needs approval becomes a call for the caller to answer.
+ * the model wrote them; everywhere else their secrets are masked (what the output gets, the output masks). A call that needs approval becomes a call for the caller to answer.
  *
  * The event of a call with effects is stored under this process's fence before its tool starts: a process that takes the run over knows of the
  * call, and a process that lost the run cannot start one.
@@ -55,17 +59,18 @@ export async function* runServerCalls(
   signal: AbortSignal,
 ): AsyncGenerator<readonly ModelMessage[]> {
   const { output, tools, said } = context;
-  const mask = masker(Object.values(context.secrets));
+  const mask = (text: string) => context.mask?.text(text) ?? text;
   const shown = calls.map((call) => ({ ...call, arguments: mask(call.arguments) }));
   const toolCalls = shown.map(({ callId, name, arguments: args }) => ({ id: callId, name, arguments: args }));
   yield [{ role: 'assistant', content: said, toolCalls }];
   for (const group of groupsOf(calls, tools)) {
     const prepared: OpenCall[] = [];
+    const asked: Promise<void>[] = [];
     const begun = group.map((call): BegunCall | undefined => {
       const tool = tools.get(call.name);
       const whole = { ...call, arguments: mask(call.arguments) };
       if (tool?.requiresApproval === true && call.isApproved !== true && context.mayAsk()) {
-        askApproval(output, whole, tool);
+        asked.push(context.ask(askApproval(output, whole, tool), tool.definition));
         return undefined;
       }
       const refusal = context.mayStart();
@@ -74,6 +79,7 @@ export async function* runServerCalls(
       const work = refusal === undefined && group.length > 1 ? new ToolWork(open, call.arguments, context, signal) : undefined;
       return { call, open, refusal, work };
     });
+    await Promise.all(asked);
     for (const one of begun) if (one !== undefined) yield* finishCall(one, context, signal);
   }
 }
@@ -117,17 +123,21 @@ function groupsOf(calls: readonly WholeCall[], tools: ServerTools): readonly (re
   return groups;
 }
 
-/** Emits the call as one that the caller answers: with `success` it is made, with `cancelled` it is not. */
-function askApproval(output: RunOutput, { callId: givenCallId, name, arguments: args }: WholeCall, tool: ServerTool): void {
+/**
+ * Emits the call as one that the caller answers: with `success` it is made, with `cancelled` it is not. Its id is the service's, because the ids of
+ * models repeat, and the common format answers a request for approval by the id of its item.
+ *
+ * @returns that id.
+ */
+function askApproval(output: RunOutput, { name, arguments: args }: WholeCall, tool: ServerTool): string {
   const form = tool.form?.(args);
-  const id = output.itemId(form?.type === 'mcp' ? 'mcpApproval' : 'functionCall');
-  // The common format answers an MCP request by the id of its item.
-  const callId = form?.type === 'mcp' ? id : givenCallId;
-  const call = { type: 'function_call', id, callId, name, approval: true, ...(form === undefined ? {} : { form }) } as const;
+  const id = output.itemId('mcpApproval');
+  const call = { type: 'function_call', id, callId: id, name, approval: true, ...(form === undefined ? {} : { form }) } as const;
   const outputIndex = output.addItem({ ...call, status: 'in_progress', arguments: '' });
   output.emit({ type: 'response.function_call_arguments.delta', outputIndex, itemId: id, json: JSON.stringify(args) });
   output.emit({ type: 'response.function_call_arguments.done', outputIndex, itemId: id, name, arguments: args });
   output.finishItem({ ...call, status: 'completed', arguments: args });
+  return id;
 }
 
 /**
@@ -163,12 +173,11 @@ class ToolWork {
   readonly answer: Promise<Answer>;
 
   constructor(open: OpenCall, args: string, context: ServerCallContext, signal: AbortSignal) {
-    const mask = masker(Object.values(context.secrets));
     const tell: Tell = (told) => {
-      open.tell(masked(told, mask));
+      open.tell(told);
       this.updates.arrived();
     };
-    const make = () => answer(open, args, context, { tell, told: () => this.updates.taken() }, mask, signal);
+    const make = () => answer(open, args, context, { tell, told: () => this.updates.taken() }, signal);
     const made = context.trace?.toolCall(open.item, make, ({ error }) => error?.code) ?? make();
     this.answer = made.finally(() => this.updates.end());
     // A caller that leaves early does not wait for the tool: the signal ends the tool.
@@ -183,12 +192,12 @@ function answerMessage({ callId }: { readonly callId: string }, { output, error 
 async function answer(
   { item, key, kept }: OpenCall,
   args: string,
-  { tools, secrets, logger, hold, keyPrefix }: ServerCallContext,
+  { tools, secrets, logger, mask: ofSecrets, hidesOutputs, hold, keyPrefix }: ServerCallContext,
   { tell, told }: { readonly tell: Tell; readonly told: () => Promise<void> },
-  mask: Mask,
   signal: AbortSignal,
 ): Promise<Answer> {
   const { name } = item;
+  const mask = (text: string) => ofSecrets?.text(text) ?? text;
   const ofHold = { isFresh: () => hold.isFresh(), renew: () => hold.renew() };
   const pass: CallPass = { key: `${keyPrefix}:${key}`, ...ofHold, told, before: kept };
   try {
@@ -201,6 +210,7 @@ async function answer(
       ...(files.length === 0 ? {} : { files }),
       ...(form === undefined ? {} : { form }),
       ...(isConfidential === true ? { isConfidential } : {}),
+      ...(hidesOutputs ? { isHidden: true } : {}),
     };
   } catch (error) {
     signal.throwIfAborted();
@@ -208,27 +218,8 @@ async function answer(
     if (error instanceof DomainError) {
       return { output: '', error: { code: error.code.toLowerCase(), message: mask(error.message) } };
     }
-    logger.error({ err: error, tool: name }, 'a tool failed');
+    logger.error({ err: ofSecrets?.error(error) ?? error, tool: name }, 'a tool failed');
     return { output: '', error: { code: 'tool_failed', message: 'The tool failed' } };
-  }
-}
-
-/** A subagent's progress is masked like every output of a tool. */
-function masked(update: SubagentUpdate, mask: Mask): SubagentUpdate {
-  switch (update.type) {
-    case 'response.subagent.started':
-      return { ...update, subagent: { ...update.subagent, task: mask(update.subagent.task) } };
-    case 'response.subagent.progress':
-      return { ...update, message: mask(update.message) };
-    case 'parley.subagent.kept':
-      // What its tools returned is masked, and it gets no other secret of the caller.
-      return update;
-    case 'parley.research':
-      return { ...update, questions: update.questions.map(mask) };
-    case 'response.subagent.completed': {
-      const { task, summary } = update.subagent;
-      return { ...update, subagent: { ...update.subagent, task: mask(task), summary: mask(summary) } };
-    }
   }
 }
 

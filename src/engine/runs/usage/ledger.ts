@@ -170,12 +170,13 @@ function rowOfCharge({ orgId, userId, keyId, agentId, runId }: Charge) {
   return { orgId, userId, keyId, agentId, runId };
 }
 
-function countsOf({ inputTokens, outputTokens, cachedTokens, reasoningTokens }: TokenUsage) {
+function countsOf({ inputTokens, outputTokens, cachedTokens, reasoningTokens, isEstimated }: TokenUsage) {
   return {
     inputTokens: countable(inputTokens),
     outputTokens: countable(outputTokens),
     cachedTokens: countable(cachedTokens),
     reasoningTokens: countable(reasoningTokens),
+    isEstimated: isEstimated === true,
   };
 }
 

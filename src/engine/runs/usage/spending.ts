@@ -111,5 +111,6 @@ export function addUsage(usage: Usage | null, spent: TokenUsage): Usage {
     outputTokens: usage.outputTokens + spent.outputTokens,
     cachedTokens: usage.cachedTokens + spent.cachedTokens,
     reasoningTokens: usage.reasoningTokens + spent.reasoningTokens,
+    ...(usage.isEstimated === true || spent.isEstimated === true ? { isEstimated: true } : {}),
   };
 }

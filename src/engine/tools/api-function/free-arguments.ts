@@ -44,13 +44,24 @@ interface Spellings {
  */
 function spellings(name: string): Spellings {
   const [plain = ''] = decodedName(name).normalize('NFKC').toLowerCase().trim().split('\u0000');
-  const member = plain.replace(/(?:\[\d*\])+$/, '');
+  const member = withoutIndexes(plain);
   const [base = ''] = member.split(/[.[]/);
   return { whole: flat(member), base: flat(base) };
 }
 
+/** `items[0][]` is `items`. */
+function withoutIndexes(name: string): string {
+  let end = name.length;
+  while (name[end - 1] === ']') {
+    const start = name.lastIndexOf('[', end - 1);
+    if (start === -1 || !/^\d*$/.test(name.slice(start + 1, end - 1))) break;
+    end = start;
+  }
+  return name.slice(0, end);
+}
+
 function flat(text: string): string {
-  return text.replace(/[\]\s]+$/, '').replaceAll(/[.\s[\]]+/g, '_');
+  return text.replace(/(?<![\]\s])[\]\s]+$/, '').replaceAll(/[.\s[\]]+/g, '_');
 }
 
 function decodedName(name: string): string {

@@ -30,7 +30,7 @@ interface Questions {
  * subagent fails. What the findings cite may be cited by the answer.
  *
  * A pause stops the subagents at work at once. When a user adds a message to the run, the subagents at work are completed and no further one is
- * started. It ends within its budget, and the output names the open questions, so that the model can ask again. A process that takes the run over
+ * started. It ends within its budget with what it has: the output names the open questions, which is no error. A process that takes the run over
  * goes on with the same questions; what was used before counts.
  */
 export function createResearchTool(run: Pick<ToolRun, 'subagents' | 'researches' | 'cite'>, budget: ResearchBudget): ServerTool {
@@ -83,9 +83,7 @@ export function createResearchTool(run: Pick<ToolRun, 'subagents' | 'researches'
       if (subagents.roundsLeft <= 1) {
         throw new DomainError('CONFLICT', 'This answer may ask the model no further questions: go on with what is known');
       }
-      if (left <= 0 || tokens.left <= 0) {
-        throw new DomainError('CONFLICT', `${overBudget(left <= 0)}: go on with what was found`);
-      }
+      if (left <= 0 || tokens.left <= 0) return report([], [task], overBudget(left <= 0), cited, limits.resultCharsMax);
       let { questions } = research;
       const countMax = Math.min(limits.countMax, left);
       if (research.mustPlan && countMax > 1 && subagents.roundsLeft >= roundsOfPlan) {

@@ -1,4 +1,6 @@
+import { everything } from '../../../entities/filter.ts';
 import type { Knowledge } from '../../knowledge/knowledge.ts';
+import type { RightsOfAgent } from '../agent-rights.ts';
 import type { ToolKind } from '../tool-kind.ts';
 import { checkOptions, readOptions } from './options.ts';
 import { createFileSearchTool } from './search-tool.ts';
@@ -7,6 +9,7 @@ import type { StoreFinder } from './searched-places.ts';
 export interface FileSearchDeps {
   readonly knowledge: Pick<Knowledge, 'search'>;
   readonly stores: StoreFinder;
+  readonly rightsOfAgent: RightsOfAgent;
   /** Most tokens of the passages of one search. */
   readonly tokensMax: number;
   readonly resultCharsMax: number;
@@ -21,8 +24,12 @@ export function createFileSearchKind(deps: FileSearchDeps): ToolKind {
     description: 'Searches the knowledge of the agent, and vector stores of the caller; answers cite what was found.',
     check: checkOptions,
     functionNames: () => ['search_knowledge'],
-    open: ({ options }, { plan, cite }) => ({
-      functions: [createFileSearchTool({ ...deps, options: readOptions(options), plan, cite })],
-    }),
+    async open({ options: given, ofAgent }, { plan, cite }) {
+      const options = readOptions(given);
+      const mustAsk = ofAgent !== undefined && options.vectorStoreIds.length > 0;
+      // Of a request, the rights of the caller were checked when it was read.
+      const readableSources = mustAsk ? (await deps.rightsOfAgent(plan, ofAgent)).readableSources : everything;
+      return { functions: [createFileSearchTool({ ...deps, options, plan, cite, readableSources })] };
+    },
   };
 }

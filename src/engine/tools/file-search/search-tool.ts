@@ -1,3 +1,4 @@
+import type { DataSourceFilter } from '../../../entities/accounts/access.ts';
 import type { Passage } from '../../../entities/knowledge/citation.ts';
 import type { CallForm, FileSearchResult } from '../../../entities/runs/tool.ts';
 import { isContentLink } from '../../knowledge/content-links.ts';
@@ -19,6 +20,8 @@ export interface FileSearchContext {
   readonly stores: StoreFinder;
   readonly options: FileSearchOptions;
   readonly plan: RunPlan;
+  /** The vector stores that may be searched, among those that the options name. */
+  readonly readableSources: DataSourceFilter;
   readonly tokensMax: number;
   readonly resultCharsMax: number;
   now(): Date;
@@ -62,9 +65,9 @@ function formOf(query: string, results: readonly FileSearchResult[]): CallForm {
 
 /** The best passages of all places, best first. */
 async function hitsOf(context: FileSearchContext, query: string, signal: AbortSignal): Promise<readonly Hit[]> {
-  const { knowledge, stores, options, plan, tokensMax, now } = context;
+  const { knowledge, stores, options, plan, readableSources, tokensMax, now } = context;
   const found: { readonly passage: Passage; readonly score: number }[] = [];
-  for (const place of await placesOf(options, plan, stores, now())) {
+  for (const place of await placesOf(options, plan, { stores, readableSources }, now())) {
     const itemIds = await fittingItems(place, options.filter, stores);
     const limits = { passagesMax: options.resultsMax, tokensMax, ...(itemIds === undefined ? {} : { itemIds }) };
     const asked = { ...place, question: query, charge: plan.charge };

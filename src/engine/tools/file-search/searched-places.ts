@@ -1,4 +1,4 @@
-import { everything } from '../../../entities/filter.ts';
+import type { DataSourceFilter } from '../../../entities/accounts/access.ts';
 import type { AttributeFilter } from '../../../entities/knowledge/vector-store.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { RunPlan } from '../../runs/run-engine.ts';
@@ -12,22 +12,30 @@ export interface SearchedPlace {
 
 export type StoreFinder = Pick<Storage['vectorStores'], 'find' | 'itemsWith' | 'filesOfItems' | 'touch'>;
 
+/** The vector stores that a search may cover. */
+export interface ReadableStores {
+  readonly stores: StoreFinder;
+  readonly readableSources: DataSourceFilter;
+}
+
 /**
- * Where a run searches: the vector stores that the request names, the sources that it names, and without either all sources of the agent.
- * The rights of the caller were checked when the request was read. Stores that are gone or expired since are left out.
+ * Where a run searches: the vector stores that the tool names, the sources that it names, and without either all sources of the agent. A model
+ * without an agent has no sources of its own: there, the sources of the caller that the request names are searched. The rights of the caller were
+ * checked when the request was read. Stores that are gone or expired since are left out.
  */
 export async function placesOf(
   { dataSourceIds, vectorStoreIds }: FileSearchOptions,
-  { knowledge }: RunPlan,
-  stores: StoreFinder,
+  { knowledge, charge }: RunPlan,
+  { stores, readableSources }: ReadableStores,
   now: Date,
 ): Promise<readonly SearchedPlace[]> {
   const own = knowledge?.dataSourceIds ?? [];
   const named = dataSourceIds ?? (vectorStoreIds.length === 0 ? own : []);
   const places: SearchedPlace[] = [];
+  if (charge.agentId === null && named.length > 0) places.push({ orgId: charge.orgId, dataSourceIds: named });
   const ofAgent = named.filter((id) => own.includes(id));
   if (knowledge !== undefined && ofAgent.length > 0) places.push({ orgId: knowledge.orgId, dataSourceIds: ofAgent });
-  const found = await Promise.all(vectorStoreIds.map((id) => stores.find(id, everything)));
+  const found = await Promise.all(vectorStoreIds.map((id) => stores.find(id, readableSources)));
   for (const store of found) {
     if (store === undefined || (store.expiresAt !== null && store.expiresAt <= now)) continue;
     await stores.touch(store.id);

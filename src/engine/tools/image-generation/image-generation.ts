@@ -6,6 +6,7 @@ import type { Egress } from '../../egress/egress.ts';
 import { EgressError } from '../../egress/error.ts';
 import { type GivenImage, type ImageReply, ModelError } from '../../models/port.ts';
 import type { ImageModel } from '../../models/router.ts';
+import type { Charge } from '../../runs/run-engine.ts';
 import type { CallPass, ServerTool, ToolResult } from '../server-tool.ts';
 import type { ToolKind, ToolRun } from '../tool-kind.ts';
 import {
@@ -23,6 +24,14 @@ export interface ImageDeps {
   /** The models of IMAGE_MODEL, the default first. */
   readonly models: readonly ImageModel[];
   readonly egress: Egress;
+  /** A file of the user that a run is charged to; undefined for every other file. */
+  ownFile(charge: Charge, id: string): Promise<OwnFile | undefined>;
+}
+
+export interface OwnFile {
+  readonly filename: string;
+  readonly sizeBytes: number;
+  read(): Promise<Buffer>;
 }
 
 /** Tokens held and charged for an image whose provider counts none. */
@@ -74,7 +83,8 @@ function imageTool(deps: ImageDeps, model: ImageModel, fixed: FixedOptions, run:
     ifLost: 'unknown',
     async run(args, _secrets, signal, _tell, pass) {
       const call = readImageCall(args, fixed, model);
-      const images = call.inputImage === undefined ? [] : [await inputImage(deps, call.inputImage, run, signal)];
+      const given = fixed.inputImage === undefined ? inputImage : ownImage;
+      const images = call.inputImage === undefined ? [] : [await given(deps, call.inputImage, run, signal)];
       const mask = fixed.mask === undefined ? undefined : await maskOf(deps, fixed.mask, run, signal);
       if (mask !== undefined && images.length === 0) {
         throw new DomainError('INVALID_VALUE', 'This request has a mask: input_image must name the image that is changed');
@@ -192,9 +202,26 @@ async function inputImage({ settings }: ImageDeps, named: string, { files }: Too
     throw new DomainError('NOT_FOUND', `There is no file ${named} in this conversation: ${known}`);
   }
   const bytes = await files.read(file, settings.IMAGE_MAX_BYTES, signal);
+  return asImage(file.filename, bytes);
+}
+
+/** The file of the caller that the request names. @throws DomainError when it is missing, too large or no image. */
+async function ownImage(deps: ImageDeps, id: string, { plan }: ToolRun, signal: AbortSignal): Promise<GivenImage> {
+  const file = await deps.ownFile(plan.charge, id);
+  if (file === undefined) throw new DomainError('NOT_FOUND', `There is no file ${id}`);
+  const bytesMax = deps.settings.IMAGE_MAX_BYTES;
+  if (file.sizeBytes > bytesMax) {
+    throw new DomainError('REQUEST_TOO_LARGE', `The file has ${file.sizeBytes} bytes; at most ${bytesMax} are taken`);
+  }
+  const bytes = await file.read();
+  signal.throwIfAborted();
+  return asImage(file.filename, bytes);
+}
+
+function asImage(filename: string, bytes: Buffer): GivenImage {
   const mimeType = imageTypeOf(bytes);
-  if (mimeType === undefined) throw new DomainError('INVALID_VALUE', `${file.filename} is no PNG, JPEG, GIF or WebP image`);
-  return { filename: file.filename, mimeType, bytes };
+  if (mimeType === undefined) throw new DomainError('INVALID_VALUE', `${filename} is no PNG, JPEG, GIF or WebP image`);
+  return { filename, mimeType, bytes };
 }
 
 async function maskOf(

@@ -17,6 +17,8 @@ export interface FixedOptions {
   readonly outputFormat?: string;
   readonly more: Readonly<Record<string, string | number>>;
   readonly mask?: WireObject;
+  /** The id of a file of the caller. */
+  readonly inputImage?: string;
 }
 
 /** A call of `generate_image`. */
@@ -26,7 +28,7 @@ export interface ImageCall {
   readonly quality?: string;
   readonly background?: string;
   readonly n: number;
-  /** The id or the name of a chat file. */
+  /** The id or the name of a chat file; the id of a file of the caller where the request fixes it. */
   readonly inputImage?: string;
 }
 
@@ -84,6 +86,7 @@ export function fixedOptions(options: WireObject): FixedOptions {
     ...text('background'),
     ...(isCount(options.n) ? { n: options.n } : {}),
     ...(typeof options.output_format === 'string' ? { outputFormat: options.output_format } : {}),
+    ...(typeof options.input_image === 'string' ? { inputImage: options.input_image } : {}),
     ...(isObject(options.input_image_mask) ? { mask: options.input_image_mask } : {}),
     more: Object.fromEntries(more),
   };
@@ -117,7 +120,8 @@ export function imageParameters(fixed: FixedOptions, model?: ImageModel): Readon
     input_image: { type: 'string', description: 'The id or the name of a file of this chat: that image is changed.' },
   };
   const { lacks } = boundsOf(model);
-  const properties = Object.fromEntries(Object.entries(all).filter(([name]) => !(name in fixed) && !lacks(name)));
+  const isFixed = (name: string) => name in fixed || (name === 'input_image' && fixed.inputImage !== undefined);
+  const properties = Object.fromEntries(Object.entries(all).filter(([name]) => !isFixed(name) && !lacks(name)));
   return { type: 'object', properties, required: ['prompt'], additionalProperties: false };
 }
 
@@ -147,7 +151,7 @@ export function readImageCall(args: string, fixed: FixedOptions, model?: ImageMo
   if (refusal !== undefined) throw wrong(refusal.join(' '));
   const n = fixed.n ?? given.n ?? 1;
   if (!isCount(n)) throw wrong(`n must be a whole number from 1 to ${imagesMax}`);
-  const inputImage = textOf(given.input_image, 'input_image', nameMaxChars);
+  const inputImage = fixed.inputImage ?? textOf(given.input_image, 'input_image', nameMaxChars);
   return { prompt, n, ...chosen, ...(inputImage === undefined || inputImage === '' ? {} : { inputImage }) };
 }
 

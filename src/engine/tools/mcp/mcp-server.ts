@@ -1,9 +1,10 @@
 import { DomainError } from '../../../entities/errors.ts';
 import type { EnabledTool } from '../../../entities/runs/tool.ts';
 import type { OpenedTool, ToolKind, ToolRun } from '../tool-kind.ts';
-import { serverNameIn } from './given-secrets.ts';
+import type { McpEndpoint } from './endpoint.ts';
+import { secretsFor, serverNameIn } from './given-secrets.ts';
 import { openServer } from './open-server.ts';
-import { type ResolveDeps, resolveServer } from './resolve.ts';
+import { type ResolveDeps, resolveServer, resolveStandingServer } from './resolve.ts';
 import { readAllowed } from './tool-filter.ts';
 
 /** The tool `mcp_server`: the tools of a server of the operator, or of a connection of the user, as `server__tool`. */
@@ -14,19 +15,27 @@ export function createMcpServerKind(deps: ResolveDeps): ToolKind {
     mayHaveReaders: true,
     description: 'Calls the tools of an MCP server that this installation or a connection of yours names.',
     functionNames: () => [],
-    async open({ options, requireApproval }: EnabledTool, run: ToolRun): Promise<OpenedTool> {
+    async open({ options, requireApproval, hasSecrets, ofAgent }: EnabledTool, run: ToolRun): Promise<OpenedTool> {
+      const open = (endpoint: McpEndpoint) =>
+        openServer({
+          servers: deps.servers,
+          endpoint,
+          run,
+          allowed: readAllowed(options.allowed_tools),
+          serverDescription: options.server_description,
+          requiresApproval: () => requireApproval === true,
+        });
       const name = serverNameIn(options);
       if (name === '')
         throw new DomainError('MISSING_REQUIRED_PARAMETER', 'tools: mcp_server must have server', { param: 'tools' });
-      const endpoint = await resolveServer(deps, name, run);
-      return openServer({
-        servers: deps.servers,
-        endpoint,
-        run,
-        allowed: readAllowed(options.allowed_tools),
-        serverDescription: options.server_description,
-        requiresApproval: () => requireApproval === true,
-      });
+      const secrets = hasSecrets === true ? secretsFor(name, run.secrets) : run.secrets;
+      if (ofAgent === undefined) return open(await resolveServer(deps, name, { plan: run.plan, secrets }));
+      try {
+        return await open(await resolveStandingServer(deps, name, run, ofAgent));
+      } catch (error) {
+        if (!(error instanceof DomainError)) throw error;
+        return { functions: [], instructions: `The tools of ${name} are not available in this run: ${error.message}` };
+      }
     },
   };
 }

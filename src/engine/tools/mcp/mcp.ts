@@ -16,8 +16,8 @@ export function createMcpKind({ servers }: { readonly servers: McpServers }): To
     isReadOnly: false,
     description: 'Calls the tools of an MCP server at an address that the request names.',
     functionNames: () => [],
-    async open({ options, requireApproval, listed }: EnabledTool, run: ToolRun): Promise<OpenedTool> {
-      const endpoint = endpointOf(options, run.secrets);
+    async open({ options, requireApproval, listed, hasSecrets }: EnabledTool, run: ToolRun): Promise<OpenedTool> {
+      const endpoint = endpointOf(options, hasSecrets === true ? run.secrets : {});
       const allowed = readAllowed(options.allowed_tools);
       const asks = readApproval(options.require_approval);
       const { found, error, ...opened } = await openServer({

@@ -3,13 +3,14 @@ import { DomainError } from '../../../entities/errors.ts';
 import { isId } from '../../../entities/ids.ts';
 import type { Connection } from '../../../entities/knowledge/connection.ts';
 import { isObject } from '../../../lib/json.ts';
+import type { ConnectionScope } from '../../../storage/knowledge/connections.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import { openSecrets as openConnection } from '../../knowledge/connections/secrets.ts';
+import type { AgentRights, RightsOfAgent } from '../agent-rights.ts';
 import { splitAddress } from '../api-function/address.ts';
 import { openSecrets as openAgentSecrets } from '../bound-secrets.ts';
 import type { ToolRun } from '../tool-kind.ts';
 import type { HttpEndpoint, McpEndpoint } from './endpoint.ts';
-import { secretsFor } from './given-secrets.ts';
 import { fillAddress, fillHeaders } from './secret-headers.ts';
 import type { McpServers } from './servers.ts';
 import type { OperatorServer } from './servers-file.ts';
@@ -17,8 +18,10 @@ import type { OperatorServer } from './servers-file.ts';
 export interface ResolveDeps {
   readonly servers: McpServers;
   readonly storage: Pick<Storage, 'agentParts' | 'connections' | 'vault'>;
+  readonly rightsOfAgent: RightsOfAgent;
 }
 
+/** Who asks, and the secrets that may fill `{{secret:KEY}}` of the server that is looked for. */
 type Asking = Pick<ToolRun, 'plan' | 'secrets'>;
 
 /**
@@ -29,15 +32,15 @@ type Asking = Pick<ToolRun, 'plan' | 'secrets'>;
  */
 export async function resolveServer({ servers, storage }: ResolveDeps, name: string, run: Asking): Promise<McpEndpoint> {
   const { charge } = run.plan;
-  const own = secretsFor(name, run.secrets);
+  const { secrets } = run;
   const operators = servers.findOperators(name, charge);
-  if (operators !== undefined) return operatorsEndpoint(operators, own);
+  if (operators !== undefined) return operatorsEndpoint(operators, secrets);
   const scope = { orgId: charge.orgId, ownerUserId: charge.userId };
   const connection = isId('mcpServer', name)
     ? await storage.connections.find(name, scope)
     : await storage.connections.findMcpServer(name, scope);
   if (connection?.kind !== 'MCP_SERVER' || connection.baseUrl === null) throw missingServer(name, servers.operatorNames(charge));
-  return connectionEndpoint(storage, { ...connection, baseUrl: connection.baseUrl }, own);
+  return connectionEndpoint(storage, { ...connection, baseUrl: connection.baseUrl }, secrets);
 }
 
 async function operatorsEndpoint(server: OperatorServer, secrets: Readonly<Record<string, string>>): Promise<McpEndpoint> {
@@ -60,9 +63,52 @@ async function connectionEndpoint(
 }
 
 /**
- * The server of an agent's tool of type MCP_SERVER. Its `data` has a `url` with `headers`, or a `server` to find as a run of the caller would.
+ * Finds the server that an agent names as its standing configuration: one of the operator's, a connection that the user of the run granted to the
+ * agent, else a connection of the agent's owner. Any other connection of the user is missing.
  *
- * @throws DomainError INVALID_VALUE for data that names no server, and like `resolveServer`.
+ * @throws DomainError INVALID_VALUE for a server that is missing, or a secret without a value.
+ */
+export async function resolveStandingServer(deps: ResolveDeps, name: string, run: Asking, agentId: string): Promise<McpEndpoint> {
+  const { servers, storage } = deps;
+  const rights = await deps.rightsOfAgent(run.plan, agentId);
+  const operators = servers.findOperators(name, rights);
+  if (operators !== undefined) return operatorsEndpoint(operators, run.secrets);
+  const { orgId, userId } = run.plan.charge;
+  const granted = await grantedConnection(storage, name, { orgId, ownerUserId: userId }, rights.connectionIds);
+  const connection = granted ?? (await ownersConnection(storage, name, rights.owner));
+  if (connection?.kind !== 'MCP_SERVER' || connection.baseUrl === null) {
+    throw new DomainError('INVALID_VALUE', `There is no MCP server ${JSON.stringify(name.slice(0, 100))} for this agent`);
+  }
+  return connectionEndpoint(storage, { ...connection, baseUrl: connection.baseUrl }, run.secrets);
+}
+
+/** The granted connection that a name or an id means; of two with one name, the one that was granted first. */
+export async function grantedConnection(
+  { connections }: Pick<ResolveDeps['storage'], 'connections'>,
+  name: string,
+  scope: Required<ConnectionScope>,
+  granted: readonly string[],
+): Promise<Connection | undefined> {
+  const found = await Promise.all(granted.map((id) => connections.find(id, scope)));
+  return found.find((one) => one !== undefined && (one.id === name || one.name === name));
+}
+
+/** The connection of an agent's owner that a name or an id means. */
+export async function ownersConnection(
+  { connections }: Pick<ResolveDeps['storage'], 'connections'>,
+  name: string,
+  owner: AgentRights['owner'],
+): Promise<Connection | undefined> {
+  if (owner === undefined) return undefined;
+  const scope = { orgId: owner.orgId, ownerUserId: owner.userId };
+  return isId('mcpServer', name) ? connections.find(name, scope) : connections.findMcpServer(name, scope);
+}
+
+/**
+ * The server of an agent's tool of type MCP_SERVER. Its `data` has a `url` with `headers`, or a `server` to find as standing configuration.
+ * Secrets that the request gives with a server of its own are not for this one, also when the names are equal.
+ *
+ * @throws DomainError INVALID_VALUE for data that names no server, and like `resolveStandingServer`.
  */
 export async function resolveAgentServer(
   deps: ResolveDeps,
@@ -70,13 +116,13 @@ export async function resolveAgentServer(
   { name, data }: Pick<RunnableTool, 'name' | 'data'>,
   run: Asking,
 ): Promise<McpEndpoint> {
-  if (typeof data.server === 'string') return { ...(await resolveServer(deps, data.server, run)), name };
+  if (typeof data.server === 'string') return { ...(await resolveStandingServer(deps, data.server, run, agent.id)), name };
   const address = typeof data.url === 'string' ? splitAddress(data.url) : undefined;
   if (typeof data.url !== 'string' || address === undefined) {
     throw new DomainError('INVALID_VALUE', `The MCP server ${name} cannot be used: ${serverFault(data) ?? ''}`);
   }
   const { origin } = address;
-  const own = secretsFor(name, run.secrets);
+  const { secrets: own } = run;
   const valuesOf = async (keys: readonly string[]) => {
     const missing = keys.filter((key) => !Object.hasOwn(own, key));
     const kept = missing.length === 0 ? [] : await openAgentSecrets(deps.storage, agent, missing, origin);

@@ -1,5 +1,6 @@
 import { DomainError } from '../../../entities/errors.ts';
 import type { OutputFile } from '../../../entities/runs/tool.ts';
+import { imageTypeOf, shownImageTypes } from '../../../lib/image-type.ts';
 import { isObject, itemsOf, stringOf } from '../../../lib/json.ts';
 import { storableText } from '../../../lib/text.ts';
 import type { NewRunFile, RunFiles } from '../tool-kind.ts';
@@ -63,8 +64,9 @@ class ResultReader {
   /** Servers repeat it as a text, which is not shown twice. */
   addStructured(content: unknown): void {
     if (!isObject(content)) return;
-    const isRepeated = this.#texts.some((text) => sameJson(text, content));
-    if (!isRepeated) this.#add(JSON.stringify(content));
+    const json = JSON.stringify(content);
+    const isRepeated = this.#texts.some((text) => isSameJson(text, json));
+    if (!isRepeated) this.#add(json);
   }
 
   text(): string {
@@ -90,9 +92,11 @@ class ResultReader {
   async #save(base64: string, type: unknown, what: string): Promise<void> {
     this.#filesSeen += 1;
     if (this.#filesSeen > filesMax) return this.#add(`[a further ${what} is left out: a call may give ${filesMax} files]`);
-    const mimeType =
+    const declared =
       typeof type === 'string' && /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type) ? type.toLowerCase() : 'application/octet-stream';
     const bytes = Buffer.from(base64, 'base64');
+    // An image that may be shown is one by its bytes.
+    const mimeType = shownImageTypes.includes(declared) ? (imageTypeOf(bytes) ?? 'application/octet-stream') : declared;
     if (bytes.length === 0) return this.#add(`[an ${what} without content]`);
     const { tool, key, files, signal } = this.#context;
     const filename = `${tool.replaceAll(/[^\w-]/g, '_').slice(0, 60)}-${this.#filesSeen}.${endingOf(mimeType)}`;
@@ -125,10 +129,12 @@ function line(value: unknown): string {
   return (stringOf(value) ?? '').replaceAll(/\s+/g, ' ').slice(0, 500);
 }
 
-function sameJson(text: string, content: object): boolean {
-  if (!text.trimStart().startsWith('{')) return false;
+/** @param json  as `JSON.stringify` writes it. */
+function isSameJson(text: string, json: string): boolean {
+  // A shorter text holds less: it is not read.
+  if (text.length < json.length || !text.trimStart().startsWith('{')) return false;
   try {
-    return JSON.stringify(JSON.parse(text)) === JSON.stringify(content);
+    return JSON.stringify(JSON.parse(text)) === json;
   } catch {
     return false;
   }

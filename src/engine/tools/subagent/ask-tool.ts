@@ -21,13 +21,18 @@ const descriptionLength = 500;
 /** Around the answer: the note and the marks. */
 const frameLength = 400;
 
+/** The name of the function that asks an agent, as far as no other has it. */
+export function askFunctionName(agentName: string): string {
+  return functionName(`ask_${agentName}`);
+}
+
 /** Makes the function that asks one agent. The agent gets the question and nothing else of the conversation. */
 export function createAskTool(agent: AskableAgent, subagents: Subagents, cited: CitedFindings): ServerTool {
   const { limits } = subagents;
   const about = agent.description.trim();
   return {
     definition: {
-      name: functionName(`ask_${agent.name}`),
+      name: askFunctionName(agent.name),
       description: `Asks the agent ${JSON.stringify(cutText(agent.name, 100))}, which answers on its own and knows nothing of this conversation.${about === '' ? '' : ` What it says of itself: ${cutText(about, descriptionLength)}`}`,
       parameters: {
         type: 'object',

@@ -1,11 +1,14 @@
-import type { Charge } from '../../runs/run-engine.ts';
+import type { Asked } from '../agent-rights.ts';
 import { CitedFindings } from '../cited-findings.ts';
 import type { ToolKind } from '../tool-kind.ts';
 import { type AskableAgent, createAskTool } from './ask-tool.ts';
 
 export interface SubagentKindDeps {
-  /** Those of the agents that the user who is charged may use, as a plain member of the organization. */
-  askableAgents(charge: Charge, agentIds: readonly string[]): Promise<readonly AskableAgent[]>;
+  /**
+   * Those of the agents that the user who is charged may use, as a plain member of the organization. When an agent names them, its owner must be able
+   * to use them too, or the user has granted it.
+   */
+  askableAgents(asked: Asked, agentIds: readonly string[], ofAgent: string | undefined): Promise<readonly AskableAgent[]>;
 }
 
 /** Most agents of one tool. */
@@ -26,10 +29,10 @@ export function createSubagentKind({ askableAgents }: SubagentKindDeps): ToolKin
         faults.add(`${at}.agents`, `${at}.agents must hold the id of at least one AI`, 'MISSING_REQUIRED_PARAMETER');
       } else if (count > agentsMax) faults.add(`${at}.agents`, `${at}.agents must hold at most ${agentsMax} ids`);
     },
-    async open({ options }, run) {
+    async open({ options, ofAgent }, run) {
       const ids = Array.isArray(options.agents) ? options.agents.filter((id) => typeof id === 'string') : [];
       if (!run.subagents.mayStart || ids.length === 0) return { functions: [] };
-      const agents = await askableAgents(run.plan.charge, [...new Set(ids)]);
+      const agents = await askableAgents(run.plan, [...new Set(ids)], ofAgent);
       const cited = new CitedFindings(run);
       return { functions: agents.map((agent) => createAskTool(agent, run.subagents, cited)) };
     },

@@ -33,7 +33,7 @@ export class KnownAddresses {
   addText(text: string): void {
     for (const [address] of text.matchAll(addressPattern)) {
       this.add(address);
-      this.add(address.replace(/[.,;:!?)\]}*_]+$/, ''));
+      this.add(address.replace(/(?<![.,;:!?)\]}*_])[.,;:!?)\]}*_]+$/, ''));
     }
   }
 }

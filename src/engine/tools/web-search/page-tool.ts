@@ -3,8 +3,7 @@ import type { ShareOwner } from '../../../lib/fair-share.ts';
 import { cutText, oneLine, storableText } from '../../../lib/text.ts';
 import type { Egress, EgressReply } from '../../egress/egress.ts';
 import { EgressError } from '../../egress/error.ts';
-import { readPage } from '../../knowledge/connectors/web/page/page.ts';
-import { decodeText } from '../../knowledge/extract/charset.ts';
+import { ExtractError } from '../../knowledge/extract/error.ts';
 import type { Knowledge } from '../../knowledge/knowledge.ts';
 import { shownArgument, textArgument } from '../arguments.ts';
 import { foreignNote, markForeign } from '../foreign-text.ts';
@@ -22,7 +21,7 @@ const accepted = 'text/html,application/xhtml+xml,application/pdf,text/*;q=0.9,*
 
 export interface PageReading {
   readonly egress: Egress;
-  readonly knowledge: Pick<Knowledge, 'readDocument'>;
+  readonly knowledge: Pick<Knowledge, 'pages' | 'readDocument'>;
   readonly userAgent: string;
   /** For one page, redirects included; reading it has the time of documents. */
   readonly timeoutMs: number;
@@ -112,7 +111,7 @@ async function fetchPage(first: URL, context: PageToolContext, signal: AbortSign
 }
 
 async function readReply(reply: EgressReply, context: PageToolContext, signal: AbortSignal): Promise<ToolResult> {
-  const { knowledge, owner, options, known, sources, resultCharsMax, isCiting, userAgent } = context;
+  const { knowledge, owner, options, known, sources, resultCharsMax, isCiting } = context;
   if (reply.status < 200 || reply.status > 299)
     throw new DomainError('UPSTREAM_ERROR', `The page answered with status ${reply.status}`);
   const mimeType = (reply.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
@@ -123,7 +122,7 @@ async function readReply(reply: EgressReply, context: PageToolContext, signal: A
   const text = storableText(read.text);
   let title = read.title ?? '';
   if (read.mimeType === 'text/html') {
-    const page = await readPage(decodeText(reply.body), reply.url, userAgent);
+    const page = await linksOf(reply, context, signal);
     for (const link of page.links) known.add(link);
     if (title === '') ({ title } = page);
   } else known.addText(text);
@@ -134,4 +133,20 @@ async function readReply(reply: EgressReply, context: PageToolContext, signal: A
   const how = isCiting ? 'Cite the page as its number in square brackets, like [3].' : '';
   const marked = markForeign('page', { n, url: reply.url, title }, text, charsMax);
   return { text: [foreignNote, how, marked].filter((part) => part !== '').join('\n') };
+}
+
+/** Where a page leads. The text of one whose links cannot be read is shown all the same. */
+async function linksOf(
+  { body, headers, url }: EgressReply,
+  { knowledge, owner, userAgent }: PageToolContext,
+  signal: AbortSignal,
+): Promise<{ readonly links: readonly string[]; readonly title: string }> {
+  const question = { url, contentType: headers['content-type'] ?? '', said: 'PAGE', token: userAgent } as const;
+  try {
+    const { links, page } = await knowledge.pages.document(owner, body, question, signal);
+    return { links, title: page?.title ?? '' };
+  } catch (error) {
+    if (error instanceof ExtractError) return { links: [], title: '' };
+    throw error;
+  }
 }

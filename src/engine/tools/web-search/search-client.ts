@@ -3,6 +3,7 @@ import { DomainError } from '../../../entities/errors.ts';
 import type { FairQueue } from '../../../lib/fair-queue.ts';
 import type { ShareOwner } from '../../../lib/fair-share.ts';
 import { isObject } from '../../../lib/json.ts';
+import { withUserAgent } from '../../../lib/product.ts';
 import { cutText, oneLine, storableText } from '../../../lib/text.ts';
 import { brave } from './providers/brave.ts';
 import type { SearchProvider, WebQuery, WebResult } from './providers/provider.ts';
@@ -39,7 +40,7 @@ const dateMax = 40;
 /** Makes a client of one search service. Redirects are not followed: they would carry the key elsewhere. */
 export function createSearchClient({ url, apiKey, provider: name, timeoutMs, calls }: SearchClientOptions): SearchClient {
   const provider = providers[name];
-  const base = url.replace(/\/+$/, '');
+  const base = url.replace(/(?<!\/)\/+$/, '');
   const agent = new Agent({ connect: { timeout: timeoutMs }, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
   return {
     async search(query, owner, signal) {
@@ -54,11 +55,11 @@ export function createSearchClient({ url, apiKey, provider: name, timeoutMs, cal
         const reply = await agent.request({
           ...{ origin: target.origin, path: target.pathname + target.search },
           method: body === undefined ? 'GET' : 'POST',
-          headers: {
+          headers: withUserAgent({
             accept: 'application/json',
             ...(body === undefined ? {} : { 'content-type': 'application/json' }),
             ...headers,
-          },
+          }),
           body: body === undefined ? null : JSON.stringify(body),
           signal: either,
         });

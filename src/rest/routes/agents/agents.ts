@@ -12,7 +12,7 @@ export const enabledToolFields = `type requireApproval
   filters { allowedDomains blockedDomains type key value filters }
   dataSourceIds vectorStoreIds maxNumResults rankingOptions { ranker scoreThreshold }
   container model size quality background outputFormat outputCompression n style moderation inputFidelity
-  inputImageMask { imageUrl fileId } server serverId name serverLabel serverDescription serverUrl allowedTools
+  inputImage inputImageMask { imageUrl fileId } server serverId name serverLabel serverDescription serverUrl allowedTools
   fileId fileIds scope agents budget { subagents tokens }`;
 
 /** The contract's AI: the members of every reply, by the contract's names. */
@@ -62,8 +62,8 @@ export const agentRoutes: readonly DeclaredRoute[] = [
       'Newest first. What only a link opens is not listed, unless a catalog lists it or the caller has a chat with it.',
     tag: 'Agents',
     spec: 'List AIs',
-    document: `query ($scope: AgentListScope, $groupId: ID, $categoryId: String, $approvedByOrg: Boolean, $search: String, $limit: Int = 100, $cursor: String) {
-      agents(scope: $scope, groupId: $groupId, categoryId: $categoryId, approvedByOrg: $approvedByOrg, search: $search, first: $limit, after: $cursor) {
+    document: `query ($scope: AgentListScope, $catalog: Boolean, $groupId: ID, $categoryId: String, $approvedByOrg: Boolean, $search: String, $limit: Int = 100, $cursor: String) {
+      agents(scope: $scope, catalog: $catalog, groupId: $groupId, categoryId: $categoryId, approvedByOrg: $approvedByOrg, search: $search, first: $limit, after: $cursor) {
         nodes { ${agentFields} }
         pageInfo { hasNextPage endCursor }
       }
@@ -71,6 +71,8 @@ export const agentRoutes: readonly DeclaredRoute[] = [
     query: {
       scope:
         'Which agents: PRIVATE, OWNED, GROUP, SHARED, ORGANIZATION, TENANT (the catalog of the tenant), PUBLIC or ALL (the default).',
+      catalog:
+        'With the scope ORGANIZATION: what the catalog of the organization lists (`listInOrgCatalog`), whatever its visibility is, as far as the caller may use it.',
       groupId: 'Only those shared with this group.',
       categoryId: "Only those of this category: one of the organization's own, or the name of a public one.",
       approvedByOrg: 'Only those approved, or not approved.',
@@ -86,6 +88,7 @@ export const agentRoutes: readonly DeclaredRoute[] = [
     method: 'post',
     path: '/api/v1/ais',
     summary: 'Create AI',
+    description: 'The caller becomes its owner. What is left out has its default; the reply is the whole agent.',
     tag: 'Agents',
     spec: 'Create AI',
     document: `mutation ($input: CreateAgentInput!) { createAgent(input: $input) { ${agentFields} } }`,
@@ -111,7 +114,8 @@ export const agentRoutes: readonly DeclaredRoute[] = [
     description: 'Absent members are kept; null clears what can be empty; `options` and `profile` are replaced whole.',
     tag: 'Agents',
     spec: 'Update AI fields',
-    document: `mutation ($aiId: ID!, $input: UpdateAgentInput!) { updateAgent(id: $aiId, input: $input) { ${agentFields} } }`,
+    document: `mutation ($aiId: ID!, $input: UpdateAgentInput!) { updateAgent(id: $aiId, input: $input) { ${agentFields} warnings { code message param } } }`,
+    omitNull: ['warnings'],
     body: 'input',
     checkBody: checkAgentInput,
     example,

@@ -23,7 +23,7 @@ export const agentCatalogRoutes: readonly DeclaredRoute[] = [
     path: '/api/v1/ais/{aiId}/approval',
     summary: 'Approve AI',
     description:
-      'For administrators of its organization. The approval ends when anybody else changes its texts, model or options.',
+      'For administrators of its organization. The approval ends when anything changes that reaches the model, whoever changes it: texts, model, options, tools, skills, flows, user inputs, sources.',
     tag,
     document: `mutation ($aiId: ID!, $input: ApproveAgentInput!) { approveAgent(id: $aiId, input: $input) { ${agentFields} } }`,
     body: 'input',

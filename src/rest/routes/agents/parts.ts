@@ -67,7 +67,7 @@ const kinds: readonly PartRows[] = [
     one: 'userInput',
     list: 'userInputs',
     mutation: 'UserInput',
-    fields: `${partFields} variableName type label configuration showOnChatCreate orderIndex`,
+    fields: `${partFields} variableName type label configuration showOnChatCreate orderIndex ${warningFields}`,
     create: {
       variableName: 'department',
       type: 'SELECT',
@@ -132,17 +132,17 @@ function rowsOf(kind: PartRows): readonly DeclaredRoute[] {
   const { idName, noun, tag, one, list, mutation, fields } = kind;
   const base = `/api/v1/ais/{aiId}/${kind.path}`;
   const single = `${base}/{${idName}}`;
-  const hidden = kind.hides === '' ? '' : `\`${kind.hides}\` is null for callers who may use the AI but not edit it.`;
+  const hidden =
+    kind.hides === '' ? 'For who may use the AI.' : `\`${kind.hides}\` is null for callers who may use the AI but not edit it.`;
   const editors = `For who may edit the AI.${noun === 'secret' ? ' Values are never shown.' : ''}`;
   const read = noun === 'secret' ? editors : hidden;
-  const described = (text: string) => (text === '' ? {} : { description: text });
   return [
     {
       operationId: `list${mutation}s`,
       method: 'get',
       path: base,
       summary: `List ${noun}s of an AI`,
-      ...described(read),
+      description: read,
       tag,
       document: `query ($aiId: ID!) { ${list}(agentId: $aiId) { ${fields} } }`,
       wrap: 'data',
@@ -163,7 +163,7 @@ function rowsOf(kind: PartRows): readonly DeclaredRoute[] {
       method: 'get',
       path: single,
       summary: `Get ${noun}`,
-      ...described(read),
+      description: read,
       tag,
       document: `query ($aiId: ID!, $${idName}: ID!) { ${one}(agentId: $aiId, id: $${idName}) { ${fields} } }`,
     },

@@ -4,11 +4,11 @@ import type { DeclaredRoute } from '../../route.ts';
 
 const chatFields = 'id createdAt updatedAt name userId pinPosition ai: agent { id name src description userId userName }';
 const messageFields = 'id createdAt updatedAt content role';
-const chatWithMessages = `${chatFields} messages { ${messageFields} parts toolCalls { id name arguments approval } toolCallId toolStatus runId isComplete
+const chatWithMessages = `${chatFields} messages { ${messageFields} parts toolCalls { id name arguments approval } toolCallId toolStatus runId isComplete error { code message }
   citations { id index knowledgeItemId dataSourceId name url type page headingPath snippet charStart charEnd score answerStart answerEnd } }`;
-const hiddenNulls = ['parts', 'toolCallId', 'toolStatus', 'approval'];
+const hiddenNulls = ['parts', 'toolCallId', 'toolStatus', 'approval', 'error'];
 const runFields = 'id createdAt startedAt endedAt chatId status incompleteReason error { code message } modelId';
-const usageFields = 'usage { inputTokens outputTokens cachedTokens reasoningTokens totalTokens }';
+const usageFields = 'usage { inputTokens outputTokens cachedTokens reasoningTokens totalTokens isEstimated }';
 const citationFields =
   'citations { id index knowledgeItemId dataSourceId name url type page headingPath snippet charStart charEnd score answerStart answerEnd }';
 /** Only the document needs it: the reply is the fold of the run's events. */
@@ -32,9 +32,13 @@ const toolExample = {
 const sending = 'mutation ($chatId: ID!, $input: SendMessageInput!)';
 const sendingEvents =
   'subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) { type } }';
+const sendingWhole =
+  'subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input, inOnePiece: true) { type } }';
 const submitting = 'mutation ($chatId: ID!, $input: SubmitToolOutputsInput!)';
 const submittingEvents =
   'subscription ($chatId: ID!, $input: SubmitToolOutputsInput!) { toolOutputEvents(chatId: $chatId, input: $input) { type } }';
+const submittingWhole =
+  'subscription ($chatId: ID!, $input: SubmitToolOutputsInput!) { toolOutputEvents(chatId: $chatId, input: $input, inOnePiece: true) { type } }';
 const following = 'subscription ($chatId: ID!, $runId: ID!) { runEvents(runId: $runId, chatId: $chatId) { type sequence } }';
 
 /** The whole trace of a run. */
@@ -77,7 +81,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     tag: 'Chats',
     spec: 'Create chat for an AI',
     schemas: { Chat: 'CreatedChat' },
-    document: `mutation ($aiId: ID!, $input: CreateChatInput!) { createChat(agentId: $aiId, input: $input) { ${chatFields} seed } }`,
+    document: `mutation ($aiId: ID!, $input: CreateChatInput!) { createChat(agentId: $aiId, input: $input) { ${chatFields} seed isVisibleToEditors } }`,
     body: 'input',
     example: { name: 'Holidays' },
   },
@@ -105,7 +109,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     tag: 'Chats',
     spec: 'Get chat',
     schemas: { Chat: 'ChatDetail' },
-    document: `query ($chatId: ID!) { chat(id: $chatId) { ${chatWithMessages} seed activeRunId } }`,
+    document: `query ($chatId: ID!) { chat(id: $chatId) { ${chatWithMessages} seed isVisibleToEditors activeRunId } }`,
     omitNull: hiddenNulls,
   },
   {
@@ -198,7 +202,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     spec: 'Send a message to a chat',
     document: `${sending} { sendMessage(chatId: $chatId, input: $input) { ${replyFields} } }`,
     body: 'input',
-    fold: chatReplyFold(sendingEvents),
+    fold: chatReplyFold(sendingWhole),
     reply: 'ChatReply',
     stream: { when: 'stream-or-accept', document: sendingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
     replyHeaders: { 'x-thread-attached': 'The message became part of another run: `collect` or `steer`.' },
@@ -224,7 +228,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     spec: 'Submit tool outputs',
     document: `${submitting} { submitToolOutputs(chatId: $chatId, input: $input) { ${replyFields} } }`,
     body: 'input',
-    fold: chatReplyFold(submittingEvents),
+    fold: chatReplyFold(submittingWhole),
     reply: 'ChatReply',
     stream: { when: 'stream-or-accept', document: submittingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
     example: {
@@ -264,5 +268,20 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     description: 'Answers when it is over. What it said stays; a run that is over is answered as it is.',
     tag: 'Chats',
     document: `mutation ($chatId: ID!, $runId: ID!) { cancelRun(id: $runId, chatId: $chatId) { ${runFields} ${usageFields} } }`,
+    omitNull: ['isEstimated'],
+  },
+  {
+    operationId: 'retryRun',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/runs/{runId}/retry',
+    summary: 'Ask a failed run of a chat again',
+    description:
+      'Begins a run that is asked the same, with the same model, tools and instructions, and answers it at once: follow it by its events. What the failed run said and did stays in the chat, and the model reads it. 409 when the run did not fail or the chat went on. A request with secrets needs them again.',
+    tag: 'Chats',
+    document: `mutation ($chatId: ID!, $runId: ID!, $input: RetryRunInput) {
+      retryRun(id: $runId, chatId: $chatId, input: $input) { ${runFields} }
+    }`,
+    body: 'input',
+    example: { secrets: {} },
   },
 ];

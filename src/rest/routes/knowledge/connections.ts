@@ -106,6 +106,7 @@ export const connectionRoutes: readonly DeclaredRoute[] = [
     method: 'get',
     path: '/api/v1/connections/{connectionId}',
     summary: 'Get connection',
+    description: 'What it is for and whether it works; never its secrets.',
     tag,
     document: `query ($connectionId: ID!) { connection(id: $connectionId) { ${connectionFields} } }`,
   },

@@ -115,6 +115,7 @@ export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
     method: 'post',
     path: `${ofAgent}/repo-host`,
     summary: 'Add repository-host source',
+    description: 'Repositories of an installation of the GitHub App: those that are named, or all that it sees.',
     tag,
     spec: 'Add repository-host source',
     document: `mutation ($aiId: ID!, $input: AddRepoHostDataSourceInput!) {

@@ -4,7 +4,8 @@ import type { DeclaredRoute } from '../../route.ts';
 
 /** By the contract's names. */
 export const sourceFields = `id createdAt updatedAt lastIndexedAt orgId ownerUserId name type refreshPeriod
-  indexStatus indexPercentage errorCode errorMessage data cite orgVisible warnings { code message param }`;
+  indexStatus indexPercentage errorCode errorMessage data cite orgVisible warnings { code message param }
+  vectors { missingCount errorCode errorMessage }`;
 const itemFields = `id name uniqueId parentUniqueId type indexStatus documentCount tokenCount
   originalContent { contentBlobUrl filename mimeType contentUrl isContentStoredExternally }
   documentsBlobUrl indexPercentage metadata isBlobStorageDeleted cite errorCode errorMessage isRetryable`;
@@ -33,8 +34,9 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     tag,
     spec: 'Attach an existing data source to an AI',
     document: `mutation ($aiId: ID!, $input: AttachDataSourceInput!) {
-      attachDataSource(agentId: $aiId, input: $input) { aiId dataSourceId }
+      attachDataSource(agentId: $aiId, input: $input) { aiId dataSourceId warnings { code message param } }
     }`,
+    omitNull: ['warnings'],
     body: 'input',
     example: { dataSourceId: 'ds_01jd0000000000000000000000' },
   },
@@ -72,8 +74,9 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     tag,
     spec: 'Bulk delete data sources of an AI',
     document: `mutation ($aiId: ID!, $input: BulkDeleteDataSourcesInput!) {
-      bulkDeleteDataSources(agentId: $aiId, input: $input) { aiId dataSourceIds deletedCount detachedCount }
+      bulkDeleteDataSources(agentId: $aiId, input: $input) { aiId dataSourceIds deletedCount detachedCount warnings { code message param } }
     }`,
+    omitNull: ['warnings'],
     body: 'input',
     example: { dataSourceIds: ['ds_01jd0000000000000000000000'] },
   },
@@ -82,6 +85,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     method: 'get',
     path: '/api/v1/data-sources',
     summary: 'List data sources the user can access',
+    description: 'Their own, those of their organization, and those of agents they may use, newest first.',
     tag,
     spec: 'List data sources the user can access',
     schemas: { DataSource: 'DataSourceDetail', User: 'UserSummary' },
@@ -108,6 +112,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     method: 'get',
     path: one,
     summary: 'Get data source',
+    description: 'What it was added with, how far it is indexed, and why it failed where it did.',
     tag,
     schemas: { DataSource: 'DataSourceDetail', User: 'UserSummary' },
     document: `query ($dataSourceId: ID!) { dataSource(id: $dataSourceId) { ${sourceFields} ais { id name src } ownerUser { id email name } } }`,
@@ -190,6 +195,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     method: 'get',
     path: `${one}/indexing-statistics`,
     summary: 'Indexing statistics',
+    description: 'How many items of the source are indexed, failed, skipped or waiting.',
     tag,
     spec: 'Indexing statistics',
     document: `query ($dataSourceId: ID!) {
@@ -201,7 +207,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     method: 'get',
     path: `${one}/knowledge`,
     summary: 'List knowledge items',
-    description: 'Oldest first.',
+    description: 'The documents of the source, oldest first.',
     tag,
     spec: 'List knowledge items',
     document: `query ($dataSourceId: ID!, $first: Int = 20, $cursor: String, $page: Int) {
@@ -223,6 +229,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     method: 'patch',
     path: `${one}/knowledge/{knowledgeId}`,
     summary: 'Update a knowledge item',
+    description: 'Whether answers may cite it; everything else of an item follows from its source.',
     tag,
     spec: 'Update a knowledge item',
     document: `mutation ($dataSourceId: ID!, $knowledgeId: ID!, $input: UpdateKnowledgeItemInput!) {

@@ -42,6 +42,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     method: 'get',
     path: stores,
     summary: 'List vector stores',
+    description: 'Those that the caller sees, newest first unless `order` says otherwise.',
     document: `query ($after: String, $before: String, $limit: Int, $order: ItemOrder) {
       vectorStores(after: $after, before: $before, limit: $limit, order: $order) { ${list(storeFields)} }
     }`,
@@ -53,6 +54,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     method: 'get',
     path: store,
     summary: 'Retrieve a vector store',
+    description: 'Its name, when it expires, and how many of its files are indexed.',
     document: `query ($vectorStoreId: ID!) { vectorStore(id: $vectorStoreId) { ${storeFields} } }`,
     omitNull,
   },
@@ -114,6 +116,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     method: 'get',
     path: files,
     summary: 'List the files of a vector store',
+    description: 'Its files with their state, newest first unless `order` says otherwise.',
     document: `query ($vectorStoreId: ID!, $filter: VectorStoreFileStatus, $after: String, $before: String, $limit: Int, $order: ItemOrder) {
       vectorStoreFiles(id: $vectorStoreId, filter: $filter, after: $after, before: $before, limit: $limit, order: $order) { ${list(fileFields)} }
     }`,
@@ -124,6 +127,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     method: 'get',
     path: file,
     summary: 'Retrieve a file of a vector store',
+    description: 'How far one file is indexed, and why it failed where it did.',
     document: `query ($vectorStoreId: ID!, $fileId: ID!) { vectorStoreFile(id: $vectorStoreId, fileId: $fileId) { ${fileFields} } }`,
   },
   {
@@ -131,6 +135,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     method: 'post',
     path: file,
     summary: 'Update the attributes of a file of a vector store',
+    description: 'Replaces the attributes that searches filter by.',
     document: `mutation ($vectorStoreId: ID!, $fileId: ID!, $input: UpdateVectorStoreFileInput!) {
       updateVectorStoreFile(id: $vectorStoreId, fileId: $fileId, input: $input) { ${fileFields} }
     }`,
@@ -170,6 +175,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     method: 'get',
     path: batch,
     summary: 'Retrieve a batch of files of a vector store',
+    description: 'How many files of the batch are indexed, failed, cancelled or waiting.',
     document: `query ($vectorStoreId: ID!, $batchId: ID!) { vectorStoreFileBatch(id: $vectorStoreId, batchId: $batchId) { ${batchFields} } }`,
   },
   {
@@ -185,6 +191,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     method: 'get',
     path: `${batch}/files`,
     summary: 'List the files of a batch',
+    description: 'The files of one batch with their state.',
     document: `query ($vectorStoreId: ID!, $batchId: ID!, $filter: VectorStoreFileStatus, $after: String, $before: String, $limit: Int, $order: ItemOrder) {
       vectorStoreBatchFiles(id: $vectorStoreId, batchId: $batchId, filter: $filter, after: $after, before: $before, limit: $limit, order: $order) { ${list(fileFields)} }
     }`,

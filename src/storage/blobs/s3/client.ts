@@ -1,5 +1,6 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { productVersion } from '../../../lib/product.ts';
 import type { Settings } from '../../../settings.ts';
 import type { S3Address } from '../address.ts';
 
@@ -24,6 +25,7 @@ export function openBucket(address: S3Address, settings: S3Settings): Bucket {
     forcePathStyle: address.isPathStyle,
     ...(address.endpoint === undefined ? {} : { endpoint: address.endpoint }),
     credentials: AWS_SESSION_TOKEN === undefined ? credentials : { ...credentials, sessionToken: AWS_SESSION_TOKEN },
+    customUserAgent: [['Parley', productVersion]],
     maxAttempts: requestTriesMax,
     // Stores other than AWS do not know the checksums that newer SDKs add. The signature covers the hash of each body.
     requestChecksumCalculation: 'WHEN_REQUIRED',

@@ -405,6 +405,7 @@ export const ModelName = {
   Group: 'Group',
   GroupMember: 'GroupMember',
   Agent: 'Agent',
+  AgentToolName: 'AgentToolName',
   AgentEditor: 'AgentEditor',
   AgentGroup: 'AgentGroup',
   AgentRating: 'AgentRating',
@@ -412,6 +413,7 @@ export const ModelName = {
   Connection: 'Connection',
   ConnectionAttempt: 'ConnectionAttempt',
   UsedTicket: 'UsedTicket',
+  CallApproval: 'CallApproval',
   DataSource: 'DataSource',
   AgentDataSource: 'AgentDataSource',
   SourceRun: 'SourceRun',
@@ -430,6 +432,7 @@ export const ModelName = {
   VectorStore: 'VectorStore',
   VectorStoreFileBatch: 'VectorStoreFileBatch',
   VectorStoreBatchFile: 'VectorStoreBatchFile',
+  AgentGrant: 'AgentGrant',
   Memory: 'Memory',
   Run: 'Run',
   RunEventBatch: 'RunEventBatch',
@@ -465,7 +468,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "chat" | "message" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "chat" | "message" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1061,6 +1064,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    AgentToolName: {
+      payload: Prisma.$AgentToolNamePayload<ExtArgs>
+      fields: Prisma.AgentToolNameFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AgentToolNameFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AgentToolNameFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload>
+        }
+        findFirst: {
+          args: Prisma.AgentToolNameFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AgentToolNameFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload>
+        }
+        findMany: {
+          args: Prisma.AgentToolNameFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload>[]
+        }
+        create: {
+          args: Prisma.AgentToolNameCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload>
+        }
+        createMany: {
+          args: Prisma.AgentToolNameCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AgentToolNameCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload>[]
+        }
+        delete: {
+          args: Prisma.AgentToolNameDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload>
+        }
+        update: {
+          args: Prisma.AgentToolNameUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload>
+        }
+        deleteMany: {
+          args: Prisma.AgentToolNameDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AgentToolNameUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AgentToolNameUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload>[]
+        }
+        upsert: {
+          args: Prisma.AgentToolNameUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentToolNamePayload>
+        }
+        aggregate: {
+          args: Prisma.AgentToolNameAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAgentToolName>
+        }
+        groupBy: {
+          args: Prisma.AgentToolNameGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgentToolNameGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AgentToolNameCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgentToolNameCountAggregateOutputType> | number
+        }
+      }
+    }
     AgentEditor: {
       payload: Prisma.$AgentEditorPayload<ExtArgs>
       fields: Prisma.AgentEditorFieldRefs
@@ -1576,6 +1653,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.UsedTicketCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.UsedTicketCountAggregateOutputType> | number
+        }
+      }
+    }
+    CallApproval: {
+      payload: Prisma.$CallApprovalPayload<ExtArgs>
+      fields: Prisma.CallApprovalFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CallApprovalFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CallApprovalFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload>
+        }
+        findFirst: {
+          args: Prisma.CallApprovalFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CallApprovalFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload>
+        }
+        findMany: {
+          args: Prisma.CallApprovalFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload>[]
+        }
+        create: {
+          args: Prisma.CallApprovalCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload>
+        }
+        createMany: {
+          args: Prisma.CallApprovalCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CallApprovalCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload>[]
+        }
+        delete: {
+          args: Prisma.CallApprovalDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload>
+        }
+        update: {
+          args: Prisma.CallApprovalUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload>
+        }
+        deleteMany: {
+          args: Prisma.CallApprovalDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CallApprovalUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CallApprovalUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload>[]
+        }
+        upsert: {
+          args: Prisma.CallApprovalUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallApprovalPayload>
+        }
+        aggregate: {
+          args: Prisma.CallApprovalAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCallApproval>
+        }
+        groupBy: {
+          args: Prisma.CallApprovalGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CallApprovalGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CallApprovalCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CallApprovalCountAggregateOutputType> | number
         }
       }
     }
@@ -2908,6 +3059,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.VectorStoreBatchFileCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.VectorStoreBatchFileCountAggregateOutputType> | number
+        }
+      }
+    }
+    AgentGrant: {
+      payload: Prisma.$AgentGrantPayload<ExtArgs>
+      fields: Prisma.AgentGrantFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AgentGrantFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AgentGrantFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload>
+        }
+        findFirst: {
+          args: Prisma.AgentGrantFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AgentGrantFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload>
+        }
+        findMany: {
+          args: Prisma.AgentGrantFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload>[]
+        }
+        create: {
+          args: Prisma.AgentGrantCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload>
+        }
+        createMany: {
+          args: Prisma.AgentGrantCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AgentGrantCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload>[]
+        }
+        delete: {
+          args: Prisma.AgentGrantDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload>
+        }
+        update: {
+          args: Prisma.AgentGrantUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload>
+        }
+        deleteMany: {
+          args: Prisma.AgentGrantDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AgentGrantUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AgentGrantUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload>[]
+        }
+        upsert: {
+          args: Prisma.AgentGrantUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGrantPayload>
+        }
+        aggregate: {
+          args: Prisma.AgentGrantAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAgentGrant>
+        }
+        groupBy: {
+          args: Prisma.AgentGrantGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgentGrantGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AgentGrantCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgentGrantCountAggregateOutputType> | number
         }
       }
     }
@@ -4539,6 +4764,7 @@ export const AgentScalarFieldEnum = {
   listInPublicCatalog: 'listInPublicCatalog',
   listInTenantCatalog: 'listInTenantCatalog',
   isApprovedByOrg: 'isApprovedByOrg',
+  approvedHash: 'approvedHash',
   chatLogsVisible: 'chatLogsVisible',
   generateCitations: 'generateCitations',
   intermediateStepsVisible: 'intermediateStepsVisible',
@@ -4555,6 +4781,16 @@ export const AgentScalarFieldEnum = {
 } as const
 
 export type AgentScalarFieldEnum = (typeof AgentScalarFieldEnum)[keyof typeof AgentScalarFieldEnum]
+
+
+export const AgentToolNameScalarFieldEnum = {
+  agentId: 'agentId',
+  orgId: 'orgId',
+  slug: 'slug',
+  name: 'name'
+} as const
+
+export type AgentToolNameScalarFieldEnum = (typeof AgentToolNameScalarFieldEnum)[keyof typeof AgentToolNameScalarFieldEnum]
 
 
 export const AgentEditorScalarFieldEnum = {
@@ -4640,6 +4876,21 @@ export const UsedTicketScalarFieldEnum = {
 } as const
 
 export type UsedTicketScalarFieldEnum = (typeof UsedTicketScalarFieldEnum)[keyof typeof UsedTicketScalarFieldEnum]
+
+
+export const CallApprovalScalarFieldEnum = {
+  id: 'id',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  orgId: 'orgId',
+  userId: 'userId',
+  runId: 'runId',
+  functionName: 'functionName',
+  parameters: 'parameters',
+  answeredAt: 'answeredAt'
+} as const
+
+export type CallApprovalScalarFieldEnum = (typeof CallApprovalScalarFieldEnum)[keyof typeof CallApprovalScalarFieldEnum]
 
 
 export const DataSourceScalarFieldEnum = {
@@ -4823,6 +5074,7 @@ export const ChatScalarFieldEnum = {
   lastRunId: 'lastRunId',
   modelId: 'modelId',
   userInputs: 'userInputs',
+  isVisibleToEditors: 'isVisibleToEditors',
   summary: 'summary',
   metadata: 'metadata'
 } as const
@@ -4955,6 +5207,20 @@ export const VectorStoreBatchFileScalarFieldEnum = {
 export type VectorStoreBatchFileScalarFieldEnum = (typeof VectorStoreBatchFileScalarFieldEnum)[keyof typeof VectorStoreBatchFileScalarFieldEnum]
 
 
+export const AgentGrantScalarFieldEnum = {
+  id: 'id',
+  createdAt: 'createdAt',
+  agentId: 'agentId',
+  orgId: 'orgId',
+  userId: 'userId',
+  connectionId: 'connectionId',
+  askedAgentId: 'askedAgentId',
+  memories: 'memories'
+} as const
+
+export type AgentGrantScalarFieldEnum = (typeof AgentGrantScalarFieldEnum)[keyof typeof AgentGrantScalarFieldEnum]
+
+
 export const MemoryScalarFieldEnum = {
   id: 'id',
   createdAt: 'createdAt',
@@ -5049,7 +5315,8 @@ export const UsageEntryScalarFieldEnum = {
   inputTokens: 'inputTokens',
   outputTokens: 'outputTokens',
   cachedTokens: 'cachedTokens',
-  reasoningTokens: 'reasoningTokens'
+  reasoningTokens: 'reasoningTokens',
+  isEstimated: 'isEstimated'
 } as const
 
 export type UsageEntryScalarFieldEnum = (typeof UsageEntryScalarFieldEnum)[keyof typeof UsageEntryScalarFieldEnum]
@@ -5546,6 +5813,7 @@ export type GlobalOmitConfig = {
   group?: Prisma.GroupOmit
   groupMember?: Prisma.GroupMemberOmit
   agent?: Prisma.AgentOmit
+  agentToolName?: Prisma.AgentToolNameOmit
   agentEditor?: Prisma.AgentEditorOmit
   agentGroup?: Prisma.AgentGroupOmit
   agentRating?: Prisma.AgentRatingOmit
@@ -5553,6 +5821,7 @@ export type GlobalOmitConfig = {
   connection?: Prisma.ConnectionOmit
   connectionAttempt?: Prisma.ConnectionAttemptOmit
   usedTicket?: Prisma.UsedTicketOmit
+  callApproval?: Prisma.CallApprovalOmit
   dataSource?: Prisma.DataSourceOmit
   agentDataSource?: Prisma.AgentDataSourceOmit
   sourceRun?: Prisma.SourceRunOmit
@@ -5571,6 +5840,7 @@ export type GlobalOmitConfig = {
   vectorStore?: Prisma.VectorStoreOmit
   vectorStoreFileBatch?: Prisma.VectorStoreFileBatchOmit
   vectorStoreBatchFile?: Prisma.VectorStoreBatchFileOmit
+  agentGrant?: Prisma.AgentGrantOmit
   memory?: Prisma.MemoryOmit
   run?: Prisma.RunOmit
   runEventBatch?: Prisma.RunEventBatchOmit

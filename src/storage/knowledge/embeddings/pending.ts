@@ -19,6 +19,8 @@ export interface ChunkVector {
 export interface PendingSource extends ShareOwner {
   readonly id: string;
   readonly ownerUserId: string;
+  /** The only agent that has the source; null for none, and for several. */
+  readonly agentId: string | null;
 }
 export interface PendingCount {
   readonly dataSourceId: string;
@@ -188,7 +190,8 @@ const isIncomplete = `EXISTS (SELECT FROM knowledge_items AS item
   WHERE item."dataSourceId" = source.id AND ${isLive} AND ${isUnmarked('$1')})`;
 
 const sourceSql = `
-SELECT source.id, source."orgId", source."ownerUserId", organization."tenantId"
+SELECT source.id, source."orgId", source."ownerUserId", organization."tenantId",
+  (SELECT min(attached."agentId") FROM agent_data_sources AS attached WHERE attached."dataSourceId" = source.id HAVING count(*) = 1) AS "agentId"
 FROM data_sources AS source
 JOIN organizations AS organization ON organization.id = source."orgId"
 LEFT JOIN source_embeddings AS state ON state.data_source_id = source.id

@@ -6,7 +6,6 @@ import { createLeaseWrites } from './lease-writes.ts';
 import { createUpkeep } from './upkeep.ts';
 
 export {
-  type IndexedContent,
   type IndexFailure,
   type IndexingStore,
   type IndexLease,

@@ -130,8 +130,10 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
       announce(lease.dataSourceId);
       return row;
     },
-    async release(lease) {
-      await leased(pool, lease, `"indexStatus" = 'QUEUED', "indexPercentage" = 0, "leaseOwner" = null, "leaseUntil" = null`);
+    async release(lease, isCounted) {
+      const attempt = isCounted ? 'attempt' : 'attempt - 1';
+      const queued = `"indexStatus" = 'QUEUED', "indexPercentage" = 0, "leaseOwner" = null, "leaseUntil" = null`;
+      await leased(pool, lease, `${queued}, attempt = ${attempt}`);
       announce(lease.dataSourceId);
     },
     async cleanLeased(lease, leaseMs) {

@@ -74,8 +74,8 @@ export interface IndexingStore {
   completeUnchanged(lease: IndexLease): Promise<{ readonly isRunWanted: boolean }>;
   /** Ends the lease with a reason; the earlier generation stays live. @throws LeaseLostError */
   fail(lease: IndexLease, failure: IndexFailure): Promise<{ readonly isRunWanted: boolean }>;
-  /** Returns the item to the queue. @throws LeaseLostError */
-  release(lease: IndexLease): Promise<void>;
+  /** Returns the item to the queue. `isCounted`: this attempt failed. @throws LeaseLostError */
+  release(lease: IndexLease, isCounted: boolean): Promise<void>;
 
   /**
    * Queues the items of a source again, in a run of it; items that are being indexed run once more after they end, in the run that is going on.
@@ -89,8 +89,12 @@ export interface IndexingStore {
   ): Promise<readonly OwnedId[]>;
   /** Queues one item again. @returns false when the item is queued or being indexed already. */
   requeueItem(itemId: string): Promise<boolean>;
-  /** Returns items to the queue whose lease ran out, and fails those that had `attemptsMax` attempts. @returns the queued items. */
-  sweepExpired(attemptsMax: number): Promise<readonly OwnedId[]>;
+  /**
+   * Returns items to the queue whose lease ran out, and fails those that were begun `startsMax` times: they may have ended the process.
+   *
+   * @returns the queued items.
+   */
+  sweepExpired(startsMax: number): Promise<readonly OwnedId[]>;
   /** Ends the leases of all other owners: this process is the only one on the database. */
   expireOthers(owner: string): Promise<void>;
   /** Items queued for longer than `ageMs`: their job may be lost. */

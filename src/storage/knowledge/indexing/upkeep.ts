@@ -2,6 +2,7 @@
 import type { IndexStatus } from '../../../entities/knowledge/data-source.ts';
 import type { Database } from '../../database/database.ts';
 import type { ChunkStore } from '../chunks.ts';
+import { periodBeginSql } from '../refresh-period.ts';
 import { addGivenRun } from '../syncing/given-runs.ts';
 import { type IndexingStore, type OwnedId, removedAtOnce } from './lease.ts';
 import type { LeaseWrites } from './lease-writes.ts';
@@ -26,6 +27,13 @@ export function createUpkeep(
   return {
     async requeueSource(dataSourceId, isForced, run) {
       const rows = await db.transaction(async (tx) => {
+        // Another process may have queued the same refresh: one period makes one run.
+        if (run.trigger === 'SCHEDULE') {
+          const { rowCount } = await tx.query(`select 1 from data_sources s where s.id = $1 and ${isDueSql} for update`, [
+            dataSourceId,
+          ]);
+          if (rowCount === 0) return [];
+        }
         const requeued = await tx.query<OwnedId & { readonly isQueued: boolean }>(
           `update knowledge_items i set "updatedAt" = now(), "isForced" = i."isForced" or $2,
            "isRunWanted" = i."indexStatus" in ('FETCHING', 'PARSING', 'INDEXING'),
@@ -53,17 +61,18 @@ export function createUpkeep(
       for (const { dataSourceId } of rows) announce(dataSourceId);
       return rows.length > 0;
     },
-    async sweepExpired(attemptsMax) {
+    async sweepExpired(startsMax) {
       const { rows } = await pool.query<OwnedId & { readonly dataSourceId: string; readonly indexStatus: IndexStatus }>(
         `update knowledge_items i set "updatedAt" = now(), "leaseOwner" = null, "leaseUntil" = null, "indexPercentage" = 0,
            "indexStatus" = case when attempt < $1 then 'QUEUED' else 'FAILED' end,
            "errorCode" = case when attempt < $1 then "errorCode" else 'INTERRUPTED' end,
            "errorMessage" = case when attempt < $1 then "errorMessage"
-             else 'Indexing was cut off ' || attempt || ' times; refresh the source to try again.' end,
-           "isRetryable" = attempt >= $1
+             else 'The process that indexed the document ended ' || attempt || ' times while it did; retry the document to try again.' end,
+           "isRetryable" = false, "changeKey" = case when attempt < $1 then "changeKey" else "listedKey" end,
+           "lastCheckedAt" = case when attempt < $1 then "lastCheckedAt" else now() end
          where "leaseUntil" < now() and "indexStatus" in ('FETCHING', 'PARSING', 'INDEXING')
          returning i.id, i."orgId", ${tenantOf('i')}, i."dataSourceId", i."indexStatus"`,
-        [attemptsMax],
+        [startsMax],
       );
       for (const { dataSourceId } of rows) announce(dataSourceId);
       return rows.filter(({ indexStatus }) => indexStatus === 'QUEUED').map(ownedId);
@@ -152,15 +161,11 @@ function ownedId({ id, orgId, tenantId }: OwnedId): OwnedId {
   return { id, orgId, tenantId };
 }
 
-/** The time varies by a tenth either way, so that sources made together are not due together. */
-const dueSql = `
-select s.id, s."orgId", ${tenantOf('s')} from data_sources s
-where s."deletingAt" is null and s."refreshPeriod" <> 'NEVER' and s."errorCode" is null
+/** Sources whose content was given: those of connected kinds are listed anew by their own schedule. */
+const isDueSql = `s."deletingAt" is null and s."refreshPeriod" <> 'NEVER' and s."errorCode" is null and s.type in ('API', 'FILE_UPLOAD')
   and not exists (select 1 from knowledge_items i where i."dataSourceId" = s.id and i."indexStatus" in ('QUEUED', 'FETCHING', 'PARSING', 'INDEXING'))
-  and (select coalesce(max(i."lastCheckedAt"), s."createdAt") from knowledge_items i where i."dataSourceId" = s.id)
-    < now() - (0.9 + (hashtext(s.id) & 1023) / 5120.0)
-      * case s."refreshPeriod" when 'DAILY' then interval '1 day' when 'WEEKLY' then interval '7 days' else interval '30 days' end
-limit 500`;
+  and (select coalesce(max(i."lastCheckedAt"), s."createdAt") from knowledge_items i where i."dataSourceId" = s.id) < ${periodBeginSql}`;
+const dueSql = `select s.id, s."orgId", ${tenantOf('s')} from data_sources s where ${isDueSql} limit 500`;
 
 async function owned(pool: Database['pool'], sql: string, values: unknown[] = []): Promise<readonly OwnedId[]> {
   return (await pool.query<OwnedId>(sql, values)).rows;

@@ -41,7 +41,8 @@ export interface SyncedItem {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** The blob of content that came with the listing. */
   readonly contentBlobKey: string | null;
-  readonly skipped: { readonly code: string; readonly message: string } | null;
+  /** Why it is not read, and the state that it has for that. */
+  readonly unread: { readonly status: 'SKIPPED' | 'FAILED'; readonly code: string; readonly message: string } | null;
 }
 
 export interface SyncedPage {

@@ -3,7 +3,8 @@ import type { ConnectedType } from '../../../entities/knowledge/data-source.ts';
 import type { Database } from '../../database/database.ts';
 import type { Transaction } from '../../database/prisma.ts';
 import { LeaseLostError, type OwnedId } from '../indexing/lease.ts';
-import { decide, type StoredItem } from './decide.ts';
+import { syncDueSql } from '../refresh-period.ts';
+import { decide, type StoredItem, triedEachRun } from './decide.ts';
 import type { AlsoInTransaction, PageOutcome, SyncedItem, SyncedPage, SyncLease, SyncStore } from './lease.ts';
 
 export type RunWrites = Pick<SyncStore, 'begin' | 'renew' | 'known' | 'apply' | 'finish' | 'fail' | 'release'>;
@@ -33,20 +34,25 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
     async begin(dataSourceId, { id, owner, leaseMs, trigger }) {
       const lease = await db.transaction(async (tx) => {
         const { rows } = await tx.query<SourceRow>(
-          `select s.id, s."orgId", s."ownerUserId", s.type, s.data, s."syncState" as state, s."isSyncForced", o."tenantId"
+          `select s.id, s."orgId", s."ownerUserId", s.type, s.data, s."syncState" as state, s."isSyncForced", o."tenantId",
+             ${syncDueSql} as "isDue"
            from data_sources s join organizations o on o.id = s."orgId" where s.id = $1 and s."deletingAt" is null for update of s`,
           [dataSourceId],
         );
         const [found] = rows;
         if (found === undefined) return undefined;
-        const { isSyncForced, orgId, tenantId, ...source } = found;
+        const { isSyncForced, isDue, orgId, tenantId, ...source } = found;
         const { rows: runs } = await tx.query<RunRow>(
           `select id, status, fence, attempt, "isForced", place, "leaseUntil" > now() as "isHeld" from source_runs
            where "dataSourceId" = $1 and status in ('LISTING', 'INDEXING')`,
           [dataSourceId],
         );
         const [run] = runs;
+        // Another process may have queued the same refresh: one period makes one run.
+        const isScheduled = trigger === 'SCHEDULE';
+        if (run === undefined && isScheduled && !isDue) return undefined;
         if (run !== undefined && (run.status === 'INDEXING' || run.isHeld === true)) {
+          if (isScheduled) return undefined;
           await tx.query('update data_sources set "isSyncWanted" = true where id = $1', [dataSourceId]);
           return undefined;
         }
@@ -108,17 +114,18 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
       await db.transaction(async (tx) => {
         await leased(tx, lease, `"isComplete" = $4, bound = $5, place = null, "currentItem" = null`, [isComplete, bound]);
         const { removed, heldCount } = await removeMissing(tx, lease, isComplete);
+        const end = await endOf(tx, dataSourceId, bound);
         await tx.query(
-          `update source_runs set status = 'INDEXING', "listedAt" = now(), "leaseOwner" = null, "leaseUntil" = null,
-             "removedCount" = $2, "heldCount" = $3 where id = $1`,
-          [lease.runId, removed.length, heldCount],
+          `update source_runs set status = $4, "listedAt" = now(), "leaseOwner" = null, "leaseUntil" = null, "removedCount" = $2, "heldCount" = $3,
+             "endedAt" = case when $4 = 'FAILED' then now() end, "errorCode" = case when $4 = 'FAILED' then $5 end,
+             "errorMessage" = case when $4 = 'FAILED' then $6 end where id = $1`,
+          [lease.runId, removed.length, heldCount, end.status, end.code, end.message],
         );
-        const message =
-          bound === null ? null : `The source was read up to its limit ${bound}; what lies behind it is not indexed.`;
         await tx.query(
           `update data_sources set "updatedAt" = now(), "errorCode" = $2, "errorMessage" = $3,
-             "syncState" = case when $4 then $5::jsonb else "syncState" end where id = $1`,
-          [dataSourceId, bound === null ? null : 'BOUND_REACHED', message, state !== undefined, JSON.stringify(state ?? null)],
+             "syncState" = case when $4 then $5::jsonb else "syncState" end,
+             "lastSyncedAt" = case when $6 = 'FAILED' then now() else "lastSyncedAt" end where id = $1`,
+          [dataSourceId, end.code, end.message, state !== undefined, JSON.stringify(state ?? null), end.status],
         );
         await remove(tx, removed);
         await index(tx, isComplete ? [] : await requeueUnread(tx, lease));
@@ -150,12 +157,32 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
   return writes;
 }
 
+/** How a listing ends: a source that has no item has nothing to index, and its run is over. */
+async function endOf(
+  tx: Transaction,
+  dataSourceId: string,
+  bound: string | null,
+): Promise<{ readonly status: 'INDEXING' | 'FAILED'; readonly code: string | null; readonly message: string | null }> {
+  if (bound !== null) {
+    const message = `The source was read up to its limit ${bound}; what lies behind it is not indexed.`;
+    return { status: 'INDEXING', code: 'BOUND_REACHED', message };
+  }
+  const { rows } = await tx.query(
+    `select 1 from knowledge_items where "dataSourceId" = $1 and "indexStatus" <> 'DELETING' limit 1`,
+    [dataSourceId],
+  );
+  if (rows.length > 0) return { status: 'INDEXING', code: null, message: null };
+  const message = 'The service lists no document for this source: it is empty, or the connected account sees nothing of it.';
+  return { status: 'FAILED', code: 'NOTHING_LEFT', message };
+}
+
 interface SourceRow extends OwnedId {
   readonly ownerUserId: string;
   readonly type: ConnectedType;
   readonly data: Readonly<Record<string, unknown>>;
   readonly state: unknown;
   readonly isSyncForced: boolean;
+  readonly isDue: boolean;
 }
 interface RunRow {
   readonly id: string;
@@ -184,12 +211,12 @@ async function applyPage(
     a.uniqueId < b.uniqueId ? -1 : 1,
   );
   const { rows } = await tx.query<StoredRow>(
-    `select id, "uniqueId", "indexStatus", "changeKey", "listedKey", "liveGeneration", "isRetryable", "contentBlobKey" from knowledge_items
+    `select id, "uniqueId", "indexStatus", "changeKey", "listedKey", "liveGeneration", "isRetryable", "errorCode", "contentBlobKey" from knowledge_items
      where "dataSourceId" = $1 and "uniqueId" = any($2::text[]) and "indexStatus" <> 'DELETING' order by "uniqueId" for update`,
     [source.id, listed.map(({ uniqueId }) => uniqueId)],
   );
   const stored = new Map(rows.map((row) => [row.uniqueId, row]));
-  const counts = { added: 0, changed: 0, unchanged: 0, skipped: 0 };
+  const counts = { added: 0, changed: 0, unchanged: 0, skipped: 0, failed: 0 };
   const unusedBlobKeys: string[] = [];
   let listedCount = listed.length;
   const queued: OwnedId[] = [];
@@ -199,18 +226,19 @@ async function applyPage(
     const known = stored.get(item.uniqueId);
     const decision = decide(known, item, isForced);
     counts[decision === 'again' ? 'changed' : decision] += 1;
-    const isSkipped = decision === 'skipped';
-    const status = isSkipped ? 'SKIPPED' : 'QUEUED';
+    const isUnread = item.unread !== null;
+    const status = item.unread?.status ?? 'QUEUED';
     if (known === undefined) {
-      added.push({ ...rowOf(item), id: item.newId, indexStatus: status, isQueued: !isSkipped });
-      if (!isSkipped) queued.push({ id: item.newId, orgId, tenantId });
+      added.push({ ...rowOf(item), id: item.newId, indexStatus: status, isQueued: !isUnread });
+      if (!isUnread) queued.push({ id: item.newId, orgId, tenantId });
       continue;
     }
     const isKept = decision === 'unchanged' || decision === 'again';
     updated.push({ ...rowOf(item), id: known.id, decision, status: isKept ? null : status });
     if (decision === 'changed') queued.push({ id: known.id, orgId, tenantId });
-    const unused = decision === 'unchanged' ? item.contentBlobKey : item.contentBlobKey === null ? null : known.contentBlobKey;
-    // A run that reads the earlier content finds it gone, and reads the item once more.
+    // What a changed item had is never read again: content that did not come with the listing is fetched. A process that reads it now finds it gone,
+    // and reads the item once more.
+    const unused = decision === 'unchanged' ? item.contentBlobKey : known.contentBlobKey;
     if (unused !== null) unusedBlobKeys.push(unused);
   }
   if (added.length > 0) await tx.query(insertSql, [JSON.stringify(added), orgId, source.id, source.type, runId]);
@@ -218,7 +246,8 @@ async function applyPage(
   if (unchangedIds.length + unchangedParents.length > 0) {
     const { rowCount } = await tx.query(
       `update knowledge_items set "seenRunId" = $2, "missedRuns" = 0, "lastCheckedAt" = now()
-       where "dataSourceId" = $1 and ("uniqueId" = any($3::text[]) or "parentUniqueId" = any($4::text[])) and "indexStatus" <> 'DELETING'`,
+       where "dataSourceId" = $1 and "indexStatus" <> 'DELETING'
+         and ("uniqueId" = any($3::text[]) or ("parentUniqueId" = any($4::text[]) and "missedRuns" = 0))`,
       [source.id, runId, unchangedIds, unchangedParents],
     );
     counts.unchanged += rowCount ?? 0;
@@ -245,8 +274,8 @@ function goneMark(runId: string): string {
 }
 
 function rowOf(item: SyncedItem): object {
-  const { newId: _newId, skipped, ...row } = item;
-  return { ...row, errorCode: skipped?.code ?? null, errorMessage: skipped?.message ?? null };
+  const { newId: _newId, unread, ...row } = item;
+  return { ...row, errorCode: unread?.code ?? null, errorMessage: unread?.message ?? null };
 }
 
 const given = `jsonb_to_recordset($1::jsonb) as g(id text, "uniqueId" text, "parentUniqueId" text, name text, "contentUrl" text, "listedKey" text,
@@ -257,29 +286,32 @@ const insertSql = `insert into knowledge_items (id, "orgId", "dataSourceId", typ
     "indexStatus", "seenRunId", "queuedRunId", "lastCheckedAt", "indexPercentage")
   select g.id, $2, $3, $4, now(), g."uniqueId", g."parentUniqueId", g.name, g."contentUrl",
     g."listedKey", g.filename, g."mimeType", g."sizeBytes", g.metadata, g."contentBlobKey", g."contentBlobKey" is null, g."errorCode", g."errorMessage",
-    g."indexStatus", $5, case when g."isQueued" then $5 end, now(), case when g."isQueued" then 0 else 100 end
+    g."indexStatus", $5, case when g."indexStatus" <> 'SKIPPED' then $5 end, now(), case when g."isQueued" then 0 else 100 end
   from ${given}, "indexStatus" text, "isQueued" boolean)`;
 
-/** A skipped item answers no more: its passages are removed with its generation. */
+const isUnread = `(g.decision in ('skipped', 'failed'))`;
+
+/** An item that is left out, or that its service does not give any more, answers no more: its passages are removed with its generation. */
 const updateSql = `update knowledge_items i set "updatedAt" = now(), name = g.name, "parentUniqueId" = g."parentUniqueId", "contentUrl" = g."contentUrl",
     filename = g.filename, "mimeType" = case when g.decision = 'unchanged' then i."mimeType" else g."mimeType" end, "sizeBytes" = g."sizeBytes",
     metadata = i.metadata - 'skippedReason' || g.metadata, "seenRunId" = $2, "missedRuns" = 0, "lastCheckedAt" = now(),
-    "listedKey" = g."listedKey", "changeKey" = case when g.decision = 'skipped' then null else i."changeKey" end,
-    "contentBlobKey" = case when g.decision = 'unchanged' then i."contentBlobKey" else coalesce(g."contentBlobKey", i."contentBlobKey") end,
+    "listedKey" = g."listedKey", "changeKey" = case when ${isUnread} then null else i."changeKey" end,
+    "contentBlobKey" = case when g.decision = 'unchanged' then i."contentBlobKey" else g."contentBlobKey" end,
+    "isContentStoredExternally" = case when g.decision = 'unchanged' then i."isContentStoredExternally" else g."contentBlobKey" is null end,
     "indexStatus" = coalesce(g.status, i."indexStatus"),
-    "indexPercentage" = case g.status when 'QUEUED' then 0 when 'SKIPPED' then 100 else i."indexPercentage" end,
-    "queuedRunId" = case when g.decision in ('changed', 'again') then $2 else i."queuedRunId" end,
+    "indexPercentage" = case g.status when 'QUEUED' then 0 when 'SKIPPED' then 100 when 'FAILED' then 100 else i."indexPercentage" end,
+    "queuedRunId" = case when g.decision in ('changed', 'again', 'failed') then $2 else i."queuedRunId" end,
     attempt = case when g.status is null then i.attempt else 0 end,
     "isForced" = case when g.decision in ('changed', 'again') then i."isForced" or $3 else i."isForced" end,
     "isRunWanted" = i."isRunWanted" or g.decision = 'again',
-    "errorCode" = case when g.decision = 'skipped' then g."errorCode" when g.decision = 'changed' then null else i."errorCode" end,
-    "errorMessage" = case when g.decision = 'skipped' then g."errorMessage" when g.decision = 'changed' then null else i."errorMessage" end,
-    "isRetryable" = i."isRetryable" and g.decision <> 'skipped',
-    "leaseOwner" = case when g.decision = 'skipped' then null else i."leaseOwner" end,
-    "leaseUntil" = case when g.decision = 'skipped' then null else i."leaseUntil" end,
-    "lastGeneration" = i."lastGeneration" + case when g.decision = 'skipped' then 1 else 0 end,
-    "liveGeneration" = case when g.decision = 'skipped' then null else i."liveGeneration" end,
-    "needsCleaning" = i."needsCleaning" or (g.decision = 'skipped' and i."liveGeneration" is not null)
+    "errorCode" = case when ${isUnread} then g."errorCode" when g.decision = 'changed' then null else i."errorCode" end,
+    "errorMessage" = case when ${isUnread} then g."errorMessage" when g.decision = 'changed' then null else i."errorMessage" end,
+    "isRetryable" = i."isRetryable" and not ${isUnread},
+    "leaseOwner" = case when ${isUnread} then null else i."leaseOwner" end,
+    "leaseUntil" = case when ${isUnread} then null else i."leaseUntil" end,
+    "lastGeneration" = i."lastGeneration" + case when ${isUnread} then 1 else 0 end,
+    "liveGeneration" = case when ${isUnread} then null else i."liveGeneration" end,
+    "needsCleaning" = i."needsCleaning" or (${isUnread} and i."liveGeneration" is not null)
   from ${given}, decision text, status text)
   where i.id = g.id`;
 
@@ -316,17 +348,17 @@ async function removeMissing(
 }
 
 /**
- * Queues the items that an earlier run listed and that were not read: after a failure of the moment, or a cancellation. A listing of changes names them
+ * Queues the items that an earlier run listed and that were not read: after a failure of the moment or of rights, or a cancellation. A listing of changes names them
  * only when they change again.
  */
 async function requeueUnread(tx: Transaction, { runId, source, orgId, tenantId }: SyncLease): Promise<readonly OwnedId[]> {
   const { rows } = await tx.query<{ id: string }>(
     `update knowledge_items i set "updatedAt" = now(), "indexStatus" = 'QUEUED', "indexPercentage" = 0, attempt = 0, "queuedRunId" = $2
      where i."dataSourceId" = $1 and i."seenRunId" is distinct from $2 and i."missedRuns" = 0
-       and (i."indexStatus" = 'CANCELLED' or (i."indexStatus" = 'FAILED' and i."isRetryable")
+       and (i."indexStatus" = 'CANCELLED' or (i."indexStatus" = 'FAILED' and (i."isRetryable" or i."errorCode" = any($3::text[])))
          or (i."indexStatus" = 'INDEXED' and i."listedKey" is not null and i."changeKey" is distinct from i."listedKey"))
      returning i.id`,
-    [source.id, runId],
+    [source.id, runId, triedEachRun],
   );
   return rows.map(({ id }) => ({ id, orgId, tenantId }));
 }

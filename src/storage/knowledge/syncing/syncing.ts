@@ -4,7 +4,7 @@ import type { SyncStore } from './lease.ts';
 import { createRunWrites } from './run-writes.ts';
 import { createSyncUpkeep } from './upkeep.ts';
 
-export type { KnownSyncItem, PageOutcome, RunEnd, SyncedItem, SyncedPage, SyncLease, SyncStore } from './lease.ts';
+export type { SyncedItem, SyncLease, SyncStore } from './lease.ts';
 
 export function createSyncStore(db: Database, signals: Signals): SyncStore {
   const announce = (dataSourceId: string) => signals.publish('data-source-changed', dataSourceId);

@@ -3,6 +3,7 @@ import type { SourceRun, SourceRunStatus } from '../../../entities/knowledge/sou
 import { pageOf } from '../../../entities/page.ts';
 import type { Database } from '../../database/database.ts';
 import type { OwnedId } from '../indexing/lease.ts';
+import { syncDueSql } from '../refresh-period.ts';
 import { addGivenRun, givenCountsSql } from './given-runs.ts';
 import type { SyncStore } from './lease.ts';
 import type { RunWrites } from './run-writes.ts';
@@ -68,12 +69,7 @@ export function createSyncUpkeep(db: Database, announce: (dataSourceId: string) 
     async expireOthers(owner) {
       await pool.query(`update source_runs set "leaseUntil" = 'epoch' where status = 'LISTING' and "leaseOwner" <> $1`, [owner]);
     },
-    findDue: () =>
-      owned(`s."refreshPeriod" <> 'NEVER' and s.type not in ('API', 'FILE_UPLOAD') and s."errorCode" is distinct from 'AUTH'
-        and not exists (select 1 from source_runs r where r."dataSourceId" = s.id and r.status in ('LISTING', 'INDEXING'))
-        and coalesce(s."lastSyncedAt", s."createdAt") < now() - (0.9 + (hashtext(s.id) & 1023) / 5120.0)
-          * case s."refreshPeriod" when 'DAILY' then interval '1 day' when 'WEEKLY' then interval '7 days' else interval '30 days' end
-        limit 500`),
+    findDue: () => owned(`${syncDueSql} limit 500`),
     async cancel(dataSourceId) {
       const wasBusy = await db.transaction(async (tx) => {
         await tx.query('select 1 from data_sources where id = $1 for update', [dataSourceId]);

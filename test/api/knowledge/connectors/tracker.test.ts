@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { type AtlassianStandIn, type Grant, startAtlassian } from '../../../fixtures/upstreams/atlassian.ts';
 import { paragraph } from '../../../fixtures/upstreams/atlassian-jira.ts';
 import { connectedSources } from '../../../support/knowledge/connected.ts';
+import { withMembers } from '../../../support/knowledge/upstreams/kind.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
@@ -86,6 +87,28 @@ describe('a project', () => {
     expect(calls(/\/rest\/api\/3\/search$/)).toBe(0);
   });
 
+  it('keeps what a search does not name about which Jira itself warns', async () => {
+    const { jira } = cloud;
+    const key = project();
+    for (const name of ['Hinge', 'Latch', 'Bolt', 'Screw']) jira.issue(key, name);
+    const id = await source(key);
+    await run(ann, id, 1);
+    const warning = 'The search was stopped because it took too long; results may be incomplete.';
+    const alter = withMembers((body) => ({
+      ...body,
+      issues: (body.issues as readonly object[]).slice(1),
+      warningMessages: [warning],
+    }));
+    cloud.fail({ match: /search\/jql/, alter, times: 1 });
+    await refresh(ann, id, true);
+    expect(await run(ann, id, 2)).toMatchObject({ status: 'COMPLETED', isComplete: false, removedCount: 0, heldCount: 0 });
+    expect((await items(ann, id)).length).toBe(4);
+    const [hinge] = [...jira.issues.values()].filter(({ project: own }) => own === key);
+    jira.issues.delete(hinge?.id ?? '');
+    await refresh(ann, id, true);
+    expect(await run(ann, id, 3)).toMatchObject({ isComplete: true, removedCount: 1 });
+  });
+
   it('is listed whole where everything is wanted, and finds a comment that was deleted', async () => {
     const { jira } = cloud;
     const key = project();
@@ -167,7 +190,9 @@ describe('the tokens of an account', () => {
     await refresh(ann, id);
     expect(await run(ann, id, 2)).toMatchObject({ status: 'FAILED', errorCode: 'AUTH' });
     expect(await read(ann, id)).toMatchObject({ indexStatus: 'INDEXED', errorCode: 'AUTH' });
-    expect((await read(ann, id)).errorMessage).toBe('Jira does not accept the connection any more: connect it again.');
+    expect((await read(ann, id)).errorMessage).toBe(
+      'Jira does not accept the connection any more: connect it again. It says: "refresh_token is invalid"',
+    );
     const { access: accessToken, refresh: refreshToken } = cloud.grant();
     await ann.patch(`/api/v1/connections/${oauthTokenId}`, { accessToken, refreshToken });
     expect(await run(ann, id, 3)).toMatchObject({ status: 'COMPLETED', trigger: 'RECONNECTED', unchangedCount: 1 });
@@ -179,7 +204,7 @@ describe('the tokens of an account', () => {
     const id = await source(project());
     expect(await run(ann, id, 1)).toMatchObject({ status: 'FAILED', errorCode: 'AUTH' });
     expect((await read(ann, id)).errorMessage).toBe(
-      'The connection does not allow Jira to be read: connect it again, and agree to that.',
+      'The connection does not allow Jira to be read: connect it again, and agree to that. It says: "Unauthorized; scope does not match"',
     );
   });
 });

@@ -32,12 +32,22 @@ it('reads the files of Google Drive that pages of a wiki link to, and follows th
     selectedDriveAccount: await connect('DRIVE_A', google.tokens),
   };
   const id = await add(ann, aiId, 'wiki', { ...source, ...accounts });
-  expect(await run(ann, id, 1)).toMatchObject({ status: 'COMPLETED', addedCount: 2, skippedCount: 1, failedCount: 0 });
+  expect(await run(ann, id, 1)).toMatchObject({ status: 'COMPLETED', addedCount: 2, skippedCount: 0, failedCount: 1 });
   expect((await texts(id))[file.id]).toContain('begins in spring');
   const gone = (await items(ann, id)).find(({ uniqueId }) => uniqueId === '1GoneGoneGone');
-  expect(gone).toMatchObject({ indexStatus: 'SKIPPED', parentUniqueId: page.id, errorCode: 'NOT_FOUND' });
+  expect(gone).toMatchObject({ indexStatus: 'FAILED', parentUniqueId: page.id, errorCode: 'NOT_FOUND' });
   google.change(file.id, { text: 'The plan begins in autumn.' });
   await refresh(ann, id);
   expect(await run(ann, id, 2)).toMatchObject({ changedCount: 1, unchangedCount: 1, removedCount: 0 });
+  expect((await texts(id))[file.id]).toContain('begins in autumn');
+  const error = { code: 403, message: 'The user has no access.', errors: [{ reason: 'insufficientFilePermissions' }] };
+  google.server.fail({ match: new RegExp(`files/${file.id}\\?`), status: 403, body: { error }, times: 1 });
+  await refresh(ann, id);
+  await run(ann, id, 3);
+  const forbidden = (await items(ann, id)).find(({ uniqueId }) => uniqueId === file.id);
+  expect(forbidden).toMatchObject({ indexStatus: 'FAILED', errorCode: 'FORBIDDEN' });
+  expect(forbidden?.errorMessage).toContain('The user has no access.');
+  await refresh(ann, id);
+  await run(ann, id, 4);
   expect((await texts(id))[file.id]).toContain('begins in autumn');
 });

@@ -237,7 +237,9 @@ describe('signed links', () => {
     const { pathname, search } = new URL(url);
     const open = (path: string) => fetch(`${service.url}${path}`);
     const reply = await open(pathname + search);
-    expect([reply.status, reply.headers.get('content-disposition')]).toEqual([200, expect.stringContaining('attachment')]);
+    expect([reply.status, reply.headers.get('content-disposition')]).toEqual([200, expect.stringContaining('inline')]);
+    expect(reply.headers.get('content-type')).toBe('image/png');
+    expect(reply.headers.get('content-security-policy')).toContain('sandbox');
     expect(reply.headers.get('x-content-type-options')).toBe('nosniff');
     expect(Buffer.from(await reply.arrayBuffer()).equals(pixel)).toBe(true);
     const other = pathname.replace(fileId, service.deps.newId('chatFile'));

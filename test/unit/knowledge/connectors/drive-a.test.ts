@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDriveA } from '../../../../src/engine/knowledge/connectors/drive-a/drive-a.ts';
+import { userAgent } from '../../../../src/lib/product.ts';
 import { GoogleDrive, googleTypes } from '../../../fixtures/upstreams/google-drive.ts';
 import { BenchSource, type BenchToken, type ConnectorBench, connectorBench } from '../../../support/knowledge/connector-bench.ts';
 
@@ -386,7 +387,7 @@ describe('failures', () => {
     drive.tokens.expire();
     token.renew = async () => {
       const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: drive.tokens.refresh });
-      const reply = await fetch(`${drive.url}/token`, { method: 'POST', body });
+      const reply = await fetch(`${drive.url}/token`, { method: 'POST', body, headers: { 'user-agent': userAgent } });
       return ((await reply.json()) as { access_token: string }).access_token;
     };
     await sourceOf('a').run();

@@ -192,7 +192,7 @@ describe('where a crawl goes', () => {
     expect(await failure()).toMatchObject({ code: 'CONFIGURATION', message: expect.stringContaining(`${other.url}/home`) });
     site.set('/', html('Hidden', 'x'));
     site.set('/robots.txt', 'User-agent: parley\nDisallow: /\n');
-    expect(await failure()).toMatchObject({ code: 'FORBIDDEN', message: expect.stringContaining('robots.txt') });
+    expect(await failure()).toMatchObject({ code: 'ROBOTS', message: expect.stringContaining('robots.txt') });
     expect(await failure('http://127.0.0.1:9/')).toMatchObject({ code: 'UNREACHABLE' });
   });
 });
@@ -219,13 +219,22 @@ describe('what a crawl reads', () => {
     const some = await list({ url: site.url, includeFiles: true, includedFileTypes: ['PDF', 'MARKDOWN'] });
     expect(some.paths()).toEqual(['/', '/a.pdf', '/b', '/d.md']);
     expect(some.items.find(({ uniqueId }) => uniqueId.endsWith('/b'))).toMatchObject({ filename: 'b.pdf', name: 'b.pdf' });
-    expect(site.paths()).not.toContain('/f.zip');
     const all = await list({
       url: site.url,
       includeFiles: true,
       includedFileTypes: ['TEXT', 'CSV', 'PDF', 'MARKDOWN', 'DOC', 'XLS'],
     });
     expect(all.paths()).toEqual(['/', '/a.pdf', '/b', '/c.csv', '/d.md', '/e.txt']);
+  });
+
+  it('tells a page by the head of its reply, not by its ending, and asks five times for an ending that answers none', async () => {
+    const pictures = Array.from({ length: 9 }, (_, index) => `/picture-${index}.png`);
+    start('/wiki/Node.js', '/about.ai', ...pictures);
+    site.set('/wiki/Node.js', html('Node.js', 'A runtime.'));
+    site.set('/about.ai', html('About', 'Us.'));
+    for (const path of pictures) site.set(path, { body: 'x', headers: { 'content-type': 'image/png' } });
+    expect((await list({ url: site.url })).paths()).toEqual(['/', '/about.ai', '/wiki/Node.js']);
+    expect(site.paths().filter((path) => path.endsWith('.png')).length).toBeLessThan(9);
   });
 
   it.each([
@@ -250,7 +259,7 @@ describe('what a crawl reads', () => {
     site.set('/fine', html('F', 'Text.'));
     const { items, end } = await quick.list({ url: site.url });
     const reasons = Object.fromEntries(items.map(({ uniqueId, skipped }) => [new URL(uniqueId).pathname, skipped?.code]));
-    expect(reasons).toEqual({ '/': undefined, '/stalls': 'UNREACHABLE', '/large': 'TOO_LARGE', '/fine': undefined });
+    expect(reasons).toEqual({ '/': undefined, '/stalls': undefined, '/large': 'TOO_LARGE', '/fine': undefined });
     expect(end?.isComplete).toBe(false);
   });
 
@@ -272,5 +281,35 @@ describe('what a crawl reads', () => {
     } finally {
       await rm(folder, { recursive: true });
     }
+  });
+});
+
+describe('a site of which nothing can be indexed', () => {
+  const noindex = (title: string, links: readonly string[] = []) =>
+    html(title, 'Text.', links, '<meta name="robots" content="noindex">');
+
+  it('fails with NOINDEX where its pages say so', async () => {
+    site.set('/', noindex('Start', ['/a']));
+    site.set('/a', noindex('A'));
+    expect((await list({ url: site.url })).error).toMatchObject({
+      code: 'NOINDEX',
+      message: expect.stringContaining('2 must not be indexed'),
+    });
+  });
+
+  it('fails with NOTHING_LEFT and counts by cause where all is left out', async () => {
+    site.set('/', html('Start', 'Text.', ['/b', '/c', '/d.png', `${other.url}/far`]));
+    site.set('/d.png', { body: 'x', headers: { 'content-type': 'image/png' } });
+    const { error } = await list({ url: site.url, excludeUrlGlobs: [`${site.url}/`, '**/b', '**/c'] });
+    const message = expect.stringMatching(/3 are left out by excludeUrlGlobs.*1 lie outside.*1 are neither web pages/);
+    expect(error).toMatchObject({ code: 'NOTHING_LEFT', message });
+  });
+
+  it('loses what it had instead, when it had something', async () => {
+    site.set('/', html('Start', 'Text.'));
+    const first = await list({ url: site.url });
+    site.set('/', noindex('Start'));
+    const second = await list({ url: site.url }, { known: knownOf(first), state: first.end?.state });
+    expect([second.error, second.goneIds]).toEqual([undefined, [`${site.url}/`]]);
   });
 });

@@ -205,6 +205,66 @@ describe('a server that misbehaves', () => {
     },
   );
 
+  const ping = (id: number) => ({ jsonrpc: '2.0', id: `ping-${id}`, method: 'ping' });
+  const progress = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'busy' } };
+  const events = (sent: readonly object[]) => sent.map((one) => `data: ${JSON.stringify(one)}\n\n`).join('');
+  const many = (count: number, one: (index: number) => object) => Array.from({ length: count }, (_, index) => one(index));
+  it.each([
+    ['3,000 pings in one reply', 'tools/call', events(many(3_000, ping)), /requests of its own/],
+    ['3,000 pings in one array', 'tools/call', JSON.stringify(many(3_000, ping)), /requests of its own/],
+    ['3,000 pings before its tools', 'tools/list', events(many(3_000, ping)), /requests of its own/],
+    ['3,000 pings before its session begins', 'initialize', events(many(3_000, ping)), /requests of its own/],
+    ['30,000 notifications', 'tools/call', events(many(30_000, () => progress)), /more than 2000 messages/],
+  ])('that sends %s gets few answers, and the call fails with the bound', async (_what, asked, reply, reason) => {
+    const servers = serversWith({ replyBytesMax: 8_000_000 });
+    if (asked === 'tools/call') await servers.tools(http(), owner, never);
+    upstream.intercept = (rpc, res) => {
+      // The answers to its pings have no method.
+      if (rpc === 'POST') return res.writeHead(202).end() !== undefined;
+      if (rpc !== asked) return false;
+      res.writeHead(200, reply.startsWith('[') ? { 'content-type': 'application/json' } : sse).end(reply);
+      return true;
+    };
+    const work = asked === 'tools/call' ? call(servers, 'echo', { text: 'x' }) : servers.tools(http(), owner, never);
+    await expect(work).rejects.toMatchObject({ code: 'UPSTREAM_ERROR', message: expect.stringMatching(reason) });
+    expect(upstream.requests.filter(({ method, rpc }) => method === 'POST' && rpc === '').length).toBeLessThan(50);
+    upstream.intercept = undefined;
+    expect(await call(servers, 'echo', { text: 'well' })).toMatchObject({ content: [{ text: 'well' }] });
+  });
+
+  it('that sends pings on its own stream, and does not take the answers, loses its session', async () => {
+    const servers = serversWith();
+    upstream.intercept = (rpc, res) => {
+      if (rpc === 'GET') res.writeHead(200, sse).write(events(many(1_000, ping)));
+      return rpc === 'GET' || rpc === 'POST';
+    };
+    await expect(servers.tools(http(), owner, never).then(() => call(servers, 'wait'))).rejects.toThrow(
+      /without taking the answers/,
+    );
+    expect(upstream.requests.filter(({ method, rpc }) => method === 'POST' && rpc === '').length).toBeLessThan(50);
+  });
+
+  it('that ends its lines with carriage returns is read about as fast as others, and so many lines only', async () => {
+    const servers = serversWith({ replyBytesMax: 8_000_000 });
+    await servers.tools(http(), owner, never);
+    const timeOf = async (block: string, count: number) => {
+      upstream.intercept = (rpc, res) => {
+        if (rpc !== 'tools/call') return false;
+        res.writeHead(200, sse).end(block.repeat(count));
+        return true;
+      };
+      const startedMs = performance.now();
+      await expect(call(servers, 'echo', { text: 'x' })).rejects.toThrow(
+        count > 3 ? /more than 100000 lines/ : /ended its answer/,
+      );
+      return performance.now() - startedMs;
+    };
+    const bestOf = async (block: string) => Math.min(await timeOf(block, 3), await timeOf(block, 3), await timeOf(block, 3));
+    const lines = `data: a\n${'\n'.repeat(30_000)}`;
+    expect(await bestOf(`${lines}\r\n`)).toBeLessThan(8 * (await bestOf(`${lines}\n\n`)));
+    await timeOf(`${lines}\r\n`, 200);
+  });
+
   it.each(['tools/call', 'initialize', 'tools/list'])(
     'that never answers %s is given up after the time limit',
     async (silent) => {

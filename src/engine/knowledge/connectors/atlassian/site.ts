@@ -40,7 +40,11 @@ export async function sitesOf(
   if (!Array.isArray(reply)) throw new SourceError('BAD_REPLY', `${service} did not say which sites the account may read.`);
   const all = itemsOf(reply).map((resource) => {
     const { id, name, url: address, scopes } = membersOf(resource);
-    const site = { cloudId: stringOf(id) ?? '', name: stringOf(name) ?? '', url: (stringOf(address) ?? '').replace(/\/+$/, '') };
+    const site = {
+      cloudId: stringOf(id) ?? '',
+      name: stringOf(name) ?? '',
+      url: (stringOf(address) ?? '').replace(/(?<!\/)\/+$/, ''),
+    };
     return { ...site, isOfProduct: itemsOf(scopes).some((scope) => stringOf(scope)?.includes(product) === true) };
   });
   // A site with both products is listed once for each. Scopes that name neither product say nothing of it.
@@ -155,7 +159,7 @@ export function siteApi(
 }
 
 function baseOf({ settings }: Pick<ConnectorServices, 'settings'>): string {
-  return settings.ATLASSIAN_API_URL.replace(/\/+$/, '');
+  return settings.ATLASSIAN_API_URL.replace(/(?<!\/)\/+$/, '');
 }
 
 function hostOf(url: string): string {

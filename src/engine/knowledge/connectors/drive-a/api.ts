@@ -65,7 +65,7 @@ export function createDriveApi(
   token: VendorToken,
   signal: AbortSignal,
 ): DriveApi {
-  const base = `${settings.GOOGLE_API_URL.replace(/\/+$/, '')}/drive/v3`;
+  const base = `${settings.GOOGLE_API_URL.replace(/(?<!\/)\/+$/, '')}/drive/v3`;
   const trail = new CursorTrail('Google Drive');
   const request = (path: string, query: Readonly<Record<string, string | undefined>>): VendorRequest => {
     const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);

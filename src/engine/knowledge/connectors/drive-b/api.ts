@@ -34,7 +34,7 @@ export function createGraphApi(
   token: VendorToken,
   signal: AbortSignal,
 ): GraphApi {
-  const base = settings.MICROSOFT_API_URL.replace(/\/+$/, '');
+  const base = settings.MICROSOFT_API_URL.replace(/(?<!\/)\/+$/, '');
   const request = (url: string): VendorRequest => ({ service: 'OneDrive', url, token, refusal: graphRefusal });
   const driveUrl = (drive: string | undefined) =>
     drive === undefined ? `${base}/me/drive` : `${base}/drives/${encodeURIComponent(drive)}`;

@@ -1,8 +1,9 @@
 import { membersOf } from '../../../../lib/json.ts';
 import type { ConnectorServices } from '../connector.ts';
 import { SourceError } from '../error.ts';
-import { type VendorReply, type VendorRequest, type VendorToken, waitOf } from '../vendor/client.ts';
+import type { VendorReply, VendorRequest, VendorToken } from '../vendor/client.ts';
 import { CursorTrail } from '../vendor/cursor-trail.ts';
+import { slowDownMs } from './slow-down.ts';
 
 /** A repository, as the installation sees it. */
 export interface Repository {
@@ -33,8 +34,6 @@ export interface TreeFolder {
 const service = 'the repository host';
 const perPage = 100;
 const pagesMax = 1_000;
-/** Where a limit of speed has no time, its documentation asks to wait a minute. */
-const secondaryWaitMs = 60_000;
 
 /** The calls of a repository host that reading needs. */
 export class RepoHostApi {
@@ -129,17 +128,6 @@ function listOf(value: unknown): readonly unknown[] {
 /** A part of an address for each part of a name. */
 export function inPath(name: string): string {
   return name.toWellFormed().split('/').map(encodeURIComponent).join('/');
-}
-
-/** How long to wait when a 403 is a limit of speed; undefined when it is a matter of rights. */
-function slowDownMs({ headers, body }: VendorReply): number | undefined {
-  const asked = waitOf(headers['retry-after']);
-  if (asked !== undefined) return asked;
-  if (headers['x-ratelimit-remaining'] === '0') {
-    const resetMs = Number(headers['x-ratelimit-reset']) * 1_000 - Date.now();
-    return Number.isFinite(resetMs) ? Math.max(1_000, resetMs) : secondaryWaitMs;
-  }
-  return /rate limit/i.test(body.toString('utf8')) ? secondaryWaitMs : undefined;
 }
 
 async function missingIsUndefined<T>(work: () => Promise<T>): Promise<T | undefined> {

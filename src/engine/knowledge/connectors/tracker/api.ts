@@ -15,6 +15,8 @@ export interface Issue {
 export interface IssuePage {
   readonly issues: readonly Issue[];
   readonly nextPageToken: string | undefined;
+  /** Jira warns about the search, such as that it was cut: issues that are there may be missing. */
+  readonly isCut: boolean;
 }
 
 export interface IssueQuery {
@@ -69,7 +71,8 @@ export function createTrackerApi(
       if (status === 400) throw refusedQuery(reply);
       // It says neither how many issues there are nor always whether it is done: a page without a token is the last.
       const issues = listOf(reply.issues).map(readIssue);
-      return { issues, nextPageToken: trail.follow(jql, nextPageToken, stringOf(reply.nextPageToken)) };
+      const isCut = itemsOf(reply.warningMessages).length > 0;
+      return { issues, isCut, nextPageToken: trail.follow(jql, nextPageToken, stringOf(reply.nextPageToken)) };
     },
     issue: async (id, fields) => readIssue(await get(`/issue/${encodeURIComponent(id)}`, { fields: fields.join(',') })),
     async comments(issueId, startAt) {

@@ -23,6 +23,8 @@ interface Place {
   readonly begunAt: string;
   /** Changes of these days are listed; undefined: everything. */
   readonly days?: number;
+  /** Jira warned about one of the searches: issues that are there may be missing from them. */
+  readonly isCut?: true;
 }
 
 /** Ids alone come in larger pages, as Jira offers it. They are kept for the time of one page. */
@@ -49,8 +51,9 @@ export async function* listTracker(services: ConnectorServices, task: ListTask):
   const state = readState(task.state, projectKey, site.cloudId);
   let place = readPlace(task.place) ?? firstPlace(services.now(), task.isForced ? undefined : state);
   if (place.stage === 'ids') place = yield* listIds(listing, place);
-  yield* listIssues(listing, place);
-  const { begunAt, days } = place;
+  const { isCut, begunAt, days } = yield* listIssues(listing, place);
+  // The next run begins where this one did, and what it did not name stays.
+  if (isCut === true) return { isComplete: false };
   const since =
     days === undefined || state === undefined ? { fullAt: begunAt, runs: 0 } : { fullAt: state.fullAt, runs: state.runs + 1 };
   const next: TrackerState = { projectKey, cloudId: site.cloudId, listedAt: begunAt, ...since };
@@ -65,13 +68,14 @@ function firstPlace(now: Date, state: TrackerState | undefined): Place {
 }
 
 function readPlace(value: unknown): Place | undefined {
-  const { stage, token, begunAt, days } = membersOf(value);
+  const { stage, token, begunAt, days, isCut } = membersOf(value);
   if ((stage !== 'ids' && stage !== 'issues') || typeof begunAt !== 'string') return undefined;
   return {
     stage,
     begunAt,
     ...(typeof token === 'string' ? { token } : {}),
     ...(typeof days === 'number' ? { days } : {}),
+    ...(isCut === true ? { isCut } : {}),
   };
 }
 
@@ -86,7 +90,6 @@ async function* listIds(listing: TrackerListing, begin: Place): AsyncGenerator<L
   const { begunAt, days = 1 } = begin;
   // Shares its last day with the changes, which are listed afterwards: an issue that changes meanwhile is in one of both.
   const jql = searchOf(listing, `updated <= -${days - 1}d`);
-  const changes: Place = { stage: 'issues', begunAt, days };
   let place = begin;
   for (;;) {
     task.signal.throwIfAborted();
@@ -104,11 +107,16 @@ async function* listIds(listing: TrackerListing, begin: Place): AsyncGenerator<L
       items = [];
     }
     const { nextPageToken: token } = page;
-    const after = token === undefined ? changes : { ...begin, token };
+    const cut = cutOf(place, page);
+    const after: Place = token === undefined ? { stage: 'issues', begunAt, days, ...cut } : { ...begin, ...cut, token };
     yield { items, unchangedIds: ids.filter(isKept), place: after };
-    if (token === undefined) return changes;
+    if (token === undefined) return after;
     place = after;
   }
+}
+
+function cutOf({ isCut }: Place, page: IssuePage): Pick<Place, 'isCut'> {
+  return isCut === true || page.isCut ? { isCut: true } : {};
 }
 
 async function issueIfThere({ api }: TrackerListing, id: string): Promise<Issue | undefined> {
@@ -120,7 +128,7 @@ async function issueIfThere({ api }: TrackerListing, id: string): Promise<Issue 
   }
 }
 
-async function* listIssues(listing: TrackerListing, begin: Place): AsyncGenerator<ListedPage, void, void> {
+async function* listIssues(listing: TrackerListing, begin: Place): AsyncGenerator<ListedPage, Place, void> {
   const { task } = listing;
   const { token: _token, ...start } = begin;
   const jql = searchOf(listing, begin.days === undefined ? undefined : `updated >= -${begin.days}d`);
@@ -131,9 +139,10 @@ async function* listIssues(listing: TrackerListing, begin: Place): AsyncGenerato
     const items = page.issues.map((issue) => listedIssue(listing, issue));
     if (items[0] !== undefined) task.progress(items[0].name);
     const { nextPageToken: token } = page;
-    place = token === undefined ? start : { ...start, token };
+    const rest = { ...start, ...cutOf(place, page) };
+    place = token === undefined ? rest : { ...rest, token };
     yield { items, place };
-    if (token === undefined) return;
+    if (token === undefined) return place;
   }
 }
 

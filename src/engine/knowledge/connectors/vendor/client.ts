@@ -2,10 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
 import type { ShareOwner } from '../../../../lib/fair-share.ts';
+import { withUserAgent } from '../../../../lib/product.ts';
 import type { Egress } from '../../../egress/egress.ts';
 import { EgressError } from '../../../egress/error.ts';
 import { SourceError } from '../error.ts';
 import { Pauses } from './pauses.ts';
+import { withWords } from './words.ts';
 import { tooLargeMessage, writeBounded } from './write-bounded.ts';
 
 /** The right to call a service. */
@@ -108,12 +110,12 @@ export function createVendorClient(options: VendorClientOptions): VendorClient {
       origin: target.origin,
       path: target.pathname + target.search,
       method,
-      headers: {
+      headers: withUserAgent({
         accept: 'application/json',
         ...contentType(body),
         ...headers,
         ...(authorization === undefined ? {} : { authorization }),
-      },
+      }),
       body: body === undefined ? null : body instanceof URLSearchParams ? body.toString() : JSON.stringify(body),
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     });
@@ -142,7 +144,7 @@ export function createVendorClient(options: VendorClientOptions): VendorClient {
           await request.token.renew(authorization, signal);
           continue;
         }
-        failure = request.refusal?.(refused) ?? refusalOf(request, refused);
+        failure = withWords(request.refusal?.(refused) ?? refusalOf(request, refused), refused.body, secretsOf(authorization));
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof SourceError) throw error;
@@ -198,6 +200,11 @@ export function createVendorClient(options: VendorClientOptions): VendorClient {
     },
     close: () => agent.destroy(),
   };
+}
+
+/** The value of a token, with and without the name of its scheme. */
+function secretsOf(authorization = ''): readonly string[] {
+  return [authorization, authorization.replace(/^\S+ /, '')];
 }
 
 function pauseKey({ url, token }: VendorRequest): string {

@@ -11,11 +11,11 @@ const schema = z.object({
   includeUrlGlobs: globs,
   excludeUrlGlobs: globs,
   /** Pages. */
-  maxPages: z.number().int().min(1).default(maxPages.default),
+  maxPages: z.number().int().min(1).max(maxPages.max).default(maxPages.default),
   /** MB. */
-  maxMemory: z.number().min(1).default(maxMemory.default),
+  maxMemory: z.number().min(1).max(maxMemory.max).default(maxMemory.default),
   /** Seconds. */
-  timeout: z.number().positive().default(timeout.default),
+  timeout: z.number().positive().max(timeout.max).default(timeout.default),
 });
 
 /** What the person who added a web source asked for. */

@@ -127,7 +127,8 @@ export class Crawl {
       await Promise.allSettled(this.#underWay.values());
     }
     if (this.#fatal !== undefined) throw this.#fatal.error;
-    if (this.#bound === undefined && this.#findings.failure !== undefined) throw this.#findings.failure;
+    const failure = this.#findings.failure ?? this.#nothingLeft();
+    if (this.#bound === undefined && failure !== undefined) throw failure;
     return this.#end();
   }
 
@@ -187,7 +188,7 @@ export class Crawl {
     const robots = await this.#robots.of(entry.url);
     if (robots instanceof SourceError) {
       if (isStartOf(entry) || scope.origins.includes(origin)) throw robots;
-      if (robots.code === 'FORBIDDEN') return { kind: 'REFUSED', message: robots.message };
+      if (robots.code === 'FORBIDDEN') return { kind: 'REFUSED', message: robots.message, isAnswer: false };
       return { kind: 'FAILED', message: robots.message, isSilent: true, isFinal: true };
     }
     if ((this.#silences.get(host) ?? 0) >= silencesMax) {
@@ -267,13 +268,15 @@ export class Crawl {
       if (robots instanceof SourceError) return;
       const sitemaps = robots.sitemaps.flatMap((url) => readAddress(url, origin) ?? []);
       const take = (address: string) => {
-        if (scope.includes(address)) this.#frontier.add(address, 'SITEMAP', 1);
+        this.#frontier.add(address, 'SITEMAP', 1);
         return !this.#frontier.isFull;
       };
       const isRead = await readSitemaps(
         visitor,
         {
           ...{ sitemaps: sitemaps.length > 0 ? sitemaps : [`${origin}/sitemap.xml`], delayMs: robots.delayMs, take },
+          ...{ pages: visitor.pages, scope: scope.facts, pagesMax: this.#frontier.entriesMax },
+          leaveOut: (counts) => this.#findings.leaveOut(counts),
           progress: (url) => task.progress(url),
         },
         this.#signal,
@@ -324,6 +327,12 @@ export class Crawl {
       elapsedMs: this.#elapsedBeforeMs + performance.now() - this.#startedAt,
       ...{ areSitemapsRead: this.#areSitemapsRead, areChecksAdded: this.#areChecksAdded },
     };
+  }
+
+  /** Why a source that never had a document has none. One that had some loses them: its listing is complete. */
+  #nothingLeft(): SourceError | undefined {
+    const before = readState(this.#options.task.state)?.listed ?? [];
+    return before.length > 0 ? undefined : this.#findings.nothingLeft(this.#options.configuration.url);
   }
 
   #end(): ListingEnd {

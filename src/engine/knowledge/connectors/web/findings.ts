@@ -6,10 +6,11 @@ import { isEndless } from './address/shapes.ts';
 import { Batch } from './batch.ts';
 import { type Entry, packAddress, unpackAddress } from './crawl-place.ts';
 import type { Frontier } from './frontier.ts';
+import { LeftOutCounts } from './left-out.ts';
 import type { Memory } from './memory.ts';
 import { filenameOf } from './page/kind.ts';
 import { isIndexedAsRead, keptLinks } from './page-memory.ts';
-import { nameOf, type Outcome, type ReadDocument } from './read-entry.ts';
+import { type LeftOut, nameOf, type Outcome, type ReadDocument } from './read-entry.ts';
 import { isSameSite } from './site/same-site.ts';
 import { TextCounts } from './text-counts.ts';
 
@@ -31,6 +32,7 @@ export interface FindingsOptions {
 export class Findings {
   readonly #options: FindingsOptions;
   readonly #texts = new TextCounts();
+  readonly #leftOut = new LeftOutCounts();
   /** Addresses that are documents of the source, by key. */
   readonly #listed: Map<string, string>;
   readonly #goneKeys = new Set<string>();
@@ -38,6 +40,8 @@ export class Findings {
   #isComplete: boolean;
   #startFailure: SourceError | undefined;
   #isStartDone = false;
+  /** Whether the listing changes anything. */
+  #hasFound = false;
 
   constructor(options: FindingsOptions) {
     this.#options = options;
@@ -63,6 +67,19 @@ export class Findings {
   /** Why there is nothing at all; undefined when something was found. */
   get failure(): SourceError | undefined {
     return this.#listed.size === 0 ? this.#startFailure : undefined;
+  }
+
+  /** Why nothing was found and nothing failed; undefined otherwise. */
+  nothingLeft(url: string): SourceError | undefined {
+    if (this.#hasFound || this.#listed.size > 0) return undefined;
+    this.#leftOut.add('fileType', this.#options.frontier.unwantedCount);
+    return this.#leftOut.errorOf(url);
+  }
+
+  /** Counts addresses that the source does not cover. */
+  leaveOut({ excluded, outside }: LeftOut): void {
+    this.#leftOut.add('excluded', excluded);
+    this.#leftOut.add('outside', outside);
   }
 
   /** Begins the next part of the listing. The memory of the last one is free. */
@@ -105,12 +122,16 @@ export class Findings {
         this.#endStart(entry, 'NOT_FOUND', `There is no page at ${url}: check the address.`);
         break;
       case 'DISALLOWED':
-        this.#endStart(entry, 'FORBIDDEN', `The robots.txt of the site does not let crawlers read ${url}. Ask its owner.`);
+        this.#leftOut.add('robots', 1);
+        this.#endStart(entry, 'ROBOTS', `The robots.txt of the site does not let crawlers read ${url}. Ask its owner.`);
         break;
       case 'REFUSED':
+        if (outcome.isAnswer) this.#settleRefused(entry, known);
         this.#endStart(entry, 'FORBIDDEN', `${outcome.message} The page is not open to everybody.`);
         break;
       case 'UNWANTED':
+        this.#leftOut.add('fileType', 1);
+        this.#options.frontier.shapes.addUnwanted(url);
         this.#endStart(entry, 'UNSUPPORTED', `${url} is neither a web page nor a file of a chosen type.`);
         break;
       case 'TOO_LARGE':
@@ -157,13 +178,20 @@ export class Findings {
       frontier.shapes.addFruitless(url);
       return undefined;
     }
+    this.leaveOut(document.leftOut);
     this.#follow(entry, links);
     if (!isIndexed) {
+      this.#leftOut.add('noindex', 1);
       this.#remove(url, known);
       return undefined;
     }
     const id = this.#rightAddress(url, document.canonical);
-    if (id === undefined || !scope.includes(id) || this.#listed.has(addressKey(id))) return undefined;
+    if (id === undefined || this.#listed.has(addressKey(id))) return undefined;
+    const place = scope.placeOf(id);
+    if (place !== 'INCLUDED') {
+      this.#leftOut.add(place === 'EXCLUDED' ? 'excluded' : 'outside', 1);
+      return undefined;
+    }
     const isSame = !isForced && known?.uniqueId === id && known.changeKey === hash && isIndexedAsRead(known);
     return { ...document.item, uniqueId: id, url: id, ...(isSame ? {} : { content }) };
   }
@@ -200,7 +228,7 @@ export class Findings {
   #settleUnread(entry: Entry, known: KnownItem | undefined, message: string): void {
     const links = known === undefined ? undefined : keptLinks(known, this.#options.scope);
     if (known?.isIndexed === true) this.#keep(known.uniqueId);
-    else if (!isStartOf(entry)) this.#skip(entry, 'UNREACHABLE', `${message} It is tried again at the next refresh.`);
+    else if (!isStartOf(entry)) this.#list(entry);
     if (entry.kind !== 'CHECK') {
       if (links === undefined) this.#isComplete = false;
       else this.#follow(entry, links);
@@ -208,9 +236,15 @@ export class Findings {
     this.#endStart(entry, 'UNREACHABLE', `${message} Refresh the source to try again.`);
   }
 
+  /** A page that is there and not shown. One that answers goes missing: the site took it back. */
+  #settleRefused(entry: Entry, known: KnownItem | undefined): void {
+    if (known?.isIndexed !== true && !isStartOf(entry)) this.#list(entry);
+  }
+
   #follow({ depth }: Entry, links: readonly string[] | undefined): void {
     if (links === undefined) this.#isComplete = false;
-    for (const link of links ?? []) if (this.#options.scope.includes(link)) this.#options.frontier.add(link, 'LINK', depth + 1);
+    // They were chosen by the scope when the page was read.
+    for (const link of links ?? []) this.#options.frontier.add(link, 'LINK', depth + 1);
   }
 
   #keep(uniqueId: string): void {
@@ -221,13 +255,22 @@ export class Findings {
   /** The site says that a page is not, or must not be found. */
   #remove(url: string, known: KnownItem | undefined): void {
     this.#goneKeys.add(addressKey(url));
-    if (known !== undefined) this.#batch.goneIds.push(known.uniqueId);
+    if (known === undefined) return;
+    this.#hasFound = true;
+    this.#batch.goneIds.push(known.uniqueId);
   }
 
-  #skip({ url, kind }: Entry, code: string, message: string): void {
+  #skip(entry: Entry, code: string, message: string): void {
+    this.#list(entry, { code, message });
+  }
+
+  /** Lists a document without its content. Unless it is skipped, it is read by itself: it fails there with the reason, and a retry reads it again. */
+  #list({ url, kind }: Entry, skipped?: ListedItem['skipped']): void {
     if (kind === 'CHECK' || !this.#options.scope.includes(url)) return;
+    this.#hasFound = true;
     const base = { uniqueId: url, parentUniqueId: null, url, changeKey: null, name: nameOf('', url) };
-    this.#batch.items.push({ ...base, filename: filenameOf(url, 'PAGE'), mimeType: '', skipped: { code, message } });
+    const item = { ...base, filename: filenameOf(url, 'PAGE'), mimeType: '' };
+    this.#batch.items.push(skipped === undefined ? item : { ...item, skipped });
   }
 
   #endStart(entry: Entry, code?: SourceError['code'], message = ''): void {

@@ -12,8 +12,11 @@ export interface FrontierOptions {
 /** The addresses that are to be read, and those that were ever found: each is read once. First in, first out, so the crawl is breadth first. */
 export class Frontier {
   readonly shapes: ShapeCounts;
+  /** Entries that were left out because of their ending. */
+  unwantedCount = 0;
   readonly #origin: string;
-  readonly #entriesMax: number;
+  /** Of each kind. */
+  readonly entriesMax: number;
   readonly #seenMax: number;
   readonly #depthMax: number;
   readonly #seen: Set<string>;
@@ -26,7 +29,7 @@ export class Frontier {
 
   constructor({ origin, pagesMax, place }: FrontierOptions) {
     this.#origin = origin;
-    this.#entriesMax = 2 * pagesMax + 1_000;
+    this.entriesMax = 2 * pagesMax + 1_000;
     this.#seenMax = 10 * pagesMax + 10_000;
     this.#depthMax = Math.max(100, Math.floor(pagesMax / 4));
     this.shapes = new ShapeCounts(Math.max(30, Math.floor(pagesMax / 10)), place?.shapes);
@@ -71,7 +74,7 @@ export class Frontier {
   add(url: string, kind: 'LINK' | 'SITEMAP', depth: number): void {
     const queue = kind === 'LINK' ? this.#link : this.#sitemap;
     if (depth > this.#depthMax || this.hasSeen(url) || isEndless(url)) return;
-    if (queue.size >= this.#entriesMax || this.#seen.size >= this.#seenMax) {
+    if (queue.size >= this.entriesMax || this.#seen.size >= this.#seenMax) {
       this.#isFull = true;
       return;
     }
@@ -100,9 +103,13 @@ export class Frontier {
     this.#queueOf(entry.kind).push(entry);
   }
 
-  /** The next entry of those that are pages, then of the checks. */
+  /** The next entry of those that are pages, then of the checks. Those that look like what the site answered in vain are left out. */
   take(): Entry | undefined {
-    return this.#first.pop() ?? this.#link.shift() ?? this.#sitemap.shift() ?? this.#check.shift();
+    for (;;) {
+      const entry = this.#first.pop() ?? this.#link.shift() ?? this.#sitemap.shift() ?? this.#check.shift();
+      if (entry === undefined || entry.kind === 'CHECK' || !this.shapes.isUnwanted(entry.url)) return entry;
+      this.unwantedCount += 1;
+    }
   }
 
   /** Gives up all pages that are left. */

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import { cutText, storableText } from '../../../../lib/text.ts';
 import type { EgressHead } from '../../../egress/egress.ts';
 import { EgressError } from '../../../egress/error.ts';
+import { ExtractError } from '../../extract/error.ts';
 import type { KnownItem, ListedItem } from '../connector.ts';
 import { ofEgress, waitOf } from '../vendor/client.ts';
 import { readAddress } from './address/address.ts';
 import type { Scope } from './address/scope.ts';
 import type { Entry } from './crawl-place.ts';
 import { type Memory, MemoryFullError } from './memory.ts';
-import { decodeDocument, utf8Bytes } from './page/charset.ts';
-import { type DocumentKind, filenameOf, kindOfContent, kindOfHead } from './page/kind.ts';
-import { readPage } from './page/page.ts';
+import { type DocumentKind, filenameOf, kindOfHead } from './page/kind.ts';
 import { conditionalHeaders, type PageMemory, pageMemory } from './page-memory.ts';
+import type { WebDocument } from './reading/page-reader.ts';
 import type { Robots } from './site/robots.ts';
 import { bothDirectives, readRobotsDirectives } from './site/robots-directives.ts';
 import { mayPass, type Visitor, visit } from './site/visitor.ts';
@@ -45,6 +45,13 @@ export interface ReadDocument {
   readonly canonical: string | undefined;
   readonly refresh: string | undefined;
   readonly isIndexed: boolean;
+  /** Links that the source does not cover. */
+  readonly leftOut: LeftOut;
+}
+
+export interface LeftOut {
+  readonly excluded: number;
+  readonly outside: number;
 }
 
 /** What became of an address. */
@@ -54,8 +61,8 @@ export type Outcome =
   | { readonly kind: 'REDIRECT'; readonly to: string | undefined }
   | { readonly kind: 'GONE' }
   | { readonly kind: 'DISALLOWED' }
-  /** The site does not show it. */
-  | { readonly kind: 'REFUSED'; readonly message: string }
+  /** The site does not show it, or it may not be asked for. */
+  | { readonly kind: 'REFUSED'; readonly message: string; readonly isAnswer: boolean }
   /** Neither a page nor a file that was asked for. */
   | { readonly kind: 'UNWANTED' }
   | { readonly kind: 'TOO_LARGE'; readonly bytesMax: number }
@@ -91,14 +98,15 @@ export async function readEntry(
     const reply = await visit(context.visitor, request, signal, (head, content) =>
       readReply(context, entry, isConditional, head, content),
     );
-    return reply.kind === 'CONTENT' ? await readContent(context, entry, reply) : reply;
+    return reply.kind === 'CONTENT' ? await readContent(context, entry, known, reply, signal) : reply;
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof MemoryFullError) return { kind: 'MEMORY_FULL' };
+    if (error instanceof ExtractError) return { kind: 'FAILED', message: error.message, isSilent: false };
     if (!(error instanceof EgressError)) throw error;
     if (error.code === 'TOO_LARGE') return { kind: 'TOO_LARGE', bytesMax: context.fileBytesMax };
     const { message } = ofEgress(error);
-    if (!mayPass(error)) return { kind: 'REFUSED', message };
+    if (!mayPass(error)) return { kind: 'REFUSED', message, isAnswer: false };
     return { kind: 'FAILED', message, isSilent: error.code === 'UNREACHABLE' || error.code === 'TIMEOUT' };
   }
 }
@@ -116,7 +124,7 @@ async function readReply(
   if (status === 404 || status === 410) return { kind: 'GONE' };
   if (status === 429 || status === 503) return { kind: 'SLOW_DOWN', waitMs: waitOf(headers['retry-after']), message };
   if (status >= 500 || status === 408 || status === 425) return { kind: 'FAILED', message, isSilent: false };
-  if (status >= 400) return { kind: 'REFUSED', message };
+  if (status >= 400) return { kind: 'REFUSED', message, isAnswer: true };
   if (status >= 300 || status === 204) {
     return { kind: 'REDIRECT', to: headers.location === undefined ? undefined : readAddress(headers.location, url) };
   }
@@ -150,53 +158,82 @@ async function collect(memory: Memory, content: AsyncIterable<Uint8Array>, bytes
 
 type Content = Extract<Reply, { kind: 'CONTENT' }>;
 
-async function readContent(context: ReadContext, { url }: Entry, reply: Content): Promise<Outcome> {
+async function readContent(
+  context: ReadContext,
+  { url }: Entry,
+  known: KnownItem | undefined,
+  reply: Content,
+  signal: AbortSignal,
+): Promise<Outcome> {
   const { memory, scope, fileBytesMax } = context;
-  const { bytes, said } = reply;
-  const kind = await kindOfContent(bytes, said, url);
-  const isWanted = kind !== null && scope.wanted.has(kind);
-  const bytesMax = kind === 'PAGE' ? Math.min(pageBytesMax, fileBytesMax) : fileBytesMax;
-  if (isWanted && bytes.length <= bytesMax) {
-    const document = kind === 'PAGE' ? await pageDocument(context, url, reply) : fileDocument(context, url, reply, kind);
+  const { bytes } = reply;
+  let isKept = false;
+  try {
+    const looked = await lookAt(context, url, known, reply, signal);
+    const { kind, content } = looked;
+    if (kind === null || !scope.wanted.has(kind)) return { kind: 'UNWANTED' };
+    const bytesMax = kind === 'PAGE' ? Math.min(pageBytesMax, fileBytesMax) : fileBytesMax;
     // Text of other charsets is longer in UTF-8.
-    if (document.content.length <= fileBytesMax) return { kind: 'READ', document };
+    if (bytes.length > bytesMax || content.length > fileBytesMax) return { kind: 'TOO_LARGE', bytesMax };
+    isKept = true;
+    return { kind: 'READ', document: documentOf(context, url, reply, kind, looked) };
+  } finally {
+    if (!isKept) memory.give(bytes.length);
   }
-  memory.give(bytes.length);
-  return isWanted ? { kind: 'TOO_LARGE', bytesMax } : { kind: 'UNWANTED' };
 }
 
-function fileDocument({ scope, token }: ReadContext, url: string, { head, bytes }: Content, kind: DocumentKind): ReadDocument {
+interface Looked extends WebDocument {
+  readonly hash: string;
+}
+
+/**
+ * Looks at a reply in the process that reads pages. What that process could not read is given on as it came, without its links: the index has the last
+ * word, and stores why. The hash of its bytes says so, and they are not looked at again.
+ */
+async function lookAt(
+  { scope, token, visitor }: ReadContext,
+  url: string,
+  known: KnownItem | undefined,
+  { head, bytes, said }: Content,
+  signal: AbortSignal,
+): Promise<Looked> {
+  const unread = { kind: said ?? 'PAGE', content: bytes, page: null, links: [], hash: `unread1-${hashOf(bytes)}` } as const;
+  if (known?.changeKey === unread.hash) return unread;
+  const { pages, owner } = visitor;
+  const question = { url, contentType: head.headers['content-type'] ?? '', said: said ?? null, token, scope: scope.facts };
+  try {
+    const document = await pages.document(owner, bytes, question, signal);
+    return { ...document, hash: document.page?.textHash ?? `bytes1-${hashOf(bytes)}` };
+  } catch (error) {
+    if (error instanceof ExtractError && !error.isRetryable) return unread;
+    throw error;
+  }
+}
+
+function documentOf(
+  { scope, token }: ReadContext,
+  url: string,
+  { head, bytes }: Content,
+  kind: DocumentKind,
+  { content, hash, links: found, page }: Looked,
+): ReadDocument {
   const { headers } = head;
-  const isText = kind === 'TEXT' || kind === 'CSV' || kind === 'MARKDOWN';
-  const content = isText ? utf8Bytes(bytes, decodeDocument(bytes, headers['content-type'] ?? '')) : bytes;
-  const hash = bytesHash(bytes);
+  const header = readRobotsDirectives(headers['x-robots-tag'], token);
+  const { isFollowed, isIndexed } = page === null ? header : bothDirectives(header, page.directives);
+  const links = isFollowed ? found : [];
+  const name = kind === 'PAGE' ? (page?.title ?? '') : filenameOf(url, kind);
   return {
-    ...{ kind, content, hash, links: [], heldBytes: bytes.length, refresh: undefined },
-    item: itemOf({ url, head, name: filenameOf(url, kind), kind, hash, content, kept: pageMemory(headers, [], scope, hash) }),
-    canonical: linkOf(headers.link, 'canonical', url),
-    isIndexed: readRobotsDirectives(headers['x-robots-tag'], token).isIndexed,
+    ...{ kind, content, hash, links, isIndexed, heldBytes: bytes.length },
+    item: itemOf({ url, head, name, kind, hash, content, kept: pageMemory(headers, links, scope, hash) }),
+    canonical: page?.canonical ?? canonicalOf(headers.link, url),
+    refresh: page?.refresh ?? undefined,
+    leftOut: page?.leftOut ?? { excluded: 0, outside: 0 },
   };
 }
 
-async function pageDocument({ scope, token }: ReadContext, url: string, { head, bytes }: Content): Promise<ReadDocument> {
-  const { headers } = head;
-  const html = decodeDocument(bytes, headers['content-type'] ?? '');
-  const page = await readPage(html, url, token);
-  const { isFollowed, isIndexed } = bothDirectives(readRobotsDirectives(headers['x-robots-tag'], token), page.directives);
-  const links = isFollowed ? page.links.filter((link) => scope.includes(link)) : [];
-  const hash = page.textHash ?? bytesHash(bytes);
-  const content = utf8Bytes(bytes, html);
-  const kept = pageMemory(headers, links, scope, hash);
-  return {
-    ...{ kind: 'PAGE', content, hash, links, isIndexed, heldBytes: bytes.length, refresh: page.refresh },
-    item: itemOf({ url, head, name: page.title, kind: 'PAGE', hash, content, kept }),
-    canonical: page.canonical ?? linkOf(headers.link, 'canonical', url),
-  };
-}
-
-/** The number changes when other bytes are hashed. */
-function bytesHash(bytes: Uint8Array): string {
-  return `bytes1-${createHash('sha256').update(bytes).digest('base64url')}`;
+/** The number before it changes when other bytes are hashed. */
+function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('base64url');
 }
 
 interface ItemFacts {
@@ -227,10 +264,10 @@ export function nameOf(title: string, url: string): string {
   return cutText(storableText(title.trim() || `${pathname === '/' ? host : pathname}${search}`), nameLengthMax);
 }
 
-/** The address of a `Link` header. */
-function linkOf(header: string | undefined, relation: string, base: string): string | undefined {
-  for (const [, href = '', parameters = ''] of (header ?? '').slice(0, 8_192).matchAll(/<([^>]*)>([^,<]*)/g)) {
-    if (new RegExp(`;\\s*rel\\s*=\\s*"?${relation}\\b`, 'i').test(parameters)) return readAddress(href, base);
+/** The canonical address of a `Link` header. */
+function canonicalOf(header: string | undefined, base: string): string | undefined {
+  for (const [, href = '', parameters = ''] of (header ?? '').slice(0, 8_192).matchAll(/<([^<>]*)>([^,<]*)/g)) {
+    if (/;\s*rel\s*=\s*"?canonical\b/i.test(parameters)) return readAddress(href, base);
   }
   return undefined;
 }

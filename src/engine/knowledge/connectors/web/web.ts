@@ -6,6 +6,7 @@ import { readWebConfiguration, type WebConfiguration } from './configuration.ts'
 import { Crawl } from './crawl.ts';
 import { Memory } from './memory.ts';
 import { type Outcome, readEntry } from './read-entry.ts';
+import type { PageReader } from './reading/page-reader.ts';
 import { Paces } from './site/paces.ts';
 import { readRobots } from './site/robots.ts';
 import type { Visitor } from './site/visitor.ts';
@@ -13,6 +14,11 @@ import { crawlUserAgent, productToken } from './user-agent.ts';
 
 const hopsMax = 5;
 const MB = 1024 * 1024;
+
+export interface WebServices extends ConnectorServices {
+  /** Looks at pages and sitemaps. */
+  readonly pages: PageReader;
+}
 
 export interface WebConnectorOptions {
   /** The first wait after a failure, which doubles. Default: CONNECTOR_BACKOFF_MS. */
@@ -22,8 +28,8 @@ export interface WebConnectorOptions {
 }
 
 /** Reads web sites. All crawls of a connector share the places at each host. */
-export function createWebConnector(services: ConnectorServices, options: WebConnectorOptions = {}): Connector {
-  const { settings, egress } = services;
+export function createWebConnector(services: WebServices, options: WebConnectorOptions = {}): Connector {
+  const { settings, egress, pages } = services;
   const userAgent = crawlUserAgent(settings);
   const paces = new Paces({ concurrency: settings.CRAWL_HOST_CONCURRENCY, delayMs: settings.CRAWL_DELAY_MS });
   const contextOf = (source: SyncedSource): Context => {
@@ -33,8 +39,7 @@ export function createWebConnector(services: ConnectorServices, options: WebConn
       scope: createScope(configuration),
       visitor: {
         owner: source,
-        egress,
-        paces,
+        ...{ egress, pages, paces },
         userAgent,
         requestTimeoutMs: options.requestTimeoutMs ?? settings.CRAWL_TIMEOUT_MS,
       },
@@ -91,7 +96,7 @@ function failureOf(url: string, outcome: Outcome): SourceError {
     case 'GONE':
       return new SourceError('NOT_FOUND', `${url} is not there any more.`);
     case 'DISALLOWED':
-      return new SourceError('FORBIDDEN', `The robots.txt of the site does not let crawlers read ${url}.`);
+      return new SourceError('ROBOTS', `The robots.txt of the site does not let crawlers read ${url}.`);
     case 'REFUSED':
       return new SourceError('FORBIDDEN', `${outcome.message} The page is not open to everybody.`);
     case 'TOO_LARGE':

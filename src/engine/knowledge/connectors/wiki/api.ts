@@ -204,7 +204,7 @@ function numberOf(value: unknown): number | null {
 function addressOf(path: unknown, base: string): string | null {
   const text = stringOf(path);
   if (text === undefined || text === '') return null;
-  return /^https?:\/\//i.test(text) ? text : base.replace(/\/+$/, '') + text;
+  return /^https?:\/\//i.test(text) ? text : base.replace(/(?<!\/)\/+$/, '') + text;
 }
 
 /** The query of the next part, which names it. */

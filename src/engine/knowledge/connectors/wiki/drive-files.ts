@@ -53,7 +53,7 @@ export async function* listDriveFiles(
 ): AsyncGenerator<Omit<ListedPage, 'place'>, void, void> {
   for (const id of fileIds) {
     task.signal.throwIfAborted();
-    if (driveAccount === undefined) yield { items: [skippedFile(page, id, 'CONFIGURATION', withoutAccount)] };
+    if (driveAccount === undefined) yield { items: [unreadFile(page, id, 'UNSUPPORTED', withoutAccount)] };
     else yield await oneFile(drive, driveAccount, task, page, id);
   }
 }
@@ -77,14 +77,14 @@ async function oneFile(
     for (let part = await listing.next(); part.done !== true; part = await listing.next()) {
       const item = part.value.items.find(({ uniqueId }) => uniqueId === id);
       if (item !== undefined) return { items: [ofPage(item, page)] };
-      if (part.value.items.length > 0) return { items: [skippedFile(page, id, 'UNSUPPORTED', notAFile)] };
+      if (part.value.items.length > 0) return { items: [unreadFile(page, id, 'UNSUPPORTED', notAFile)] };
     }
-    return { items: [skippedFile(page, id, 'NOT_FOUND', missing)] };
+    return { items: [unreadFile(page, id, 'NOT_FOUND', missing)] };
   } catch (error) {
     if (!(error instanceof SourceError) || error.isRetryable) throw error;
     const isKept = error.code === 'AUTH' && (await task.known([id])).get(id)?.isIndexed === true;
     if (isKept) return { items: [], unchangedIds: [id] };
-    return { items: [skippedFile(page, id, error.code, `${error.message} A page links to this file of Google Drive.`)] };
+    return { items: [unreadFile(page, id, error.code, `${error.message} A page links to this file of Google Drive.`)] };
   } finally {
     await listing.return({ isComplete: false }).catch(() => undefined);
   }
@@ -94,7 +94,7 @@ function ofPage(item: ListedItem, page: WikiPage): ListedItem {
   return { ...item, parentUniqueId: page.id, metadata: { ...item.metadata, driveFileId: item.uniqueId, linkedFrom: page.id } };
 }
 
-function skippedFile(page: WikiPage, id: string, code: string, message: string): ListedItem {
+function unreadFile(page: WikiPage, id: string, code: string, message: string): ListedItem {
   return {
     uniqueId: id,
     parentUniqueId: page.id,

@@ -3,6 +3,7 @@ import type { ShareOwner } from '../../../../lib/fair-share.ts';
 import type { Egress, EgressHead } from '../../../egress/egress.ts';
 import { EgressError } from '../../../egress/error.ts';
 import type { EgressRequest } from '../../../egress/request.ts';
+import { EventLines } from './event-lines.ts';
 
 export interface EgressFetchOptions {
   readonly egress: Egress;
@@ -52,7 +53,8 @@ function responseTo(egress: Egress, request: EgressRequest, signal: AbortSignal)
     if (status < 200 || status > statusMax) throw new EgressError('BAD_REPLY', `the answer has the status ${status}`);
     if (withoutBody.includes(status)) return resolve(new Response(null, { status, headers: head.headers }));
     const over = Promise.withResolvers<void>();
-    const body = bodyOf(content, over.resolve);
+    const isEvents = head.headers['content-type']?.includes('text/event-stream') === true;
+    const body = bodyOf(content, isEvents ? new EventLines() : undefined, over.resolve);
     // A body that nobody reads ends with its time, too.
     const end = AbortSignal.any([signal, AbortSignal.timeout(request.timeoutMs)]);
     end.addEventListener('abort', () => over.resolve(), { once: true });
@@ -63,14 +65,14 @@ function responseTo(egress: Egress, request: EgressRequest, signal: AbortSignal)
   return promise;
 }
 
-function bodyOf(content: AsyncIterable<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
+function bodyOf(content: AsyncIterable<Uint8Array>, lines: EventLines | undefined, end: () => void): ReadableStream<Uint8Array> {
   const blocks = content[Symbol.asyncIterator]();
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const { value, done } = await blocks.next();
-          if (done !== true) return controller.enqueue(value);
+          if (done !== true) return controller.enqueue(lines === undefined ? value : lines.read(value));
           controller.close();
         } catch (error) {
           controller.error(error);

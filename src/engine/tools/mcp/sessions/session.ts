@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { DomainError } from '../../../../entities/errors.ts';
 import { cutText, oneLine } from '../../../../lib/text.ts';
 import { EgressError } from '../../../egress/error.ts';
+import { BoundedTransport } from './bounded-transport.ts';
 import { HttpTransport, idempotencyMember } from './http-transport.ts';
 
 /** Answers are read member by member: one odd tool or content part must not spoil the rest. */
@@ -38,6 +39,7 @@ const messageMax = 500;
 export class McpSession {
   readonly #client: Client;
   readonly #transport: Transport;
+  readonly #bounded: BoundedTransport;
   readonly #options: SessionOptions;
   #isClosed = false;
 
@@ -45,6 +47,7 @@ export class McpSession {
   constructor(client: Client, transport: Transport, options: SessionOptions) {
     this.#client = client;
     this.#transport = transport;
+    this.#bounded = new BoundedTransport(transport);
     this.#options = options;
   }
 
@@ -57,10 +60,10 @@ export class McpSession {
     client.onerror = () => undefined;
     client.onclose = () => session.#end();
     try {
-      await client.connect(transport, { timeout: options.startTimeoutMs });
+      await client.connect(session.#bounded, { timeout: options.startTimeoutMs });
     } catch (error) {
       await session.close();
-      throw failureOf(error);
+      throw session.#failureOf(error);
     }
     return session;
   }
@@ -84,7 +87,7 @@ export class McpSession {
         cursor = read.nextCursor;
       }
     } catch (error) {
-      throw failureOf(error);
+      throw this.#failureOf(error);
     }
     return tools;
   }
@@ -96,7 +99,7 @@ export class McpSession {
       return await this.#client.request({ method: 'tools/call', params }, anyResult, { timeout: timeoutMs, signal });
     } catch (error) {
       signal.throwIfAborted();
-      throw failureOf(error);
+      throw this.#failureOf(error);
     }
   }
 
@@ -110,6 +113,12 @@ export class McpSession {
     // A client that never connected does not close its transport.
     await this.#transport.close().catch(() => undefined);
     this.#end();
+  }
+
+  /** A session that was ended for a bound fails with that, and not with the end of its connection. */
+  #failureOf(error: unknown): McpFailure {
+    const { excess } = this.#bounded;
+    return excess === undefined ? failureOf(error) : new McpFailure('UPSTREAM_ERROR', excess);
   }
 
   #end(): void {

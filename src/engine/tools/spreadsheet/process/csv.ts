@@ -23,15 +23,36 @@ export function readCsv(bytes: Buffer): Sheet {
   for (const [row, values] of rows.entries()) {
     for (const [column, value] of values.entries()) {
       if (value === '') continue;
-      const cell: CellObject = plainNumber.test(value) ? { t: 'n', v: Number(value) } : { t: 's', v: value };
+      const cell: CellObject = plainNumber.test(value) ? { t: 'n', v: Number(value) } : { t: 's', v: withoutMark(value) };
       cells.set(nameOfCell(row + 1, column + 1), cell);
     }
   }
   return { name: 'Sheet1', cells };
 }
 
-/** @param rows  the texts of all cells, row by row. */
-export function writeCsv(rows: readonly (readonly string[])[]): Buffer {
-  const quoted = (value: string) => (/[",;\t\r\n]|^\s|\s$/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
-  return Buffer.from(rows.map((row) => `${row.map(quoted).join(',')}\r\n`).join(''));
+/**
+ * Writes a CSV file: the one writer of the service. Programs for spreadsheets take a text that begins like a formula for one, whoever wrote it, so such
+ * a text gets the mark of a text in front, `'`, which `readCsv` takes off again.
+ *
+ * @param rows  the values of all cells, row by row; null for an empty one.
+ */
+export function writeCsv(rows: readonly (readonly (string | number | boolean | null)[])[]): Buffer {
+  return Buffer.from(rows.map((row) => `${row.map(fieldOf).join(',')}\r\n`).join(''));
+}
+
+/** Also behind white space, and in the full-width forms that some programs read alike. */
+const beginsLikeFormula = /^[\s\0]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
+
+function fieldOf(value: string | number | boolean | null): string {
+  if (value === null) return '';
+  const isMarked =
+    typeof value === 'string' &&
+    !plainNumber.test(value.replace(/%$/, '')) &&
+    (beginsLikeFormula.test(value) || withoutMark(value) !== value);
+  const text = isMarked ? `'${value}` : String(value);
+  return /[",;\t\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function withoutMark(value: string): string {
+  return /^'+/.test(value) && beginsLikeFormula.test(value.replace(/^'+/, '')) ? value.slice(1) : value;
 }

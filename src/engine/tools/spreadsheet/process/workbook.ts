@@ -69,7 +69,7 @@ function sheetOf(name: string, sheet: WorkSheet): Sheet {
 
 /** @param sheet  the sheet that a CSV file holds. */
 export function writeWorkbook(workbook: Workbook, kind: FileKind, sheet: Sheet): Buffer {
-  if (kind === 'csv') return writeCsv(textsOf(sheet));
+  if (kind === 'csv') return writeCsv(valuesOf(sheet));
   const book = {
     SheetNames: workbook.sheets.map(({ name }) => name),
     Sheets: {} as Record<string, WorkSheet>,
@@ -84,14 +84,11 @@ export function writeWorkbook(workbook: Workbook, kind: FileKind, sheet: Sheet):
   return excel.write(book as unknown as WorkBook, { type: 'buffer', bookType: 'xlsx', compression: true }) as Buffer;
 }
 
-function textsOf({ cells }: Sheet): readonly (readonly string[])[] {
+function valuesOf({ cells }: Sheet): readonly (readonly (string | number | boolean | null)[])[] {
   const { row, column } = endOf(cells);
   if (row * column > workbookCellsMax * 4) throw new WorkbookFault('The cells lie too far apart for a CSV file');
   return Array.from({ length: row }, (_row, y) =>
-    Array.from({ length: column }, (_column, x) => {
-      const shown = shownValue(cells.get(nameOfCell(y + 1, x + 1)));
-      return shown === null ? '' : String(shown);
-    }),
+    Array.from({ length: column }, (_column, x) => shownValue(cells.get(nameOfCell(y + 1, x + 1)))),
   );
 }
 

@@ -20,7 +20,7 @@ export function globPrefix(glob: string): string {
 }
 
 const tokens =
-  /\\(?<escaped>.)|(?<deep>\/\*\*\/|\/\*\*$|\*\*+)|(?<segment>(?<=^|\/)\*(?=\/|$))|(?<star>\*)|(?<one>\?)|\[(?<not>[!^]?)(?<set>\]?[^\]]+)\]|(?<open>\{)|(?<close>\})|(?<comma>,)|(?<other>.)/gsu;
+  /\\(?<escaped>.)|(?<deep>\/\*\*\/|\/\*\*$|\*\*+)|(?<segment>(?<=^|\/)\*(?=\/|$))|(?<star>\*)|(?<one>\?)|\[(?<not>[!^]?)(?<set>\]?[^\]]{1,200})\]|(?<open>\{)|(?<close>\})|(?<comma>,)|(?<other>.)/gsu;
 
 function globPattern(glob: string): string {
   let depth = 0;

@@ -1,9 +1,14 @@
+import { extensionOf } from '../page/kind.ts';
+
 /** More folders, or a folder more often than this, come from links that are relative to the wrong place. */
 const segmentsMax = 20;
 const sameSegmentMax = 3;
 const shapesMax = 1_000;
 /** Pages of one shape that showed nothing new until no more of them are read. */
 const fruitlessMax = 5;
+
+/** Addresses of one ending that answered something that is not read, until no more of them are asked for. */
+const unwantedMax = 5;
 
 /** Whether an address can only come from a loop of links. */
 export function isEndless(address: string): boolean {
@@ -38,6 +43,8 @@ export class ShapeCounts {
   readonly #limit: number;
   readonly #counts: Map<string, number>;
   readonly #fruitless = new Map<string, number>();
+  /** By origin and ending. */
+  readonly #unwanted = new Map<string, number>();
 
   /** @param limit  addresses of one shape. */
   constructor(limit: number, counts: Readonly<Record<string, number>> = {}) {
@@ -64,7 +71,24 @@ export class ShapeCounts {
     this.#fruitless.set(shape.name, (this.#fruitless.get(shape.name) ?? 0) + 1);
   }
 
+  /** The address answered something that is not read, such as an image. */
+  addUnwanted(address: string): void {
+    const ending = endingOf(address);
+    if (ending === undefined || (!this.#unwanted.has(ending) && this.#unwanted.size >= shapesMax)) return;
+    this.#unwanted.set(ending, (this.#unwanted.get(ending) ?? 0) + 1);
+  }
+
+  /** Whether addresses with its ending answered nothing that is read: an ending alone says nothing. */
+  isUnwanted(address: string): boolean {
+    return (this.#unwanted.get(endingOf(address) ?? '') ?? 0) >= unwantedMax;
+  }
+
   counts(): Readonly<Record<string, number>> {
     return Object.fromEntries(this.#counts);
   }
+}
+
+function endingOf(address: string): string | undefined {
+  const extension = extensionOf(address);
+  return extension === '' ? undefined : `${new URL(address).origin} ${extension}`;
 }

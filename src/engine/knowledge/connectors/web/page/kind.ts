@@ -1,9 +1,12 @@
-import { fileTypeFromBuffer } from 'file-type';
 import type { WebUrlFileType } from '../../../../../entities/knowledge/data-source.ts';
 import { storableText } from '../../../../../lib/text.ts';
 
 /** A page, a file of one of the types that a source can choose, or something that is not read. */
-export type DocumentKind = 'PAGE' | WebUrlFileType;
+export const documentKinds = ['PAGE', 'TEXT', 'CSV', 'PDF', 'MARKDOWN', 'DOC', 'XLS'] as const satisfies readonly (
+  | 'PAGE'
+  | WebUrlFileType
+)[];
+export type DocumentKind = (typeof documentKinds)[number];
 
 const byMimeType: Readonly<Record<string, DocumentKind>> = {
   'text/html': 'PAGE',
@@ -36,8 +39,6 @@ const byExtension = new Map<string, DocumentKind>(
   Object.entries(extensions).flatMap(([kind, endings]) => endings.map((ending) => [ending, kind as WebUrlFileType] as const)),
 );
 const pageExtensions = new Set(['html', 'htm', 'xhtml', 'shtml', 'php', 'asp', 'aspx', 'jsp', 'jspx', 'do', 'cgi', 'cfm']);
-const otherExtension =
-  /^(?:png|jpe?g|gif|webp|avif|svgz?|ico|bmp|tiff?|heic|mp[34]|m4[av]|mov|avi|mkv|webm|og[gv]|wav|flac|css|m?js|map|woff2?|ttf|eot|otf|zip|gz|tgz|bz2|xz|7z|rar|tar|zst|exe|msi|dmg|pkg|deb|rpm|apk|jar|iso|bin|img|wasm|pptx?|odp|epub|rss|atom|ics|vcf|swf|psd|ai|eps)$/i;
 /** Servers that know nothing of a file say one of these. */
 const saysNothing = new Set([
   '',
@@ -53,14 +54,6 @@ export function extensionOf(url: string): string {
   return /\.([a-z0-9]{1,8})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? '';
 }
 
-/** Whether the address alone says that nothing of it is read, so that it need not be asked for. */
-export function isUnwantedByName(url: string, wanted: ReadonlySet<DocumentKind>): boolean {
-  const extension = extensionOf(url);
-  if (otherExtension.test(extension)) return true;
-  const kind = byExtension.get(extension);
-  return kind !== undefined && !wanted.has(kind);
-}
-
 /** What the head of a reply says; undefined when the content has to be looked at, null for something that is not read. */
 export function kindOfHead(contentType: string, url: string): DocumentKind | undefined | null {
   const mimeType = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
@@ -72,7 +65,10 @@ export function kindOfHead(contentType: string, url: string): DocumentKind | und
   return saysNothing.has(mimeType) ? undefined : null;
 }
 
-/** What the content is, where its beginning contradicts or completes the head of the reply; null for something that is not read. */
+/**
+ * What the content is, where its beginning contradicts or completes the head of the reply; null for something that is not read. Call it only in the
+ * process that reads pages: it looks into archives.
+ */
 export async function kindOfContent(
   bytes: Uint8Array,
   said: DocumentKind | undefined,
@@ -80,12 +76,14 @@ export async function kindOfContent(
 ): Promise<DocumentKind | null> {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 1024)).toString('latin1');
   if (head.includes('%PDF-')) return 'PDF';
-  const isPage = /^\s*(?:\xef\xbb\xbf)?\s*(?:<!--[\s\S]*?-->\s*)*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b/i.test(
-    head,
-  );
+  const isPage =
+    /^\s*(?:\xef\xbb\xbf\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b/i.test(
+      head,
+    );
   // A login page in place of a file, and a page whose type nobody set.
   if (isPage && said !== 'TEXT') return 'PAGE';
   if (said !== undefined) return said;
+  const { fileTypeFromBuffer } = await import('file-type');
   const found = await fileTypeFromBuffer(bytes).catch(() => undefined);
   const named = byExtension.get(extensionOf(url));
   if (found === undefined) return named ?? (pageExtensions.has(extensionOf(url)) && /<\w/.test(head) ? 'PAGE' : null);

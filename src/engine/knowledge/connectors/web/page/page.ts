@@ -4,6 +4,8 @@ import { readAddress } from '../address/address.ts';
 import { bothDirectives, type RobotsDirectives, readRobotsDirectives } from '../site/robots-directives.ts';
 import { TextHash } from './text-hash.ts';
 
+/** Open elements. The parser takes quadratic time for more of them, and no person nests so deep: the rest of such a page is not read. */
+const openMax = 1_000;
 /** Links of one page that are looked at. */
 const linksMax = 5_000;
 const sliceChars = 64 * 1024;
@@ -30,16 +32,15 @@ export interface Page {
 }
 
 /**
- * Reads a page in slices, so that a large one does not keep other work waiting.
+ * Reads a page. Call it only in the process that reads pages: the page may be hostile.
  *
  * @param url  where the page was read.
  * @param token  the name of this crawler in robots tags, in lower case.
  */
-export async function readPage(html: string, url: string, token: string): Promise<Page> {
+export function readPage(html: string, url: string, token: string): Page {
   const reader = new PageReader(url, token);
-  for (let start = 0; start < html.length; start += sliceChars) {
+  for (let start = 0; start < html.length && !reader.isTooDeep; start += sliceChars) {
     reader.parser.write(html.slice(start, start + sliceChars));
-    if (start + sliceChars < html.length) await new Promise(setImmediate);
   }
   reader.parser.end();
   return reader.page();
@@ -63,6 +64,7 @@ class PageReader {
   /** How many open elements are inside one whose text does not count, that one included. */
   #hiddenDepth = 0;
   #aroundDepth = 0;
+  #openCount = 0;
 
   constructor(url: string, token: string) {
     this.#url = url;
@@ -78,6 +80,10 @@ class PageReader {
     );
   }
 
+  get isTooDeep(): boolean {
+    return this.#openCount > openMax;
+  }
+
   page(): Page {
     const title = oneLine(this.#title ?? '') || oneLine(this.#heading ?? '');
     return {
@@ -91,6 +97,11 @@ class PageReader {
   }
 
   #openTag(name: string, attributes: Attributes): void {
+    this.#openCount += 1;
+    if (this.isTooDeep) {
+      this.parser.pause();
+      return;
+    }
     if (this.#hiddenDepth > 0 || isHidden(name, attributes)) this.#hiddenDepth += 1;
     if (this.#aroundDepth > 0 || aroundText.has(name) || aroundRoles.has(attributes.role ?? '')) this.#aroundDepth += 1;
     this.#text.addBreak();
@@ -109,6 +120,7 @@ class PageReader {
   }
 
   #closeTag(name: string): void {
+    this.#openCount -= 1;
     if (this.#hiddenDepth > 0) this.#hiddenDepth -= 1;
     if (this.#aroundDepth > 0) this.#aroundDepth -= 1;
     if (name === 'title' || name === 'h1') this.#open = undefined;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import robotsParser from 'robots-parser';
 import type { EgressHead } from '../../../../egress/egress.ts';
 import { EgressError } from '../../../../egress/error.ts';
 import { SourceError } from '../../error.ts';
 import { ofEgress, waitOf } from '../../vendor/client.ts';
 import { productToken } from '../user-agent.ts';
+import { readRobotsRules } from './robots-rules.ts';
 import { mayPass, type Visitor, visit } from './visitor.ts';
 
 /** The part of a robots.txt that is read, as RFC 9309 says. */
@@ -14,9 +14,6 @@ const wildcardCharsMax = 50_000;
 const redirectsMax = 5;
 const triesMax = 3;
 const waitMaxMs = 60_000;
-
-/** The package exports the function itself, which its types do not say. */
-const parse = robotsParser as unknown as typeof robotsParser.default;
 
 /** What a site lets the crawler read. */
 export interface Robots {
@@ -88,16 +85,9 @@ async function readStart(content: AsyncIterable<Uint8Array>): Promise<string> {
 
 /** @throws SourceError FORBIDDEN for rules that cannot be compared in reasonable time. */
 export function parseRobots(origin: string, text: string, userAgent: string): Robots {
-  const wildcards = text.match(/^[^#\n]*:[^#\n]*\*[^#\n]*$/gm) ?? [];
-  if (wildcards.reduce((sum, line) => sum + line.length, 0) > wildcardCharsMax) {
+  const { allows, delaySeconds = 0, sitemaps, wildcardChars } = readRobotsRules(text, productToken(userAgent));
+  if (wildcardChars > wildcardCharsMax) {
     throw new SourceError('FORBIDDEN', `${origin}/robots.txt has more patterns than can be obeyed, so the site is not read.`);
   }
-  const parser = parse(`${origin}/robots.txt`, text);
-  const name = productToken(userAgent);
-  const delaySeconds = parser.getCrawlDelay(name) ?? 0;
-  return {
-    allows: (url) => parser.isAllowed(url, name) !== false,
-    delayMs: Number.isFinite(delaySeconds) ? Math.max(0, delaySeconds * 1_000) : 0,
-    sitemaps: parser.getSitemaps(),
-  };
+  return { allows, sitemaps, delayMs: Number.isFinite(delaySeconds) ? Math.max(0, delaySeconds * 1_000) : 0 };
 }

@@ -1,6 +1,7 @@
 import type { ShareOwner } from '../../../../../lib/fair-share.ts';
 import type { Egress, EgressHead } from '../../../../egress/egress.ts';
 import { EgressError } from '../../../../egress/error.ts';
+import type { PageReader } from '../reading/page-reader.ts';
 import type { Paces } from './paces.ts';
 
 /** Asks sites in the name of one organization, politely. */
@@ -8,6 +9,8 @@ export interface Visitor {
   readonly owner: ShareOwner;
   readonly egress: Egress;
   readonly paces: Paces;
+  /** Looks at what they answer. */
+  readonly pages: PageReader;
   readonly userAgent: string;
   /** Time for one reply, redirects of robots.txt and sitemaps included. */
   readonly requestTimeoutMs: number;

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "usage_entries" ADD COLUMN "isEstimated" BOOLEAN NOT NULL DEFAULT false;

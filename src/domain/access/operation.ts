@@ -1,0 +1,72 @@
+import type { Caller } from '../../entities/accounts/caller.ts';
+import { DomainError, errorCodes } from '../../entities/errors.ts';
+import { unauditedOperations } from '../audit/audit.ts';
+import { withAuditEntry } from '../audit/change-entry.ts';
+import type { CallOrigin } from '../audit/origin.ts';
+import { type ContentNoun, seesAsAdministrator } from '../audit/reads.ts';
+import type { Deps } from '../deps.ts';
+import { requireScope } from './policy.ts';
+
+/**
+ * What every way into the service (REST, GraphQL, the WebSocket of responses, `/mcp`, the pages) does with an operation of
+ * domain/access/policy.ts: its scope is checked, a refusal, a change and a read of other people's content become entries of the audit log.
+ * GraphQL wraps its resolvers with these functions, and REST calls those resolvers; the other ways call the functions themselves.
+ */
+
+/** One call, whichever way it came. */
+export interface OperationCall extends CallOrigin {
+  readonly deps: Deps;
+  readonly caller: Caller;
+}
+
+/** @param ids  the ids in its arguments. @throws DomainError INSUFFICIENT_SCOPE, which is an entry of the audit log. */
+export function requireOperation(call: OperationCall, operation: string, ids: readonly string[] = []): void {
+  try {
+    requireScope(call.caller, operation);
+  } catch (error) {
+    throw notedRefusal(call, operation, error, ids);
+  }
+}
+
+/** Writes a refusal into the audit log. @returns the error itself. */
+export function notedRefusal(call: OperationCall, operation: string, error: unknown, ids: readonly string[]): unknown {
+  if (error instanceof DomainError && errorCodes[error.code].status === 403) {
+    call.deps.audit.refusals.note(call.caller, actionOf(operation), error, ids, call);
+  }
+  return error;
+}
+
+/**
+ * Runs an operation for a way that has no resolvers, with the entry of its change where it has one.
+ *
+ * @throws what `work` throws; DomainError INSUFFICIENT_SCOPE.
+ */
+export async function performOperation<T>(
+  call: OperationCall,
+  operation: string,
+  ids: readonly string[],
+  work: () => Promise<T>,
+): Promise<T> {
+  requireOperation(call, operation, ids);
+  const { deps, caller, requestId, address } = call;
+  const action = actionOf(operation);
+  const isChange = /^(Mutation|Page)\./.test(operation) && !unauditedOperations.has(action);
+  try {
+    if (!isChange) return await work();
+    return await withAuditEntry(deps, caller, { action, ids, orgId: undefined, changes: [], requestId, address }, work);
+  } catch (error) {
+    throw notedRefusal(call, operation, error, ids);
+  }
+}
+
+/** Notes what a read showed to an administrator: what a plain member would not have seen becomes an entry of the audit log. */
+export function noteShown(call: OperationCall, operation: string, noun: ContentNoun, ids: Iterable<string>): void {
+  if (!seesAsAdministrator(call.caller)) return;
+  const reads = call.deps.audit.reads(call.caller, actionOf(operation), call);
+  for (const id of ids) reads.note(noun, id);
+}
+
+/** The name of an operation in the audit log: `createAgent` of `Mutation.createAgent`. */
+export function actionOf(operation: string): string {
+  return operation.slice(operation.indexOf('.') + 1);
+}

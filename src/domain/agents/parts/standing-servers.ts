@@ -1,0 +1,53 @@
+import { serverNameIn } from '../../../engine/tools/mcp/given-secrets.ts';
+import type { Caller } from '../../../entities/accounts/caller.ts';
+import type { AgentOfParts } from '../../../entities/agents/agent.ts';
+import type { JsonObject } from '../../../entities/agents/part.ts';
+import type { FaultNotes } from '../../../entities/fault-notes.ts';
+import type { EnabledTool } from '../../../entities/runs/tool.ts';
+import type { Deps } from '../../deps.ts';
+
+type Agent = Pick<AgentOfParts, 'orgId' | 'userId'>;
+
+/**
+ * Notes an MCP server that only the owner of an agent may name. A standing server is opened with the connection of the owner, so an editor who named
+ * it would open what is the owner's. Servers that stood before are kept.
+ */
+export function noteServerOfTool(
+  deps: Pick<Deps, 'mcp'>,
+  caller: Caller,
+  agent: Agent,
+  data: { readonly given: unknown; readonly before: JsonObject | undefined },
+  faults: FaultNotes,
+): void {
+  const server = (data.given as { readonly server?: unknown } | null | undefined)?.server;
+  if (typeof server !== 'string' || server === data.before?.server) return;
+  if (!mayName(deps, caller, agent, server)) faults.add('data.server', refusal('data.server'), 'FORBIDDEN');
+}
+
+/** The same for the tools of the service that an agent has. */
+export function noteServersOfTools(
+  deps: Pick<Deps, 'mcp'>,
+  caller: Caller,
+  agent: Agent,
+  tools: { readonly given: readonly EnabledTool[]; readonly before: readonly EnabledTool[] },
+  faults: FaultNotes,
+): void {
+  const standing = new Set(tools.before.flatMap(namesIn));
+  for (const [index, tool] of tools.given.entries()) {
+    const at = `enabledTools[${index}].server`;
+    const isRefused = namesIn(tool).some((name) => !standing.has(name) && !mayName(deps, caller, agent, name));
+    if (isRefused) faults.add(at, refusal(at), 'FORBIDDEN');
+  }
+}
+
+function namesIn({ type, options }: EnabledTool): readonly string[] {
+  return type === 'mcp_server' ? [serverNameIn(options)] : [];
+}
+
+function mayName({ mcp }: Pick<Deps, 'mcp'>, { userId }: Caller, agent: Agent, server: string): boolean {
+  return userId === agent.userId || mcp.findOperators(server, agent) !== undefined;
+}
+
+function refusal(param: string): string {
+  return `${param}: only the owner of an AI may name a connection, because its runs use that of the owner; others may name servers of this installation`;
+}

@@ -1,0 +1,72 @@
+import type { StoredRequest } from '../../engine/runs/stored/request.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { Run } from '../../entities/runs/run.ts';
+import { canWriteChat } from '../access/access.ts';
+import { getOwnChat } from '../chats/chats.ts';
+import { readSecrets } from '../chats/secrets.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+import { agentOfChat, begunRun, getRun, missingChat, modelFor, newMessage, newRun, runActive } from './runs.ts';
+
+/**
+ * Asks anew what a failed run was asked: same model, tools and instructions. What the failed run said and did stays in the chat, and the model
+ * reads it, so that it knows which calls were made.
+ *
+ * @param given  the secrets of the request again, where it had some: they are kept nowhere.
+ * @throws DomainError NOT_FOUND, FORBIDDEN; CONFLICT when it did not fail or the chat went on; MISSING_REQUIRED_PARAMETER for its secrets.
+ */
+export async function retryRun(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  { chatId, secrets: given }: { readonly chatId?: string | null | undefined; readonly secrets?: unknown },
+): Promise<Run> {
+  const failed = await getRun(deps, caller, id, chatId);
+  if (failed.chatId === null || !canWriteChat(caller, failed)) {
+    throw new DomainError('FORBIDDEN', 'Only the user of a chat may ask its runs again');
+  }
+  if (failed.status !== 'failed') throw notFailed();
+  const chat = await getOwnChat(deps, caller, failed.chatId);
+  const before = await deps.storage.runs.findRequest(failed.id);
+  if (before === undefined) throw notFailed();
+  const faults = new Faults();
+  const secrets = readSecrets(given, faults);
+  faults.throwIfAny();
+  const { isWhole: _isWhole, ...request } = before.request as StoredRequest;
+  if (request.needsSecrets === true && Object.keys(secrets).length === 0) {
+    const message = 'The failed run had secrets, which are kept nowhere: give them again in secrets';
+    throw new DomainError('MISSING_REQUIRED_PARAMETER', message, { param: 'secrets' });
+  }
+  // Refused when the caller may no longer use the agent.
+  await agentOfChat(deps, caller, chat);
+  const model = await modelFor(deps, before.modelId);
+  await deps.runs.requireRoom(caller);
+  const run = newRun(deps, caller, { chat, modelId: model.id, request, secrets });
+  const result = await deps.storage.chats.startTurn({
+    chatId: chat.id,
+    run,
+    leaseMs: deps.settings.RUN_LEASE_MS,
+    lastMessages: 1,
+    approvalIds: [],
+    messages: ([last]) => {
+      if (last?.runId !== failed.id) throw notFailed();
+      // Providers want a user's turn last.
+      if (last.role === 'user') return [];
+      const again = newMessage(deps, run, { role: 'user', content: askedAgain, parts: null, toolCallId: null, toolStatus: null });
+      return [{ ...again, isHidden: true }];
+    },
+  });
+  if (result.kind === 'missing') throw missingChat();
+  if (result.kind === 'run-active') throw runActive(result.runId);
+  deps.runs.startStored(run.id, secrets);
+  return begunRun(run, false);
+}
+
+/** Tells the model what it reads: calls whose results stand there are not to be made twice. */
+const askedAgain =
+  'The answer above was interrupted. Answer my last message again, from the beginning. Do not repeat calls of tools that were made already.';
+
+function notFailed(): DomainError {
+  return new DomainError('CONFLICT', 'Only a run that failed can be asked again, and only while it is the last one of its chat');
+}

@@ -1,0 +1,52 @@
+import { itemsOf, membersOf, stringOf } from '../../../../lib/json.ts';
+import { shownName } from '../../../../lib/text.ts';
+import type { SourceError } from '../error.ts';
+
+/** What a service says is shown up to this length. */
+const wordsMax = 300;
+
+/**
+ * What a service says about a refusal, in its own words and on one line; undefined when it says nothing that a person could read. Values of tokens
+ * that it repeats are left out.
+ *
+ * @param secrets  values that the call carried.
+ */
+export function vendorWords(body: Buffer, secrets: readonly string[] = []): string | undefined {
+  const text = body.toString('utf8');
+  let said = wordsOf(parsed(text)) ?? (/^\s*[<{[]/.test(text) ? undefined : text);
+  for (const secret of secrets) if (secret !== '') said = said?.replaceAll(secret, '…');
+  const line = shownName(said ?? '', wordsMax);
+  return line === '' ? undefined : line;
+}
+
+/** A refusal with the words of the service behind ours. */
+export function withWords(failure: SourceError, body: Buffer, secrets?: readonly string[]): SourceError {
+  const words = vendorWords(body, secrets);
+  return words === undefined || failure.message.includes(words) ? failure : failure.saying(words);
+}
+
+/**
+ * The forms of the services: GitHub `message`; Google and Microsoft `error.message`; Jira `errorMessages`; Confluence `errors[].title` and `message`;
+ * OAuth `error_description`, or `error` alone.
+ */
+function wordsOf(body: unknown): string | undefined {
+  const { message, error, errorMessages, errors, error_description: description } = membersOf(body);
+  const lines = [
+    ...itemsOf(errorMessages),
+    ...itemsOf(errors).map((each) => {
+      const { title, detail, message: own } = membersOf(each);
+      return [title, detail, own].filter((part) => typeof part === 'string' && part !== '').join(': ');
+    }),
+  ];
+  const listed = lines.filter((line) => typeof line === 'string' && line !== '').join(' ');
+  const found = [description, message, membersOf(error).message, listed, error];
+  return found.map(stringOf).find((each) => each !== undefined && each.trim() !== '');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,98 @@
+import { createGunzip } from 'node:zlib';
+import type { Answer } from '../../../extract/document.ts';
+import { readAddress } from '../address/address.ts';
+import { createScope, type Scope } from '../address/scope.ts';
+import { decodeDocument, utf8Bytes } from '../page/charset.ts';
+import { kindOfContent } from '../page/kind.ts';
+import { readPage } from '../page/page.ts';
+import { sitemapReader } from '../site/sitemap-reader.ts';
+import type { DocumentFacts, DocumentQuestion, ScopeFacts, SitemapQuestion, WebQuestion } from './question.ts';
+
+/** Of one sitemap, decoded: what the protocol allows. */
+const sitemapBytesMax = 50 * 1024 * 1024;
+/** Sitemaps that one sitemap names. */
+const sitemapsMax = 1_000;
+const textKinds: ReadonlySet<string> = new Set(['TEXT', 'CSV', 'MARKDOWN']);
+
+/** Answers questions about what sites sent. Call it only in the process of its own: the bytes may be hostile. */
+export function answerQuestion(question: unknown, bytes: Uint8Array): Promise<Answer> {
+  const given = question as WebQuestion;
+  return given.kind === 'document' ? answerDocument(given, bytes) : answerSitemap(given, bytes);
+}
+
+async function answerDocument(question: DocumentQuestion, bytes: Uint8Array): Promise<Answer> {
+  const { url, contentType, said } = question;
+  const kind = await kindOfContent(bytes, said ?? undefined, url);
+  if (kind === null || (kind !== 'PAGE' && !textKinds.has(kind)))
+    return { text: '', lists: {}, value: { kind, isTextGiven: false, page: null } };
+  const text = decodeDocument(bytes, contentType);
+  const isTextGiven = utf8Bytes(bytes, text) !== bytes;
+  const { page, links } = kind === 'PAGE' ? readLinks(question, text) : { page: null, links: [] };
+  return { text: isTextGiven ? text : '', lists: { links }, value: { kind, isTextGiven, page } satisfies DocumentFacts };
+}
+
+function readLinks(
+  { url, token, scope: facts }: DocumentQuestion,
+  html: string,
+): { readonly page: DocumentFacts['page']; readonly links: readonly string[] } {
+  const page = readPage(html, url, token);
+  const scope = facts === undefined ? undefined : scopeOf(facts);
+  const leftOut = { excluded: 0, outside: 0 };
+  const links = page.links.filter((link) => isCovered(scope, link, leftOut));
+  const { title, canonical = null, refresh = null, directives, textHash = null } = page;
+  return { page: { title, canonical, refresh, directives, textHash, leftOut }, links };
+}
+
+async function answerSitemap({ url, scope: facts, pagesMax }: SitemapQuestion, bytes: Uint8Array): Promise<Answer> {
+  const scope = scopeOf(facts);
+  const leftOut = { excluded: 0, outside: 0 };
+  const [pages, sitemaps] = [new Set<string>(), new Set<string>()];
+  const reader = sitemapReader((kind, text) => {
+    const address = readAddress(text, url);
+    if (address === undefined) return;
+    if (kind === 'sitemap') {
+      if (sitemaps.size < sitemapsMax) sitemaps.add(address);
+    } else if (pages.size < pagesMax && isCovered(scope, address, leftOut)) pages.add(address);
+  });
+  const decoder = new TextDecoder();
+  for await (const block of unzipped(bytes)) {
+    reader.write(decoder.decode(block, { stream: true }));
+    if (pages.size >= pagesMax) break;
+  }
+  reader.write(decoder.decode());
+  reader.end();
+  return { text: '', lists: { pages: [...pages], sitemaps: [...sitemaps] }, value: { leftOut } };
+}
+
+function isCovered(scope: Scope | undefined, address: string, leftOut: { excluded: number; outside: number }): boolean {
+  const place = scope?.placeOf(address) ?? 'INCLUDED';
+  if (place === 'EXCLUDED') leftOut.excluded += 1;
+  if (place === 'OUTSIDE') leftOut.outside += 1;
+  return place === 'INCLUDED';
+}
+
+function scopeOf({ configuration, origins }: ScopeFacts): Scope {
+  const scope = createScope(configuration);
+  for (const origin of origins) scope.addOrigin(origin);
+  return scope;
+}
+
+/** Content that is a gzip file, whatever the server calls it, is decompressed, at most 50 MB of it. What cannot be decompressed ends there. */
+async function* unzipped(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) {
+    yield bytes;
+    return;
+  }
+  const unzip = createGunzip();
+  unzip.end(bytes);
+  let length = 0;
+  try {
+    for await (const block of unzip as AsyncIterable<Buffer>) {
+      length += block.length;
+      if (length > sitemapBytesMax) return;
+      yield block;
+    }
+  } catch {
+    // A file that no reader can decompress will not be better later.
+  }
+}

@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { hasShell, spawnWatcher } from './tied-process.ts';
+
+export interface StallWatchOptions {
+  readonly logger: Logger;
+  /** The process ends when its event loop has been blocked this long; at least a few seconds. */
+  readonly maxMs: number;
+  /** What the process works on now, in words without secrets. */
+  underWay(): readonly string[];
+}
+
+const beatMs = 1_000;
+/** A turn of the event loop that takes this much of the processor is logged. */
+const longTurnMs = 2_000;
+const namesMax = 20;
+const nameMaxChars = 200;
+
+/**
+ * Arguments: the process, the folder of the beat, after how many seconds without a new beat a line is written, and after how many the process ends.
+ * Seconds are counted, not measured: a process or machine that was stopped is not taken for a blocked one.
+ */
+const script = `missed=0 last=
+while sleep 1; do
+  kill -0 "$1" 2>/dev/null || break
+  read -r beat names 2>/dev/null < "$2/beat" || break
+  if [ "$beat" != "$last" ]; then last=$beat missed=0; continue; fi
+  if [ -r "/proc/$1/stat" ]; then
+    state=$(cat "/proc/$1/stat" 2>/dev/null)
+    case "\${state##*) }" in [Tt]*) continue ;; esac
+  fi
+  missed=$((missed + 1))
+  line='"msg":"the event loop is blocked","seconds":'$missed',"underWay":'$names
+  [ $missed -eq "$3" ] && printf '{"level":"error",%s}\n' "$line" >&2
+  if [ $missed -ge "$4" ]; then
+    printf '{"level":"fatal","isEnded":true,%s}\n' "$line" >&2
+    kill -KILL "$1"
+    break
+  fi
+done
+rm -rf "$2"`;
+
+/**
+ * Watches from another process (a shell, 1 MB) whether the event loop of this one turns. It names what is under way when it does not, and ends the
+ * process after a long time: what reads a document notes each start before it begins, so the document is not read a third time.
+ *
+ * @returns what ends the watch. Without /bin/sh nothing watches.
+ */
+export function watchForStalls({ logger, maxMs, underWay }: StallWatchOptions): () => void {
+  if (!hasShell()) return () => undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'parley-beat-'));
+  let count = 0;
+  let before = process.threadCpuUsage();
+  let names: readonly string[] = [];
+  const beat = () => {
+    const { user, system } = process.threadCpuUsage(before);
+    const turnMs = (user + system) / 1_000;
+    if (turnMs > longTurnMs)
+      logger.error({ turnMs, underWay: [...new Set([...names, ...namesOf(underWay())])] }, 'the event loop was blocked');
+    before = process.threadCpuUsage();
+    count += 1;
+    names = namesOf(underWay());
+    writeFileSync(join(folder, 'beat'), `${count} ${JSON.stringify(names)}\n`);
+  };
+  beat();
+  const [warnSeconds, endSeconds] = [longTurnMs, maxMs].map((ms) => Math.max(2, Math.ceil(ms / 1_000)));
+  const watcher = spawnWatcher(script, [String(process.pid), folder, String(warnSeconds), String(endSeconds)], 'inherit');
+  const timer = setInterval(beat, beatMs).unref();
+  return () => {
+    clearInterval(timer);
+    watcher.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  };
+}
+
+function namesOf(names: readonly string[]): readonly string[] {
+  return names.slice(0, namesMax).map((name) => name.slice(0, nameMaxChars).toWellFormed());
+}

@@ -1,0 +1,71 @@
+import { deleteAgentGrants, getAgentGrants, listAgentGrants, putAgentGrants } from '../../domain/agents/grants.ts';
+import { type AgentGrants, memoryGrants } from '../../entities/agents/grant.ts';
+import { builder } from '../builder/builder.ts';
+import { wireEnumOf } from '../types/enums.ts';
+
+const MemoryGrantType = wireEnumOf(
+  'MemoryGrant',
+  'What an agent may do with the memories of a person who asks it.',
+  memoryGrants,
+  {
+    none: 'Nothing.',
+    read: 'Recall them.',
+    write: 'Recall, remember and forget.',
+  },
+);
+
+const AgentGrantsType = builder.objectRef<AgentGrants>('AgentGrants').implement({
+  description: 'What of the caller an agent may open when the caller asks it. Nobody else sees it.',
+  fields: (t) => ({
+    agentId: t.exposeID('agentId', { description: 'The agent.' }),
+    connections: t.idList({
+      description: 'The MCP connections of the caller that its standing tools may use.',
+      resolve: ({ connectionIds }) => [...connectionIds],
+    }),
+    memories: t.expose('memories', { type: MemoryGrantType, description: 'What it may do with the memories of the caller.' }),
+    agents: t.idList({
+      description: 'Agents that it may ask for the caller, beside those that its owner may use too.',
+      resolve: ({ agentIds }) => [...agentIds],
+    }),
+  }),
+});
+
+const AgentGrantsInput = builder.inputType('AgentGrantsInput', {
+  description: 'What the caller grants to an agent. It replaces what stood before: absent members grant nothing.',
+  fields: (t) => ({
+    connections: t.idList({ required: false, description: 'Ids of MCP connections of the caller; at most 100.' }),
+    memories: t.field({ type: MemoryGrantType, required: false, description: 'Default: none.' }),
+    agents: t.idList({ required: false, description: 'Ids of agents that the caller may use; at most 100.' }),
+  }),
+});
+
+const agentId = { description: 'The id of the agent that may open the things of the caller.' };
+
+builder.queryFields((t) => ({
+  agentGrants: t.field({
+    type: AgentGrantsType,
+    description: 'What the caller grants to an agent; nothing when there is no grant.',
+    args: { agentId: t.arg.id(agentId) },
+    resolve: (_root, args, { deps, caller }) => getAgentGrants(deps, caller, args.agentId),
+  }),
+  grants: t.field({
+    type: [AgentGrantsType],
+    description: 'The agents to which the caller grants something, with what it grants; at most 500.',
+    resolve: (_root, _args, { deps, caller }) => listAgentGrants(deps, caller),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  putAgentGrants: t.field({
+    type: AgentGrantsType,
+    description: 'Says what of the caller an agent may open when the caller asks it.',
+    args: { agentId: t.arg.id(agentId), input: t.arg({ type: AgentGrantsInput, description: 'What is granted.' }) },
+    resolve: (_root, { input, ...args }, { deps, caller }) => putAgentGrants(deps, caller, args.agentId, input),
+  }),
+  deleteAgentGrants: t.field({
+    type: AgentGrantsType,
+    description: 'Ends what the caller grants to an agent. Answers what it was.',
+    args: { agentId: t.arg.id(agentId) },
+    resolve: (_root, args, { deps, caller }) => deleteAgentGrants(deps, caller, args.agentId),
+  }),
+}));

@@ -1,0 +1,66 @@
+import type { AgentGrants, MemoryGrant } from '../../entities/agents/grant.ts';
+import type { Database } from '../database/database.ts';
+
+/** The person who grants, in one organization. Every statement has both. */
+export interface Granter {
+  readonly orgId: string;
+  readonly userId: string;
+}
+
+export interface GrantStore {
+  /** The grants of one person to some agents. An agent without any is missing. */
+  find(granter: Granter, agentIds: readonly string[]): Promise<readonly AgentGrants[]>;
+  /** All grants of one person, one entry an agent, by the id of the agent. Deleted agents are left out. */
+  list(granter: Granter): Promise<readonly AgentGrants[]>;
+  /** Replaces what a person grants to an agent. */
+  put(granter: Granter, grants: AgentGrants): Promise<void>;
+  /** Ends what a person grants to an agent. @returns false when there was nothing. */
+  delete(granter: Granter, agentId: string): Promise<boolean>;
+}
+
+interface GrantRow {
+  readonly agentId: string;
+  readonly connectionId: string | null;
+  readonly askedAgentId: string | null;
+  readonly memories: string | null;
+}
+
+const select = { agentId: true, connectionId: true, askedAgentId: true, memories: true } as const;
+
+export function createGrantStore(db: Database): GrantStore {
+  const { prisma } = db;
+  const orderBy = [{ agentId: 'asc' }, { createdAt: 'asc' }, { id: 'asc' }] as const;
+  return {
+    async find({ orgId, userId }, agentIds) {
+      const where = { orgId, userId, agentId: { in: [...agentIds] } };
+      return grantsOf(await prisma.agentGrant.findMany({ where, select, orderBy: [...orderBy] }));
+    },
+    async list({ orgId, userId }) {
+      const where = { orgId, userId, agent: { isDeleted: false } };
+      return grantsOf(await prisma.agentGrant.findMany({ where, select, orderBy: [...orderBy] }));
+    },
+    put: ({ orgId, userId }, { agentId, connectionIds, memories, agentIds }) =>
+      db.transaction(async (tx) => {
+        const granter = { orgId, userId, agentId };
+        await tx.prisma.agentGrant.deleteMany({ where: granter });
+        const data = [
+          ...connectionIds.map((connectionId) => ({ ...granter, connectionId })),
+          ...(memories === 'none' ? [] : [{ ...granter, memories }]),
+          ...agentIds.map((askedAgentId) => ({ ...granter, askedAgentId })),
+        ];
+        if (data.length > 0) await tx.prisma.agentGrant.createMany({ data });
+      }),
+    async delete({ orgId, userId }, agentId) {
+      return (await prisma.agentGrant.deleteMany({ where: { orgId, userId, agentId } })).count > 0;
+    },
+  };
+}
+
+function grantsOf(rows: readonly GrantRow[]): readonly AgentGrants[] {
+  return [...Map.groupBy(rows, ({ agentId }) => agentId)].map(([agentId, own]) => ({
+    agentId,
+    connectionIds: own.flatMap(({ connectionId }) => connectionId ?? []),
+    memories: (own.find(({ memories }) => memories !== null)?.memories ?? 'none') as MemoryGrant,
+    agentIds: own.flatMap(({ askedAgentId }) => askedAgentId ?? []),
+  }));
+}

@@ -1,0 +1,67 @@
+import { execFileSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { withService } from '../../support/service.ts';
+
+interface ToolReply {
+  readonly type: string;
+  readonly setting: string | null;
+}
+
+const { service } = await withService();
+const page = (path: string) => readFileSync(path, 'utf8');
+const named = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+
+describe('what the pages say that works', () => {
+  it('is what GET /api/v1/tools says, with the settings that switch it on', async () => {
+    const tools: readonly ToolReply[] = (await service.client().get('/api/v1/tools')).body.data;
+    // The caller runs functions itself, so the list of the service's tools has none.
+    const always = ['function', ...tools.filter(({ setting }) => setting === null).map(({ type }) => type)].toSorted();
+    const bySetting = tools.filter(({ setting }) => setting !== null);
+    const rows = page('docs/agents.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| tools of a request:'));
+    const [alwaysRow = '', settingRow = ''] = rows.map((row) => row.split('|')[1] ?? '');
+    expect(rows).toHaveLength(2);
+    expect(named(alwaysRow.replace(/\([^)]*\)/g, '')).toSorted()).toEqual(always);
+    expect(named(settingRow).toSorted()).toEqual(bySetting.map(({ type }) => type).toSorted());
+    for (const { setting } of bySetting) expect(rows[1]).toContain(`\`${setting}\``);
+    const readme = /^- \*\*Tools\*\*: ([^;]*);([^;]*);/m.exec(page('README.md'));
+    expect(named(readme?.[1] ?? '').toSorted()).toEqual(always);
+    for (const { type, setting } of bySetting) expect(readme?.[2]).toContain(`\`${type}\` with ${setting}`);
+  });
+});
+
+describe('file names in pages', () => {
+  const files = execFileSync('git', ['ls-files'], { encoding: 'utf8' }).split('\n');
+  const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...globSync(['docs/**/*.md', 'src/**/README.md'])];
+  /** Names that only look like a file of this repository: members, a package, and a file of graphql-js. */
+  const ofOthers: ReadonlySet<string> = new Set(['db.prisma', 'tx.prisma', 'sql.js', 'execution/execute.js']);
+
+  it.each(pages)('%s names only files that exist', (path) => {
+    const prose = page(path).replace(/```[\s\S]*?```/g, '');
+    const names = [...prose.matchAll(/`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|tsx|js|mjs|sql|prisma|sh))`/g)].map(([, name = '']) => name);
+    const missing = names.filter((name) => {
+      const bare = name.replace(/^(?:\.\.?\/)+/, '');
+      return !ofOthers.has(bare) && !files.some((file) => file === bare || file.endsWith(`/${bare}`));
+    });
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('the words of pages', () => {
+  it('call an agent an agent', () => {
+    const wrong = ['README.md', ...globSync('docs/*.md').filter((path) => path !== 'docs/operations.md')].flatMap((path) =>
+      page(path)
+        .replace(/```[\s\S]*?```|`[^`\n]*`|\]\([^)]*\)/g, '')
+        .split('\n')
+        .filter(
+          (line) =>
+            /\b(?:an?|the|each|this|your) (?:AI|bot|assistant)\b(?! SDK|,? message)/i.test(line) &&
+            !/from the assistant/.test(line),
+        )
+        .map((line) => `${path}: ${line.slice(0, 120)}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+});

@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { expect, it } from 'vitest';
+
+const program = (maxMs: number, workMs: number) => `
+  const { watchForStalls } = await import('./src/engine/processes/stall-watch.ts');
+  const logger = { error: (facts, text) => console.error(JSON.stringify({ ...facts, text })) };
+  const end = watchForStalls({ logger, maxMs: ${maxMs}, underWay: () => ['job knowledge.index-item "a"'] });
+  const used = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1_000; };
+  setTimeout(() => { const until = used() + ${workMs}; while (used() < until); }, 500);
+  setTimeout(() => { end(); process.exit(7); }, 2_000);
+`;
+
+async function run(maxMs: number, workMs: number): Promise<{ readonly ended: unknown; readonly errors: string }> {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program(maxMs, workMs)], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  return { ended: signal ?? code, errors };
+}
+
+it('a process whose event loop does not turn any more ends, and a line names what was under way', async () => {
+  const { ended, errors } = await run(4_000, 600_000);
+  expect(ended).toBe('SIGKILL');
+  expect(errors).toMatch(/"level":"error","msg":"the event loop is blocked".*"underWay":\["job knowledge.index-item/);
+  expect(errors).toMatch(/"level":"fatal","isEnded":true/);
+});
+
+it('a process that goes on after a long turn says what took it, and lives', async () => {
+  const { ended, errors } = await run(600_000, 2_500);
+  expect(ended).toBe(7);
+  expect(errors).toMatch(/knowledge.index-item.*the event loop was blocked/);
+});
+
+it('leaves no folder of a beat behind', async () => {
+  const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('parley-beat-'));
+  const before = folders();
+  await run(600_000, 0);
+  expect(folders().filter((name) => !before.includes(name))).toEqual([]);
+});

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { attackOn } from '../../support/patterns/pump.ts';
+import { type Pattern, patternsOf } from '../../support/patterns/sources.ts';
+
+const { literals, constructors } = patternsOf('src');
+
+/**
+ * Expressions that are made of text, each with one that is made so. Those of users run in RE2 (`tools/json-schema/linear-pattern.ts` only asks whether
+ * JavaScript reads them).
+ */
+const made: readonly (readonly [file: string, examples: readonly RegExp[]])[] = [
+  ['src/engine/knowledge/connectors/wiki/drive-files.ts', [/https?:\/\/(?:a\/[^/"'\s<>]{1,100}\/)?d\/([A-Za-z0-9_-]{10,100})/]],
+  [
+    'src/engine/knowledge/connectors/wiki/drive-files.ts',
+    [/(?:open|uc)\?(?:[^"'\s<>]{0,200}?(?:&amp;|&))?id=([A-Za-z0-9_-]{10,100})/],
+  ],
+  ['src/engine/models/offline/evidence.ts', [/\bname\s*(?:is|=|:|named|called)\s*["“']?([^"”',.?!;]+)/iu]],
+  ['src/engine/tools/json-schema/linear-pattern.ts', []],
+  ['src/entities/accounts/api-key.ts', [/^pk_[0-9A-Za-z]{46}$/]],
+  ['src/http/log/logging.ts', [/a secret\.txt/g]],
+  ['src/start/refusal.ts', [/\bPUBLIC_URL\b/]],
+  ['src/storage/blobs/s3/xml.ts', [/<Key(?:\s[^<>]*)?>([^<]*)<\/Key>/]],
+];
+
+describe('every regular expression of src', () => {
+  it('that stands in the code takes linear time for any text', () => {
+    expect(literals.length).toBeGreaterThan(500);
+    expect(found(literals)).toEqual([]);
+  });
+
+  it('that is made of text is listed here, with its form', () => {
+    expect(constructors).toEqual(made.map(([file]) => file));
+    const examples = made.flatMap(([at, forms]) => forms.map(({ source, flags }) => ({ at, source, flags })));
+    expect(found(examples)).toEqual([]);
+  });
+});
+
+it.each([
+  ['a comment before the first element', /^\s*(?:<!--[\s\S]*?-->\s*)*<html\b/i],
+  ['marks behind a word', /[.,;:!?)\]}*_]+$/],
+  ['closing marks before a space', /[.!?…]+["'”’»)\]]*(?=\s)/g],
+  ['the text of a link', /!?\[([^\]]*)\]\([^)]*\)/g],
+  ['spaces looked back on', /(?<=\b[Bb]earer +)[a-z0-9]{8,}/g],
+  ['two members of a line', /^[^#\n]*:[^#\n]*\*[^#\n]*$/gm],
+  ['a group in a group', /^(?:a+)+$/],
+  ['two ways for one character', /^(?:a|[a-z])*$/],
+  ['a comment without an end', /<!--[\s\S]*?-->/g],
+])('an expression that takes more is found: %s', (_name, { source, flags }) => {
+  expect(attackOn({ at: 'here', source, flags })).toBeDefined();
+});
+
+it.each([/<[^<>]*>/g, /^(?:[a-z]+-)*[a-z]+$/, /\s+/g, /(?<!\/)\/+$/])(
+  'an expression that does not is not: %s',
+  ({ source, flags }) => {
+    expect(attackOn({ at: 'here', source, flags })).toBeUndefined();
+  },
+);
+
+function found(patterns: readonly Pattern[]): readonly string[] {
+  return patterns.flatMap((pattern) => {
+    const attack = attackOn(pattern);
+    if (attack === undefined) return [];
+    const { prefix, unit, suffix } = attack;
+    return [
+      `${pattern.at} /${pattern.source}/${pattern.flags} on ${JSON.stringify(prefix)} + n × ${JSON.stringify(unit)} + ${JSON.stringify(suffix)}`,
+    ];
+  });
+}
