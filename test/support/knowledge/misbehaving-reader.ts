@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { DocumentBytes } from '../../../src/engine/knowledge/extract/document.ts';
 import { DocumentWriter } from '../../../src/engine/knowledge/extract/document-writer.ts';
@@ -43,7 +44,7 @@ async function attempt(what: string, { filename }: DocumentBytes): Promise<strin
     if (what === 'read') readFileSync(filename);
     else if (what === 'write') (await import('node:fs')).writeFileSync(filename, 'x');
     else if (what === 'spawn') (await import('node:child_process')).execFileSync('id');
-    else if (what === 'connect') (await import('node:net')).connect(1, '127.0.0.1');
+    else if (what === 'connect') await once((await import('node:net')).connect(1, '127.0.0.1'), 'connect');
     else if (what === 'fetch') await fetch('http://127.0.0.1:1/');
     else if (what === 'eval') new Function('return 1')();
     return 'it worked';

@@ -1,5 +1,4 @@
 import { Worker } from 'node:worker_threads';
-import { takeNetworkAway } from '../../../lib/no-network.ts';
 import { type Answer, blockKinds, type DocumentBytes, type ExtractedDocument } from './document.ts';
 import { ExtractError } from './error.ts';
 import type { ReaderMessage, ReadRequest } from './protocol.ts';
@@ -16,8 +15,7 @@ const listPiece = 100;
 
 /**
  * The main loop of the process that reads untrusted documents. It starts with an empty environment and Node's permission model: it
- * may read its own code, and may neither write files nor start processes. Its network modules are removed before any library is
- * loaded. Documents arrive on standard input, one at a time.
+ * may read its own code, and may neither write files, nor start processes, nor reach a network. Documents arrive on standard input, one at a time.
  */
 export async function serveReader(load: () => Promise<ReadDocument>): Promise<void> {
   await serve(async () => {
@@ -35,7 +33,6 @@ export async function serveQuestions(load: () => Promise<AnswerQuestion>): Promi
 }
 
 async function serve(load: () => Promise<AnswerRequest>): Promise<void> {
-  takeNetworkAway();
   const setBusy = startWatchdog();
   process.on('disconnect', () => process.exit(0));
   const answerRequest = await load();

@@ -1,9 +1,7 @@
 import { decodeFrame, encodeFrame } from '../../../../lib/frame.ts';
-import { takeNetworkAway } from '../../../../lib/no-network.ts';
 import type { WorkbookRequest } from '../request.ts';
 
 /** Reads one request and a workbook from standard input, and writes the answer and the new workbook to standard output. */
-takeNetworkAway();
 const input: Buffer[] = [];
 for await (const part of process.stdin) input.push(part as Buffer);
 const { header, body } = decodeFrame(Buffer.concat(input));
