@@ -25,7 +25,7 @@ import { fillVariables } from '../agents/parts/user-input.ts';
 import { withAgentTools } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
 import { type ContextPart, type GivenSource, readGiven, requireGivenCount } from '../chats/given-files.ts';
-import { routingFor, showsSteps } from '../chats/options.ts';
+import { routingFor, showsOutputs, showsSteps } from '../chats/options.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { findFiles } from '../files/files.ts';
@@ -304,6 +304,7 @@ function planOf(
     ...(warnings.length === 0 || !showsExtensions ? {} : { warnings }),
     generateCitations: isCiting(input, agent, showsExtensions),
     hidesSteps: !showsExtensions || !showsSteps(caller, agent, request.options),
+    hidesOutputs: !showsOutputs(caller, agent),
     charge: chargeTo(caller, { agentId: agent?.id ?? null, runId: null }),
     ...(flow === undefined || agent === undefined
       ? {}
