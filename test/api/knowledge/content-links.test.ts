@@ -42,14 +42,15 @@ function signed(members: object = {}): string {
 }
 
 describe('the address of a citation', () => {
-  it('opens without a key, as an attachment that no browser shows or runs', async () => {
-    const { status, headers, body } = await service.nobody.get(cited);
+  it('downloads without a key, as an attachment that no browser shows or runs', async () => {
+    const download = `${cited}&download=1`;
+    const { status, headers, body } = await service.nobody.get(download);
     expect([status, body]).toEqual([200, text]);
     expect(headers.get('content-disposition')).toMatch(/^attachment; filename="warranty\.html"/);
     expect(headers.get('content-type')).toBe('application/octet-stream');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('content-security-policy')).toMatch(/^sandbox/);
-    const head = await service.nobody.call('HEAD', cited);
+    const head = await service.nobody.call('HEAD', download);
     expect([head.status, head.headers.get('content-length')]).toEqual([200, String(text.length)]);
   });
 
