@@ -51,7 +51,7 @@ export function passagePage(passage: ShownPassage, addresses: { readonly origina
     ...(isCurrent
       ? []
       : ['<p class="note">The document was read again after it was cited, so the passage may stand elsewhere in it.</p>']),
-    `<p class="links">${linksOf(passage, addresses)}</p>`,
+    `<p class="links"><a href="#passage">Go to the passage</a> ${linksOf(passage, addresses)}</p>`,
     `<div class="text">${isCutBefore ? '… ' : ''}${escapeHtml(before)}<mark id="passage">${escapeHtml(text)}</mark>${escapeHtml(after)}${isCutAfter ? ' …' : ''}</div>`,
   ];
   return pageOf(name, main.join('\n'));
