@@ -24,6 +24,7 @@ export function createMcpKind({ servers }: { readonly servers: McpServers }): To
         servers,
         endpoint,
         run,
+        namedBy: 'request',
         allowed,
         serverDescription: options.server_description,
         ...(listed === undefined ? {} : { listed }),
