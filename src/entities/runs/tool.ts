@@ -1,6 +1,9 @@
 import type { WireObject } from './response.ts';
 
 /** The tools of the service, by the type that a request or an agent names. */
+/** Images that one call of `image_generation` makes. */
+export const imagesMax = 4;
+
 export const toolTypes = [
   'web_search',
   'file_search',
