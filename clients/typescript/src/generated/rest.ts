@@ -4497,6 +4497,8 @@ export interface components {
                     firstTokenMs: number | null;
                 };
             } | null;
+            /** @description What of the AI or the request has no effect, as the run found it; absent when everything has. */
+            warnings?: components["schemas"]["Warning"][];
         };
         /**
          * ChatRunCompletedEvent
@@ -4570,6 +4572,8 @@ export interface components {
                     firstTokenMs: number | null;
                 };
             } | null;
+            /** @description What of the AI or the request has no effect, as the run found it; absent when everything has. */
+            warnings?: components["schemas"]["Warning"][];
         };
         /**
          * ChatRunFailedEvent
@@ -4643,6 +4647,8 @@ export interface components {
                     firstTokenMs: number | null;
                 };
             } | null;
+            /** @description What of the AI or the request has no effect, as the run found it; absent when everything has. */
+            warnings?: components["schemas"]["Warning"][];
         };
         /**
          * ChatRunIncompleteEvent
@@ -4716,6 +4722,8 @@ export interface components {
                     firstTokenMs: number | null;
                 };
             } | null;
+            /** @description What of the AI or the request has no effect, as the run found it; absent when everything has. */
+            warnings?: components["schemas"]["Warning"][];
         };
         /**
          * ChatRunStartedEvent
@@ -5957,7 +5965,7 @@ export interface components {
         CreateFileUploadInput: {
             /**
              * Format: int32
-             * @description Its size: at most UPLOAD_MAX_BYTES of the service for assistants, else CHAT_FILE_MAX_BYTES.
+             * @description Its size.
              */
             bytes: number;
             /** @description When the file is deleted; default: it is kept. */
@@ -10123,7 +10131,7 @@ export interface components {
             baseUrl?: string | null;
             /**
              * Format: int32
-             * @description Its number, as the host tells it; above 0.
+             * @description Its number, as the host tells it: from 1 to 2000000000.
              */
             installationId: number;
         };
