@@ -228,10 +228,10 @@ function readRecord(
   const faults = new Faults();
   const filename = lastSegment(input.filename);
   faults.requireName('filename', filename, filenameLengthMax);
-  if (input.size < 1) faults.add('size', 'size must be at least 1 byte');
-  else if (input.size > settings.CHAT_FILE_MAX_BYTES) {
-    faults.add('size', `size must be at most ${settings.CHAT_FILE_MAX_BYTES} bytes`, 'REQUEST_TOO_LARGE');
-  }
+  const { CHAT_FILE_MAX_BYTES: bytesMax } = settings;
+  const bounds = `size must be from 1 to ${bytesMax} bytes`;
+  if (input.size < 1) faults.add('size', bounds);
+  else if (input.size > bytesMax) faults.add('size', bounds, 'REQUEST_TOO_LARGE');
   const mimeType = input.mimeType.toLowerCase().split(';')[0]?.trim() ?? '';
   if (!/^[a-z0-9!#$&^_.+-]{1,100}\/[a-z0-9!#$&^_.+-]{1,100}$/.test(mimeType)) {
     faults.add('mimeType', 'mimeType must be a media type like text/plain');

@@ -203,15 +203,15 @@ export async function createCompletion(
   const fold = new RunFold();
   let warnings: readonly Warning[] = [];
   for await (const batch of stream.batches()) {
-    warnings = warningsIn(batch) ?? warnings;
+    warnings = [...warnings, ...warningsIn(batch)];
     fold.add(batch);
   }
   return completionOf(fold.snapshot(), warnings);
 }
 
-/** The warnings of a run, where the batch has its first event. */
-export function warningsIn([first]: readonly RunEvent[]): readonly Warning[] | undefined {
-  return first?.type === 'response.created' ? first.run.warnings : undefined;
+/** The warnings in a batch: its run's first event has them, and its last. */
+export function warningsIn(events: readonly RunEvent[]): readonly Warning[] {
+  return events.flatMap((event) => ('run' in event ? (event.run.warnings ?? []) : []));
 }
 
 /** Converts a finished run into the common format. @throws DomainError when it failed or was cancelled. */

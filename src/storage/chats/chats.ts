@@ -45,6 +45,8 @@ export interface ChatStore {
    */
   history(chatId: string, limit: number, upToRunId?: string): Promise<readonly ChatMessage[]>;
   findMessage(chatId: string, messageId: string): Promise<ChatMessage | undefined>;
+  /** The newest run of a chat; undefined when it has none. */
+  findLastRunId(chatId: string): Promise<string | undefined>;
   messagesOfRuns(runIds: readonly string[]): Promise<readonly ChatMessage[]>;
   startTurn(turn: Turn): Promise<TurnResult>;
 }
@@ -74,6 +76,8 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
     messagesOf: (chatIds, limit) => listMessages(db, chatIds, limit),
     messagePage: (chatId, page) => pageOfMessages(db, chatId, page),
     history: (chatId, limit, upToRunId) => findHistory(db, chatId, limit, upToRunId),
+    findLastRunId: async (id) =>
+      (await db.prisma.chat.findUnique({ where: { id }, select: { lastRunId: true } }))?.lastRunId ?? undefined,
     async findMessage(chatId, id) {
       const found = await prisma.message.findFirst({ where: { id, chatId } });
       return found === null ? undefined : (found as unknown as ChatMessage);

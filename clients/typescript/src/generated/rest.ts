@@ -4501,6 +4501,8 @@ export interface components {
                     firstTokenMs: number | null;
                 };
             } | null;
+            /** @description What of the AI or the request has no effect, as the run found it; absent when everything has. */
+            warnings?: components["schemas"]["Warning"][];
         };
         /**
          * ChatRunCompletedEvent
@@ -4574,6 +4576,8 @@ export interface components {
                     firstTokenMs: number | null;
                 };
             } | null;
+            /** @description What of the AI or the request has no effect, as the run found it; absent when everything has. */
+            warnings?: components["schemas"]["Warning"][];
         };
         /**
          * ChatRunFailedEvent
@@ -4647,6 +4651,8 @@ export interface components {
                     firstTokenMs: number | null;
                 };
             } | null;
+            /** @description What of the AI or the request has no effect, as the run found it; absent when everything has. */
+            warnings?: components["schemas"]["Warning"][];
         };
         /**
          * ChatRunIncompleteEvent
@@ -4720,6 +4726,8 @@ export interface components {
                     firstTokenMs: number | null;
                 };
             } | null;
+            /** @description What of the AI or the request has no effect, as the run found it; absent when everything has. */
+            warnings?: components["schemas"]["Warning"][];
         };
         /**
          * ChatRunStartedEvent
@@ -5961,7 +5969,7 @@ export interface components {
         CreateFileUploadInput: {
             /**
              * Format: int32
-             * @description Its size: at most UPLOAD_MAX_BYTES of the service for assistants, else CHAT_FILE_MAX_BYTES.
+             * @description Its size.
              */
             bytes: number;
             /** @description When the file is deleted; default: it is kept. */
@@ -10127,7 +10135,7 @@ export interface components {
             baseUrl?: string | null;
             /**
              * Format: int32
-             * @description Its number, as the host tells it; above 0.
+             * @description Its number, as the host tells it: from 1 to 2000000000.
              */
             installationId: number;
         };
