@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { withService } from '../../support/service.ts';
@@ -29,23 +28,6 @@ describe('what the pages say that works', () => {
     const readme = /^- \*\*Tools\*\*: ([^;]*);([^;]*);/m.exec(page('README.md'));
     expect(named(readme?.[1] ?? '').toSorted()).toEqual(always);
     for (const { type, setting } of bySetting) expect(readme?.[2]).toContain(`\`${type}\` with ${setting}`);
-  });
-});
-
-describe('file names in pages', () => {
-  const files = execFileSync('git', ['ls-files'], { encoding: 'utf8' }).split('\n');
-  const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...globSync(['docs/**/*.md', 'src/**/README.md'])];
-  /** Names that only look like a file of this repository: members, a package, and a file of graphql-js. */
-  const ofOthers: ReadonlySet<string> = new Set(['db.prisma', 'tx.prisma', 'sql.js', 'execution/execute.js']);
-
-  it.each(pages)('%s names only files that exist', (path) => {
-    const prose = page(path).replace(/```[\s\S]*?```/g, '');
-    const names = [...prose.matchAll(/`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|tsx|js|mjs|sql|prisma|sh))`/g)].map(([, name = '']) => name);
-    const missing = names.filter((name) => {
-      const bare = name.replace(/^(?:\.\.?\/)+/, '');
-      return !ofOthers.has(bare) && !files.some((file) => file === bare || file.endsWith(`/${bare}`));
-    });
-    expect(missing).toEqual([]);
   });
 });
 
