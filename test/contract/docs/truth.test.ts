@@ -47,3 +47,10 @@ describe('the words of pages', () => {
     expect(wrong).toEqual([]);
   });
 });
+
+it('the changelog says nothing twice', () => {
+  const lines = page('CHANGELOG.md')
+    .split('\n')
+    .filter((line) => line.startsWith('- '));
+  expect(lines.filter((line, index) => lines.indexOf(line) !== index)).toEqual([]);
+});
