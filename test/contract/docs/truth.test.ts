@@ -29,6 +29,18 @@ describe('what the pages say that works', () => {
     expect(named(readme?.[1] ?? '').toSorted()).toEqual(always);
     for (const { type, setting } of bySetting) expect(readme?.[2]).toContain(`\`${type}\` with ${setting}`);
   });
+
+  it('is what responses accept as include', async () => {
+    const asked = { model: 'parley/offline', input: 'Hi', include: ['nothing'] };
+    const { body } = await service.client().post('/api/v2/responses', asked);
+    const row = /^\| `include` of responses \| ([^;]*);/m.exec(page('docs/agents.md'))?.[1] ?? '';
+    expect(named(row).toSorted()).toEqual(
+      body.error.message
+        .replace(/^.*must be one of /, '')
+        .split(', ')
+        .toSorted(),
+    );
+  });
 });
 
 describe('the words of pages', () => {
