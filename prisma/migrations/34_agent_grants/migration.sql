@@ -1,6 +1,6 @@
 -- CreateTable
 CREATE TABLE "agent_grants" (
-    "id" TEXT NOT NULL DEFAULT gen_random_uuid()::text,
+    "id" TEXT NOT NULL,
     "createdAt" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "agentId" TEXT NOT NULL,
     "orgId" TEXT NOT NULL,

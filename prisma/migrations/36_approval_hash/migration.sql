@@ -5,8 +5,8 @@ ALTER TABLE "agents" ADD COLUMN     "approvedHash" TEXT;
 -- sources. Secrets do not reach the model. What is new and reaches the model belongs here, with a trigger on its table.
 CREATE FUNCTION parley_agent_hash(agent agents) RETURNS text LANGUAGE sql STABLE AS $$
   SELECT encode(sha256(convert_to(jsonb_build_array(
-    agent."name", agent."description", agent."instructions", agent."introduction", agent."seed", agent."modelId", agent."options",
-    agent."enabledTools", agent."generateCitations",
+    agent."name", agent."description", agent."instructions", agent."introduction", agent."seed", agent."modelId", agent."options"::text,
+    agent."enabledTools"::text, agent."generateCitations",
     (SELECT jsonb_agg(jsonb_build_array(t."name", t."type", t."data"::text) ORDER BY t."name") FROM agent_tools t WHERE t."agentId" = agent."id"),
     (SELECT jsonb_agg(jsonb_build_array(s."name", s."description", s."content") ORDER BY s."name")
       FROM agent_skills s WHERE s."agentId" = agent."id" AND s."enabled"),
@@ -49,10 +49,11 @@ DECLARE
   agent text;
 BEGIN
   IF TG_TABLE_NAME = 'agent_flow_versions' THEN
-    SELECT f."agentId" INTO agent FROM agent_flows f
-      WHERE f."id" = CASE WHEN TG_OP = 'DELETE' THEN (to_jsonb(OLD) ->> 'flowId') ELSE (to_jsonb(NEW) ->> 'flowId') END;
+    SELECT f."agentId" INTO agent FROM agent_flows f WHERE f."id" = CASE WHEN TG_OP = 'DELETE' THEN OLD."flowId" ELSE NEW."flowId" END;
+  ELSIF TG_OP = 'DELETE' THEN
+    agent := OLD."agentId";
   ELSE
-    agent := CASE WHEN TG_OP = 'DELETE' THEN (to_jsonb(OLD) ->> 'agentId') ELSE (to_jsonb(NEW) ->> 'agentId') END;
+    agent := NEW."agentId";
   END IF;
   UPDATE "agents" SET "isApprovedByOrg" = true WHERE "id" = agent AND "isApprovedByOrg";
   RETURN NULL;

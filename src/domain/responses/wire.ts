@@ -42,7 +42,7 @@ export function responseObject(head: ResponseHead, run: RunSnapshot, options: Wi
     service_tier: run.serviceTier ?? 'default',
     output: shownItems(run.output, options).map((item) => itemOf(item, head.includes)),
     conversation: conversationId === null ? null : { id: conversationId },
-    usage: run.usage === null ? null : usageOf(run.usage),
+    usage: run.usage === null ? null : usageOf(run.usage, options),
     ...(options.hasExtensions && run.flowSteps !== undefined ? { flow_steps: run.flowSteps.map(flowStepOf) } : {}),
     ...(options.hasExtensions && head.warnings !== undefined ? { warnings: head.warnings } : {}),
     ...(options.hasExtensions ? { selection_metadata: run.selection === null ? null : selectionOf(run.selection) } : {}),
@@ -226,14 +226,14 @@ function errorKindOf(code: ErrorCode): Pick<PublicError, 'type' | 'status'> {
   return { status, type: status < 500 ? 'invalid_request' : 'server_error' };
 }
 
-export function usageOf(usage: Usage): WireObject {
+export function usageOf(usage: Usage, { hasExtensions }: WireOptions): WireObject {
   return {
     input_tokens: usage.inputTokens,
     input_tokens_details: { cached_tokens: usage.cachedTokens },
     output_tokens: usage.outputTokens,
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
     total_tokens: usage.inputTokens + usage.outputTokens,
-    ...(usage.isEstimated === true ? { estimated: true } : {}),
+    ...(hasExtensions && usage.isEstimated === true ? { estimated: true } : {}),
   };
 }
 
@@ -243,7 +243,7 @@ export function subagentOf(subagent: Subagent | EndedSubagent): WireObject {
   const shown = { id, name, agent_id: agentId, parent_id: parentId, task, status, depth };
   if (!('summary' in subagent)) return shown;
   const { summary, usage } = subagent;
-  return { ...shown, summary, usage: usage === null ? null : usageOf(usage) };
+  return { ...shown, summary, usage: usage === null ? null : usageOf(usage, { hasExtensions: true }) };
 }
 
 /** A finished step of a flow. */

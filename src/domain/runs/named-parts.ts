@@ -15,13 +15,18 @@ import { requireAskable } from './subagents.ts';
  * Cost: no promise unless a tool names a connection, an image, or an agent that is not cached; then a statement for each.
  */
 export function requireNamedParts(deps: Deps, caller: Caller, tools: unknown): undefined | Promise<undefined> {
-  const unknown = namedServers(tools).filter(({ name }) => deps.mcp.findOperators(name, caller) === undefined);
+  const unknown = namedServers(tools).filter(({ name }) => isConnection(deps, caller, name));
   const askable = requireAskable(deps, caller, tools);
   const images = requireOwnImages(deps, caller, tools);
   if (unknown.length === 0 && images === undefined) return askable;
   return Promise.all([askable, images, ...unknown.map((server) => requireConnection(deps, caller, server))]).then(
     () => undefined,
   );
+}
+
+/** A key that may not read connections is refused with the scope that it lacks, by requireReadableTools. */
+function isConnection({ mcp }: Deps, caller: Caller, name: string): boolean {
+  return caller.scopes.has('CONNECTIONS:READ') && mcp.findOperators(name, caller) === undefined;
 }
 
 interface NamedServer {

@@ -208,7 +208,11 @@ export const CompactionType = builder.objectRef<Compaction>('Compaction').implem
       description: 'The messages of the user, and one item that summarizes the rest.',
       resolve: ({ output }) => [...output],
     }),
-    usage: t.field({ type: UsageType, description: 'The tokens used.', resolve: ({ usage }) => usageOf(usage) }),
+    usage: t.field({
+      type: UsageType,
+      description: 'The tokens used.',
+      resolve: ({ usage }) => usageOf(usage, { hasExtensions: true }),
+    }),
   }),
 });
 

@@ -206,7 +206,7 @@ export class ResponseProjection {
         return this.#event(event.type, { ...place, subagent: subagentOf(event.subagent) });
       case 'response.subagent.progress': {
         const { subagentId, message, progress, usage } = event;
-        const shownUsage = usage === null ? null : usageOf(usage);
+        const shownUsage = usage === null ? null : usageOf(usage, { hasExtensions: true });
         return this.#event(event.type, { ...place, subagent_id: subagentId, message, progress, usage: shownUsage });
       }
       default:

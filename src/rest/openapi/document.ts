@@ -83,6 +83,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Usage: 'Tokens that were used, by agent and by day.',
   Administration: 'Tenants, organizations, users, memberships, and the log of who changed what.',
   Connections: 'Accounts of the caller at other services, and MCP servers.',
+  Grants: 'What agents may open of the caller: connections, memories and other agents.',
   Memories: 'What agents remember about the caller.',
   Conversations: 'Chats in the common format: items, and texts that the caller keeps with them.',
   Embeddings: 'Vectors in the common format.',

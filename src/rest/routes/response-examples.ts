@@ -56,7 +56,7 @@ const cut = {
   ...response,
   completed_at: null,
   background: true,
-  usage: usageOf(4, 2),
+  usage: { ...usageOf(4, 2), estimated: true },
   output: [{ ...message, status: 'incomplete', content: [{ ...message.content[0], text: 'It is' }] }],
 };
 function usageOf(read: number, written: number) {
@@ -113,7 +113,7 @@ export const responseExamples = {
   cancel: { reply: { ...cut, status: 'cancelled' } },
   resume: {
     body: { input: 'Go on.' },
-    reply: { ...response, background: true, output: [...cut.output, message], usage: usageOf(14, 3) },
+    reply: { ...response, background: true, output: [...cut.output, message], usage: { ...usageOf(14, 3), estimated: true } },
     event: delta,
   },
   inputItems: {

@@ -101,13 +101,14 @@ const rows: readonly DeclaredRoute[] = [
         id object created_at: createdAt output
         usage {
           input_tokens: inputTokens input_tokens_details: inputTokensDetails output_tokens: outputTokens
-          output_tokens_details: outputTokensDetails total_tokens: totalTokens
+          output_tokens_details: outputTokensDetails total_tokens: totalTokens estimated: isEstimated
         }
       }
     }`,
     body: 'input',
     bodyCase: 'snake',
     camelMembers: ['includeXSearch'],
+    omitNull: ['estimated'],
     example: { model: 'parley/offline', input: [{ role: 'user', content: 'My name is Ada and I like tea.' }] },
   },
   {

@@ -1,4 +1,4 @@
-// Raw SQL, as in installation.ts: the start runs it.
+// Raw SQL: the start runs it, before Prisma is loaded.
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

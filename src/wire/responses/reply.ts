@@ -67,6 +67,7 @@ describeMembers('ResponseUsage', {
   outputTokensDetails: component('OutputTokensDetails', 'Of the tokens written.', {
     reasoning_tokens: integer('Tokens spent on thinking.'),
   }),
+  isEstimated: described({ ...isExtension, ...behaves('estimated-usage') }),
 });
 describeMembers('ResponseItemList', { data: z.array(inputItem) });
 describeMembers('Compaction', { output: z.array(z.xor([inputMessage, compactionItem])) });

@@ -87,7 +87,9 @@ const ofResponses = ['id', 'serverDescription', 'partialImages', 'modelConfigura
 /** Of the common format, and refused because they would have no effect here: test/contract/tool-members.test.ts. */
 const withoutEffect = ['fileId', 'fileIds'];
 /** Refused, see enabled-tools.test.ts. */
-const notKept = new Set([...secretMembers, ...ofResponses, ...withoutEffect, 'function', 'type']);
+/** A file of the caller: agents refuse it. */
+const ofRequests = ['inputImage'];
+const notKept = new Set([...secretMembers, ...ofResponses, ...withoutEffect, ...ofRequests, 'function', 'type']);
 
 const input = schema.getType('CompletionToolInput') as GraphQLInputObjectType;
 const shown = schema.getType('EnabledTool') as GraphQLObjectType;

@@ -40,7 +40,9 @@ const weather = () => ({
 });
 
 async function agentWith(data: object = weather(), owner: Person = ann, by = make) {
-  const agent = await by.agent({ owner, visibility: 'ORGANIZATION', instructions: 'Be brief.' });
+  const agent = await by.agent({
+    ...{ owner, visibility: 'ORGANIZATION', instructions: 'Be brief.', intermediateStepsVisible: true },
+  });
   const tool = await owner.post(`/api/v1/ais/${agent.id}/tools`, { name: 'get_weather', type: 'API_FUNCTION', data });
   expect(tool.status).toBe(200);
   return agent;

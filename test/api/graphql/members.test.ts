@@ -107,7 +107,8 @@ it('has values to compare: nothing but what stands here is empty', async () => {
   const empty = (thing: Readonly<Record<string, unknown>> = {}) =>
     Object.keys(thing).filter((name) => [null, '', false, 0].includes(thing[name] as never));
   const [agent] = agentsOf(data);
-  expect(empty(agent)).toEqual(['isDeleted', 'isPremiumModel']);
+  // Warnings are of the change that answers with the agent.
+  expect(empty(agent)).toEqual(['isDeleted', 'isPremiumModel', 'warnings']);
   const [source] = (agent?.dataSources ?? []) as Things;
   // The first two are of a run that is going on; meanwhile a source has no error. Without EMBEDDING_MODEL there are no vectors.
   expect(empty(source)).toEqual(['currentItem', 'listedCount', 'vectors']);

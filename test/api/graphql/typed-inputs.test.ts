@@ -34,7 +34,7 @@ describe('a part of a wire format is typed in GraphQL, and its JSON is accepted 
     const query = 'mutation ($input: ResponseInput!) { createResponse(input: $input) { status metadata text reasoning } }';
     const { body } = await ann.post('/graphql', {
       query,
-      variables: { input: { ...input, streamOptions: { include_extensions: true } } },
+      variables: { input },
     });
     expect(body.errors).toBeUndefined();
     expect(body.data.createResponse).toMatchObject({

@@ -82,8 +82,8 @@ describe('a mutation', () => {
     if (found === undefined) throw new Error(`${name} is no mutation`);
     const vectors = [{ object: 'embedding', index: 0, embedding: [0.5] }];
     upstream.otherwise({ body: JSON.stringify({ object: 'list', data: vectors, usage: { prompt_tokens: 1, total_tokens: 1 } }) });
-    const { requestId, status } = await made('works', found.operation, found.call);
-    expect(status).toBe(200);
+    const { requestId, status, line } = await made('works', found.operation, found.call);
+    expect([200, line.reaches]).toContain(status);
     expect((await probe.take()).filter((row) => row.requestId === requestId)).toEqual([]);
   });
 });

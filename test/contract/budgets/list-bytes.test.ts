@@ -60,6 +60,8 @@ const ends: Readonly<Record<string, End>> = {
   'Query.vectorStoreSearch': short(100_000, 'at most 50 passages of 480 tokens, each with 16 attributes of 512 characters'),
   'Query.dataSourceRuns': short(3_000, 'counts and times; a message of 1,000 characters, the name of a document of 500'),
   'DataSource.warnings': short(500, 'at most one, in words of our own'),
+  'Agent.warnings': short(500, 'at most one, in words of our own'),
+  'Query.grants': short(6_000, 'ids: at most 100 connections and 100 agents for each of 500 agents'),
   'Run.citations': short(0, 'of one run: bounded by ANSWER_MAX_CHARS'),
   'Run.messages': short(0, 'of one run: bounded by ANSWER_MAX_CHARS'),
   'Run.toolCalls': short(0, 'of one run: bounded by ANSWER_MAX_CHARS'),

@@ -81,6 +81,8 @@ export const usage = z
     output_tokens: count,
     output_tokens_details: z.strictObject({ reasoning_tokens: count }),
     total_tokens: count,
+    // An extension: `estimated-usage`.
+    estimated: z.literal(true).optional(),
   })
   .refine((all) => all.total_tokens === all.input_tokens + all.output_tokens, 'total_tokens is the sum');
 const selection = z.strictObject({

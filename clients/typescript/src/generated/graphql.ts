@@ -283,6 +283,8 @@ export type CompletionToolInput = {
   includeXSearch?: boolean | null | undefined;
   /** image_generation: how close results stay to images that were given: high or low. */
   inputFidelity?: string | null | undefined;
+  /** image_generation: the id of a file of the caller: every call changes this image. */
+  inputImage?: string | null | undefined;
   /** image_generation: where an image is changed. */
   inputImageMask?: ToolImageInput | null | undefined;
   /** file_search: most passages of one search. */
@@ -335,7 +337,7 @@ export type CompletionToolInput = {
 
 /** A new agent. */
 export type CreateAgentInput = {
-  /** Whether its editors may read the chats held with it. */
+  /** Whether its editors may read chats of its organization: those that begin while this is on. */
   chatLogsVisible?: boolean | null | undefined;
   /** What it is for; at most 10,000 characters. */
   description: string;

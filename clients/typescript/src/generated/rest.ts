@@ -83,7 +83,7 @@ export interface paths {
         put?: never;
         /**
          * Approve AI
-         * @description For administrators of its organization. The approval ends when anybody else changes its texts, model or options.
+         * @description For administrators of its organization. The approval ends when anything changes that reaches the model, whoever changes it: texts, model, options, tools, skills, flows, user inputs, sources.
          */
         post: operations["approveAgent"];
         delete?: never;
@@ -732,6 +732,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/chats/{chatId}/runs/{runId}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask a failed run of a chat again
+         * @description Begins a run that is asked the same, with the same model, tools and instructions, and answers it at once: follow it by its events. What the failed run said and did stays in the chat, and the model reads it. 409 when the run did not fail or the chat went on. A request with secrets needs them again.
+         */
+        post: operations["retryRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/chats/{chatId}/files": {
         parameters: {
             query?: never;
@@ -805,7 +825,7 @@ export interface paths {
         };
         /**
          * Download a file of a chat
-         * @description The bytes as they came, as an attachment that no browser shows or runs. Answers link here to files that tools made: `link` is what the service signed, and works for an hour without a key. Files of runs that store nothing have the same links at `/api/v1/run-files`.
+         * @description The bytes as they came, as an attachment that no browser shows or runs; an image that a tool made (PNG, JPEG, GIF, WebP) has its type and may be shown. Answers link here to files that tools made: `link` is what the service signed, and works for an hour without a key. Files of runs that store nothing have the same links at `/api/v1/run-files`.
          */
         get: operations["getChatFileContent"];
         put?: never;
@@ -2649,6 +2669,54 @@ export interface paths {
         patch: operations["updateConnection"];
         trace?: never;
     };
+    "/api/v1/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List grants
+         * @description The AIs that may open something of the caller, with what they may open; at most 500.
+         */
+        get: operations["listGrants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/ais/{aiId}/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the grants of an AI
+         * @description What of the caller the AI may open when the caller asks it.
+         */
+        get: operations["getAgentGrants"];
+        /**
+         * Grant to an AI
+         * @description Says what of the caller the AI may open when the caller asks it: MCP connections, the memories, and AIs. It replaces what stood before.
+         */
+        put: operations["putAgentGrants"];
+        post?: never;
+        /**
+         * End the grants of an AI
+         * @description Answers what was granted.
+         */
+        delete: operations["deleteAgentGrants"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/memories": {
         parameters: {
             query?: never;
@@ -2903,7 +2971,7 @@ export interface components {
             listInPublicCatalog: boolean;
             /** @description Whether the tenant's catalog lists it. */
             listInTenantCatalog: boolean;
-            /** @description Whether its editors may read the chats held with it. */
+            /** @description Whether its editors may read the chats of its organization that begin while this is on. */
             chatLogsVisible: boolean;
             /** @description Whether answers cite passages. */
             generateCitations: boolean;
@@ -3087,7 +3155,7 @@ export interface components {
             enabled: boolean;
             /** @description By number; at most 100. Null for callers who may use the agent but not edit it. */
             versions: components["schemas"]["AgentFlowVersion"][] | null;
-            /** @description What of it has no effect here; empty when everything has. */
+            /** @description What of it has no effect here, and, after a change, that the approval of its agent ended; empty when there is nothing to say. */
             warnings: components["schemas"]["Warning"][];
         };
         /** @description One version of a flow. */
@@ -3103,6 +3171,26 @@ export interface components {
             description: string;
             /** @description `{steps: [{id, type, …}]}` in order; types: retrieve, prompt, tool, model, branch. Branches lead to later steps only. */
             data: unknown;
+        };
+        /** @description What of the caller an agent may open when the caller asks it. Nobody else sees it. */
+        AgentGrants: {
+            /** @description The agent. */
+            agentId: string;
+            /** @description The MCP connections of the caller that its standing tools may use. */
+            connections: string[];
+            /** @description What it may do with the memories of the caller. */
+            memories: components["schemas"]["MemoryGrant"];
+            /** @description Agents that it may ask for the caller, beside those that its owner may use too. */
+            agents: string[];
+        };
+        /** @description What the caller grants to an agent. It replaces what stood before: absent members grant nothing. */
+        AgentGrantsInput: {
+            /** @description Ids of agents that the caller may use; at most 100. */
+            agents?: string[] | null;
+            /** @description Ids of MCP connections of the caller; at most 100. */
+            connections?: string[] | null;
+            /** @description Default: none. */
+            memories?: components["schemas"]["MemoryGrant"] | null;
         };
         /**
          * @description Which agents a list shows.
@@ -3274,7 +3362,7 @@ export interface components {
             content: string | null;
             /** @description Whether the agent has it now. */
             enabled: boolean;
-            /** @description What of it has no effect here; empty when everything has. */
+            /** @description What of it has no effect here, and, after a change, that the approval of its agent ended; empty when there is nothing to say. */
             warnings: components["schemas"]["Warning"][];
         };
         /** @description Something an agent can call. */
@@ -3299,7 +3387,7 @@ export interface components {
             type: components["schemas"]["AgentToolType"];
             /** @description How it works. Secrets are references: `{{secret:KEY}}`. Null for callers who may use the agent but not edit it. */
             data: unknown;
-            /** @description What of it has no effect here; empty when everything has. */
+            /** @description What of it has no effect here, and, after a change, that the approval of its agent ended; empty when there is nothing to say. */
             warnings: components["schemas"]["Warning"][];
         };
         /**
@@ -3351,6 +3439,8 @@ export interface components {
              * @description Its position: lower numbers are asked first.
              */
             orderIndex: number;
+            /** @description After a change, that the approval of its agent ended; empty when there is nothing to say. */
+            warnings: components["schemas"]["Warning"][];
         };
         /**
          * @description Who may use an agent.
@@ -3508,6 +3598,8 @@ export interface components {
             aiId: string;
             /** @description The id of the source. */
             dataSourceId: string;
+            /** @description That the approval of the agent ended with it; null when there is nothing to say. */
+            warnings?: components["schemas"]["Warning"][];
         };
         /** @description A file to attach. */
         AttachVectorStoreFileInput: {
@@ -3628,6 +3720,8 @@ export interface components {
              * @description How many were detached only, because other agents use them.
              */
             detachedCount: number;
+            /** @description That the approval of the agent ended with it; null when there is nothing to say. */
+            warnings?: components["schemas"]["Warning"][];
         };
         /** @description The agent itself, without what belongs to one organization. */
         BundledAgent: {
@@ -3976,6 +4070,8 @@ export interface components {
             messages: components["schemas"]["Message"][];
             /** @description A text of its agent that the first message begins from, for the box of a front end; empty when there is none. Models do not get it. */
             seed: string;
+            /** @description Whether editors of its agent may read it while the agent has `chatLogsVisible`: decided when the chat was made, and only within the organization of the agent. */
+            isVisibleToEditors: boolean;
             /** @description The run that answers now; null when none does. */
             activeRunId: string | null;
         };
@@ -4942,7 +5038,7 @@ export interface components {
             /** @description The messages of the user, and one item that summarizes the rest. */
             output: (components["schemas"]["InputMessage"] | components["schemas"]["CompactionItem"])[];
             /** @description The tokens used. */
-            usage: components["schemas"]["ResponseUsage2"];
+            usage: components["schemas"]["ResponseUsage"];
         };
         /**
          * CompactionItem
@@ -5490,6 +5586,8 @@ export interface components {
             includeXSearch?: boolean | null;
             /** @description image_generation: how close results stay to images that were given: high or low. */
             inputFidelity?: string | null;
+            /** @description image_generation: the id of a file of the caller: every call changes this image. */
+            inputImage?: string | null;
             /** @description image_generation: where an image is changed. */
             inputImageMask?: components["schemas"]["ToolImageInput"] | null;
             /**
@@ -5585,6 +5683,8 @@ export interface components {
             includeXSearch?: boolean | null;
             /** @description image_generation: how close results stay to images that were given: high or low. */
             input_fidelity?: string | null;
+            /** @description image_generation: the id of a file of the caller: every call changes this image. */
+            input_image?: string | null;
             /** @description image_generation: where an image is changed. */
             input_image_mask?: components["schemas"]["ToolImageInputSnake"] | null;
             /**
@@ -5761,7 +5861,7 @@ export interface components {
         };
         /** @description A new agent. */
         CreateAgentInput: {
-            /** @description Whether its editors may read the chats held with it. */
+            /** @description Whether its editors may read chats of its organization: those that begin while this is on. */
             chatLogsVisible?: boolean | null;
             /** @description What it is for; at most 10,000 characters. */
             description: string;
@@ -6090,6 +6190,8 @@ export interface components {
             ai: components["schemas"]["ChatAgent"];
             /** @description A text of its agent that the first message begins from, for the box of a front end; empty when there is none. Models do not get it. */
             seed: string;
+            /** @description Whether editors of its agent may read it while the agent has `chatLogsVisible`: decided when the chat was made, and only within the organization of the agent. */
+            isVisibleToEditors: boolean;
         };
         /** @description A connected body of knowledge. Any number of agents of its organization may have it attached. */
         DataSource: {
@@ -6134,7 +6236,7 @@ export interface components {
             cite: boolean;
             /** @description Whether everyone in its organization sees it and may attach it. */
             orgVisible: boolean;
-            /** @description Why this instance cannot read it, such as a setting that is missing; empty when it can. */
+            /** @description Why this instance cannot read it, such as a setting that is missing, and, after a change, that the approval of its agent ended; empty when there is nothing to say. */
             warnings: components["schemas"]["Warning"][];
             /** @description Its vectors; null where this service makes none. */
             vectors: components["schemas"]["SourceVectors"] | null;
@@ -6182,7 +6284,7 @@ export interface components {
             cite: boolean;
             /** @description Whether everyone in its organization sees it and may attach it. */
             orgVisible: boolean;
-            /** @description Why this instance cannot read it, such as a setting that is missing; empty when it can. */
+            /** @description Why this instance cannot read it, such as a setting that is missing, and, after a change, that the approval of its agent ended; empty when there is nothing to say. */
             warnings: components["schemas"]["Warning"][];
             /** @description Its vectors; null where this service makes none. */
             vectors: components["schemas"]["SourceVectors"] | null;
@@ -6208,9 +6310,9 @@ export interface components {
             type: "deep_research";
             /** @description What it may spend. */
             budget?: {
-                /** @description Most subagents. */
+                /** @description Most subagents: 1 to `SUBAGENTS_MAX`. */
                 subagents?: number | null;
-                /** @description Most tokens of all subagents together. */
+                /** @description Most tokens of all subagents together: 1,000 to `SUBAGENT_TOKENS_MAX`. */
                 tokens?: number | null;
             } | null;
             /** @description Whether each call waits for approval. Default: `false`. */
@@ -6386,6 +6488,8 @@ export interface components {
             moderation: string | null;
             /** @description image_generation: how close results stay to images that were given: high or low. */
             inputFidelity: string | null;
+            /** @description image_generation: the file that every call changes. */
+            inputImage: string | null;
             /** @description image_generation: where an image is changed. */
             inputImageMask: components["schemas"]["ToolImage"] | null;
             /** @description mcp_server: the name or the id of the integration. */
@@ -6962,6 +7066,8 @@ export interface components {
             partial_images?: number | null;
             /** @description How many are made. */
             n?: number | null;
+            /** @description The id of a file of the caller: every call changes this image. */
+            input_image?: string | null;
             /** @description Where an image is changed. */
             input_image_mask?: {
                 [key: string]: unknown;
@@ -7000,12 +7106,12 @@ export interface components {
         IndexingStatistics: {
             /**
              * Format: int32
-             * @description Indexed, or skipped with a reason.
+             * @description Indexed, skipped with a reason, or answering with what they held before a refresh that failed.
              */
             doneCount: number;
             /**
              * Format: int32
-             * @description Failed with a reason, or cancelled.
+             * @description Failed with a reason, or cancelled, with nothing to answer.
              */
             failedCount: number;
             /**
@@ -7761,6 +7867,11 @@ export interface components {
             text: string;
         };
         /**
+         * @description What an agent may do with the memories of a person who asks it.
+         * @enum {string}
+         */
+        MemoryGrant: "none" | "read" | "write";
+        /**
          * @description With which agents a memory is remembered.
          * @enum {string}
          */
@@ -7815,6 +7926,8 @@ export interface components {
             runId: string | null;
             /** @description False when the run was cut while it was being said. */
             isComplete: boolean;
+            /** @description On a message of the user: why the run that answers it failed. `retryRun` asks it again while it is the last one. */
+            error?: components["schemas"]["RunError"];
             /** @description The cited passages, in the order of its text. */
             citations: components["schemas"]["Citation"][];
         };
@@ -9515,28 +9628,6 @@ export interface components {
             /** @description True where the service estimated some of them, because a model was cut off or its provider counted nothing; null where all are counted. */
             estimated?: boolean;
         };
-        /** @description Tokens, as the models counted them. */
-        ResponseUsage2: {
-            /**
-             * Format: int32
-             * @description Input tokens.
-             */
-            input_tokens: number;
-            /** @description `cached_tokens`: input tokens that the provider read from its cache. */
-            input_tokens_details: components["schemas"]["InputTokensDetails"];
-            /**
-             * Format: int32
-             * @description Output tokens.
-             */
-            output_tokens: number;
-            /** @description `reasoning_tokens`: output tokens spent on thinking. */
-            output_tokens_details: components["schemas"]["OutputTokensDetails"];
-            /**
-             * Format: int32
-             * @description Input and output tokens together.
-             */
-            total_tokens: number;
-        };
         /**
          * ResponseWebSearchCallCompletedEvent
          * @description It is over; the status of the item says how it went.
@@ -9609,6 +9700,11 @@ export interface components {
             isReranked: boolean;
             /** @description Why nothing was reranked although RERANK_URL is set; null otherwise. */
             rerankReason: string | null;
+        };
+        /** @description What a run that is asked again needs and the service has not kept. */
+        RetryRunInput: {
+            /** @description Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model. */
+            secrets?: components["schemas"]["UserSecrets"] | null;
         };
         /** @description One answer of an agent in a chat: from the message that asks for it to its end. */
         Run: {
@@ -10490,7 +10586,7 @@ export interface components {
         };
         /** @description Changes of an agent: absent members are kept, null clears what can be empty. */
         UpdateAgentInput: {
-            /** @description Whether its editors may read the chats held with it. */
+            /** @description Whether its editors may read chats of its organization: those that begin while this is on. */
             chatLogsVisible?: boolean | null;
             /** @description What it is for; at most 10,000 characters. */
             description?: string | null;
@@ -10707,6 +10803,97 @@ export interface components {
             } | null;
             /** @description At most 200 characters; null keeps it. */
             name?: string | null;
+        };
+        /** @description A configured assistant: instructions, a model, and who may use it. REST calls it an AI. */
+        UpdatedAgent: {
+            /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updatedAt: string;
+            /** @description Shown to users; never blank. */
+            name: string;
+            /** @description What it is for. */
+            description: string;
+            /** @description What the model is told first. Null for callers who may use the agent but not edit it. */
+            instructions: string | null;
+            /** @description How it greets at the start of a chat. */
+            introduction: string | null;
+            /** @description Text that new chats begin from; empty when there is none. */
+            seed: string;
+            /** @description Its picture: an address, or a data URL. */
+            src: string;
+            /** @description The organization it belongs to. */
+            orgId: string;
+            /** @description The name of that organization. */
+            orgName: string;
+            /** @description Its owner. */
+            userId: string;
+            /** @description The name of its owner. */
+            userName: string;
+            /** @description Its first category of the organization's own; empty when there is none. */
+            categoryId: string;
+            /** @description How it is presented; empty members until a profile is made. */
+            profile: components["schemas"]["AgentProfile"];
+            /** @description Who may use it. */
+            visibility: components["schemas"]["AgentVisibility"];
+            /** @description Whether the organization's catalog lists it. */
+            listInOrgCatalog: boolean;
+            /** @description Whether the public catalog lists it. */
+            listInPublicCatalog: boolean;
+            /** @description Whether the tenant's catalog lists it. */
+            listInTenantCatalog: boolean;
+            /** @description Whether its editors may read the chats of its organization that begin while this is on. */
+            chatLogsVisible: boolean;
+            /** @description Whether answers cite passages. */
+            generateCitations: boolean;
+            /** @description Whether users see the steps between question and answer: searches, steps of flows, and what tools return. */
+            intermediateStepsVisible: boolean;
+            /** @description The model that answers; the default model while none is chosen. */
+            modelId: string;
+            /** @description The tools of the service that all its runs may use; only their types for callers who may not edit it. */
+            enabledTools: components["schemas"]["EnabledTool"][];
+            /** @description How the model samples. */
+            options: components["schemas"]["AgentOptions"];
+            /** @description Groups it is shared with where the visibility is GROUP, as far as the caller sees them. */
+            groups: string[];
+            /** @description Users who may edit it besides the owner. Empty for callers of other organizations who may not edit it. */
+            editors: components["schemas"]["AgentEditor"][];
+            /** @description Where the public catalog lists it. */
+            publicCategories: components["schemas"]["PublicCategory"][];
+            /** @description Where the organization's catalog lists it. */
+            orgCategoryIds: string[];
+            /**
+             * Format: int32
+             * @description Messages in all its chats, of users and of the agent.
+             */
+            messageCount: number;
+            /**
+             * Format: int32
+             * @description How many ratings it has.
+             */
+            ratingCount: number;
+            /** @description The mean of its ratings; 0 while there is none. */
+            rating: number;
+            /** @description Whether anybody besides its owner may use it. */
+            isShared: boolean;
+            /** @description Whether the caller has chats with it. */
+            hasUserChats: boolean;
+            /** @description Whether an administrator approved it. */
+            isApprovedByOrg: boolean;
+            /** @description Whether its model is marked as premium. */
+            isPremiumModel: boolean;
+            /** @description True only in the reply of its deletion. */
+            isDeleted: boolean;
+            /** @description After a change, that the approval ended with it; null when there is nothing to say. */
+            warnings?: components["schemas"]["Warning"][];
         };
         /** @description A link that one file may be sent to, once, with PUT and without a key. */
         UploadToken: {
@@ -12017,7 +12204,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Agent"];
+                    "application/json": components["schemas"]["UpdatedAgent"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -14413,6 +14600,57 @@ export interface operations {
             "5XX": components["responses"]["Error5XX"];
         };
     };
+    retryRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                chatId: string;
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "secrets": {}
+                 *     }
+                 */
+                "application/json": components["schemas"]["RetryRunInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
     listChatFiles: {
         parameters: {
             query?: {
@@ -15523,7 +15761,8 @@ export interface operations {
                      *         "output_tokens_details": {
                      *           "reasoning_tokens": 0
                      *         },
-                     *         "total_tokens": 6
+                     *         "total_tokens": 6,
+                     *         "estimated": true
                      *       },
                      *       "selection_metadata": {
                      *         "provider": "parley",
@@ -15648,7 +15887,8 @@ export interface operations {
                      *         "output_tokens_details": {
                      *           "reasoning_tokens": 0
                      *         },
-                     *         "total_tokens": 6
+                     *         "total_tokens": 6,
+                     *         "estimated": true
                      *       },
                      *       "selection_metadata": {
                      *         "provider": "parley",
@@ -15789,7 +16029,8 @@ export interface operations {
                      *         "output_tokens_details": {
                      *           "reasoning_tokens": 0
                      *         },
-                     *         "total_tokens": 17
+                     *         "total_tokens": 17,
+                     *         "estimated": true
                      *       },
                      *       "selection_metadata": {
                      *         "provider": "parley",
@@ -20483,6 +20724,164 @@ export interface operations {
             409: components["responses"]["Error409"];
             429: components["responses"]["Error429"];
             "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listGrants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AgentGrants"][];
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getAgentGrants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                aiId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentGrants"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    putAgentGrants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                aiId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "connections": [],
+                 *       "memories": "write",
+                 *       "agents": []
+                 *     }
+                 */
+                "application/json": components["schemas"]["AgentGrantsInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentGrants"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    deleteAgentGrants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                aiId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentGrants"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
             "5XX": components["responses"]["Error5XX"];
         };
     };

@@ -115,6 +115,7 @@ export const agentRoutes: readonly DeclaredRoute[] = [
     tag: 'Agents',
     spec: 'Update AI fields',
     document: `mutation ($aiId: ID!, $input: UpdateAgentInput!) { updateAgent(id: $aiId, input: $input) { ${agentFields} warnings { code message param } } }`,
+    schemas: { Agent: 'UpdatedAgent' },
     omitNull: ['warnings'],
     body: 'input',
     checkBody: checkAgentInput,

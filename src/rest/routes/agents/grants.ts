@@ -15,7 +15,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag'>[] = [
     wrap: 'data',
   },
   {
-    operationId: 'getAiGrants',
+    operationId: 'getAgentGrants',
     method: 'get',
     path,
     summary: 'Get the grants of an AI',
@@ -23,7 +23,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag'>[] = [
     document: `query ($aiId: ID!) { agentGrants(agentId: $aiId) { ${fields} } }`,
   },
   {
-    operationId: 'putAiGrants',
+    operationId: 'putAgentGrants',
     method: 'put',
     path,
     summary: 'Grant to an AI',
@@ -35,7 +35,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag'>[] = [
     example: { connections: [], memories: 'write', agents: [] },
   },
   {
-    operationId: 'deleteAiGrants',
+    operationId: 'deleteAgentGrants',
     method: 'delete',
     path,
     summary: 'End the grants of an AI',

@@ -279,8 +279,9 @@ export const chatRoutes: readonly DeclaredRoute[] = [
       'Begins a run that is asked the same, with the same model, tools and instructions, and answers it at once: follow it by its events. What the failed run said and did stays in the chat, and the model reads it. 409 when the run did not fail or the chat went on. A request with secrets needs them again.',
     tag: 'Chats',
     document: `mutation ($chatId: ID!, $runId: ID!, $input: RetryRunInput) {
-      retryRun(id: $runId, chatId: $chatId, input: $input) { ${runFields} }
+      retryRun(id: $runId, chatId: $chatId, input: $input) { ${runFields} ${usageFields} }
     }`,
+    omitNull: ['isEstimated'],
     body: 'input',
     example: { secrets: {} },
   },

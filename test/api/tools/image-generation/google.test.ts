@@ -126,7 +126,7 @@ describe('what Google does not make is an error that the model reads', () => {
     ['a bad request', geminiError(400, 'INVALID_ARGUMENT', 'The prompt is bad.'), /refused the request: The prompt is bad\./],
     ['a wrong key', geminiError(403, 'PERMISSION_DENIED', 'No.'), /does not accept the credentials of this service/],
     ['too many requests', geminiError(429, 'RESOURCE_EXHAUSTED', 'Quota.'), /limits the rate/],
-    ['a failure', geminiError(500, 'INTERNAL', 'Oh.'), /The model provider failed \(500\)/],
+    ['a failure', geminiError(500, 'INTERNAL', 'Oh.'), /The model provider "google" failed \(500\)/],
     ['no JSON', { body: '<html>' }, /cannot be read/],
     ['something that is no image', geminiImage('image/png', Buffer.from('<svg/>')), /something that is no image/],
   ])('%s', async (_case, reply, message) => {

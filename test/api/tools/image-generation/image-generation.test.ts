@@ -173,7 +173,7 @@ describe('what can go wrong is an error that the model reads', () => {
       /refused the content/,
     ],
     ['a rate limit', { status: 429, body: {} }, /limits the rate/],
-    ['a failure', { status: 500, body: {} }, /The model provider failed \(500\)/],
+    ['a failure', { status: 500, body: {} }, /The model provider "ollama" failed \(500\)/],
     ['no JSON', { body: '<html>' }, /no JSON/],
     ['no image', { body: { data: [] } }, /no image/],
     ['garbage', { body: { data: [{ b64_json: Buffer.from('<svg/>').toString('base64') }] } }, /something that is no image/],
