@@ -2929,7 +2929,7 @@ export interface components {
             /** @description The wiki's own id of the space. */
             spaceId?: string | null;
         };
-        /** @description A configured assistant: instructions, a model, and who may use it. REST calls it an AI. */
+        /** @description An agent: its instructions, its model, and who may use it. REST calls it an AI. */
         Agent: {
             /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
             id: string;
@@ -10816,7 +10816,7 @@ export interface components {
             /** @description At most 200 characters; null keeps it. */
             name?: string | null;
         };
-        /** @description A configured assistant: instructions, a model, and who may use it. REST calls it an AI. */
+        /** @description An agent: its instructions, its model, and who may use it. REST calls it an AI. */
         UpdatedAgent: {
             /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
             id: string;
