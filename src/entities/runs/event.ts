@@ -162,7 +162,7 @@ export interface CallResult {
 export const confidentialText = 'The content of a skill is shown to editors only.';
 
 /** What readers see of an output where the agent hides its intermediate steps. */
-export const hiddenText = 'The AI does not show the outputs of its tools.';
+export const hiddenText = 'The agent does not show the outputs of its tools.';
 
 type Shown = Pick<CallResult, 'output' | 'isConfidential' | 'isHidden'>;
 
