@@ -6,6 +6,8 @@ const faultsMax = 20;
 /** Collects what is wrong with an input, so that one reply can name every fault. */
 export class Faults {
   readonly #found: Fault[] = [];
+  /** Told only beside other faults. */
+  readonly #beside: Fault[] = [];
   /** The member that is being read, for `addHere`: a reader of the input pushes a member before it reads it and pops it afterwards. */
   readonly path: (string | number)[] = [];
 
@@ -29,6 +31,16 @@ export class Faults {
     this.add(path, message(path === '' ? 'The body' : path), code);
   }
 
+  /**
+   * Adds a fault at `path` that a later check tells better. It is told only where other faults keep that check from being made.
+   *
+   * @param message  as for `addHere`.
+   */
+  addHereBesideOthers(code: ErrorCode, message: (path: string) => string): void {
+    const path = pathText(this.path);
+    if (this.#beside.length < faultsMax) this.#beside.push({ code, message: message(path), param: path });
+  }
+
   requireLength(param: string, text: string, max: number): void {
     if (text.length > max) this.add(param, `${param} must have at most ${max} characters`);
   }
@@ -46,7 +58,9 @@ export class Faults {
   /** @throws DomainError the first fault, with all of them in its detail; nothing when there are none. */
   throwIfAny(): void {
     const [first] = this.#found;
-    if (first !== undefined) throw new DomainError(first.code, first.message, { param: first.param, faults: this.#found });
+    if (first === undefined) return;
+    const faults = [...this.#found, ...this.#beside].slice(0, faultsMax);
+    throw new DomainError(first.code, first.message, { param: first.param, faults });
   }
 }
 

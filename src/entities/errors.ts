@@ -22,6 +22,8 @@ export const errorCodes = {
   UNKNOWN_TOOL_TYPE: invalid(400),
   /** A tool that the contract knows and this installation does not serve. */
   TOOL_NOT_AVAILABLE: invalid(400),
+  /** `tool_choice` forces a call of an MCP server that cannot be used. */
+  MCP_UNAVAILABLE: invalid(400),
   /** A value that the contract knows and that would have no effect here. */
   UNSUPPORTED_VALUE: invalid(400),
   CONTEXT_LENGTH_EXCEEDED: invalid(400),

@@ -20,6 +20,7 @@ import { builder, type GraphContext } from './builder/builder.ts';
 import { accessFaults, guardNested, inputCheck } from './builder/nested-access.ts';
 import { observe } from './builder/observed.ts';
 import { restOnlyCheck } from './builder/rest-only.ts';
+import { readLargeNumbers } from './builder/whole-numbers.ts';
 import './types/scalars.ts';
 import './types/node.ts';
 import './accounts/accounts.ts';
@@ -86,6 +87,7 @@ export function buildSchema(): GraphQLSchema {
   const schema = builder.toSchema();
   const faults = [...policyFaults(schema, Object.keys(operationScopes)), ...accessFaults(schema), ...undescribed(schema)];
   if (faults.length > 0) throw new Error(`the schema is not complete\n${faults.join('\n')}`);
+  readLargeNumbers(schema);
   guardNested(schema);
   observe(schema);
   for (const root of rootTypes(schema)) guard(root);

@@ -64,7 +64,8 @@ export async function ask(
       for (const event of batch) tell(event, onProgress);
     }
     context.signal.throwIfAborted();
-    return answerOf(fold.snapshot(), chat.id, begun.warnings);
+    const run = fold.snapshot();
+    return answerOf(run, chat.id, [...(begun.warnings ?? []), ...(run.warnings ?? [])]);
   } finally {
     cancelled.removeEventListener('abort', cancel);
   }
@@ -93,13 +94,16 @@ function tell(event: RunEvent, onProgress: (message: string) => void): void {
   } else if (event.type === 'response.output_text.delta') onProgress(JSON.parse(event.json) as string);
 }
 
+/** Warnings that a person can act on. */
+const toldCodes: readonly string[] = ['grant_required', 'mcp_unavailable'];
+
 function answerOf(run: RunSnapshot, chatId: string, warnings: readonly Warning[] = []): Answer {
   if (run.status === 'failed') throw new DomainError(run.error?.code ?? 'SERVER_ERROR', run.error?.message ?? 'The run failed');
   if (run.status === 'cancelled') throw new DomainError('CLIENT_CLOSED_REQUEST', 'The run was cancelled');
   const messages = run.output.flatMap((item) => (item.type === 'message' ? [item] : []));
   const calls = run.output.flatMap((item) => (item.type === 'function_call' ? [item.name] : []));
   const notes = [
-    ...warnings.flatMap(({ code, message }) => (code === 'grant_required' ? [`(${message}.)`] : [])),
+    ...warnings.flatMap(({ code, message }) => (toldCodes.includes(code) ? [`(${message}.)`] : [])),
     ...(run.incompleteReason === null ? [] : [`(The answer is not complete: ${run.incompleteReason}.)`]),
     ...(calls.length === 0 ? [] : [`(The agent wants its user to run ${calls.join(', ')}, which a client of MCP cannot do.)`]),
   ];

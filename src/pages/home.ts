@@ -7,8 +7,9 @@ import { DomainError } from '../entities/errors.ts';
 import { requestIdOf } from '../http/context.ts';
 import { sendEmpty, sendJson } from '../http/reply/reply.ts';
 import { StaticContent } from '../http/reply/static.ts';
+import { escapeHtml } from '../lib/html.ts';
 import { createManual } from './manual/manual.ts';
-import { escapeHtml, htmlType, pageHeaders, renderPage, sendPage } from './page.ts';
+import { htmlType, pageHeaders, renderPage, sendPage } from './page.ts';
 
 /** Files that pages load, by address. */
 const assets: Readonly<Record<string, readonly [file: string, type: string]>> = {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { requestIdOf } from '../http/context.ts';
 import { sendBody } from '../http/reply/reply.ts';
+import { escapeHtml } from '../lib/html.ts';
 
 /** Pages load files of this process only, run no inline script, and cannot be framed. */
 const pagePolicy = [
@@ -84,8 +85,3 @@ export const formHeaders: readonly string[] = [
 ];
 
 export const htmlType = 'text/html; charset=utf-8';
-
-/** Text as HTML, also within an attribute in quotes. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
-}

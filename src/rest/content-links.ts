@@ -1,18 +1,26 @@
-import { Router } from 'express';
+import type { IncomingMessage } from 'node:http';
+import { type Request, type Response, Router } from 'express';
 import type { Deps } from '../domain/deps.ts';
 import { linkedChatFile, linkedRunFile } from '../domain/files/linked.ts';
-import { linkedContent } from '../domain/knowledge/items.ts';
+import { linkedItem } from '../domain/knowledge/linked.ts';
 import { fileLinkParameter } from '../engine/files/file-links.ts';
 import { contentLinkParameter } from '../engine/knowledge/content-links.ts';
+import { DomainError, publicError } from '../entities/errors.ts';
 import { requestIdOf } from '../http/context.ts';
 import type { Metrics } from '../http/log/metrics.ts';
 import { sendDownload } from '../http/reply/download.ts';
 import { queryOf } from './call/call.ts';
+import { passagePage, refusedLinkPage, sendContentPage } from './content-page.ts';
 import { passBadEscape } from './router.ts';
 
+/** Query parameters of a link with a passage: the original is saved, or shown where a browser can. */
+const downloadParameter = 'download';
+const originalParameter = 'original';
+
 /**
- * GET of an original, or of a file that a tool made, by a signed link: the signature stands for a key, so a reader of an answer opens its sources in a browser. A request
- * without the parameter, and one whose link is refused but which has a key, goes on to the route for callers with keys.
+ * GET of an original, of a page that shows a cited passage, or of a file of a chat or a run, by a signed link: the signature stands for a key, so a
+ * reader of an answer opens its sources in a browser. A request without the parameter, and one whose link is refused but which has a key, goes on to
+ * the route for callers with keys.
  */
 export function createContentLinks(deps: Deps, metrics: Metrics): Router {
   const meter = metrics.meter('getKnowledgeItemContent');
@@ -20,33 +28,53 @@ export function createContentLinks(deps: Deps, metrics: Metrics): Router {
   const router = Router({ strict: true, caseSensitive: true });
   return router
     .get('/api/v1/data-sources/:dataSourceId/knowledge/:id/content', async (req, res, next) => {
-      const signed = new URLSearchParams(queryOf(req)).get(contentLinkParameter);
+      const query = new URLSearchParams(queryOf(req));
+      const signed = query.get(contentLinkParameter);
       if (signed === null) return next();
       res.locals.meter = meter;
-      try {
-        const download = await linkedContent(deps, req.params, signed);
-        await sendDownload(res, download, requestIdOf(req), req.method === 'HEAD');
-      } catch (error) {
-        if (req.headers.authorization === undefined) throw error;
-        next();
-      }
+      await answer(req, res, next, async () => {
+        const item = await linkedItem(deps, req.params, signed);
+        const isShown = query.get(originalParameter) === '1';
+        const passage = isShown || query.get(downloadParameter) === '1' ? undefined : await item.passage();
+        if (passage !== undefined) {
+          const addressOf = (parameter: string) => `?${contentLinkParameter}=${signed}&${parameter}=1`;
+          const addresses = { original: addressOf(originalParameter), download: addressOf(downloadParameter) };
+          return sendContentPage(res, 200, passagePage(passage, addresses), requestIdOf(req));
+        }
+        await sendDownload(res, item.content(isShown), requestIdOf(req), req.method === 'HEAD');
+      });
     })
     .get('/api/v1/chats/:chatId/files/:fileId/content', async (req, res, next) => {
       const signed = new URLSearchParams(queryOf(req)).get(fileLinkParameter);
       if (signed === null) return next();
       res.locals.meter = fileMeter;
-      try {
+      await answer(req, res, next, async () => {
         const download = await linkedChatFile(deps, req.params, signed);
         await sendDownload(res, download, requestIdOf(req), req.method === 'HEAD');
-      } catch (error) {
-        if (req.headers.authorization === undefined) throw error;
-        next();
-      }
+      });
     })
     .get('/api/v1/run-files', async (req, res) => {
       res.locals.meter = fileMeter;
       const signed = new URLSearchParams(queryOf(req)).get(fileLinkParameter) ?? '';
-      await sendDownload(res, await linkedRunFile(deps, signed), requestIdOf(req), req.method === 'HEAD');
+      await answer(req, res, undefined, async () => {
+        await sendDownload(res, await linkedRunFile(deps, signed), requestIdOf(req), req.method === 'HEAD');
+      });
     })
     .use(passBadEscape);
+}
+
+/** Answers by a link. A refused one goes on to `next` when the request has a key, and is told in words to people with a browser. */
+async function answer(req: Request, res: Response, next: (() => void) | undefined, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (next !== undefined && req.headers.authorization !== undefined) return next();
+    if (!(error instanceof DomainError) || res.headersSent || !wantsPage(req)) throw error;
+    const { status } = publicError(error);
+    sendContentPage(res, status, refusedLinkPage(error.message, status), requestIdOf(req));
+  }
+}
+
+function wantsPage({ headers }: IncomingMessage): boolean {
+  return (headers.accept ?? '').includes('text/html') && headers.authorization === undefined;
 }

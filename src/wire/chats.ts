@@ -81,6 +81,10 @@ const ended = (status: string) => ({
   error: failure.optional(),
   usage: usage.nullable(),
   selection: selection.nullable(),
+  warnings: list(
+    'What of the AI or the request has no effect, as the run found it; absent when everything has.',
+    reference('Warning'),
+  ).optional(),
 });
 
 const outputFile = object('A file that a tool of the service made.', {

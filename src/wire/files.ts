@@ -1,9 +1,9 @@
-import { component, constant, graphqlInput, integerRange, text } from './schema.ts';
+import { component, constant, graphqlInput, integer, integerRange, text } from './schema.ts';
 
 /** What the common format says of files beyond the GraphQL schema. */
 
 graphqlInput('CreateFileUploadInput', {
-  bytes: integerRange(1, 2_147_483_647),
+  bytes: integer('Its size.', 1),
   expiresAfter: component('FileExpiry', 'When a file is deleted.', {
     anchor: constant('created_at').meta({ description: 'From what on the seconds count.' }),
     seconds: integerRange(3_600, 2_592_000, { description: 'Seconds: 1 hour to 30 days.' }),

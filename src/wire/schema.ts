@@ -67,6 +67,9 @@ export function range(min: number, max: number, more: Annotations = {}) {
 /** Most tokens that a request may ask a model for: as an agent's own `maxTokens`. */
 export const tokensMax = 10_000_000;
 
+/** Highest number of a version of a flow. */
+export const flowVersionMax = 1_000_000;
+
 export function integerRange(min: number, max: number, more: Annotations = {}) {
   return z.int(`must be an integer from ${min} to ${max}`).min(min).max(max).meta(more);
 }

@@ -60,6 +60,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   // chats
   'Query.chat': 'CHATS:READ',
   'Query.chats': 'CHATS:READ',
+  'Query.chatMessages': 'CHATS:READ',
   'Mutation.createChat': 'CHATS:WRITE',
   'Mutation.updateChat': 'CHATS:WRITE',
   'Mutation.deleteChat': 'CHATS:WRITE',

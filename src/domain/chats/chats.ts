@@ -10,7 +10,7 @@ import { readUserInputs } from '../agents/parts/user-input.ts';
 import { removeBlobs } from '../blobs.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { readTranscripts } from './transcripts.ts';
+import { readTranscriptPage, readTranscripts } from './transcripts.ts';
 
 export interface CreateChatInput {
   readonly name?: string | null | undefined;
@@ -75,6 +75,12 @@ export async function listChats(
 /** Messages of chats the caller sees, one array for each id, in order; of each chat the newest MESSAGES_MAX. Cost: one statement. */
 export function listMessages(deps: Deps, chatIds: readonly string[]): Promise<readonly (readonly ChatMessage[])[]> {
   return readTranscripts(deps, chatIds);
+}
+
+/** One page of the messages of a chat that the caller may read, newest first. @throws DomainError NOT_FOUND. */
+export async function pageOfMessages(deps: Deps, caller: Caller, chatId: string, page: PageRequest): Promise<Page<ChatMessage>> {
+  const chat = await getChat(deps, caller, chatId);
+  return readTranscriptPage(deps, chat.id, page);
 }
 
 /** @throws DomainError NOT_FOUND for an agent that the caller may not use, or with every fault of the input. */

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { fileAddress, signedFileAddress } from '../../engine/files/file-links.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { ChatFile, ChatFileSource } from '../../entities/chats/file.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
@@ -143,9 +144,9 @@ export async function getChatFile(deps: Deps, caller: Caller, chatId: string, fi
 
 /** Opens the file's content. @throws DomainError NOT_FOUND, also for a record without content. */
 export async function openChatFile(deps: Deps, caller: Caller, chatId: string, fileId: string) {
-  const { blobKey, filename, sizeBytes, source, mimeType } = await getChatFile(deps, caller, chatId, fileId);
+  const { blobKey, filename, sizeBytes, mimeType } = await getChatFile(deps, caller, chatId, fileId);
   if (blobKey === null) throw new DomainError('NOT_FOUND', 'This file has no content yet', { param: 'fileId' });
-  return { filename, ...shownFile(source, mimeType), sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
+  return { filename, ...shownFile(mimeType), sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
 }
 
 /** Deletes a file of a chat of the caller with its bytes. Text that models got from it stays. @throws DomainError NOT_FOUND, FORBIDDEN. */
@@ -158,9 +159,10 @@ export async function deleteChatFile(deps: Deps, caller: Caller, chatId: string,
   return { ...file, status: 'DELETED', blobKey: null, deletedAt: deps.now() };
 }
 
-/** The address of the content, for callers who may read the chat. */
-export function chatFileUrl(deps: Deps, { chatId, id }: ChatFile): string {
-  return `${deps.publicUrl()}/api/v1/chats/${chatId}/files/${id}/content`;
+/** The address of the content of a file that the caller may read: signed, so that it opens in a browser for an hour. Without content, there is nothing to sign. */
+export function chatFileUrl(deps: Deps, { chatId, id: fileId, status }: ChatFile): string {
+  const ticket = { chatId, fileId };
+  return status === 'UPLOADED' ? signedFileAddress(deps, ticket) : fileAddress(deps, ticket);
 }
 
 /** Registers the deletion of records without content, and of files that an interrupted deletion left. */
@@ -226,10 +228,10 @@ function readRecord(
   const faults = new Faults();
   const filename = lastSegment(input.filename);
   faults.requireName('filename', filename, filenameLengthMax);
-  if (input.size < 1) faults.add('size', 'size must be at least 1 byte');
-  else if (input.size > settings.CHAT_FILE_MAX_BYTES) {
-    faults.add('size', `size must be at most ${settings.CHAT_FILE_MAX_BYTES} bytes`, 'REQUEST_TOO_LARGE');
-  }
+  const { CHAT_FILE_MAX_BYTES: bytesMax } = settings;
+  const bounds = `size must be from 1 to ${bytesMax} bytes`;
+  if (input.size < 1) faults.add('size', bounds);
+  else if (input.size > bytesMax) faults.add('size', bounds, 'REQUEST_TOO_LARGE');
   const mimeType = input.mimeType.toLowerCase().split(';')[0]?.trim() ?? '';
   if (!/^[a-z0-9!#$&^_.+-]{1,100}\/[a-z0-9!#$&^_.+-]{1,100}$/.test(mimeType)) {
     faults.add('mimeType', 'mimeType must be a media type like text/plain');

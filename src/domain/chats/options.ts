@@ -67,3 +67,8 @@ export function showsSteps(caller: Caller, agent: RunnableAgent | undefined, { i
   if (agent === undefined) return true;
   return agent.intermediateStepsVisible || (isTraced && canEditAgent(caller, agent));
 }
+
+/** Whether the reader of a run sees what its tools return: where the agent shows its steps, and whoever may edit the agent. */
+export function showsOutputs(caller: Caller, agent: RunnableAgent | undefined): boolean {
+  return agent === undefined || agent.intermediateStepsVisible || canEditAgent(caller, agent);
+}

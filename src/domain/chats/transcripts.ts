@@ -1,22 +1,31 @@
 import { freshContentAddress } from '../../engine/knowledge/content-links.ts';
 import type { Chat, ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
+import type { Page, PageRequest } from '../../entities/page.ts';
 import type { RunError } from '../../entities/runs/event.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { Deps } from '../deps.ts';
 
 /**
  * The messages that people may read, one array for each id, in order; of each chat the newest MESSAGES_MAX. Transcripts, exports and summaries read
- * messages only through this function, which removes content for models (hidden messages, invisible parts, contexts).
+ * messages only through this function and `readTranscriptPage`, which remove content for models (hidden messages, invisible parts, contexts).
  *
  * Cost: two statements.
  */
 export async function readTranscripts(deps: Deps, chatIds: readonly string[]): Promise<readonly (readonly ChatMessage[])[]> {
   const messages = await deps.storage.chats.messagesOf(chatIds, deps.settings.MESSAGES_MAX);
-  const byChat = Map.groupBy(messages, ({ chatId }) => chatId);
+  const byChat = Map.groupBy(await shownMessages(deps, messages), ({ chatId }) => chatId);
+  return chatIds.map((id) => byChat.get(id) ?? []);
+}
+
+/** Messages of one chat that people may read, newest first. Cost: two statements, at any depth and length of the chat. */
+export async function readTranscriptPage(deps: Deps, chatId: string, request: PageRequest): Promise<Page<ChatMessage>> {
+  const page = await deps.storage.chats.messagePage(chatId, request);
+  return { ...page, items: await shownMessages(deps, page.items) };
+}
+
+async function shownMessages(deps: Deps, messages: readonly ChatMessage[]): Promise<readonly ChatMessage[]> {
   const failures = await deps.storage.runs.failuresOf([...new Set(messages.flatMap(beganRun))]);
-  return chatIds.map((id) =>
-    (byChat.get(id) ?? []).flatMap(asShown).map((message) => withFailure(withFreshLinks(deps, message), failures)),
-  );
+  return messages.flatMap(asShown).map((message) => withFailure(withFreshLinks(deps, message), failures));
 }
 
 /** The run that a message of the user began. */

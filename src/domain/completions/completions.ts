@@ -25,7 +25,7 @@ import { fillVariables } from '../agents/parts/user-input.ts';
 import { withAgentTools } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
 import { type ContextPart, type GivenSource, readGiven, requireGivenCount } from '../chats/given-files.ts';
-import { routingFor, showsSteps } from '../chats/options.ts';
+import { routingFor, showsOutputs, showsSteps } from '../chats/options.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { findFiles } from '../files/files.ts';
@@ -203,15 +203,15 @@ export async function createCompletion(
   const fold = new RunFold();
   let warnings: readonly Warning[] = [];
   for await (const batch of stream.batches()) {
-    warnings = warningsIn(batch) ?? warnings;
+    warnings = [...warnings, ...warningsIn(batch)];
     fold.add(batch);
   }
   return completionOf(fold.snapshot(), warnings);
 }
 
-/** The warnings of a run, where the batch has its first event. */
-export function warningsIn([first]: readonly RunEvent[]): readonly Warning[] | undefined {
-  return first?.type === 'response.created' ? first.run.warnings : undefined;
+/** The warnings in a batch: its run's first event has them, and its last. */
+export function warningsIn(events: readonly RunEvent[]): readonly Warning[] {
+  return events.flatMap((event) => ('run' in event ? (event.run.warnings ?? []) : []));
 }
 
 /** Converts a finished run into the common format. @throws DomainError when it failed or was cancelled. */
@@ -304,6 +304,7 @@ function planOf(
     ...(warnings.length === 0 || !showsExtensions ? {} : { warnings }),
     generateCitations: isCiting(input, agent, showsExtensions),
     hidesSteps: !showsExtensions || !showsSteps(caller, agent, request.options),
+    hidesOutputs: !showsOutputs(caller, agent),
     charge: chargeTo(caller, { agentId: agent?.id ?? null, runId: null }),
     ...(flow === undefined || agent === undefined
       ? {}

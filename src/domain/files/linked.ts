@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 import { type FileTicket, fileLinkParameter, readFileTicket } from '../../engine/files/file-links.ts';
-import type { ChatFileSource } from '../../entities/chats/file.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { shownImageTypes } from '../../lib/image-type.ts';
 import type { Deps } from '../deps.ts';
@@ -16,9 +15,9 @@ interface ShownFile {
   readonly isInline?: boolean;
 }
 
-/** Images that tools made keep their type, and may be shown in a page; every other file is saved as bytes. */
-export function shownFile(source: ChatFileSource, mimeType: string): ShownFile {
-  return source === 'SYSTEM' && shownImageTypes.includes(mimeType) ? { contentType: mimeType, isInline: true } : {};
+/** Images in which nothing runs keep their declared type, and may be shown in a page; every other file is saved as bytes. */
+export function shownFile(mimeType: string): ShownFile {
+  return shownImageTypes.includes(mimeType) ? { contentType: mimeType, isInline: true } : {};
 }
 
 /**
@@ -37,7 +36,7 @@ export async function linkedChatFile(
   const file = await deps.storage.chatFiles.find(ticket.chatId, ticket.fileId);
   const blobKey = file?.blobKey ?? null;
   if (file === undefined || blobKey === null || file.status !== 'UPLOADED') throw missingFile();
-  const shown = shownFile(file.source, file.mimeType);
+  const shown = shownFile(file.mimeType);
   return { filename: file.filename, ...shown, sizeBytes: file.sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
 }
 
@@ -46,7 +45,7 @@ export async function linkedRunFile(deps: Deps, signed: string): Promise<LinkedF
   const ticket = readTicket(deps, signed);
   if (!('blobKey' in ticket)) throw foreignLink();
   const { blobKey, filename, sizeBytes, mimeType = '' } = ticket;
-  return { filename, ...shownFile('SYSTEM', mimeType), sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
+  return { filename, ...shownFile(mimeType), sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
 }
 
 function readTicket(deps: Deps, signed: string): FileTicket {

@@ -54,8 +54,8 @@ export async function createUpload(deps: Deps, caller: Caller, input: NewUploadI
   const purpose = readPurpose(input.purpose, faults);
   const bytesMax = bytesMaxOf(deps, purpose);
   const { bytes: sizeBytes } = input;
-  if (sizeBytes < 1) faults.add('bytes', 'bytes must be at least 1');
-  else if (sizeBytes > bytesMax) faults.add('bytes', `bytes must be at most ${bytesMax}`, 'REQUEST_TOO_LARGE');
+  if (sizeBytes < 1) faults.add('bytes', `bytes must be from 1 to ${bytesMax}`);
+  else if (sizeBytes > bytesMax) faults.add('bytes', `bytes must be from 1 to ${bytesMax}`, 'REQUEST_TOO_LARGE');
   const filename = plainName(input.filename);
   faults.requireName('filename', filename, textLengthMax);
   const mimeType = input.mimeType.toLowerCase().split(';')[0]?.trim() ?? '';

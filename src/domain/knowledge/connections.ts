@@ -3,12 +3,13 @@ import { openSecrets, sealSecrets } from '../../engine/knowledge/connections/sec
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
-import type {
-  Connection,
-  ConnectionKind,
-  ConnectionProvider,
-  ConnectionSecrets,
-  OauthProvider,
+import {
+  type Connection,
+  type ConnectionKind,
+  type ConnectionProvider,
+  type ConnectionSecrets,
+  installationIdMax,
+  type OauthProvider,
 } from '../../entities/knowledge/connection.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
 import type { ConnectionScope } from '../../storage/knowledge/connections.ts';
@@ -84,8 +85,8 @@ export async function storeRepoHostInstallation(
   const faults = new Faults();
   const name = readName('accountName', input.accountName, faults);
   const { installationId } = input;
-  if (installationId < 1) {
-    faults.add('installationId', 'installationId must be a whole number above 0');
+  if (installationId < 1 || installationId > installationIdMax) {
+    faults.add('installationId', `installationId must be from 1 to ${installationIdMax}`);
   }
   if (input.baseUrl !== undefined && input.baseUrl !== null) {
     faults.add(

@@ -1,10 +1,5 @@
 import type { Readable } from 'node:stream';
-import {
-  contentAddress,
-  contentLinkParameter,
-  readContentTicket,
-  signedContentAddress,
-} from '../../engine/knowledge/content-links.ts';
+import { contentAddress, signedContentAddress } from '../../engine/knowledge/content-links.ts';
 import type { DataSourceFilter } from '../../entities/accounts/access.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
@@ -90,35 +85,15 @@ export async function knowledgeItemContent(deps: Deps, caller: Caller, place: It
   return contentOf(deps, await getCitedItem(deps, caller, place));
 }
 
-/**
- * The original that a signed link opens for its holder, who needs no key.
- *
- * @throws DomainError FORBIDDEN for a link that this service did not sign, that was signed for another item, or that has expired; NOT_FOUND
- *   for an item that is gone.
- */
-export async function linkedContent(deps: Deps, { dataSourceId, id }: ItemPlace, signed: string): Promise<StoredContent> {
-  const ticket = readContentTicket(deps, signed);
-  if (ticket === undefined || ticket.itemId !== id) throw refusedLink('This link was not made by this service');
-  if (ticket.expiresAtMs <= deps.now().getTime()) throw refusedLink('This link has expired; links to sources work for an hour');
-  const found = await deps.storage.knowledgeItems.find(id, { dataSource: 'in-organization', orgId: ticket.orgId });
-  if (found === undefined || found.dataSourceId !== dataSourceId) throw missingItem();
-  return contentOf(deps, found);
-}
-
-function contentOf({ storage }: Deps, { contentBlobKey, filename, name, sizeBytes }: KnowledgeItem): StoredContent {
+/** The original bytes of an item. @throws DomainError NOT_FOUND when they are not kept here. */
+export function contentOf({ storage }: Deps, { contentBlobKey, filename, name, sizeBytes }: KnowledgeItem): StoredContent {
   if (contentBlobKey === null)
     throw new DomainError('NOT_FOUND', 'The content of this item is not kept here', { param: 'knowledgeId' });
   return { filename: filename ?? name, sizeBytes, open: () => storage.blobs.get(contentBlobKey) };
 }
 
-function missingItem(): DomainError {
+export function missingItem(): DomainError {
   return new DomainError('NOT_FOUND', 'There is no such knowledge item', { param: 'knowledgeId' });
-}
-
-function refusedLink(message: string): DomainError {
-  return new DomainError('FORBIDDEN', `${message}. Open the answer again for a new link, or send an API key`, {
-    param: contentLinkParameter,
-  });
 }
 
 /** The address of an item's original, in Parley or at its source; '' without an original. */

@@ -54,12 +54,13 @@ export async function createUploadToken(
     faults.add('contentType', 'contentType must be a media type like text/plain');
   }
   const size = input.size ?? 0;
+  const most = deps.settings.UPLOAD_MAX_BYTES;
+  const bounds = `size must be from 1 to ${most} bytes`;
   if (input.size === undefined || input.size === null) {
     faults.add('size', 'size is required: the bytes of the file', 'MISSING_REQUIRED_PARAMETER');
-  } else if (size < 1) faults.add('size', 'size must be at least 1 byte');
+  } else if (size < 1) faults.add('size', bounds);
   faults.throwIfAny();
-  const most = deps.settings.UPLOAD_MAX_BYTES;
-  if (size > most) throw new DomainError('REQUEST_TOO_LARGE', `The file must be at most ${most} bytes`, { param: 'size' });
+  if (size > most) throw new DomainError('REQUEST_TOO_LARGE', bounds, { param: 'size' });
   await requireRoom(deps, agent.id);
   const id = deps.newId('upload');
   const expiresAtMs = deps.now().getTime() + ticketLifeMs;

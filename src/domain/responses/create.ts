@@ -28,6 +28,7 @@ import type { ConnectionMemory } from './memory.ts';
 import { agentInMode } from './modes.ts';
 import { findPlace, historyOfPlace, type Place } from './place.ts';
 import { type Answerer, echoOf, fileTokensMaxOf, mayReadSkills, planOf, requireRoomFor, storedRequestOf } from './request.ts';
+import { withShownListings } from './shown-listings.ts';
 import { withListings } from './tool-items.ts';
 
 /** A response that was begun, or whose request joined another one. */
@@ -75,7 +76,7 @@ export async function beginResponse(
   const id = deps.newId('response');
   const giving = { caller, model: answerer.model, tokensMax: fileTokensMaxOf(deps, read, answerer), runId: id };
   const messages = await toMessages(deps, items, giving, signal);
-  const serviceTools = withListings(read.tools.serviceTools, items);
+  const serviceTools = await withShownListings(deps, place, withListings(read.tools.serviceTools, items));
   const listed = { ...read, tools: { ...read.tools, serviceTools } };
   const context: Begin = { caller, input, read: listed, answerer, items, messages, id, place, missingGrants: missing };
   if (!read.isStored) return beginStateless(deps, context, signal);

@@ -17,7 +17,7 @@ import { parametersOf } from '../agents/options.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
 import { offeredSkills, withAgentTools } from '../agents/tools.ts';
 import { chatNameOf } from '../chats/message-input.ts';
-import { routingFor, showsSteps } from '../chats/options.ts';
+import { routingFor, showsOutputs, showsSteps } from '../chats/options.ts';
 import { shownQuestionOf } from '../chats/transcripts.ts';
 import { withStandingTools } from '../completions/service-tools.ts';
 import type { AllowedTools } from '../completions/tool-choice.ts';
@@ -78,6 +78,7 @@ export function storedRequestOf(
         : { orgId: agent.orgId, dataSourceIds: agent.dataSourceIds, question },
     generateCitations: agent?.generateCitations ?? serviceTools.some(({ type }) => isSearch(type)),
     hidesSteps: !showsSteps(caller, agent, read.options),
+    hidesOutputs: !showsOutputs(caller, agent),
     chatName: chatNameOf(shownQuestionOf(messages)),
     ...routingFor({ models }, model.id, read.options),
     ...(forcedTool === undefined ? {} : { forcedTool }),

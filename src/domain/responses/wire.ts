@@ -29,6 +29,7 @@ export interface WireOptions {
 /** A response in wire format with every member. The only place that knows its shape. */
 export function responseObject(head: ResponseHead, run: RunSnapshot, options: WireOptions): WireObject {
   const { echo, createdAt, conversationId } = head;
+  const warnings = [...(head.warnings ?? []), ...(run.warnings ?? [])];
   const completedAt = run.completedAtMs === undefined ? null : Math.floor(run.completedAtMs / 1000);
   return {
     id: run.runId,
@@ -44,7 +45,7 @@ export function responseObject(head: ResponseHead, run: RunSnapshot, options: Wi
     conversation: conversationId === null ? null : { id: conversationId },
     usage: run.usage === null ? null : usageOf(run.usage, options),
     ...(options.hasExtensions && run.flowSteps !== undefined ? { flow_steps: run.flowSteps.map(flowStepOf) } : {}),
-    ...(options.hasExtensions && head.warnings !== undefined ? { warnings: head.warnings } : {}),
+    ...(options.hasExtensions && warnings.length > 0 ? { warnings } : {}),
     ...(options.hasExtensions ? { selection_metadata: run.selection === null ? null : selectionOf(run.selection) } : {}),
   };
 }

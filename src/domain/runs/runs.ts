@@ -28,7 +28,7 @@ import {
   type SubmitToolOutputsInput,
   toolOutputConflict,
 } from '../chats/message-input.ts';
-import { routingFor, showsSteps } from '../chats/options.ts';
+import { routingFor, showsOutputs, showsSteps } from '../chats/options.ts';
 import { contextOfPrompt } from '../chats/prompt-files.ts';
 import { asShown } from '../chats/transcripts.ts';
 import { requireReadableTools } from '../completions/requested-tools.ts';
@@ -113,6 +113,7 @@ export async function sendMessage(
     ...requestOf(chat, agent, message, input.date ?? deps.now(), flow),
     ...routingFor(deps, model.id, message.options),
     hidesSteps,
+    hidesOutputs: !showsOutputs(caller, agent),
     ...(isWhole ? { isWhole } : {}),
   };
   const context = await contextOfPrompt(deps, caller, chat, message.parts, model, request.inputTokensMax);
@@ -294,7 +295,7 @@ export function begunRun({ id, createdAt, orgId, userId, agentId, chatId, modelI
 function batchKeyOf(
   { date }: SendMessageInput,
   { serviceTools }: ReadMessage,
-  { tools, toolChoice, flow, hidesSteps, routing }: StoredRequest,
+  { tools, toolChoice, flow, hidesSteps, hidesOutputs, routing }: StoredRequest,
   model: ModelInfo,
   secrets: string | null,
 ): string {
@@ -306,6 +307,7 @@ function batchKeyOf(
     flow?.flowId,
     flow?.version,
     hidesSteps,
+    hidesOutputs,
     routing,
   ];
   const facts = ['message', model.id, ...request, secrets];

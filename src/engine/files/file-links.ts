@@ -23,8 +23,13 @@ export const fileLinkParameter = 'link';
 export function signedFileAddress(deps: FileLinkDeps, ticket: FileTicket): string {
   const text = JSON.stringify({ ...ticket, expiresAtMs: deps.now().getTime() + fileLinkLifeMs });
   const signed = deps.storage.links.sign('file', text);
+  return `${fileAddress(deps, ticket)}?${fileLinkParameter}=${signed}`;
+}
+
+/** The same address without a signature: that of a file of a chat opens with a key. */
+export function fileAddress({ publicUrl }: Pick<FileLinkDeps, 'publicUrl'>, ticket: FileTicket): string {
   const place = 'fileId' in ticket ? `chats/${ticket.chatId}/files/${ticket.fileId}/content` : 'run-files';
-  return `${deps.publicUrl()}/api/v1/${place}?${fileLinkParameter}=${signed}`;
+  return `${publicUrl()}/api/v1/${place}`;
 }
 
 export interface SignedTicket {

@@ -9,12 +9,23 @@ export interface ContentLinkDeps {
   now(): Date;
 }
 
-/** What a signed link opens: the original of one item of one organization, until a time. */
+/** What a signed link opens: one item of one organization, until a time. */
 export interface ContentTicket {
   readonly itemId: string;
   readonly orgId: string;
   /** Milliseconds since the epoch. */
   readonly expiresAtMs: number;
+  /** The cited passage. Without one, the link opens the original itself. */
+  readonly passage?: LinkedPassage;
+}
+
+/** Where a passage stood when it was cited. */
+export interface LinkedPassage {
+  /** Its first chunk. */
+  readonly chunkId: string;
+  /** Position in the text of the item, in UTF-16 code units. */
+  readonly charStart: number;
+  readonly charEnd: number;
 }
 
 /** Long enough to read an answer and to open its sources, too short for a collection of links. */
@@ -27,26 +38,31 @@ export function contentAddress({ publicUrl }: Pick<ContentLinkDeps, 'publicUrl'>
   return `${publicUrl()}/api/v1/data-sources/${dataSourceId}/knowledge/${itemId}/content`;
 }
 
-/** The same, signed: for an hour it opens without a key, also in a browser. */
+/** The same, signed: for an hour it opens without a key, also in a browser. With a passage, it opens a page that shows the passage. */
 export function signedContentAddress(
   deps: ContentLinkDeps,
-  { dataSourceId, itemId, orgId }: { readonly dataSourceId: string; readonly itemId: string; readonly orgId: string },
+  { dataSourceId, ...linked }: Omit<ContentTicket, 'expiresAtMs'> & { readonly dataSourceId: string },
 ): string {
-  const ticket: ContentTicket = { itemId, orgId, expiresAtMs: deps.now().getTime() + contentLinkLifeMs };
-  const signed = signContentTicket(deps, ticket);
-  return `${contentAddress(deps, dataSourceId, itemId)}?${contentLinkParameter}=${signed}`;
+  const signed = signContentTicket(deps, { ...linked, expiresAtMs: deps.now().getTime() + contentLinkLifeMs });
+  return `${contentAddress(deps, dataSourceId, linked.itemId)}?${contentLinkParameter}=${signed}`;
 }
 
-export function signContentTicket({ storage }: Pick<ContentLinkDeps, 'storage'>, ticket: ContentTicket): string {
-  return storage.links.sign('content', `${ticket.itemId} ${ticket.orgId} ${ticket.expiresAtMs}`);
+export function signContentTicket(
+  { storage }: Pick<ContentLinkDeps, 'storage'>,
+  { itemId, orgId, expiresAtMs, passage }: ContentTicket,
+): string {
+  const place = passage === undefined ? [] : [passage.chunkId, passage.charStart, passage.charEnd];
+  return storage.links.sign('content', [itemId, orgId, expiresAtMs, ...place].join(' '));
 }
 
 /** What a link was signed for, whether or not it has expired; undefined for one that this service did not sign. */
 export function readContentTicket({ storage }: Pick<ContentLinkDeps, 'storage'>, signed: string): ContentTicket | undefined {
   const text = storage.links.verify('content', signed);
   if (text === undefined) return undefined;
-  const [itemId = '', orgId = '', expiresAtMs = ''] = text.split(' ');
-  return { itemId, orgId, expiresAtMs: Number(expiresAtMs) };
+  const [itemId = '', orgId = '', expiresAtMs = '', chunkId, charStart = '', charEnd = ''] = text.split(' ');
+  const ticket = { itemId, orgId, expiresAtMs: Number(expiresAtMs) };
+  if (chunkId === undefined) return ticket;
+  return { ...ticket, passage: { chunkId, charStart: Number(charStart), charEnd: Number(charEnd) } };
 }
 
 const signedAddress = /\/api\/v1\/data-sources\/(\w+)\/knowledge\/(\w+)\/content\?link=([\w.-]+)$/;
@@ -65,13 +81,21 @@ export function isContentLink(url: string): boolean {
  */
 export function freshContentAddress(
   deps: ContentLinkDeps,
-  { url, knowledgeItemId: itemId, dataSourceId }: Pick<Citation, 'url' | 'knowledgeItemId' | 'dataSourceId'>,
+  {
+    url,
+    knowledgeItemId: itemId,
+    dataSourceId,
+    id: chunkId,
+    charStart,
+    charEnd,
+  }: Pick<Citation, 'url' | 'knowledgeItemId' | 'dataSourceId' | 'id' | 'charStart' | 'charEnd'>,
 ): string {
   const [, linkedSourceId, linkedItemId, signed = ''] = signedAddress.exec(url) ?? [];
   if (linkedSourceId !== dataSourceId || linkedItemId !== itemId) return url;
   const ticket = readContentTicket(deps, signed);
   if (ticket === undefined || ticket.itemId !== itemId) return url;
   const leftMs = ticket.expiresAtMs - deps.now().getTime();
-  if (leftMs >= contentLinkLifeMs / 2 && url.startsWith(contentAddress(deps, dataSourceId, itemId))) return url;
-  return signedContentAddress(deps, { dataSourceId, itemId, orgId: ticket.orgId });
+  const isGood = leftMs >= contentLinkLifeMs / 2 && ticket.passage !== undefined;
+  if (isGood && url.startsWith(contentAddress(deps, dataSourceId, itemId))) return url;
+  return signedContentAddress(deps, { dataSourceId, itemId, orgId: ticket.orgId, passage: { chunkId, charStart, charEnd } });
 }

@@ -164,8 +164,9 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     async search({ orgId, dataSourceIds, question, earlier = [], charge }, { passagesMax, tokensMax, ...items }, signal) {
       const context = contextOf(question, earlier);
       const urlOf = (chunk: RankedChunk) => {
-        const { contentUrl, dataSourceId, itemId } = chunk;
-        return contentUrl === null ? signedContentAddress(options, { dataSourceId, itemId, orgId }) : atLines(contentUrl, chunk);
+        const { contentUrl, dataSourceId, itemId, chunkId, charStart, charEnd } = chunk;
+        if (contentUrl !== null) return atLines(contentUrl, chunk);
+        return signedContentAddress(options, { dataSourceId, itemId, orgId, passage: { chunkId, charStart, charEnd } });
       };
       const found = await searchPassages(
         { ranking: storage.chunks, meaning, reranker },

@@ -1,3 +1,4 @@
+import { installationIdMax } from '../../entities/knowledge/connection.ts';
 import { crawlBounds, type DataSourceType, repoHostModes, webUrlFileTypes } from '../../entities/knowledge/data-source.ts';
 import type { JsonObject } from '../../lib/json.ts';
 
@@ -85,7 +86,7 @@ const membersOf: Readonly<Partial<Record<DataSourceType, Readonly<Record<string,
   TRACKER: { ...connection, projectName: name, projectKey: readProjectKey, cloudId: name },
   REPO_HOST: {
     mode: oneOf(repoHostModes),
-    repoHostAppInstallationId: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+    repoHostAppInstallationId: wholeNumber(1, installationIdMax),
     repos: listOf(readRepository, reposMax),
   },
 };

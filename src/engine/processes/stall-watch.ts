@@ -20,12 +20,13 @@ const nameMaxChars = 200;
 
 /**
  * Arguments: the process, the folder of the beat, after how many seconds without a new beat a line is written, and after how many the process ends.
- * Seconds are counted, not measured: a process or machine that was stopped is not taken for a blocked one.
+ * Seconds are counted, not measured: a process or machine that was stopped is not taken for a blocked one. A beat that cannot be read (it is being
+ * written, the disk is full, somebody has emptied the folder) says nothing about the event loop and is not counted.
  */
 const script = `missed=0 last=
 while sleep 1; do
   kill -0 "$1" 2>/dev/null || break
-  read -r beat names 2>/dev/null < "$2/beat" || break
+  { read -r beat names < "$2/beat"; } 2>/dev/null || continue
   if [ "$beat" != "$last" ]; then last=$beat missed=0; continue; fi
   if [ -r "/proc/$1/stat" ]; then
     state=$(cat "/proc/$1/stat" 2>/dev/null)
@@ -54,6 +55,7 @@ export function watchForStalls({ logger, maxMs, underWay }: StallWatchOptions): 
   let count = 0;
   let before = process.threadCpuUsage();
   let names: readonly string[] = [];
+  let isUnwritten = false;
   const beat = () => {
     const { user, system } = process.threadCpuUsage(before);
     const turnMs = (user + system) / 1_000;
@@ -62,7 +64,15 @@ export function watchForStalls({ logger, maxMs, underWay }: StallWatchOptions): 
     before = process.threadCpuUsage();
     count += 1;
     names = namesOf(underWay());
-    writeFileSync(join(folder, 'beat'), `${count} ${JSON.stringify(names)}\n`);
+    try {
+      writeFileSync(join(folder, 'beat'), `${count} ${JSON.stringify(names)}\n`);
+    } catch (error) {
+      // The service works without a watch, for example while the disk is full.
+      if (!isUnwritten) logger.error({ err: error }, 'the beat of the event loop cannot be written: nothing watches it');
+      isUnwritten = true;
+      return;
+    }
+    isUnwritten = false;
   };
   beat();
   const [warnSeconds, endSeconds] = [longTurnMs, maxMs].map((ms) => Math.max(2, Math.ceil(ms / 1_000)));

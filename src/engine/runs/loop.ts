@@ -400,6 +400,7 @@ class Run {
       ...snapshot(runId, 'completed', output.items),
       usage: this.#spending.total,
       selection: selectionOf(this.#selection) ?? before?.selection ?? null,
+      ...this.#tools.told,
       ...(this.#serviceTier === undefined ? {} : { serviceTier: this.#serviceTier }),
     };
     const body = terminalBody(base, failure, this.#lastCall?.finish, this.#isBounded);

@@ -69,6 +69,8 @@ export interface RunPlan {
   readonly generateCitations: boolean;
   /** Leaves out `parley.step` and hides the steps of a flow, for readers who may not see the steps between question and answer. Default: steps are emitted. */
   readonly hidesSteps?: boolean;
+  /** Shows `hiddenText` in place of what tools return, for readers who see the answer only. The model reads it all the same. */
+  readonly hidesOutputs?: boolean;
   /** For a subagent: the agents above it in the run, the topmost first. */
   readonly askedBy?: readonly string[];
   readonly charge: Charge;

@@ -3,6 +3,7 @@ import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { BegunResearch } from '../../entities/runs/event.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
 import type { EnabledTool, ListedTool, OutputFile, ToolType } from '../../entities/runs/tool.ts';
+import type { Warning } from '../../entities/warning.ts';
 import type { TokenUsage } from '../models/port.ts';
 import type { RunPlan } from '../runs/run-engine.ts';
 import type { TokenNeed } from '../runs/usage/limits.ts';
@@ -50,6 +51,8 @@ export interface OpenedTool {
   readonly instructions?: string;
   /** For `mcp`: the tools found, which become an `mcp_list_tools` item. */
   readonly listings?: readonly McpListing[];
+  /** What of it has no effect in this run, for the caller. */
+  readonly warnings?: readonly Warning[];
 }
 
 export interface McpListing {

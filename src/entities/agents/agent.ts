@@ -52,7 +52,7 @@ export interface AgentProfile {
   readonly videoModel?: string;
 }
 
-/** A configured assistant. The API contract calls it an AI. */
+/** An agent. The API contract calls it an AI. */
 export interface Agent {
   readonly id: string;
   readonly createdAt: Date;

@@ -1,3 +1,6 @@
+/** The highest number of an installation at a repository host: far above what hosts count to, and within 32 bits. */
+export const installationIdMax = 2_000_000_000;
+
 /** What a connection gives access to: a user's account, an installation of our app at a repository host, an MCP server. */
 export const connectionKinds = ['OAUTH_TOKEN', 'REPO_HOST_INSTALLATION', 'MCP_SERVER'] as const;
 export type ConnectionKind = (typeof connectionKinds)[number];

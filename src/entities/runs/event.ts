@@ -162,7 +162,7 @@ export interface CallResult {
 export const confidentialText = 'The content of a skill is shown to editors only.';
 
 /** What readers see of an output where the agent hides its intermediate steps. */
-export const hiddenText = 'The AI does not show the outputs of its tools.';
+export const hiddenText = 'The agent does not show the outputs of its tools.';
 
 type Shown = Pick<CallResult, 'output' | 'isConfidential' | 'isHidden'>;
 
@@ -229,7 +229,7 @@ export interface RunSnapshot {
   readonly record?: RunRecord;
   /** On a pause and the events after it. */
   readonly spent?: RunSpent;
-  /** On `response.created` only: what of the agent has no effect on the run. */
+  /** What of the agent or the request has no effect on the run: on `response.created` what is known before it, on the last event what it found. */
   readonly warnings?: readonly Warning[];
   /** On `response.created` of a response only: the members that all its frames repeat. */
   readonly head?: ResponseHead;

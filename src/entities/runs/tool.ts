@@ -1,6 +1,9 @@
 import type { WireObject } from './response.ts';
 
 /** The tools of the service, by the type that a request or an agent names. */
+/** Images that one call of `image_generation` makes. */
+export const imagesMax = 4;
+
 export const toolTypes = [
   'web_search',
   'file_search',
@@ -44,6 +47,8 @@ export interface EnabledTool {
   readonly onlyReads?: true;
   /** For `mcp`: the tools of its server, as a listing in the request has them. The server is not asked for them. */
   readonly listed?: readonly ListedTool[];
+  /** For `mcp`: the digest of the list of its server that the thread shows last. The same list is not shown again. */
+  readonly shownListing?: string;
   /** The agent that has it as a standing tool: it opens nothing of the asking person without a grant. Absent: the request names it. */
   readonly ofAgent?: string;
 }

@@ -39,7 +39,7 @@ const reads = reading<AgentView>;
 const editable = ['orgId', 'userId', 'editors'] as const;
 
 export const AgentType = builder.objectRef<AgentView>('Agent').implement({
-  description: 'A configured assistant: instructions, a model, and who may use it. REST calls it an AI.',
+  description: 'An agent: its instructions, its model, and who may use it. REST calls it an AI.',
   interfaces: [NodeType],
   fields: (t) => ({
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),

@@ -1,6 +1,15 @@
 import { canWriteChat } from '../../domain/access/access.ts';
 import { listSummaries } from '../../domain/chats/changes.ts';
-import { createChat, deleteChat, getChat, listChats, listMessages, updateChat, watchChat } from '../../domain/chats/chats.ts';
+import {
+  createChat,
+  deleteChat,
+  getChat,
+  listChats,
+  listMessages,
+  pageOfMessages,
+  updateChat,
+  watchChat,
+} from '../../domain/chats/chats.ts';
 import type { Chat, ChatAgent } from '../../entities/chats/chat.ts';
 import { builder } from '../builder/builder.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
@@ -74,6 +83,9 @@ registerNode('chat', {
 });
 
 const ChatConnection = connectionOf(ChatType, 'Chat', 'Chats');
+const MessageConnection = connectionOf(MessageType, 'Message', 'Messages');
+/** The place of a message in its chat. */
+const messageKey = ['number'] as const;
 
 builder.queryFields((t) => ({
   chat: t.field({
@@ -81,6 +93,14 @@ builder.queryFields((t) => ({
     description: 'One chat. NOT_FOUND when there is none or the caller may not read it.',
     args: { id: t.arg.id({ description: 'The id of the chat.' }) },
     resolve: (_root, { id }, { deps, caller }) => getChat(deps, caller, id),
+  }),
+  chatMessages: t.field({
+    type: MessageConnection,
+    description:
+      'Messages of a chat that the caller may read, newest first: `first` and `after` lead back to its beginning, also beyond the messages that `Chat.messages` shows.',
+    args: { chatId: t.arg.id({ description: 'The id of the chat.' }), ...pageArgs(t.arg) },
+    resolve: (_root, args, context) =>
+      pageOfMessages(context.deps, context.caller, args.chatId, pageRequest(context, args, messageKey)),
   }),
   chats: t.field({
     type: ChatConnection,

@@ -35,7 +35,8 @@ const ChatFileType = builder.objectRef<ChatFile>('ChatFile').implement({
     size: t.exposeInt('sizeBytes', { description: 'Its bytes; while it is pending, as announced.' }),
     mimeType: t.exposeString('mimeType', { description: 'Its media type as it was declared.' }),
     url: t.string({
-      description: 'The address of its content, for callers who may read the chat.',
+      description:
+        'The address of its content: a link that works without a key for an hour, also in a browser. Without content, an address for callers with a key.',
       resolve: (file, _args, { deps }) => chatFileUrl(deps, file),
     }),
     metadata: t.field({

@@ -5,6 +5,7 @@ import {
   type IncompleteDetails,
   incompleteDetailsOf,
   runCompletion,
+  warningsIn,
 } from '../../domain/completions/completions.ts';
 import { documentsOf, imagesOf } from '../../engine/runs/prompt/transcript.ts';
 import { statelessChatId } from '../../entities/ids.ts';
@@ -327,6 +328,16 @@ const EventType = builder.objectRef<RunEvent>('CompletionEvent').implement({
       nullable: true,
       description: 'In the last event: the tokens used.',
       resolve: (event) => endOf(event)?.usage ?? null,
+    }),
+    warnings: t.field({
+      type: [WarningType],
+      nullable: true,
+      description:
+        'What of the agent or the request has no effect: in the first event what is known before the run, in the last what it found. Null when there is none.',
+      resolve: (event) => {
+        const warnings = warningsIn([event]);
+        return warnings.length === 0 ? null : [...warnings];
+      },
     }),
     error: t.field({
       type: EventErrorType,

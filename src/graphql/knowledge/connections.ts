@@ -138,7 +138,7 @@ const StoreRepoHostInstallationInput = builder.inputType('StoreRepoHostInstallat
   description: 'An installation of the app at a repository host.',
   extensions: strictInput(...replyMembers),
   fields: (t) => ({
-    installationId: t.int({ description: 'Its number, as the host tells it; above 0.' }),
+    installationId: t.int({ description: 'Its number, as the host tells it: from 1 to 2000000000.' }),
     accountName: t.string({ description: 'The account it is installed in, for people: 1 to 200 characters.' }),
     baseUrl: t.string({ required: false, description: 'Refused with 400: the address of the host is GITHUB_API_URL.' }),
   }),

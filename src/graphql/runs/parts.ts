@@ -11,6 +11,7 @@ import type { OutputFile } from '../../entities/runs/tool.ts';
 import { type BuilderTypes, builder } from '../builder/builder.ts';
 import { CitationType } from '../chats/messages.ts';
 import { wireEnumOf } from '../types/enums.ts';
+import { WarningType } from '../types/warnings.ts';
 import { FlowStepType } from './flow-steps.ts';
 import {
   ApprovalType,
@@ -228,6 +229,12 @@ export const RunSnapshotType = builder.objectRef<RunSnapshot>('RunSnapshot').imp
       type: [FlowStepType],
       description: 'At the end: the finished steps of the flow that answered, where the agent or the request shows them.',
       resolve: (run) => run.flowSteps ?? [],
+    }),
+    warnings: t.field({
+      type: [WarningType],
+      description:
+        'What of the agent or the request has no effect on the run: when it began what was known before, at its end what it found.',
+      resolve: (run) => [...(run.warnings ?? [])],
     }),
   }),
 });

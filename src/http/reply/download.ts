@@ -7,7 +7,7 @@ import { rateHeaders } from './rate-headers.ts';
 export interface Download {
   /** As the uploader named it: untrusted. */
   readonly filename: string;
-  /** Only of what the service wrote itself, and of images that its tools made; default: bytes of no type. */
+  /** Only of what the service wrote itself, of images and of PDFs; default: bytes of no type. */
   readonly contentType?: string;
   /** A browser may show it. Only for types in which nothing runs. */
   readonly isInline?: boolean;
@@ -17,7 +17,7 @@ export interface Download {
 
 /**
  * Sends bytes that somebody uploaded, or that a tool made. Inert: a browser saves them and never shows, runs or guesses them, whatever they are; an
- * image that `isInline` allows is shown, and nothing else is made of it.
+ * image or a PDF that `isInline` allows is shown, and nothing else is made of it. Browsers show PDFs in spite of the sandbox.
  *
  * A client that leaves ends the reading; a source that breaks off ends the connection, so that the client does not take a part for the whole.
  */

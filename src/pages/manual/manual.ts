@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Router } from 'express';
-import { escapeHtml, htmlType, renderPage, sendPage } from '../page.ts';
+import { escapeHtml } from '../../lib/html.ts';
+import { htmlType, renderPage, sendPage } from '../page.ts';
 
 const repository = join(import.meta.dirname, '../../..');
 

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { Marked } from 'marked';
-import { escapeHtml } from '../page.ts';
+import { escapeHtml } from '../../lib/html.ts';
 
 export interface RenderedMarkdown {
   /** Text of the first heading. */

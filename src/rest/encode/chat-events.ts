@@ -1,3 +1,4 @@
+import { warningsIn } from '../../domain/completions/completions.ts';
 import { awaitedCalls, messagesOf, outputFilesOf, shownParts, toolMessageId } from '../../engine/runs/prompt/transcript.ts';
 import { DomainError, errorBody, publicError } from '../../entities/errors.ts';
 import { timeOfId } from '../../entities/ids.ts';
@@ -69,7 +70,7 @@ class ChatEventEncoder implements StreamEncoder {
         this.#runId = event.run.runId;
         return this.#write('run.started', {
           status: event.run.status,
-          ...(event.run.warnings === undefined ? {} : { warnings: event.run.warnings }),
+          ...toldOf(event.run),
         });
       case 'response.output_item.added':
         return this.#itemAdded(event.item, event.statusHints);
@@ -135,6 +136,7 @@ class ChatEventEncoder implements StreamEncoder {
       ...(error === null ? {} : errorOf(error)),
       usage,
       selection,
+      ...toldOf(run),
     });
     return call + end + this.#write('done', {});
   }
@@ -148,23 +150,26 @@ class ChatEventEncoder implements StreamEncoder {
   }
 }
 
+function toldOf({ warnings }: Pick<RunSnapshot, 'warnings'>): { readonly warnings?: readonly Warning[] } {
+  return warnings === undefined || warnings.length === 0 ? {} : { warnings };
+}
+
 /** The reply of a message in one piece. `status` and `error` report a failed run: the message itself was accepted. */
 export function chatReplyFold(document: string): RunFold {
   return {
     document,
     create: () => {
       let run: RunSnapshot | undefined;
-      let warnings: readonly Warning[] | undefined;
+      let warnings: readonly Warning[] = [];
       return {
         add(events) {
-          const [first] = events;
-          if (first?.type === 'response.created') warnings = first.run.warnings;
+          warnings = [...warnings, ...warningsIn(events)];
           const last = events.at(-1);
           if (last !== undefined && isTerminal(last) && 'run' in last) run = last.run;
         },
         body() {
           if (run === undefined) throw new Error('the run ended without its last event');
-          return JSON.stringify({ ...replyOf(run), ...(warnings === undefined ? {} : { warnings }) });
+          return JSON.stringify({ ...replyOf(run), ...toldOf({ warnings }) });
         },
       };
     },

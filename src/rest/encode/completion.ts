@@ -33,7 +33,7 @@ class CompletionEncoder implements StreamEncoder {
   readonly #textTail: string;
   readonly #includesUsage: boolean;
   readonly #showsExtensions: boolean;
-  #warnings: readonly Warning[] | undefined;
+  #warnings: readonly Warning[] = [];
   #hasRole = false;
   #calls = 0;
   /** The end of the stream reports why the run was cancelled: a stream has one error at most. */
@@ -71,7 +71,7 @@ class CompletionEncoder implements StreamEncoder {
   #other(event: RunEvent): string {
     switch (event.type) {
       case 'response.created':
-        this.#warnings = event.run.warnings;
+        this.#warnings = event.run.warnings ?? [];
         return '';
       case 'response.output_item.added':
         if (event.item.type === 'function_call') return this.#callStart(event.item);
@@ -125,7 +125,8 @@ class CompletionEncoder implements StreamEncoder {
     }
     const details = incompleteDetailsOf(run);
     const bound = details === null ? '' : `,"incomplete_details":${JSON.stringify(details)}`;
-    const warned = this.#warnings === undefined ? '' : `,"warnings":${JSON.stringify(this.#warnings)}`;
+    const warnings = [...this.#warnings, ...(run.warnings ?? [])];
+    const warned = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
     const steps = run.flowSteps === undefined ? '' : `,"flow_steps":${JSON.stringify(run.flowSteps.map(flowStepOf))}`;
     const images = this.#showsExtensions ? imagesOf(run.output).map(({ url }) => url) : [];
     const files = this.#showsExtensions ? documentsOf(run.output) : [];
@@ -142,7 +143,7 @@ export const completionFold: RunFold = {
   create: (variables, context) => {
     let run: RunSnapshot | undefined;
     let completion: Completion | undefined;
-    let warnings: readonly Warning[] | undefined;
+    let warnings: readonly Warning[] = [];
     const whole = () => {
       if (run === undefined) throw new Error('the run ended without its last event');
       completion ??= completionOf(run, warnings);
@@ -150,7 +151,7 @@ export const completionFold: RunFold = {
     };
     return {
       add(events) {
-        warnings ??= warningsIn(events);
+        warnings = [...warnings, ...warningsIn(events)];
         const last = events.at(-1);
         if (last !== undefined && isTerminal(last) && 'run' in last) run = last.run;
       },

@@ -241,6 +241,9 @@ const builtInReaders: Readonly<Record<string, Reader>> = {
       return faults.addHere('INVALID_TYPE', (path) => `${path} must be an integer, not ${describeValue(value)}`);
     }
     // Every member has bounds within 32 bits, which its wire schema or the domain tells: a number beyond is refused there, in the member's own words.
+    if (value < intMin || value > intMax) {
+      faults.addHereBesideOthers('INVALID_VALUE', (path) => `${path} must be from ${intMin} to ${intMax}`);
+    }
     return Math.min(Math.max(value, intMin), intMax);
   },
   Float: (value, faults) => {

@@ -8,7 +8,7 @@ import type { Database } from '../database/database.ts';
 import type { Transaction } from '../database/prisma.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { clearTurns } from './clearing.ts';
-import { addMessages, findHistory, listMessages, listMessagesOfRuns } from './messages.ts';
+import { addMessages, findHistory, listMessages, listMessagesOfRuns, pageOfMessages } from './messages.ts';
 import { type ChatQuery, findChats, listChats } from './queries.ts';
 import { beginTurn, type Turn, type TurnResult } from './turns.ts';
 
@@ -37,12 +37,16 @@ export interface ChatStore {
   delete(id: string): Promise<boolean>;
   /** The last `limit` messages of each chat, by chat and in order, without hidden ones. */
   messagesOf(chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]>;
+  /** Messages without hidden ones, newest first. One statement; its cost does not depend on the length of the chat. */
+  messagePage(chatId: string, page: PageRequest): Promise<Page<ChatMessage>>;
   /**
    * The last `limit` messages for a model, with hidden ones. With `upToRunId`: up to the messages of that run, or, when that run has none, up to
    * those of earlier runs.
    */
   history(chatId: string, limit: number, upToRunId?: string): Promise<readonly ChatMessage[]>;
   findMessage(chatId: string, messageId: string): Promise<ChatMessage | undefined>;
+  /** The newest run of a chat; undefined when it has none. */
+  findLastRunId(chatId: string): Promise<string | undefined>;
   messagesOfRuns(runIds: readonly string[]): Promise<readonly ChatMessage[]>;
   startTurn(turn: Turn): Promise<TurnResult>;
 }
@@ -70,7 +74,10 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
       return wasThere;
     },
     messagesOf: (chatIds, limit) => listMessages(db, chatIds, limit),
+    messagePage: (chatId, page) => pageOfMessages(db, chatId, page),
     history: (chatId, limit, upToRunId) => findHistory(db, chatId, limit, upToRunId),
+    findLastRunId: async (id) =>
+      (await db.prisma.chat.findUnique({ where: { id }, select: { lastRunId: true } }))?.lastRunId ?? undefined,
     async findMessage(chatId, id) {
       const found = await prisma.message.findFirst({ where: { id, chatId } });
       return found === null ? undefined : (found as unknown as ChatMessage);

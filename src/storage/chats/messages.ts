@@ -1,9 +1,10 @@
 // Raw SQL: thread order. Messages get their ordinals in one statement, and the last messages of many chats are read in one.
 import type { Pool } from 'pg';
 import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
+import { type Page, type PageRequest, pageOf } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
 import type { Transaction } from '../database/prisma.ts';
-import { readWhole } from '../database/sql/bounded-rows.ts';
+import { readPage, readWhole } from '../database/sql/bounded-rows.ts';
 
 /**
  * Adds messages at the end of a chat and updates its agent's `messageCount`: user and assistant messages count. The transaction must have locked the
@@ -43,6 +44,20 @@ export async function findMessages(
 /** Like findMessages, for people: without hidden ones. @throws DomainError REPLY_TOO_LARGE when they do not fit a reply. */
 export function listMessages(db: Database, chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]> {
   return readWhole(db, { text: lastMessagesSql, values: [chatIds, limit, false] }, longColumns);
+}
+
+/** The largest value of the column, which no message has. */
+const ordinalMax = 2_147_483_647;
+
+/** A page of a chat's messages for people, newest first. */
+export async function pageOfMessages(db: Database, chatId: string, page: PageRequest): Promise<Page<ChatMessage>> {
+  const [before = ordinalMax] = page.after ?? [];
+  // A whole number of the column's type, so that the index begins at it; a cursor may be forged.
+  const bound = Math.min(Math.max(Math.ceil(Number(before)), 0), ordinalMax);
+  const text = `select * from messages where "chatId" = $1 and not "isHidden" and ordinal < $2 order by ordinal desc limit $3`;
+  const { rows, foundCount } = await readPage<ChatMessage>(db, { text, values: [chatId, bound, page.limit + 1] }, longColumns);
+  const countAll = () => db.prisma.message.count({ where: { chatId, isHidden: false } });
+  return pageOf(rows, page, ({ ordinal }) => [ordinal], countAll, foundCount);
 }
 
 /** Every message of the runs, for people, in order. @throws DomainError REPLY_TOO_LARGE when they do not fit a reply. */

@@ -16,12 +16,35 @@ export interface ChunkPlace {
   readonly ordinal: number;
 }
 
+/** A chunk as a part of its document. */
+export interface ChunkInDocument {
+  readonly chunkId: string;
+  readonly ordinal: number;
+  readonly headingPath: string;
+  /** Exactly the document's text from `charStart` to `charEnd`. */
+  readonly text: string;
+  /** White space between the chunk before and this one. */
+  readonly gapBefore: string;
+  readonly page: number | null;
+  readonly charStart: number;
+  readonly charEnd: number;
+}
+
 /** Reads about chunks that a search found. It checks no rights: the search did. */
 export interface ChunkDetails {
   /** Which of the terms occur in which of the chunks. */
   termsIn(chunkIds: readonly string[], keys: readonly number[]): Promise<readonly TermInChunk[]>;
   /** The texts of the chunks of items' live generations that exist at these places. */
   textsAt(places: readonly ChunkPlace[]): Promise<readonly (ChunkPlace & { readonly text: string })[]>;
+  /**
+   * Chunks of an item's live generation about one of them, in order. When that one is not live any more: about the first that ends behind
+   * `charStart`.
+   */
+  around(
+    itemId: string,
+    place: { readonly chunkId: string; readonly charStart: number },
+    span: { readonly before: number; readonly after: number },
+  ): Promise<readonly ChunkInDocument[]>;
 }
 
 export function createChunkDetails({ pool }: Database): ChunkDetails {
@@ -33,6 +56,12 @@ export function createChunkDetails({ pool }: Database): ChunkDetails {
     async textsAt(places) {
       const values = [places.map(({ itemId }) => itemId), places.map(({ ordinal }) => ordinal)];
       const { rows } = await pool.query<ChunkPlace & { text: string }>(prepared(textsSql, values));
+      return rows;
+    },
+    async around(itemId, { chunkId, charStart }, { before, after }) {
+      const id = /^\d{1,18}$/.test(chunkId) ? chunkId : '0';
+      const values = [itemId, id, charStart, before, after];
+      const { rows } = await pool.query<ChunkInDocument>(prepared(aroundSql, values));
       return rows;
     },
   };
@@ -49,3 +78,18 @@ FROM unnest($1::text[], $2::int[]) AS place(item_id, ordinal)
 JOIN knowledge_items AS item ON item.id = place.item_id
 JOIN chunks AS chunk ON chunk.item_id = item.id AND chunk.generation = item."liveGeneration" AND chunk.ordinal = place.ordinal
 JOIN chunk_texts AS words ON words.chunk_id = chunk.id`;
+
+const aroundSql = `
+WITH live AS NOT MATERIALIZED (
+  SELECT chunk.id, chunk.ordinal FROM knowledge_items AS item
+  JOIN chunks AS chunk ON chunk.item_id = item.id AND chunk.generation = item."liveGeneration" WHERE item.id = $1),
+anchor AS (
+  SELECT coalesce(
+    (SELECT ordinal FROM live WHERE id = $2::bigint),
+    (SELECT min(live.ordinal) FROM live JOIN chunk_texts AS words ON words.chunk_id = live.id WHERE words.char_end > $3::float8),
+    0) AS ordinal)
+SELECT live.id::text AS "chunkId", live.ordinal, words.heading_path AS "headingPath", words.text, words.gap_before AS "gapBefore", words.page,
+  words.char_start AS "charStart", words.char_end AS "charEnd"
+FROM live JOIN chunk_texts AS words ON words.chunk_id = live.id
+WHERE live.ordinal BETWEEN (SELECT ordinal FROM anchor) - $4::int AND (SELECT ordinal FROM anchor) + $5::int
+ORDER BY live.ordinal`;

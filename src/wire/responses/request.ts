@@ -10,8 +10,8 @@ import {
   constant,
   described,
   flag,
+  flowVersionMax,
   graphqlInput,
-  integer,
   integerRange,
   isExtension,
   list,
@@ -97,7 +97,7 @@ export const chatOptions = openComponent('ChatOptions', 'Options of a chat; othe
     override: object('Another one than its own.', {
       force: flag('Whether it is taken even where the agent says otherwise.').nullish(),
       id: text('The id of the flow.').nullish(),
-      version: integer('The version of the flow.', 1).nullish(),
+      version: integerRange(1, flowVersionMax, { description: 'The version of the flow.' }).nullish(),
     }).nullish(),
     tracing,
   }).nullish(),

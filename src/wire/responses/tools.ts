@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { imagesMax } from '../../entities/runs/tool.ts';
 import {
   type Annotations,
   anyOf,
@@ -93,7 +94,7 @@ const images = {
   input_fidelity: oneOf('How close they stay to images that were given.', ['high', 'low']),
   output_compression: integerRange(0, 100, { description: 'In percent.' }).nullish(),
   partial_images: integer('How many come before the last one.').nullish(),
-  n: integer('How many are made.').nullish(),
+  n: integerRange(1, imagesMax, { description: 'How many are made.' }).nullish(),
   input_image: some('The id of a file of the caller: every call changes this image.'),
   input_image_mask: record('Where an image is changed.').nullish(),
   model_configuration: record('Further settings of the model.').meta(isExtension).nullish(),

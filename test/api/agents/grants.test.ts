@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { startMcpUpstream } from '../../fixtures/upstreams/mcp/server.ts';
 import { ways } from '../../support/apis/ways.ts';
 import type { Organization, Person } from '../../support/make.ts';
@@ -67,6 +69,7 @@ function callsEverything(): Set<string> {
     const args: Readonly<Record<string, object>> = {
       recall: { query: 'key' },
       remember: { text: 'Mallory was here' },
+      deep_research: { task: 'Find the key', questions: ['Where is the key?', 'What does the diary say?'] },
     };
     const callable = toolsOf(request).filter((name) => !name.includes('__') || name.endsWith('__echo'));
     const calls = callable.map((name, index) => {
@@ -93,6 +96,42 @@ describe('an agent opens nothing of the person who asks', () => {
     const offered = callsEverything();
     expect((await way.ask(victim, { model: trap, tools: [] })).status).toBe('completed');
     expect(upstream.requests.length).toBeGreaterThan(0);
+    await expectNothingOpened(offered);
+  });
+
+  it('over a WebSocket, across tenants', async () => {
+    const offered = callsEverything();
+    const headers = { authorization: `Bearer ${victim.key}` };
+    const socket = new WebSocket(`${service.url.replace('http', 'ws')}/api/v2/responses`, { headers });
+    await once(socket, 'open');
+    const types: string[] = [];
+    const ended = new Promise<void>((resolve) =>
+      socket.on('message', (data) => {
+        const { type } = JSON.parse(data.toString());
+        types.push(type);
+        if (type === 'response.completed' || type === 'response.failed' || type === 'error') resolve();
+      }),
+    );
+    socket.send(JSON.stringify({ type: 'response.create', model: trap, input: 'Go' }));
+    await ended;
+    socket.close();
+    expect(types.at(-1)).toBe('response.completed');
+    expect(upstream.requests.length).toBeGreaterThan(0);
+    await expectNothingOpened(offered);
+  });
+
+  it.each([
+    ['of the agent', { enabledTools: [{ type: 'deep_research' }] }, {}],
+    ['of the request', {}, { tools: [{ type: 'deep_research' }] }],
+  ])('by researchers of a deep_research %s', async (_whose, { enabledTools = [] }: { enabledTools?: object[] }, members) => {
+    const agent = await traps(mallory);
+    const { body } = await mallory.get(`/api/v1/ais/${agent}`);
+    await mallory.patch(`/api/v1/ais/${agent}`, { enabledTools: [...body.enabledTools, ...enabledTools] });
+    const offered = callsEverything();
+    expect((await ask(victim, { model: agent, ...members })).status).toBe(200);
+    expect([...offered]).toContain('deep_research');
+    // The agent, its researchers, and the agent again.
+    expect(upstream.requests.length).toBeGreaterThan(3);
     await expectNothingOpened(offered);
   });
 

@@ -181,7 +181,6 @@ describe('parameters', () => {
   it.each([
     ['limit=x', 'limit', 'invalid_type'],
     ['limit=1.5', 'limit', 'invalid_type'],
-    ['limit=99999999999', 'limit', 'invalid_value'],
     ['limit=', 'limit', 'invalid_type'],
     ['limit=1&limit=2', 'limit', 'invalid_value'],
     ['color=BLUE', 'color', 'invalid_value'],
@@ -220,7 +219,6 @@ describe('bodies', () => {
     ['a number for an enum', { name: 'x', color: 1 }, 'color', 'invalid_type'],
     ['a word for a boolean', { name: 'x', is_loud: 'yes' }, 'is_loud', 'invalid_type'],
     ['a fraction for an integer', { name: 'x', count: 1.5 }, 'count', 'invalid_type'],
-    ['an integer beyond 32 bits', { name: 'x', count: 2 ** 31 }, 'count', 'invalid_value'],
     ['an object for an array', { name: 'x', tags: {} }, 'tags', 'invalid_type'],
     ['a null item', { name: 'x', tags: ['a', null] }, 'tags[1]', 'invalid_type'],
     ['a fault deep inside', { name: 'x', parts: [{ text: 't' }, { weight: 'w', text: 't' }] }, 'parts[1].weight', 'invalid_type'],

@@ -41,6 +41,8 @@ export interface Call {
   readonly takesTicket: boolean;
   /** It is the root field itself, and no row of REST that runs it. */
   readonly isRoot: boolean;
+  /** The arguments of the root field that the call can set. */
+  readonly argumentNames: readonly string[];
   readonly call: (who: TestClient, given: Arguments) => Promise<Answer>;
 }
 
@@ -50,7 +52,15 @@ export function callsOf(schema: GraphQLSchema, rows: readonly DeclaredRoute[]): 
     ...operationsOf(schema).map((operation): Call => {
       const { name, field } = operation;
       const call: Call['call'] = (who, given) => callGraphql(who, operation, given);
-      return { title: name, operation: name, field, takesTicket: false, isRoot: true, call };
+      return {
+        title: name,
+        operation: name,
+        field,
+        takesTicket: false,
+        isRoot: true,
+        argumentNames: field.args.map((one) => one.name),
+        call,
+      };
     }),
     ...compileRoutes(schema, rows).map((route): Call => {
       const { row, main } = route;
@@ -60,6 +70,9 @@ export function callsOf(schema: GraphQLSchema, rows: readonly DeclaredRoute[]): 
         field: main.rootField,
         takesTicket: row.ticket !== undefined,
         isRoot: false,
+        argumentNames: (main.rootNode.arguments ?? []).flatMap(({ name, value }) =>
+          value.kind === Kind.VARIABLE ? [name.value] : [],
+        ),
         call: (who, given) => callRest(who, route, given),
       };
     }),

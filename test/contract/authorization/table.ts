@@ -164,6 +164,7 @@ export const table: Readonly<Record<string, Line>> = {
   // chats
   'Query.chat': line('readsChat', byId('chat')),
   'Query.chats': line('sees', ofAgent),
+  'Query.chatMessages': line('readsChat', ofChat),
   'GET /api/v1/chats': line('anyone'),
   'Mutation.createChat': line('sees', withInput({ name: 'Holidays' })),
   'Mutation.updateChat': line('writesChat', byId('chat', { name: 'Holidays' })),

@@ -19,6 +19,7 @@ const short = (rowMaxBytes: number, because: string): End => ({ rowMaxBytes, bec
 const ends: Readonly<Record<string, End>> = {
   'Query.agents': 'shorter',
   'Query.auditLog': 'shorter',
+  'Query.chatMessages': 'shorter',
   'Query.chats': 'shorter',
   'Query.conversationItems': 'shorter',
   'Query.dataSources': 'shorter',
@@ -72,6 +73,7 @@ const ends: Readonly<Record<string, End>> = {
 const queries: Readonly<Record<string, string>> = {
   'Query.agents': 'agents(first: 100, after: $after) { nodes { id instructions enabledTools { model } } PAGE }',
   'Query.auditLog': 'auditLog(first: 100, after: $after) { nodes { id changes { value } } PAGE }',
+  'Query.chatMessages': 'chatMessages(chatId: "{chatId}", first: 100, after: $after) { nodes { id content } PAGE }',
   'Query.chats': 'chats(first: 100, after: $after) { nodes { id userInputs } PAGE }',
   'Query.conversationItems': 'conversationItems(id: "{conversationId}", limit: 100, after: $after) { data LIST }',
   'Query.dataSources': 'dataSources(first: 100, after: $after) { nodes { id data } PAGE }',

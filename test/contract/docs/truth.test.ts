@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { withService } from '../../support/service.ts';
@@ -30,22 +29,17 @@ describe('what the pages say that works', () => {
     expect(named(readme?.[1] ?? '').toSorted()).toEqual(always);
     for (const { type, setting } of bySetting) expect(readme?.[2]).toContain(`\`${type}\` with ${setting}`);
   });
-});
 
-describe('file names in pages', () => {
-  const files = execFileSync('git', ['ls-files'], { encoding: 'utf8' }).split('\n');
-  const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...globSync(['docs/**/*.md', 'src/**/README.md'])];
-  /** Names that only look like a file of this repository: members, a package, and a file of graphql-js. */
-  const ofOthers: ReadonlySet<string> = new Set(['db.prisma', 'tx.prisma', 'sql.js', 'execution/execute.js']);
-
-  it.each(pages)('%s names only files that exist', (path) => {
-    const prose = page(path).replace(/```[\s\S]*?```/g, '');
-    const names = [...prose.matchAll(/`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|tsx|js|mjs|sql|prisma|sh))`/g)].map(([, name = '']) => name);
-    const missing = names.filter((name) => {
-      const bare = name.replace(/^(?:\.\.?\/)+/, '');
-      return !ofOthers.has(bare) && !files.some((file) => file === bare || file.endsWith(`/${bare}`));
-    });
-    expect(missing).toEqual([]);
+  it('is what responses accept as include', async () => {
+    const asked = { model: 'parley/offline', input: 'Hi', include: ['nothing'] };
+    const { body } = await service.client().post('/api/v2/responses', asked);
+    const row = /^\| `include` of responses \| ([^;]*);/m.exec(page('docs/agents.md'))?.[1] ?? '';
+    expect(named(row).toSorted()).toEqual(
+      body.error.message
+        .replace(/^.*must be one of /, '')
+        .split(', ')
+        .toSorted(),
+    );
   });
 });
 
@@ -64,4 +58,11 @@ describe('the words of pages', () => {
     );
     expect(wrong).toEqual([]);
   });
+});
+
+it('the changelog says nothing twice', () => {
+  const lines = page('CHANGELOG.md')
+    .split('\n')
+    .filter((line) => line.startsWith('- '));
+  expect(lines.filter((line, index) => lines.indexOf(line) !== index)).toEqual([]);
 });

@@ -4,17 +4,23 @@ import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { expect, it } from 'vitest';
 
-const program = (maxMs: number, workMs: number) => `
+const program = (maxMs: number, workMs: number, before: string) => `
+  const { readdirSync, rmSync, truncateSync } = await import('node:fs');
+  const { tmpdir } = await import('node:os');
+  const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('parley-beat-')).map((name) => tmpdir() + '/' + name);
+  const foldersBefore = folders();
   const { watchForStalls } = await import('./src/engine/processes/stall-watch.ts');
   const logger = { error: (facts, text) => console.error(JSON.stringify({ ...facts, text })) };
   const end = watchForStalls({ logger, maxMs: ${maxMs}, underWay: () => ['job knowledge.index-item "a"'] });
+  const [folder] = folders().filter((name) => !foldersBefore.includes(name));
+  ${before}
   const used = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1_000; };
   setTimeout(() => { const until = used() + ${workMs}; while (used() < until); }, 500);
   setTimeout(() => { end(); process.exit(7); }, 2_000);
 `;
 
-async function run(maxMs: number, workMs: number): Promise<{ readonly ended: unknown; readonly errors: string }> {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program(maxMs, workMs)], {
+async function run(maxMs: number, workMs: number, before = ''): Promise<{ readonly ended: unknown; readonly errors: string }> {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program(maxMs, workMs, before)], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let errors = '';
@@ -43,4 +49,16 @@ it('leaves no folder of a beat behind', async () => {
   const before = folders();
   await run(600_000, 0);
   expect(folders().filter((name) => !before.includes(name))).toEqual([]);
+});
+
+it('goes on without a watch when the folder of the beat is gone', async () => {
+  const { ended, errors } = await run(600_000, 0, 'rmSync(folder, { recursive: true });');
+  expect(ended).toBe(7);
+  expect(errors.match(/nothing watches it/g)).toHaveLength(1);
+});
+
+it('does not take a beat that is just being written for the end of the process', async () => {
+  // Empty nearly all the time, as a file is between its truncation and the write.
+  const { ended } = await run(600_000, 0, "setInterval(() => truncateSync(folder + '/beat'), 1).unref();");
+  expect(ended).toBe(7);
 });

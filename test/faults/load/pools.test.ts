@@ -33,6 +33,11 @@ beforeAll(async () => {
   dns = await startDnsServer(({ name }) => (name.startsWith('silent') ? 'silent' : ['127.0.0.1']));
   const server = createServer((request, response) => {
     if (request.url === '/page') response.end('The fair opens on 9 May.');
+    if (request.url === '/robots.txt' || request.url === '/sitemap.xml') response.writeHead(404).end();
+    if (request.url === '/links') {
+      response.setHeader('content-type', 'text/html');
+      response.end(Array.from({ length: 4_000 }, (_, index) => `<a href="/${'a'.repeat(1_500)}${index}">a</a>`).join('\n'));
+    }
     if (request.url?.startsWith('/search?') && !request.url.includes('silent')) {
       response.setHeader('content-type', 'application/json');
       response.end(

@@ -174,7 +174,7 @@ describe('spreadsheet', { timeout: 120_000 }, () => {
       ['=1+1', '0123'],
     ]);
     await call({ operation: 'write', file: 'in.csv', range: 'C1', values: [['double'], ['=B2*2']] });
-    expect(files.saved.at(-1)?.bytes.toString()).toBe('name,amount,double\r\n"A; B",1.5,3\r\n=1+1,0123,\r\n');
+    expect(files.saved.at(-1)?.bytes.toString()).toBe(`name,amount,double\r\n"A; B",1.5,3\r\n'=1+1,0123,\r\n`);
   });
 
   it.each([

@@ -68,12 +68,13 @@ describe('a connection to a database', () => {
   it('is opened in one place, which gives it a listener for errors', () => {
     const opening = /new (?:pg\.)?(?:Pool|Client)\(|\.connect\(\)/;
     // The clients for OpenAI-compatible models and of traces have pools of HTTP connections; a listener opens what `openClient` made;
-    // transactions of Prisma take connections of the pool; the client of an MCP server speaks HTTP or to a child process.
+    // transactions of Prisma and the check of the folder of files take connections of the pool; the client of an MCP server speaks HTTP or to a child process.
     const others = [
       'engine/models/openai/client.ts',
       'engine/tools/mcp/sessions/session.ts',
       'engine/tracing/otlp/exporter.ts',
       'storage/database/prisma.ts',
+      'storage/database/shared-files.ts',
       'storage/database/signals/listener.ts',
     ];
     expect(filesWith(opening).filter((path) => !others.includes(path))).toEqual(['storage/database/pool.ts']);

@@ -50,6 +50,7 @@ export async function prepareKillable(): Promise<Killable> {
     async agentWithTool(ann, modelId, more = {}) {
       const agent = await ann.post('/api/v1/ais', {
         ...{ src: 'x', name: 'Ada', description: 'Knows', instructions: 'Look it up.', modelId },
+        intermediateStepsVisible: true,
       });
       const data = { description: 'Looks it up', parameters: { type: 'object' }, method: 'GET', url: `${api.url}/it`, ...more };
       const tool = await ann.post(`/api/v1/ais/${agent.body.id}/tools`, { name: 'look_up', type: 'API_FUNCTION', data });

@@ -14,7 +14,7 @@ import { fillBy } from './greedy.ts';
 export interface PoolScene {
   readonly service: TestService;
   readonly upstream: Upstream;
-  /** A web site with `/page` and `/silent`; names that end in `.test` resolve to it, unless they begin with `silent`. */
+  /** A web site with `/page`, `/links` (4,000 long ones) and `/silent`; names that end in `.test` resolve to it, unless they begin with `silent`. */
   readonly site: { readonly url: string };
   readonly make: ReturnType<typeof makeFor>;
   /** Twenty keys of three organizations of one tenant. */
@@ -184,6 +184,26 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
     for (const who of greedy.slice(0, 8)) void who.post(responsesPath, responseWith(hostile)).catch(() => undefined);
     await eventually(() => expect(service.deps.pools.countOf('prompt-readers')).toBe(1));
     expect(await within(boundMs, newcomer.post(responsesPath, responseWith(text)))).toMatchObject({ status: 200 });
+  },
+  async 'page-readers'({ service, make, site, greedy, newcomer }) {
+    const crawl = async (who: Person, path: string, more: object = {}) => {
+      const agent = await make.agent({ owner: who });
+      const input = {
+        url: `${site.url}${path}`,
+        dataRefreshPeriod: 'NEVER',
+        includeFiles: false,
+        includedFileTypes: [],
+        ...more,
+      };
+      const { status, body } = await who.post(`/api/v1/ais/${agent.id}/data-sources/web-url`, input);
+      expect(status).toBe(200);
+      return body.id as string;
+    };
+    const includeUrlGlobs = Array.from({ length: 100 }, (_, index) => `${site.url}/${'*a'.repeat(20)}${index}b`);
+    for (const who of greedy.slice(0, 6)) await crawl(who, '/links', { includeUrlGlobs });
+    await eventually(() => expect(service.deps.pools.countOf('page-readers')).toBeGreaterThan(0));
+    const source = await crawl(newcomer, '/page');
+    expect(await within(boundMs, indexed(newcomer, source))).toMatchObject({ indexStatus: 'INDEXED' });
   },
   async 'egress-calls'({ service, upstream, site, greedy, newcomer }) {
     upstream.otherwise({ text: 'Read' });

@@ -513,7 +513,7 @@ export interface paths {
         };
         /**
          * Get chat
-         * @description With its messages, in order.
+         * @description With its messages, in order; the newest when there are more than the service shows (MESSAGES_MAX). Long chats are read page by page with List messages of a chat.
          */
         get: operations["getChat"];
         put?: never;
@@ -530,6 +530,30 @@ export interface paths {
          * @description Absent members are kept; null takes the name or the pin away; 0 is no pin, lower ones stand higher.
          */
         patch: operations["updateChat"];
+        trace?: never;
+    };
+    "/api/v1/chats/{chatId}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List messages of a chat
+         * @description The newest message comes first, so the first page is the end of the chat, and `nextCursor` leads back to its beginning.
+         */
+        get: operations["listMessagesOfChat"];
+        put?: never;
+        /**
+         * Send a message
+         * @description Answers when the run is over, or with an event stream: `stream: true`, or `Accept: text/event-stream`. A client that leaves does not stop the run. `toolCalls` ask for outputs: see Submit tool outputs. A run that failed is told by `status` and `error`.
+         */
+        post: operations["sendMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/chats/{chatId}/duplicate": {
@@ -626,26 +650,6 @@ export interface paths {
         get: operations["exportChat"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/chats/{chatId}/messages": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send a message
-         * @description Answers when the run is over, or with an event stream: `stream: true`, or `Accept: text/event-stream`. A client that leaves does not stop the run. `toolCalls` ask for outputs: see Submit tool outputs. A run that failed is told by `status` and `error`.
-         */
-        post: operations["sendMessage"];
         delete?: never;
         options?: never;
         head?: never;
@@ -825,7 +829,7 @@ export interface paths {
         };
         /**
          * Download a file of a chat
-         * @description The bytes as they came, as an attachment that no browser shows or runs; an image that a tool made (PNG, JPEG, GIF, WebP) has its type and may be shown. Answers link here to files that tools made: `link` is what the service signed, and works for an hour without a key. Files of runs that store nothing have the same links at `/api/v1/run-files`.
+         * @description The bytes as they came, as an attachment that no browser shows or runs; an image (PNG, JPEG, GIF, WebP) has its type and may be shown. The addresses of files, and answers, link here: `link` is what the service signed, and works for an hour without a key. Files of runs that store nothing have the same links at `/api/v1/run-files`.
          */
         get: operations["getChatFileContent"];
         put?: never;
@@ -1982,7 +1986,7 @@ export interface paths {
         };
         /**
          * Get the original of a knowledge item
-         * @description Its bytes as they were given, as an attachment that no browser shows or runs. Citations link here: `link` is what the service signed, and works for an hour without a key. With a key: for callers who see the source, or may use an agent that cites it.
+         * @description Its bytes as they were given, as an attachment that no browser shows or runs. Citations link here: `link` is what the service signed, and works for an hour without a key. It opens a page that shows the cited passage; with `download=1` it gives the bytes, and with `original=1` it shows a PDF or an image. With a key and no such link: for callers who see the source, or may use an agent that cites it.
          */
         get: operations["getKnowledgeItemContent"];
         put?: never;
@@ -2925,7 +2929,7 @@ export interface components {
             /** @description The wiki's own id of the space. */
             spaceId?: string | null;
         };
-        /** @description A configured assistant: instructions, a model, and who may use it. REST calls it an AI. */
+        /** @description An agent: its instructions, its model, and who may use it. REST calls it an AI. */
         Agent: {
             /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
             id: string;
@@ -4143,7 +4147,7 @@ export interface components {
             size: number;
             /** @description Its media type as it was declared. */
             mimeType: string;
-            /** @description The address of its content, for callers who may read the chat. */
+            /** @description The address of its content: a link that works without a key for an hour, also in a browser. Without content, an address for callers with a key. */
             url: string;
             /** @description The metadata of its record. */
             metadata: unknown;
@@ -4497,6 +4501,8 @@ export interface components {
                     firstTokenMs: number | null;
                 };
             } | null;
+            /** @description What of the AI or the request has no effect, as the run found it; absent when everything has. */
+            warnings?: components["schemas"]["Warning"][];
         };
         /**
          * ChatRunCompletedEvent
@@ -4570,6 +4576,8 @@ export interface components {
                     firstTokenMs: number | null;
                 };
             } | null;
+            /** @description What of the AI or the request has no effect, as the run found it; absent when everything has. */
+            warnings?: components["schemas"]["Warning"][];
         };
         /**
          * ChatRunFailedEvent
@@ -4643,6 +4651,8 @@ export interface components {
                     firstTokenMs: number | null;
                 };
             } | null;
+            /** @description What of the AI or the request has no effect, as the run found it; absent when everything has. */
+            warnings?: components["schemas"]["Warning"][];
         };
         /**
          * ChatRunIncompleteEvent
@@ -4716,6 +4726,8 @@ export interface components {
                     firstTokenMs: number | null;
                 };
             } | null;
+            /** @description What of the AI or the request has no effect, as the run found it; absent when everything has. */
+            warnings?: components["schemas"]["Warning"][];
         };
         /**
          * ChatRunStartedEvent
@@ -5957,7 +5969,7 @@ export interface components {
         CreateFileUploadInput: {
             /**
              * Format: int32
-             * @description Its size: at most UPLOAD_MAX_BYTES of the service for assistants, else CHAT_FILE_MAX_BYTES.
+             * @description Its size.
              */
             bytes: number;
             /** @description When the file is deleted; default: it is kept. */
@@ -10123,7 +10135,7 @@ export interface components {
             baseUrl?: string | null;
             /**
              * Format: int32
-             * @description Its number, as the host tells it; above 0.
+             * @description Its number, as the host tells it: from 1 to 2000000000.
              */
             installationId: number;
         };
@@ -10804,7 +10816,7 @@ export interface components {
             /** @description At most 200 characters; null keeps it. */
             name?: string | null;
         };
-        /** @description A configured assistant: instructions, a model, and who may use it. REST calls it an AI. */
+        /** @description An agent: its instructions, its model, and who may use it. REST calls it an AI. */
         UpdatedAgent: {
             /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
             id: string;
@@ -14135,6 +14147,135 @@ export interface operations {
             "5XX": components["responses"]["Error5XX"];
         };
     };
+    listMessagesOfChat: {
+        parameters: {
+            query?: {
+                /** @description How many to return. Default 100. */
+                limit?: number;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                chatId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Message"][];
+                        /** @description Hand it to `cursor` to read on; null at the end. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    sendMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                chatId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "prompt": [
+                 *         {
+                 *           "type": "text",
+                 *           "text": "What is the weather in Paris?"
+                 *         }
+                 *       ],
+                 *       "date": "2026-01-31T09:30:00.000Z",
+                 *       "modelId": "parley/offline",
+                 *       "options": {},
+                 *       "tools": [
+                 *         {
+                 *           "type": "function",
+                 *           "function": {
+                 *             "name": "get_weather",
+                 *             "description": "Tells the weather of a city",
+                 *             "parameters": {
+                 *               "type": "object",
+                 *               "properties": {
+                 *                 "city": {
+                 *                   "type": "string"
+                 *                 }
+                 *               },
+                 *               "required": [
+                 *                 "city"
+                 *               ]
+                 *             }
+                 *           }
+                 *         }
+                 *       ],
+                 *       "secrets": {},
+                 *       "threadMode": "collect",
+                 *       "stream": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["SendMessageInput"];
+            };
+        };
+        responses: {
+            /** @description The reply in one piece, or as an event stream; the schema there is that of the `data` of one event. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    /** @description The message became part of another run: `collect` or `steer`. */
+                    "x-thread-attached"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatReply"];
+                    "text/event-stream": components["schemas"]["ChatStreamEvent"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
     duplicateChat: {
         parameters: {
             query?: never;
@@ -14335,90 +14476,6 @@ export interface operations {
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
             429: components["responses"]["Error429"];
-            "5XX": components["responses"]["Error5XX"];
-        };
-    };
-    sendMessage: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                chatId: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "prompt": [
-                 *         {
-                 *           "type": "text",
-                 *           "text": "What is the weather in Paris?"
-                 *         }
-                 *       ],
-                 *       "date": "2026-01-31T09:30:00.000Z",
-                 *       "modelId": "parley/offline",
-                 *       "options": {},
-                 *       "tools": [
-                 *         {
-                 *           "type": "function",
-                 *           "function": {
-                 *             "name": "get_weather",
-                 *             "description": "Tells the weather of a city",
-                 *             "parameters": {
-                 *               "type": "object",
-                 *               "properties": {
-                 *                 "city": {
-                 *                   "type": "string"
-                 *                 }
-                 *               },
-                 *               "required": [
-                 *                 "city"
-                 *               ]
-                 *             }
-                 *           }
-                 *         }
-                 *       ],
-                 *       "secrets": {},
-                 *       "threadMode": "collect",
-                 *       "stream": false
-                 *     }
-                 */
-                "application/json": components["schemas"]["SendMessageInput"];
-            };
-        };
-        responses: {
-            /** @description The reply in one piece, or as an event stream; the schema there is that of the `data` of one event. */
-            200: {
-                headers: {
-                    /** @description Names this request in the logs. */
-                    "x-request-id"?: string;
-                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
-                    "X-RateLimit-Limit"?: number;
-                    /** @description How many of them are left. */
-                    "X-RateLimit-Remaining"?: number;
-                    /** @description Seconds until all of them are there again. */
-                    "X-RateLimit-Reset"?: number;
-                    /** @description The message became part of another run: `collect` or `steer`. */
-                    "x-thread-attached"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ChatReply"];
-                    "text/event-stream": components["schemas"]["ChatStreamEvent"];
-                };
-            };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            409: components["responses"]["Error409"];
-            429: components["responses"]["Error429"];
-            "4XX": components["responses"]["Error4XX"];
             "5XX": components["responses"]["Error5XX"];
         };
     };

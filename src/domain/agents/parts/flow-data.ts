@@ -3,6 +3,7 @@ import { flowOperators } from '../../../entities/agents/flow.ts';
 import { type FlowStepType, type FlowVersion, flowStepTypes, type JsonObject } from '../../../entities/agents/part.ts';
 import { isObject } from '../../../lib/json.ts';
 import { partCountsMax } from '../../../storage/agents/parts/shapes.ts';
+import { flowVersionMax } from '../../../wire/schema.ts';
 import type { Faults } from '../../faults.ts';
 import { checkTemplates } from './flow-templates.ts';
 import { checkMembers, readJsonObject } from './json.ts';
@@ -15,7 +16,6 @@ export interface FlowVersionInput {
   readonly data?: unknown;
 }
 
-const versionMax = 1_000_000;
 const stepsMax = 200;
 const textLengthMax = 20_000;
 const stepIdPattern = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
@@ -36,7 +36,7 @@ export function readFlowVersions(
   let activeAt: number | undefined;
   return given.slice(0, partCountsMax.flowVersions).map(({ version, active, description, data }, index) => {
     const at = `${param}[${index}]`;
-    if (version < 1 || version > versionMax) faults.add(`${at}.version`, `${at}.version must be from 1 to ${versionMax}`);
+    if (version < 1 || version > flowVersionMax) faults.add(`${at}.version`, `${at}.version must be from 1 to ${flowVersionMax}`);
     if (seen.has(version)) faults.add(`${at}.version`, `${at}.version stands there twice`);
     seen.add(version);
     if (active === true && activeAt !== undefined)

@@ -95,10 +95,9 @@ function passageOf(run: readonly ChosenChunk[], urlOf: UrlOf): FoundPassage {
   // A copy of one of several chunks does not contain the whole passage.
   const copies = rest.length > 0 ? [] : run.flatMap((entry) => entry.copies).map((copy) => copyOf(copy, urlOf));
   return {
-    ...copyOf({ ...first, lineEnd }, urlOf),
+    ...copyOf({ ...first, lineEnd, charEnd }, urlOf),
     headingPath: first.headingPath,
     text,
-    charEnd,
     chunkIds: run.map(({ chunk }) => chunk.chunkId),
     firstOrdinal: first.ordinal,
     lastOrdinal: rest.at(-1)?.ordinal ?? first.ordinal,

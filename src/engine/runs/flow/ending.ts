@@ -5,6 +5,7 @@ import type { RunOutput } from '../answer/output.ts';
 import { selectionOf, snapshot, terminalBody } from '../ending.ts';
 import type { LoopDeps, LoopStart } from '../loop-deps.ts';
 import type { OpenCall } from '../tools/open-call.ts';
+import type { RunTools } from '../tools/run-tools.ts';
 import { stoppedCall } from '../tools/server-calls.ts';
 import type { RunSpending } from '../usage/spending.ts';
 import type { FlowModel } from './flow-model.ts';
@@ -15,6 +16,7 @@ interface EndingParts {
   readonly output: RunOutput;
   readonly spending: RunSpending;
   readonly model: FlowModel;
+  readonly tools: RunTools;
   /** The call of a dead process that this process makes again. */
   readonly callAgain: OpenCall | undefined;
   readonly trace: RunTrace | undefined;
@@ -36,7 +38,7 @@ export class FlowEnding {
    * @param shown  the finished steps that readers see.
    */
   close(failure: unknown, isBounded: boolean, shown: readonly FlowStepRecord[]): readonly RunEvent[] {
-    const { start, deps, output, spending, model, callAgain, trace, retrievals } = this.#parts;
+    const { start, deps, output, spending, model, callAgain, trace, retrievals, tools } = this.#parts;
     const { runId, before } = start;
     output.close('incomplete');
     callAgain?.close({ output: '', error: stoppedCall });
@@ -46,6 +48,7 @@ export class FlowEnding {
       ...snapshot(runId, 'completed', output.items),
       usage: spending.total,
       selection: selectionOf(model.selection) ?? before?.selection ?? null,
+      ...tools.told,
       ...(serviceTier === undefined ? {} : { serviceTier }),
       ...(shown.length === 0 ? {} : { flowSteps: shown }),
     };

@@ -120,7 +120,10 @@ class FlowRun {
       ...{ values: this.#values, model: this.#model, calls: new RunCalls(parts), citable: this.#citable, callAgain, retrievals },
     };
     this.#steps = new FlowSteps(stepParts);
-    this.#ending = new FlowEnding({ ...shared, spending, model: this.#model, callAgain, trace: this.#trace, retrievals });
+    this.#ending = new FlowEnding({
+      ...{ ...shared, spending, model: this.#model, tools: this.#tools },
+      ...{ callAgain, trace: this.#trace, retrievals },
+    });
     this.#hasYielded = start.isEager;
     for (const event of flowSteps) this.#restore(event);
     if (firstSequence > 0) return;

@@ -22,6 +22,7 @@ export interface StoredRequest {
   readonly knowledge: { readonly orgId: string; readonly dataSourceIds: readonly string[]; readonly question: string } | null;
   readonly generateCitations: boolean;
   readonly hidesSteps: boolean;
+  readonly hidesOutputs?: boolean;
   /** Names the chat at the end of the run if it has no name yet. */
   readonly chatName: string | null;
   readonly responseFormat?: ResponseFormat;
@@ -78,6 +79,7 @@ export function planOf(run: LeasedRun, transcript: readonly ChatMessage[], isRes
     isStreaming: true,
     generateCitations,
     hidesSteps,
+    hidesOutputs: request.hidesOutputs === true,
     chatId: run.chatId,
     charge: chargeOf(run),
     ...(request.flow === undefined ? {} : { flow: { ...request.flow, input: inputOf(run, transcript) ?? request.flow.input } }),

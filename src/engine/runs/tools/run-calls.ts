@@ -14,7 +14,7 @@ import { unknownOutcome, unknownOutcomeOf } from './unknown-outcome.ts';
 
 /** The part of a run that its tool calls work with. */
 interface CallParts {
-  readonly plan: Pick<RunPlan, 'charge' | 'hidesSteps'>;
+  readonly plan: Pick<RunPlan, 'charge' | 'hidesOutputs'>;
   readonly start: LoopStart;
   readonly deps: Pick<LoopDeps, 'logger' | 'mask' | 'askApproval'>;
   readonly budget: RunBudget;
@@ -94,7 +94,7 @@ export class RunCalls {
       secrets,
       logger: deps.logger,
       mask: deps.mask,
-      hidesOutputs: plan.hidesSteps === true,
+      hidesOutputs: plan.hidesOutputs === true,
       trace,
       hold,
       keyPrefix,

@@ -1,10 +1,12 @@
 import { skillFunction } from '../../../entities/agents/skill-offer.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import type { EnabledTool } from '../../../entities/runs/tool.ts';
+import type { Warning } from '../../../entities/warning.ts';
 import type { ModelTool } from '../../models/port.ts';
 import type { AgentTools } from '../../tools/agent-tools.ts';
 import type { RunMask } from '../../tools/masking.ts';
 import type { AgentServers } from '../../tools/mcp/agent-servers.ts';
+import { isUnavailable } from '../../tools/mcp/unavailable.ts';
 import { freeFunctionName } from '../../tools/names.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 import type { ServerTool, ServerTools } from '../../tools/server-tool.ts';
@@ -37,6 +39,7 @@ export class RunTools {
   #forced: readonly string[] = [];
   /** Names of the functions of the service's tools. */
   #ofService: ReadonlySet<string> = new Set();
+  #warnings: readonly Warning[] = [];
 
   constructor(plan: RunPlan, deps: RunToolsDeps) {
     this.#plan = plan;
@@ -46,6 +49,11 @@ export class RunTools {
   /** Called for every read of a stream; empty until `open`. */
   get all(): ServerTools {
     return this.#known;
+  }
+
+  /** For the last event of the run: what of its tools has no effect, as far as it was found when they were opened. */
+  get told(): { readonly warnings?: readonly Warning[] } {
+    return this.#warnings.length === 0 ? {} : { warnings: this.#warnings };
   }
 
   /** Whether the run has tools to open. */
@@ -58,7 +66,7 @@ export class RunTools {
    * Opens the service's tools, and loads those of the agent. Functions of the caller with a name that is known before
    * the run were refused. When other names collide, as those that MCP servers list, the second gets `_2`; a tool of the service wins over one of the agent.
    *
-   * @throws DomainError when a part that a tool names is missing.
+   * @throws DomainError when a part that a tool names is missing; MCP_UNAVAILABLE when the request forces a call of a server that cannot be used.
    */
   async open(run: ToolRun): Promise<Opening> {
     const plan = this.#plan;
@@ -102,11 +110,9 @@ export class RunTools {
     }
     this.#known = known;
     const { mask } = this.#deps;
-    if (plan.forcedTool !== undefined && this.#forced.length === 0) {
-      throw new DomainError('INVALID_VALUE', `tool_choice forces ${plan.forcedTool.type}, which offers no such tool now`, {
-        param: 'toolChoice',
-      });
-    }
+    const warnings = [...opened, ...servers].flatMap((one) => one.warnings ?? []);
+    this.#warnings = mask?.value(warnings) ?? warnings;
+    this.#requireForced(opened.filter(({ tool }) => this.#isChosen(tool)).flatMap((one) => one.warnings ?? []));
     return { instructions: mask?.value(instructions) ?? instructions, listings };
   }
 
@@ -152,12 +158,39 @@ export class RunTools {
     return this.#plan.mayNotAsk !== true || requiresApproval !== true;
   }
 
-  #isForced({ type, options }: EnabledTool, { form }: ServerTool): boolean {
+  /** @param ofChosen  what has no effect of the tool that the request forces. @throws DomainError when a call is forced that cannot be made. */
+  #requireForced(ofChosen: readonly Warning[]): void {
+    const { forcedTool, toolChoice } = this.#plan;
+    const { only } = this;
+    const isMissing =
+      forcedTool === undefined
+        ? toolChoice === 'required' && !this.definitions().some(({ name }) => only?.includes(name) !== false)
+        : this.#forced.length === 0;
+    if (!isMissing) return;
+    const lost = (forcedTool === undefined ? this.#warnings : ofChosen).find(isUnavailable);
+    const { mask } = this.#deps;
+    if (lost !== undefined) {
+      const message = `tool_choice forces a call that cannot be made. ${mask?.text(lost.message) ?? lost.message}`;
+      throw new DomainError('MCP_UNAVAILABLE', message, { param: 'toolChoice' });
+    }
+    if (forcedTool === undefined) return;
+    throw new DomainError('INVALID_VALUE', `tool_choice forces ${forcedTool.type}, which offers no such tool now`, {
+      param: 'toolChoice',
+    });
+  }
+
+  /** Whether it is the tool that the request forces. */
+  #isChosen({ type, options }: EnabledTool): boolean {
     const forced = this.#plan.forcedTool;
     if (forced === undefined || forced.type !== type) return false;
-    if (forced.label !== undefined && forced.label !== (options.server_label ?? options.server)) return false;
+    return forced.label === undefined || forced.label === (options.server_label ?? options.server);
+  }
+
+  #isForced(tool: EnabledTool, { form }: ServerTool): boolean {
+    if (!this.#isChosen(tool)) return false;
+    const forced = this.#plan.forcedTool;
     const called = form?.('{}');
-    return forced.tool === undefined || called?.type !== 'mcp' || called.tool === forced.tool;
+    return forced?.tool === undefined || called?.type !== 'mcp' || called.tool === forced.tool;
   }
 
   /** Calls count for the organization that the run is charged to. */

@@ -1,10 +1,10 @@
 import { DomainError } from '../../../entities/errors.ts';
 import type { WireObject } from '../../../entities/runs/response.ts';
+import { imagesMax } from '../../../entities/runs/tool.ts';
 import { isObject } from '../../../lib/json.ts';
 import { storableText } from '../../../lib/text.ts';
 import type { ImageModel } from '../../models/router.ts';
 
-export const imagesMax = 4;
 const promptMaxChars = 32_000;
 const nameMaxChars = 200;
 

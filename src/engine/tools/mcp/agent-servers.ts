@@ -3,8 +3,9 @@ import { DomainError } from '../../../entities/errors.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { OpenedTool, ToolRun } from '../tool-kind.ts';
 import { openServer } from './open-server.ts';
-import { type ResolveDeps, resolveAgentServer } from './resolve.ts';
+import { type ResolveDeps, resolveAgentServer, serverFault } from './resolve.ts';
 import { readAllowed } from './tool-filter.ts';
+import { serverUnavailable } from './unavailable.ts';
 
 /** Opens the MCP servers of an agent for a run that offers the agent's tools; a plain value when it has none. */
 export type AgentServers = (agentId: string, run: ToolRun) => readonly OpenedTool[] | Promise<readonly OpenedTool[]>;
@@ -43,12 +44,16 @@ async function openAgentServers(
           servers: deps.servers,
           endpoint: await resolveAgentServer(deps, agent, tool, run),
           run,
+          namedBy: 'agent',
           allowed: readAllowed(allowedTools ?? allowed_tools),
           requiresApproval: () => requireApproval === true,
         });
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
-        return { functions: [], instructions: `The tools of ${tool.name} are not available in this run: ${error.message}` };
+        const instructions = `The tools of ${tool.name} are not available in this run: ${error.message}`;
+        // Of data that names no server, the caller is told before the run.
+        const isTold = serverFault(tool.data) !== undefined;
+        return { functions: [], instructions, warnings: isTold ? [] : [serverUnavailable(tool.name, 'agent', error.message)] };
       }
     }),
   );

@@ -6,6 +6,7 @@ import { secretsFor, serverNameIn } from './given-secrets.ts';
 import { openServer } from './open-server.ts';
 import { type ResolveDeps, resolveServer, resolveStandingServer } from './resolve.ts';
 import { readAllowed } from './tool-filter.ts';
+import { serverUnavailable } from './unavailable.ts';
 
 /** The tool `mcp_server`: the tools of a server of the operator, or of a connection of the user, as `server__tool`. */
 export function createMcpServerKind(deps: ResolveDeps): ToolKind {
@@ -21,6 +22,7 @@ export function createMcpServerKind(deps: ResolveDeps): ToolKind {
           servers: deps.servers,
           endpoint,
           run,
+          namedBy: ofAgent === undefined ? 'request' : 'agent',
           allowed: readAllowed(options.allowed_tools),
           serverDescription: options.server_description,
           requiresApproval: () => requireApproval === true,
@@ -34,7 +36,8 @@ export function createMcpServerKind(deps: ResolveDeps): ToolKind {
         return await open(await resolveStandingServer(deps, name, run, ofAgent));
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
-        return { functions: [], instructions: `The tools of ${name} are not available in this run: ${error.message}` };
+        const instructions = `The tools of ${name} are not available in this run: ${error.message}`;
+        return { functions: [], instructions, warnings: [serverUnavailable(name, 'agent', error.message)] };
       }
     },
   };

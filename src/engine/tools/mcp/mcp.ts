@@ -4,6 +4,7 @@ import type { EnabledTool } from '../../../entities/runs/tool.ts';
 import type { OpenedTool, ToolKind, ToolRun } from '../tool-kind.ts';
 import type { HttpEndpoint } from './endpoint.ts';
 import { givenHeaders } from './given-secrets.ts';
+import { digestOf } from './listing-digest.ts';
 import { openServer } from './open-server.ts';
 import { isHeaderText } from './secret-headers.ts';
 import type { McpServers } from './servers.ts';
@@ -16,7 +17,7 @@ export function createMcpKind({ servers }: { readonly servers: McpServers }): To
     isReadOnly: false,
     description: 'Calls the tools of an MCP server at an address that the request names.',
     functionNames: () => [],
-    async open({ options, requireApproval, listed, hasSecrets }: EnabledTool, run: ToolRun): Promise<OpenedTool> {
+    async open({ options, requireApproval, listed, shownListing, hasSecrets }: EnabledTool, run: ToolRun): Promise<OpenedTool> {
       const endpoint = endpointOf(options, hasSecrets === true ? run.secrets : {});
       const allowed = readAllowed(options.allowed_tools);
       const asks = readApproval(options.require_approval);
@@ -24,6 +25,7 @@ export function createMcpKind({ servers }: { readonly servers: McpServers }): To
         servers,
         endpoint,
         run,
+        namedBy: 'request',
         allowed,
         serverDescription: options.server_description,
         ...(listed === undefined ? {} : { listed }),
@@ -33,6 +35,7 @@ export function createMcpKind({ servers }: { readonly servers: McpServers }): To
       // The caller has this listing already.
       if (listed !== undefined) return opened;
       const tools = found?.tools.filter((tool) => isAllowed(tool, allowed)) ?? [];
+      if (found !== undefined && shownListing === digestOf(tools)) return opened;
       return { ...opened, listings: [{ serverLabel: endpoint.name, tools, error }] };
     },
   };

@@ -4,6 +4,7 @@ import type { OpenedTool } from '../tool-kind.ts';
 import { secretsOf } from './endpoint.ts';
 import { type FunctionsOptions, functionsOf } from './functions.ts';
 import { type McpTools, readTools } from './listing.ts';
+import { type NamedBy, serverUnavailable, unknownNames } from './unavailable.ts';
 
 /** The tools of a server for one run, and what it was found to have; or why it has none now. */
 export interface OpenedServer extends OpenedTool {
@@ -12,15 +13,20 @@ export interface OpenedServer extends OpenedTool {
   readonly error: string | null;
 }
 
+export interface OpenOptions extends FunctionsOptions {
+  readonly namedBy: NamedBy;
+}
+
 const descriptionCharsMax = 1_000;
 
 /**
- * Lists a server's tools and makes the allowed ones callable. A server that does not answer gives none: the model reads why.
+ * Lists a server's tools and makes the allowed ones callable. A server that does not answer gives none: the model reads so,
+ * and the caller why.
  *
  * @throws the reason of the run's signal.
  */
-export async function openServer(options: FunctionsOptions): Promise<OpenedServer> {
-  const { servers, endpoint, run, listed, serverDescription } = options;
+export async function openServer(options: OpenOptions): Promise<OpenedServer> {
+  const { servers, endpoint, run, listed, allowed, namedBy, serverDescription } = options;
   try {
     // A caller's list is as foreign as a server's.
     const found = listed === undefined ? await servers.tools(endpoint, run.plan.charge, run.signal) : readTools(listed);
@@ -31,13 +37,16 @@ export async function openServer(options: FunctionsOptions): Promise<OpenedServe
         : []),
       ...(found.leftOut > 0 ? [`The MCP server ${endpoint.name} has ${found.leftOut} more tools, which are not offered.`] : []),
     ];
-    return { functions, found, error: null, ...(notes.length === 0 ? {} : { instructions: notes.join('\n') }) };
+    const warnings = unknownNames(endpoint.name, namedBy, allowed, found.tools);
+    return { functions, found, error: null, warnings, ...(notes.length === 0 ? {} : { instructions: notes.join('\n') }) };
   } catch (error) {
     run.signal.throwIfAborted();
     if (!(error instanceof DomainError)) throw error;
     const reason = masker(secretsOf(endpoint))(error.message);
     // The server's own words stay out of the instructions.
     const instructions = `The tools of the MCP server ${endpoint.name} are not available now. If the task needs them, say so.`;
-    return { functions: [], found: undefined, error: reason, instructions };
+    // Where its author's server stands is not for everybody who asks an agent.
+    const warnings = [serverUnavailable(endpoint.name, namedBy, namedBy === 'request' ? reason : undefined)];
+    return { functions: [], found: undefined, error: reason, warnings, instructions };
   }
 }

@@ -4,8 +4,9 @@ import type { DeclaredRoute } from '../../route.ts';
 
 const chatFields = 'id createdAt updatedAt name userId pinPosition ai: agent { id name src description userId userName }';
 const messageFields = 'id createdAt updatedAt content role';
-const chatWithMessages = `${chatFields} messages { ${messageFields} parts toolCalls { id name arguments approval } toolCallId toolStatus runId isComplete error { code message }
-  citations { id index knowledgeItemId dataSourceId name url type page headingPath snippet charStart charEnd score answerStart answerEnd } }`;
+const shownMessageFields = `${messageFields} parts toolCalls { id name arguments approval } toolCallId toolStatus runId isComplete error { code message }
+  citations { id index knowledgeItemId dataSourceId name url type page headingPath snippet charStart charEnd score answerStart answerEnd }`;
+const chatWithMessages = `${chatFields} messages { ${shownMessageFields} }`;
 const hiddenNulls = ['parts', 'toolCallId', 'toolStatus', 'approval', 'error'];
 const runFields = 'id createdAt startedAt endedAt chatId status incompleteReason error { code message } modelId';
 const usageFields = 'usage { inputTokens outputTokens cachedTokens reasoningTokens totalTokens isEstimated }';
@@ -105,11 +106,28 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     method: 'get',
     path: '/api/v1/chats/{chatId}',
     summary: 'Get chat',
-    description: 'With its messages, in order.',
+    description:
+      'With its messages, in order; the newest when there are more than the service shows (MESSAGES_MAX). Long chats are read page by page with List messages of a chat.',
     tag: 'Chats',
     spec: 'Get chat',
     schemas: { Chat: 'ChatDetail' },
     document: `query ($chatId: ID!) { chat(id: $chatId) { ${chatWithMessages} seed isVisibleToEditors activeRunId } }`,
+    omitNull: hiddenNulls,
+  },
+  {
+    operationId: 'listMessagesOfChat',
+    method: 'get',
+    path: '/api/v1/chats/{chatId}/messages',
+    summary: 'List messages of a chat',
+    description:
+      'The newest message comes first, so the first page is the end of the chat, and `nextCursor` leads back to its beginning.',
+    tag: 'Chats',
+    document: `query ($chatId: ID!, $limit: Int = 100, $cursor: String) {
+      chatMessages(chatId: $chatId, first: $limit, after: $cursor) { nodes { ${shownMessageFields} } pageInfo { hasNextPage endCursor } }
+    }`,
+    query: listQuery,
+    wrap: 'data',
+    page: 'cursor',
     omitNull: hiddenNulls,
   },
   {

@@ -67,7 +67,7 @@ export const chatFileRoutes: readonly DeclaredRoute[] = [
     path: `${files}/{fileId}/content`,
     summary: 'Download a file of a chat',
     description:
-      'The bytes as they came, as an attachment that no browser shows or runs; an image that a tool made (PNG, JPEG, GIF, WebP) has its type and may be shown. Answers link here to files that tools made: `link` is what the service signed, and works for an hour without a key. Files of runs that store nothing have the same links at `/api/v1/run-files`.',
+      'The bytes as they came, as an attachment that no browser shows or runs; an image (PNG, JPEG, GIF, WebP) has its type and may be shown. The addresses of files, and answers, link here: `link` is what the service signed, and works for an hour without a key. Files of runs that store nothing have the same links at `/api/v1/run-files`.',
     tag: 'Chat files',
     document: 'query ($chatId: ID!, $fileId: ID!) { chatFile(chatId: $chatId, fileId: $fileId) { id } }',
     download: (deps, caller, { chatId, fileId }) => openChatFile(deps, caller, String(chatId), String(fileId)),

@@ -244,7 +244,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     path: `${one}/knowledge/{knowledgeId}/content`,
     summary: 'Get the original of a knowledge item',
     description:
-      'Its bytes as they were given, as an attachment that no browser shows or runs. Citations link here: `link` is what the service signed, and works for an hour without a key. With a key: for callers who see the source, or may use an agent that cites it.',
+      'Its bytes as they were given, as an attachment that no browser shows or runs. Citations link here: `link` is what the service signed, and works for an hour without a key. It opens a page that shows the cited passage; with `download=1` it gives the bytes, and with `original=1` it shows a PDF or an image. With a key and no such link: for callers who see the source, or may use an agent that cites it.',
     tag,
     document: `query ($dataSourceId: ID!, $knowledgeId: ID!) { citedDocument(dataSourceId: $dataSourceId, id: $knowledgeId) { id } }`,
     download: (deps, caller, { dataSourceId, knowledgeId }) =>

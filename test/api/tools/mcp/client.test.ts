@@ -124,6 +124,22 @@ describe('mcp', () => {
   const tool = { type: 'mcp', server_label: 'plain', server_url: server.url, require_approval: 'never' };
   const respond = (members: object) => ann.post('/api/v2/responses', { model, input: 'Go', ...members });
 
+  it.each(['previous_response_id', 'conversation'])('shows a list once in a thread while it is the same: %s', async (member) => {
+    const tools = [{ ...tool, server_label: 'once', server_url: `${server.url}?${member}` }];
+    const first = (await respond({ tools })).body;
+    let before = first;
+    const next = async (more: object = {}) => {
+      const place = member === 'conversation' ? first.conversation.id : before.id;
+      before = (await respond({ tools, [member]: place, ...more })).body;
+      return before.output.filter(({ type }: { type: string }) => type === 'mcp_list_tools').length;
+    };
+    expect(first.output[0].type).toBe('mcp_list_tools');
+    expect([await next(), await next()]).toEqual([0, 0]);
+    const changed = [{ ...tools[0], allowed_tools: ['echo'] }];
+    expect([await next({ tools: changed }), await next({ tools: changed })]).toEqual([1, 0]);
+    expect(upstream.requests.at(-1)?.body?.tools).toMatchObject([{ function: { name: 'once__echo' } }]);
+  });
+
   it('shows the tools found and the call as the common format has them', async () => {
     upstream.next(call('plain__echo', { text: 'Seven' }), { text: 'Seven.' });
     const { body } = await respond({ tools: [{ ...tool, allowed_tools: ['echo', 'act'] }] });

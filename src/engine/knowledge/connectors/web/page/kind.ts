@@ -8,7 +8,8 @@ export const documentKinds = ['PAGE', 'TEXT', 'CSV', 'PDF', 'MARKDOWN', 'DOC', '
 )[];
 export type DocumentKind = (typeof documentKinds)[number];
 
-const byMimeType: Readonly<Record<string, DocumentKind>> = {
+/** Kinds by the type that a head says or that content has. */
+export const kindByMimeType: Readonly<Record<string, DocumentKind>> = {
   'text/html': 'PAGE',
   'application/xhtml+xml': 'PAGE',
   'application/pdf': 'PDF',
@@ -35,10 +36,12 @@ const extensions: Readonly<Record<WebUrlFileType, readonly string[]>> = {
   DOC: ['doc', 'docx', 'odt'],
   XLS: ['xls', 'xlsx', 'xlsb', 'ods'],
 };
-const byExtension = new Map<string, DocumentKind>(
+/** Kinds of files by the ending of their address. */
+export const kindByExtension = new Map<string, DocumentKind>(
   Object.entries(extensions).flatMap(([kind, endings]) => endings.map((ending) => [ending, kind as WebUrlFileType] as const)),
 );
-const pageExtensions = new Set(['html', 'htm', 'xhtml', 'shtml', 'php', 'asp', 'aspx', 'jsp', 'jspx', 'do', 'cgi', 'cfm']);
+/** Endings of addresses that pages have. */
+export const pageExtensions = new Set(['html', 'htm', 'xhtml', 'shtml', 'php', 'asp', 'aspx', 'jsp', 'jspx', 'do', 'cgi', 'cfm']);
 /** Servers that know nothing of a file say one of these. */
 const saysNothing = new Set([
   '',
@@ -59,37 +62,10 @@ export function kindOfHead(contentType: string, url: string): DocumentKind | und
   const mimeType = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
   const extension = extensionOf(url);
   if (mimeType === 'application/vnd.ms-excel' && extension === 'csv') return 'CSV';
-  if (mimeType === 'text/plain') return byExtension.get(extension) ?? 'TEXT';
-  const kind = byMimeType[mimeType];
+  if (mimeType === 'text/plain') return kindByExtension.get(extension) ?? 'TEXT';
+  const kind = kindByMimeType[mimeType];
   if (kind !== undefined) return kind;
   return saysNothing.has(mimeType) ? undefined : null;
-}
-
-/**
- * What the content is, where its beginning contradicts or completes the head of the reply; null for something that is not read. Call it only in the
- * process that reads pages: it looks into archives.
- */
-export async function kindOfContent(
-  bytes: Uint8Array,
-  said: DocumentKind | undefined,
-  url: string,
-): Promise<DocumentKind | null> {
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 1024)).toString('latin1');
-  if (head.includes('%PDF-')) return 'PDF';
-  const isPage =
-    /^\s*(?:\xef\xbb\xbf\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b/i.test(
-      head,
-    );
-  // A login page in place of a file, and a page whose type nobody set.
-  if (isPage && said !== 'TEXT') return 'PAGE';
-  if (said !== undefined) return said;
-  const { fileTypeFromBuffer } = await import('file-type');
-  const found = await fileTypeFromBuffer(bytes).catch(() => undefined);
-  const named = byExtension.get(extensionOf(url));
-  if (found === undefined) return named ?? (pageExtensions.has(extensionOf(url)) && /<\w/.test(head) ? 'PAGE' : null);
-  // An old office file says no more than that it is one.
-  if (found.mime === 'application/x-cfb') return named === 'DOC' || named === 'XLS' ? named : null;
-  return byMimeType[found.mime] ?? null;
 }
 
 /** A name for the content, with an ending that fits its kind. */

@@ -3,7 +3,7 @@ import type { Answer } from '../../../extract/document.ts';
 import { readAddress } from '../address/address.ts';
 import { createScope, type Scope } from '../address/scope.ts';
 import { decodeDocument, utf8Bytes } from '../page/charset.ts';
-import { kindOfContent } from '../page/kind.ts';
+import { kindOfContent } from '../page/kind-of-content.ts';
 import { readPage } from '../page/page.ts';
 import { sitemapReader } from '../site/sitemap-reader.ts';
 import type { DocumentFacts, DocumentQuestion, ScopeFacts, SitemapQuestion, WebQuestion } from './question.ts';

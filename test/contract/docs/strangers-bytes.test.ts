@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { loadedModules, packagesOf } from '../../support/imports/graph.ts';
+
+/** docs/decisions/processes.md lists where bytes of strangers are read. A reader that nobody listed fails here. */
+const page = readFileSync('docs/decisions/processes.md', 'utf8');
+const modules = loadedModules();
+const reader = 'src/engine/knowledge/extract/child.ts';
+const entries: Readonly<Record<string, string>> = {
+  service: 'src/main.js',
+  'reader process': reader,
+  'web reader process': 'src/engine/knowledge/connectors/web-reader-process.ts',
+  'program process': 'src/engine/tools/code/box/child.ts',
+  'spreadsheet process': 'src/engine/tools/spreadsheet/process/child.ts',
+};
+/** Packages, or their use in one file, that read no bytes of strangers, or are listed in another way. Whatever else is loaded must be listed. */
+const others: ReadonlySet<string> = new Set([
+  // The database, and members of requests that were read before.
+  ...[
+    '@prisma/adapter-pg',
+    '@prisma/client',
+    '@electric-sql/pglite',
+    '@electric-sql/pglite-pgvector',
+    'pg',
+    'pg-boss',
+    'dataloader',
+  ],
+  ...['@pothos/core', '@pothos/plugin-dataloader', 'graphql-sse', 'graphql-yoga', '@graphql-yoga/plugin-csrf-prevention'],
+  ...['express', 'zod', 'ajv-formats', '@opentelemetry/api', 'pino', 'pino-pretty', 'prom-client', '@ai-sdk/provider'],
+  // Pages of the service itself, and checksums.
+  ...[
+    '@graphql-yoga/render-graphiql',
+    'swagger-ui-dist',
+    'marked',
+    'node:zlib http/reply/static.ts',
+    'node:zlib entities/accounts/api-key.ts',
+  ],
+  ...['node:zlib storage/database/embedded/template.ts', 'modern-tar storage/database/embedded/template.ts'],
+  // GraphQL documents have a row of their own; the other table has the files that take in bodies.
+  ...['graphql', 'undici', 'aws4fetch'],
+]);
+
+describe('the list of places where bytes of strangers are read', () => {
+  it('has every library that reads them, in its process and its files', () => {
+    const loaded = Object.entries(entries).flatMap(([process, entry]) =>
+      [...packagesOf(modules, entry)]
+        .filter(([name]) => name === 'node:zlib' || !(name.startsWith('node:') || others.has(name)))
+        .map(([name, files]) => [name, files.map(shortName).filter((file) => !others.has(`${name} ${file}`))] as const)
+        .filter(([, files]) => files.length > 0)
+        .map(([name, files]) => `${name} | ${process} | ${files.toSorted().join(', ')}`),
+    );
+    expect(loaded.toSorted()).toEqual(rowsBelow('| library | process | files |').toSorted());
+  });
+
+  it('has every file that takes in the bodies of other servers', () => {
+    const takesBodies =
+      /\begress\??\.(?:send|receive)\(|\bvendors\.(?:send|download|receive)\(|^import (?!type)[^;]* from 'undici'/m;
+    const files = [...modules.keys()].filter((file) => takesBodies.test(readFileSync(file, 'utf8')));
+    const listed = rowsBelow('| file | bodies of | read by |').map((row) => row.split(' | ')[0] ?? '');
+    expect(files.map(shortName).toSorted()).toEqual(listed.toSorted());
+  });
+
+  it('is of processes that load the libraries of documents only there', () => {
+    const service = packagesOf(modules, entries.service ?? '');
+    const ofReader = [...packagesOf(modules, reader).keys()].filter((name) => !name.startsWith('node:'));
+    // The storage format of Confluence is read by the service, in bounded time.
+    expect(ofReader.filter((name) => service.has(name) && !others.has(name))).toEqual(['htmlparser2']);
+  });
+});
+
+const shortName = (file: string) => file.replace('src/', '');
+
+/** Rows of the table with this head, without marks. */
+function rowsBelow(head: string): readonly string[] {
+  if (!page.includes(head)) throw new Error(`processes.md has no table ${head}`);
+  const lines = page.slice(page.indexOf(head)).split('\n').slice(2);
+  const end = lines.findIndex((line) => !line.startsWith('|'));
+  return lines.slice(0, end).map((line) => line.replaceAll('`', '').slice(2, -2));
+}
