@@ -72,7 +72,6 @@ describe('a connection to a database', () => {
     const others = [
       'engine/models/openai/client.ts',
       'engine/tools/mcp/sessions/session.ts',
-      'engine/tracing/otlp/exporter.ts',
       'storage/database/prisma.ts',
       'storage/database/shared-files.ts',
       'storage/database/signals/listener.ts',
