@@ -1,6 +1,6 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import { productVersion } from '../../../lib/product.ts';
+import { userAgent } from '../../../lib/product.ts';
 import type { Settings } from '../../../settings.ts';
 import type { S3Address } from '../address.ts';
 
@@ -25,13 +25,21 @@ export function openBucket(address: S3Address, settings: S3Settings): Bucket {
     forcePathStyle: address.isPathStyle,
     ...(address.endpoint === undefined ? {} : { endpoint: address.endpoint }),
     credentials: AWS_SESSION_TOKEN === undefined ? credentials : { ...credentials, sessionToken: AWS_SESSION_TOKEN },
-    customUserAgent: [['Parley', productVersion]],
     maxAttempts: requestTriesMax,
     // Stores other than AWS do not know the checksums that newer SDKs add. The signature covers the hash of each body.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: new NodeHttpHandler({ connectionTimeout: timeouts.connectMs, socketTimeout: timeouts.socketIdleMs }),
   });
+  client.middlewareStack.add(
+    (next) => (args) => {
+      const { headers } = args.request as { readonly headers: Record<string, string> };
+      headers['user-agent'] = `${userAgent} ${headers['user-agent'] ?? ''}`.trim();
+      return next(args);
+    },
+    // Behind the SDK, which writes the header in this step.
+    { step: 'build', priority: 'low', name: 'parleyUserAgent' },
+  );
   return { client, name: address.bucket, prefix: address.prefix };
 }
 
