@@ -131,7 +131,7 @@ describe('the request', () => {
   it.each([
     ['a model of no image provider', { model: 'openai/test-model' }, 'model', 'must be one of ollama/one, ollama/two'],
     ['a size that is none', { size: 'big' }, 'size', 'must be auto, or such as 1024x1024'],
-    ['too many', { n: 5 }, 'n', 'must be a whole number from 1 to 4'],
+    ['too many', { n: 5 }, 'n', 'must be an integer from 1 to 4'],
     ['what nothing honours', { partial_images: 2 }, 'partial_images', 'cannot be served here'],
     [
       'a mask by address',
