@@ -151,7 +151,7 @@ class LoggedExporter implements SpanExporter {
 
 function tracesUrl(endpoint: string): string {
   const url = new URL(endpoint);
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/traces`;
+  url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/v1/traces`;
   return url.href;
 }
 

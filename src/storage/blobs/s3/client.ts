@@ -18,10 +18,10 @@ const timeouts = { connectMs: 10_000, socketIdleMs: 30_000 };
 
 /** The client of the AWS SDK for the bucket of BLOB_URL. It signs, repeats requests that failed for a moment, and reads the store's errors. */
 export function openBucket(address: S3Address, settings: S3Settings): Bucket {
-  const { AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '', AWS_SESSION_TOKEN, AWS_REGION = 'us-east-1' } = settings;
-  const credentials = { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY };
+  const { AWS_SESSION_TOKEN } = settings;
+  const credentials = { accessKeyId: settings.AWS_ACCESS_KEY_ID ?? '', secretAccessKey: settings.AWS_SECRET_ACCESS_KEY ?? '' };
   const client = new S3Client({
-    region: address.region ?? AWS_REGION,
+    region: address.region ?? settings.AWS_REGION ?? 'us-east-1',
     forcePathStyle: address.isPathStyle,
     ...(address.endpoint === undefined ? {} : { endpoint: address.endpoint }),
     credentials: AWS_SESSION_TOKEN === undefined ? credentials : { ...credentials, sessionToken: AWS_SESSION_TOKEN },
