@@ -73,7 +73,8 @@ function filesOfTwoInstances(): void {
     const { body: answer } = await one.post('/api/v1/chat/completions', completion);
     const cited = new URL(answer.choices[0].message.annotations[0].url_citation.url);
     const link = cited.pathname + cited.search;
-    expect(await nobodyAtTwo.get(link)).toMatchObject({ status: 200, body: text });
+    expect(await nobodyAtTwo.get(`${link}&download=1`)).toMatchObject({ status: 200, body: text });
+    expect((await nobodyAtTwo.get(link)).body).toContain('<mark>');
     expect((await nobodyAtTwo.get(cited.pathname)).status).toBe(401);
     expect(await nobodyAtTwo.get(link.slice(0, -4))).toMatchObject({ status: 403, body: { error: { param: 'link' } } });
   });

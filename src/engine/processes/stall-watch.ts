@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { hasShell, spawnWatcher } from './tied-process.ts';
+import { hasShell, killTied, spawnWatcher } from './tied-process.ts';
 
 export interface StallWatchOptions {
   readonly logger: Logger;
@@ -80,7 +80,8 @@ export function watchForStalls({ logger, maxMs, underWay }: StallWatchOptions): 
   const timer = setInterval(beat, beatMs).unref();
   return () => {
     clearInterval(timer);
-    watcher.kill('SIGKILL');
+    // With what the shell waits for.
+    killTied(watcher);
     rmSync(folder, { recursive: true, force: true });
   };
 }
