@@ -74,7 +74,7 @@ function filesOfTwoInstances(): void {
     const cited = new URL(answer.choices[0].message.annotations[0].url_citation.url);
     const link = cited.pathname + cited.search;
     expect(await nobodyAtTwo.get(`${link}&download=1`)).toMatchObject({ status: 200, body: text });
-    expect((await nobodyAtTwo.get(link)).body).toContain('<mark>');
+    expect((await nobodyAtTwo.get(link)).body).toContain('<mark');
     expect((await nobodyAtTwo.get(cited.pathname)).status).toBe(401);
     expect(await nobodyAtTwo.get(link.slice(0, -4))).toMatchObject({ status: 403, body: { error: { param: 'link' } } });
   });
