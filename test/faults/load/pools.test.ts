@@ -34,6 +34,10 @@ beforeAll(async () => {
   const server = createServer((request, response) => {
     if (request.url === '/page') response.end('The fair opens on 9 May.');
     if (request.url === '/robots.txt' || request.url === '/sitemap.xml') response.writeHead(404).end();
+    if (request.url === '/fair') {
+      response.setHeader('content-type', 'text/html');
+      response.end('<p>The fair opens on 9 May.</p>');
+    }
     if (request.url === '/links') {
       response.setHeader('content-type', 'text/html');
       response.end(Array.from({ length: 4_000 }, (_, index) => `<a href="/${'a'.repeat(1_500)}${index}">a</a>`).join('\n'));

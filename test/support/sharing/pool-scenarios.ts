@@ -14,7 +14,7 @@ import { fillBy } from './greedy.ts';
 export interface PoolScene {
   readonly service: TestService;
   readonly upstream: Upstream;
-  /** A web site with `/page`, `/links` (4,000 long ones) and `/silent`; names that end in `.test` resolve to it, unless they begin with `silent`. */
+  /** A web site with `/page`, `/fair` (HTML), `/links` (4,000 long ones) and `/silent`; names that end in `.test` resolve to it, unless they begin with `silent`. */
   readonly site: { readonly url: string };
   readonly make: ReturnType<typeof makeFor>;
   /** Twenty keys of three organizations of one tenant. */
@@ -202,7 +202,7 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
     const includeUrlGlobs = Array.from({ length: 100 }, (_, index) => `${site.url}/${'*a'.repeat(20)}${index}b`);
     for (const who of greedy.slice(0, 6)) await crawl(who, '/links', { includeUrlGlobs });
     await eventually(() => expect(service.deps.pools.countOf('page-readers')).toBeGreaterThan(0));
-    const source = await crawl(newcomer, '/page');
+    const source = await crawl(newcomer, '/fair');
     expect(await within(boundMs, indexed(newcomer, source))).toMatchObject({ indexStatus: 'INDEXED' });
   },
   async 'egress-calls'({ service, upstream, site, greedy, newcomer }) {
