@@ -6,7 +6,8 @@ import type { NewRun } from '../../entities/runs/run.ts';
 import type { Database } from '../database/database.ts';
 import type { Transaction } from '../database/prisma.ts';
 import type { Signals } from '../database/signals/signals.ts';
-import { answerApprovals } from '../runs/approvals.ts';
+import { lockChat } from '../database/sql/locks.ts';
+import { answerApprovals, lockApprovals } from '../runs/approvals.ts';
 import {
   addEvents,
   endQuietly,
@@ -90,6 +91,7 @@ export function createThreadStore(db: Database, signals: Signals): ThreadStore {
   return {
     async begin(turn) {
       const result = await db.transaction(async (tx) => {
+        await lockApprovals(tx, turn.approvalIds);
         const begun = await beginTurn(tx, turn);
         if (isPlaced(begun)) await answerApprovals(tx, turn.approvalIds);
         return begun;
@@ -125,6 +127,8 @@ async function beginTurn(tx: Transaction, turn: ThreadTurn): Promise<ThreadResul
     if (rows[0].isOpen) await answerWith(tx, run);
   } else {
     await addChat(tx, newChat.chat);
+    // A run of the other chat locks the chat before it counts the messages of the agent: the same order here.
+    if (newChat.files !== undefined) await lockChat(tx, newChat.files.chatId);
     await addMessages(tx, chatId, newChat.messages);
     if (newChat.files !== undefined) await takeOverFiles(tx, chatId, newChat.files);
   }

@@ -3,7 +3,7 @@ import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import type { NewRun } from '../../entities/runs/run.ts';
 import type { Transaction } from '../database/prisma.ts';
 import { lockChat } from '../database/sql/locks.ts';
-import { answerApprovals } from '../runs/approvals.ts';
+import { answerApprovals, lockApprovals } from '../runs/approvals.ts';
 import { addRun } from '../runs/leases.ts';
 import { addMessages, findMessages } from './messages.ts';
 
@@ -29,6 +29,7 @@ export async function beginTurn(
   tx: Transaction,
   { chatId, run, leaseMs, messages, lastMessages, approvalIds }: Turn,
 ): Promise<TurnResult> {
+  await lockApprovals(tx, approvalIds);
   const chat = await lockChat(tx, chatId);
   if (chat === undefined || chat.deletedAt !== null) return { kind: 'missing' };
   if (chat.activeRunId !== null) return { kind: 'run-active', runId: chat.activeRunId };

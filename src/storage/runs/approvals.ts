@@ -62,6 +62,15 @@ export function createApprovalStore(db: Database): ApprovalStore {
 }
 
 /**
+ * Locks the approvals that a transaction answers at its end. Answers to one call then wait for each other here, before they hold rows of chats and
+ * agents that another answer needs.
+ */
+export async function lockApprovals(tx: Transaction, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.query('select 1 from call_approvals where id = any($1) order by id for update', [ids]);
+}
+
+/**
  * Takes the answers to calls that wait for approval, in the transaction of what they begin: each call is answered once.
  *
  * @throws DomainError TOOL_OUTPUT_CONFLICT when one of them was answered before, or has expired.
