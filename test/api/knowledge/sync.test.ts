@@ -104,24 +104,30 @@ const textsOf = async (id: string) =>
 describe('the schedule of a source', () => {
   it('makes one run in a period, by the listing alone, however many processes look', async () => {
     const ann = await make.person();
-    const id = await source(ann);
-    const library = new Library();
-    library.documents.set('a', 'a one');
-    await sync(id, library);
-    await settled(ann, id);
     const { indexing, syncing, db } = service.deps.storage;
-    await db.pool.query(
-      `with old as (update knowledge_items set "lastCheckedAt" = now() - interval '9 days' where "dataSourceId" = $1)
-       update data_sources set "refreshPeriod" = 'DAILY', "lastSyncedAt" = now() - interval '9 days' where id = $1`,
-      [id],
-    );
-    expect((await indexing.findDue()).map((due) => due.id)).not.toContain(id);
-    expect((await syncing.findDue()).map((due) => due.id)).toContain(id);
-    library.between = async () => {
-      // A second process that found it due at the same time: no run follows for it.
-      expect(await sync(id, library, { trigger: 'SCHEDULE', owner: 'other' })).toEqual({ kind: 'done' });
-    };
-    await sync(id, library, { trigger: 'SCHEDULE' });
+    let id = '';
+    let library = new Library();
+    // The service looks for due sources each minute too. Where it was first, the listing of the test is not asked: again with another source.
+    while (library.tasks.length < 2) {
+      id = await source(ann);
+      library = new Library();
+      library.documents.set('a', 'a one');
+      await sync(id, library);
+      await settled(ann, id);
+      await db.pool.query(
+        `with old as (update knowledge_items set "lastCheckedAt" = now() - interval '9 days' where "dataSourceId" = $1)
+         update data_sources set "refreshPeriod" = 'DAILY', "lastSyncedAt" = now() - interval '9 days' where id = $1`,
+        [id],
+      );
+      expect((await indexing.findDue()).map((due) => due.id)).not.toContain(id);
+      library.between = async () => {
+        // A second process that found it due at the same time: no run follows for it.
+        expect(await sync(id, library, { trigger: 'SCHEDULE', owner: 'other' })).toEqual({ kind: 'done' });
+      };
+      const due = (await syncing.findDue()).map((one) => one.id);
+      await sync(id, library, { trigger: 'SCHEDULE' });
+      if (library.tasks.length === 2) expect(due).toContain(id);
+    }
     expect(await settled(ann, id)).toMatchObject({ trigger: 'SCHEDULE', status: 'COMPLETED' });
     await sync(id, library, { trigger: 'SCHEDULE', owner: 'third' });
     expect(await syncing.closeEnded(id)).toEqual([]);
