@@ -51,6 +51,8 @@ const promises: Readonly<Record<string, readonly RegExp[]>> = {
   ),
   'Ask in a chat': [/event: message\.delta/, /event: citation/, /"citation":\{[^}]*"name":"[^"]*warranty/],
   'Ask again without a chat': [/"content":"[^"]*89/, /"annotations":\[\{"type":"url_citation"/, /data: \[DONE\]/],
-  'The same on the command line': [/2 of 2 indexed for "Workshop help"\.[\s\S]*15 euros \[1\]\.[\s\S]*Sources\n {2}\[1\] \S/],
+  'The same on the command line': [
+    /2 of 2 indexed for "Workshop help"\.[\s\S]*priceEuro: 15\b[^\n]* \[1\]\.[\s\S]*Sources\n {2}\[1\] \S/,
+  ],
   'The same with the stock `openai` package': [/100 euros/],
 };

@@ -8,8 +8,8 @@ export const rewriteModes = ['none', 'context', 'model'] as const;
 /** `none`: searched as it was asked; `context`: with words of what was said before; `model`: as a model wrote it out. */
 export type RewriteMode = (typeof rewriteModes)[number];
 
-/** Why a word was searched: it is in the question, means the same as a word of it, is spelled like a word of it, or was said before. */
-export const wordOrigins = ['question', 'meaning', 'spelling', 'context'] as const;
+/** Why a word was searched: it is in the question, is spelled like a word of it, or was said before. */
+export const wordOrigins = ['question', 'spelling', 'context'] as const;
 export type WordOrigin = (typeof wordOrigins)[number];
 
 /** A word that a passage was found by. */

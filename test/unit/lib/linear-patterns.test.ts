@@ -14,7 +14,6 @@ const made: readonly (readonly [file: string, examples: readonly RegExp[]])[] = 
     'src/engine/knowledge/connectors/wiki/drive-files.ts',
     [/(?:open|uc)\?(?:[^"'\s<>]{0,200}?(?:&amp;|&))?id=([A-Za-z0-9_-]{10,100})/],
   ],
-  ['src/engine/models/offline/evidence.ts', [/\bname\s*(?:is|=|:|named|called)\s*["“']?([^"”',.?!;]+)/iu]],
   ['src/engine/tools/json-schema/linear-pattern.ts', []],
   ['src/entities/accounts/api-key.ts', [/^pk_[0-9A-Za-z]{46}$/]],
   ['src/http/log/logging.ts', [/a secret\.txt/g]],

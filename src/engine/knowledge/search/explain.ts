@@ -49,7 +49,7 @@ function total(words: readonly MatchedWord[]): number {
 
 /** A lexeme as it was written: `punctur` is "puncture" where that was asked. */
 function wordOf({ term, origin }: PlannedTerm, spoken: string): string {
-  if (origin === 'spelling' || origin === 'meaning') return term;
+  if (origin === 'spelling') return term;
   const words = spoken.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const begins = (beginning: string) => words.find((word) => word.startsWith(beginning));
   return begins(term) ?? (term.length > 3 ? begins(term.slice(0, -1)) : undefined) ?? term;

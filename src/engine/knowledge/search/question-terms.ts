@@ -1,7 +1,6 @@
 import type { WordOrigin } from '../../../entities/knowledge/searched-question.ts';
 import type { ChunkRanking, QuestionTerms, SourceTerm } from '../../../storage/knowledge/chunk-ranking.ts';
 import { searchableText } from '../index/searchable-text.ts';
-import { nearWordsOfUnknown } from './unknown-words.ts';
 
 export interface AskedTerm extends SourceTerm {
   readonly origin: Exclude<WordOrigin, 'spelling'>;
@@ -25,10 +24,10 @@ export function searchedText(text: string): string {
 }
 
 /**
- * The lexemes of a question, of words that mean the same as those of its words that no passage contains, and of what was said before. A lexeme
- * that was said before and is not in the question counts by the weight of its text.
+ * The lexemes of a question and of what was said before. A lexeme that was said before and is not in the question counts by the weight of its
+ * text.
  *
- * Cost: one statement; one more where a word is in no passage and another word means the same, and one for each text of the context.
+ * Cost: one statement, and one for each text of the context.
  */
 export async function findQuestionTerms(
   ranking: Pick<ChunkRanking, 'findTerms'>,
@@ -37,13 +36,8 @@ export async function findQuestionTerms(
   context: readonly ContextText[],
 ): Promise<AskedTerms> {
   const asked = await ranking.findTerms(dataSourceIds, text);
-  const near = nearWordsOfUnknown(text, asked.terms);
-  const widened = near === '' ? asked : await ranking.findTerms(dataSourceIds, `${text} ${near}`);
-  const own = new Set(asked.terms.map(idOf));
-  const terms = widened.terms.map(
-    (term): AskedTerm => ({ ...term, origin: near === '' || own.has(idOf(term)) ? 'question' : 'meaning' }),
-  );
-  if (context.length === 0) return { ...widened, terms };
+  const terms = asked.terms.map((term): AskedTerm => ({ ...term, origin: 'question' }));
+  if (context.length === 0) return { ...asked, terms };
   const said = await Promise.all(
     context.map(async (part) => {
       const spoken = searchedText(part.text);
@@ -59,7 +53,7 @@ export async function findQuestionTerms(
     if (term.df === 0 || known.has(id) || (added.get(id)?.count ?? 0) >= term.count) continue;
     added.set(id, term);
   }
-  return { ...widened, terms: [...terms, ...added.values()] };
+  return { ...asked, terms: [...terms, ...added.values()] };
 }
 
 function idOf({ dataSourceId, config, term }: SourceTerm): string {

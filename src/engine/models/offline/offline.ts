@@ -1,32 +1,33 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { FinishReason, Model, ModelDelta, ModelRequest, TokenUsage } from '../port.ts';
-import { composeAnswer } from './answer.ts';
-import { readConversation, textOf } from './conversation.ts';
-import { planCalls } from './tool-choice.ts';
+import type { FinishReason, Model, ModelDelta, ModelRequest } from '../port.ts';
+import { composeAnswer, textOf } from './answer.ts';
+import { planCall } from './tool-calls.ts';
 
 /** A token of this model: a word with the space before it, or a part of a long word. */
 const tokenPattern = /\s*\S{1,24}|\s+$/gu;
 
 /**
- * The built-in model: no key, no weights, the same answer to the same request. It quotes the agent's passages and the conversation,
- * and calls a function that clearly fits. For trying the service, and for tests.
+ * The built-in model: no key, no weights, the same answer to the same request. It quotes the agent's passages with their citations, files and the
+ * conversation, and calls a function whose name the question holds. For trying the service, and for tests.
  */
 export const offlineModel: Model = {
   async *stream(request, signal) {
     signal.throwIfAborted();
-    const conversation = readConversation(request);
-    const calls = planCalls(request, conversation);
-    if (calls.length > 0) {
-      yield* streamCalls(request, calls);
+    const call = planCall(request);
+    if (call !== undefined) {
+      // Derived from the request, so that answers repeat exactly; the place in the conversation keeps ids apart.
+      const seed = [request.messages.length, call.arguments, ...request.messages.map(textOf)].join('\n');
+      const id = `call_${createHash('sha256').update(seed).digest('hex').slice(0, 24)}`;
+      yield [{ type: 'tool.start', index: 0, id, name: call.name }];
+      yield [{ type: 'tool.arguments', index: 0, json: JSON.stringify(call.arguments) }];
+      yield ending('tool_calls', request, tokensOf(call.arguments).length + 1);
       return;
     }
-    const answer = composeAnswer(request, conversation);
-    const { text, reason } = cut(answer.text, request);
-    const type = answer.isRefusal ? 'refusal' : 'text';
-    const tokens = text.match(tokenPattern) ?? [];
+    const answer = composeAnswer(request);
+    const { tokens, reason } = cut(answer.text, request);
     for (const token of tokens) {
-      yield [{ type, json: JSON.stringify(token) }];
+      yield [{ type: answer.isRefusal ? 'refusal' : 'text', json: JSON.stringify(token) }];
       // Lets readers see single words and aborts take effect.
       await nextTurn();
       signal.throwIfAborted();
@@ -35,49 +36,19 @@ export const offlineModel: Model = {
   },
 };
 
-async function* streamCalls(
-  request: ModelRequest,
-  calls: readonly { readonly name: string; readonly arguments: string }[],
-): AsyncGenerator<readonly ModelDelta[]> {
-  let tokens = 0;
-  for (const [index, call] of calls.entries()) {
-    yield [{ type: 'tool.start', index, id: callId(request, index, call.arguments), name: call.name }];
-    const middle = Math.ceil(call.arguments.length / 2);
-    for (const piece of [call.arguments.slice(0, middle), call.arguments.slice(middle)]) {
-      if (piece !== '') yield [{ type: 'tool.arguments', index, json: JSON.stringify(piece) }];
-    }
-    tokens += countTokens(call.arguments) + 1;
-  }
-  yield ending('tool_calls', request, tokens);
-}
-
-/** Derived from the request, so that answers repeat exactly; the position in the conversation keeps ids apart. */
-function callId(request: ModelRequest, index: number, args: string): string {
-  const seed = `${request.messages.length}\n${index}\n${args}\n${request.messages.map(textOf).join('\n')}`;
-  return `call_${createHash('sha256').update(seed).digest('hex').slice(0, 24)}`;
-}
-
-function cut(answer: string, { parameters }: ModelRequest): { text: string; reason: FinishReason } {
-  let text = answer;
-  for (const stop of parameters.stop ?? []) {
-    const at = stop === '' ? -1 : text.indexOf(stop);
-    if (at >= 0) text = text.slice(0, at);
-  }
-  const tokens = text.match(tokenPattern) ?? [];
-  const most = parameters.maxTokens;
-  if (most === undefined || tokens.length <= most) return { text, reason: 'stop' };
-  return { text: tokens.slice(0, most).join(''), reason: 'length' };
+function cut(answer: string, { parameters }: ModelRequest): { tokens: readonly string[]; reason: FinishReason } {
+  const ends = (parameters.stop ?? []).flatMap((stop) => (stop !== '' && answer.includes(stop) ? [answer.indexOf(stop)] : []));
+  const tokens = tokensOf(answer.slice(0, Math.min(answer.length, ...ends)));
+  const most = parameters.maxTokens ?? tokens.length;
+  return { tokens: tokens.slice(0, most), reason: tokens.length > most ? 'length' : 'stop' };
 }
 
 function ending(reason: FinishReason, request: ModelRequest, outputTokens: number): readonly ModelDelta[] {
-  const inputTokens = request.messages.reduce((total, message) => total + countTokens(textOf(message)) + 1, 0);
-  const usage: TokenUsage = { inputTokens, outputTokens, cachedTokens: 0, reasoningTokens: 0 };
+  const inputTokens = request.messages.reduce((total, message) => total + tokensOf(textOf(message)).length + 1, 0);
   return [
-    { type: 'usage', usage },
+    { type: 'usage', usage: { inputTokens, outputTokens, cachedTokens: 0, reasoningTokens: 0 } },
     { type: 'finish', reason },
   ];
 }
 
-function countTokens(text: string): number {
-  return text.match(tokenPattern)?.length ?? 0;
-}
+const tokensOf = (text: string): readonly string[] => text.match(tokenPattern) ?? [];

@@ -1,0 +1,33 @@
+import type { ModelRequest, ModelTool } from '../port.ts';
+import { questionOf } from './answer.ts';
+import { fillSchema } from './fill.ts';
+import { termsOf } from './quotes.ts';
+
+/** The tool that `tool_choice` asks for, or of which the question holds a word of the name or two of the description; undefined for none. */
+export function planCall({
+  tools,
+  toolChoice,
+  messages,
+}: ModelRequest): { readonly name: string; readonly arguments: string } | undefined {
+  const isForced = typeof toolChoice === 'object' || toolChoice === 'required';
+  // Outputs are there to be answered from; calling on would never end.
+  if (toolChoice === 'none' || (messages.at(-1)?.role === 'tool' && !isForced)) return undefined;
+  const question = questionOf(messages);
+  const choices = typeof toolChoice === 'object' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
+  const [best] = choices.toSorted((one, other) => fitOf(other, question) - fitOf(one, question));
+  if (best === undefined || (!isForced && fitOf(best, question) < 2)) return undefined;
+  // What stands in quotation marks, or a name in capitals, unless the tool asks for the whole question.
+  const named = /"([^"]+)"|“([^“”]+)”|(?<=\s)(\p{Lu}[\p{L}\p{N}'’-]*(?:\s\p{Lu}[\p{L}\p{N}'’-]*){0,3})/u.exec(question) ?? [];
+  const asksForAll = /query|question|prompt|input|message|task|text|command|code/i.test(
+    JSON.stringify(best.parameters.required ?? []),
+  );
+  const words = asksForAll ? undefined : named.slice(1).find((part) => part !== undefined);
+  const { value } = fillSchema({ type: 'object', ...best.parameters }, question, words);
+  return { name: best.name, arguments: JSON.stringify(value) };
+}
+
+function fitOf({ name, description }: ModelTool, question: string): number {
+  const asked = new Set(termsOf(question));
+  const hits = (text: string) => new Set(termsOf(text).filter((term) => asked.has(term))).size;
+  return hits(name) * 2 + hits(description);
+}
