@@ -5,6 +5,7 @@ import type { Caller } from '../entities/accounts/caller.ts';
 import { DomainError } from '../entities/errors.ts';
 import { makeId } from '../entities/ids.ts';
 import { addressOf } from './address.ts';
+import { ReplyBudget } from './reply/budget.ts';
 
 /** The default reason of `abort`, made once: thousands of clients may leave at one time. */
 const clientLeft = new DOMException('The client left', 'AbortError');
@@ -40,6 +41,7 @@ export class CallContext {
   readonly #res: ServerResponse;
   #controller: AbortController | undefined;
   #notes: Map<string, string> | undefined;
+  #replyBudget: ReplyBudget | undefined;
 
   constructor(deps: Deps, caller: Caller, requestId: string, res: ServerResponse, isRest = false) {
     this.deps = deps;
@@ -57,6 +59,11 @@ export class CallContext {
   get notes(): Map<string, string> {
     this.#notes ??= new Map();
     return this.#notes;
+  }
+
+  get replyBudget(): ReplyBudget {
+    this.#replyBudget ??= new ReplyBudget(this.deps.settings.REPLY_MAX_BYTES);
+    return this.#replyBudget;
   }
 
   /** A header of the request. */

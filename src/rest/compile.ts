@@ -11,7 +11,6 @@ import {
 import { operationScopes } from '../domain/access/policy.ts';
 import { Faults } from '../domain/faults.ts';
 import type { Scope } from '../entities/accounts/caller.ts';
-import { CompiledOperation } from '../lib/compiled-operation/compiled-operation.ts';
 import { wireDeclarations } from '../wire/openapi.ts';
 import { checkReply, checkSchemas, checkShape, checkVariables, requireVariable } from './documents/checks.ts';
 import { checkDocument, compileDocument, type OperationScopes, type RowDocument } from './documents/document.ts';
@@ -49,9 +48,9 @@ export interface VariableReaders {
 export interface Route {
   readonly row: DeclaredRoute;
   readonly main: RowDocument;
-  readonly operation: CompiledOperation;
+  readonly schema: GraphQLSchema;
   readonly scope: Scope | null;
-  /** For `operation.execute()`. */
+  /** For `execute` of graphql-js. */
   readonly plain: VariableReaders;
   /** For a subscription's resolver, which is called directly. */
   readonly coerced: VariableReaders;
@@ -116,7 +115,7 @@ function compileRoute(schema: GraphQLSchema, row: DeclaredRoute, scopes: Operati
   const route: Route = {
     row,
     main,
-    operation: new CompiledOperation(schema, main.document, main.operation),
+    schema,
     scope: main.scope,
     plain: variableReaders(row, main, pathNames, 'plain'),
     coerced: variableReaders(row, main, pathNames, 'coerced'),

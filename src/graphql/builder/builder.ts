@@ -3,6 +3,8 @@ import DataloaderPlugin from '@pothos/plugin-dataloader';
 import type { Deps } from '../../domain/deps.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
+import type { ReplyBudget } from '../../http/reply/budget.ts';
+import './reply-budget.ts';
 
 /** What every resolver gets. A request without a valid key is answered 401 earlier, so there is always a caller. */
 export interface GraphContext {
@@ -13,6 +15,8 @@ export interface GraphContext {
   readonly address: string | undefined;
   /** Fires when the client of this request has disconnected. */
   readonly signal: AbortSignal;
+  /** What the reply may still take; undefined only where other limits bound it. */
+  readonly replyBudget?: ReplyBudget;
   /** Whether the call came over REST, whose rows choose the form of the reply. */
   readonly isRest?: boolean;
   /** Over REST only: members that a resolver adds to the reply besides its result, and the headers of the request. */
@@ -58,7 +62,7 @@ export interface SchemaTypes {
  *     }),
  */
 export const builder = new SchemaBuilder<SchemaTypes>({
-  plugins: [DataloaderPlugin],
+  plugins: [DataloaderPlugin, 'replyBudget'],
   defaultFieldNullability: false,
   defaultInputFieldRequiredness: true,
 });

@@ -17,9 +17,7 @@ import type { SseStreams } from '../../http/reply/sse.ts';
 import { type ErrorContext, presentError } from '../errors.ts';
 import { type Call, type MeasuredAs, measuredKinds, type WatchKey } from './call.ts';
 import { Documents } from './documents/documents.ts';
-import type { Executor } from './executor.ts';
-import { CompiledExecutor } from './fast/compiled-executor.ts';
-import { SmallQueries } from './fast/small-queries.ts';
+import { Executor } from './executor.ts';
 import { createGraphiqlPage } from './graphiql.ts';
 import { sendErrors } from './reply.ts';
 import { RequestReader } from './request-reader.ts';
@@ -38,8 +36,6 @@ export interface GraphqlOptions {
   readonly admissions: Admissions;
   /** Who a key belongs to and when it ends; domain/accounts/api-keys.ts unless a test has its own. */
   readonly keys?: { readonly authenticate: Authenticate; readonly watch: WatchKey };
-  /** Runs every operation with this executor and without the fast path, which a test compares with it. */
-  readonly plainExecutor?: Executor;
 }
 
 export interface GraphqlHandler {
@@ -74,14 +70,13 @@ export function createGraphqlHandler(options: GraphqlOptions): GraphqlHandler {
 class GraphqlServer {
   readonly #deps: Deps;
   readonly #keyCheck: KeyCheck;
-  readonly #smallQueries: SmallQueries | undefined;
   readonly #streams: EventStreams;
   readonly #connections: SingleConnections;
   readonly #yoga: YogaHandler;
   readonly #page = createGraphiqlPage();
   readonly #meters: ReadonlyMap<MeasuredAs, RouteMeter>;
 
-  constructor({ schema, deps, metrics, streams: sse, admissions, keys, plainExecutor }: GraphqlOptions) {
+  constructor({ schema, deps, metrics, streams: sse, admissions, keys }: GraphqlOptions) {
     const { settings } = deps;
     this.#meters = new Map(measuredKinds.map((kind) => [kind, metrics.meter(meterNames[kind])]));
     this.#deps = deps;
@@ -89,14 +84,12 @@ class GraphqlServer {
     const watchOf = (watch: typeof watchKey): WatchKey => keys?.watch ?? ((caller, onEnd) => watch(deps, caller, onEnd));
     const reader = new RequestReader(new Documents(schema, settings), settings, admissions.uploads);
     const turns = new Turns(deps, admissions, watchOf(watchRevocation));
-    const executor = plainExecutor ?? new CompiledExecutor(schema, settings);
-    const isFast = plainExecutor === undefined;
-    const streamParts = { deps, executor, sse, protocol: createProtocol(), watchKey: watchOf(watchKey), admissions, isFast };
+    const executor = new Executor(schema);
+    const streamParts = { deps, executor, sse, protocol: createProtocol(), watchKey: watchOf(watchKey), admissions };
     const streams = new EventStreams(streamParts);
     const parts = { schema, reader, executor, turns, streams };
     this.#streams = streams;
     this.#connections = new SingleConnections(streamParts, streams, reader);
-    this.#smallQueries = isFast ? new SmallQueries(parts) : undefined;
     this.#yoga = new YogaHandler(parts);
   }
 
@@ -161,7 +154,6 @@ class GraphqlServer {
       call.res.setHeader('allow', 'GET, POST');
       throw new DomainError('METHOD_NOT_ALLOWED', 'GraphQL takes GET and POST');
     }
-    if ((await this.#smallQueries?.answer(call)) === true) return;
     try {
       await this.#yoga.answer(call);
     } finally {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { DomainError } from '../../entities/errors.ts';
 import type { UnsentReplies } from './unsent-replies.ts';
 
@@ -24,9 +25,7 @@ export interface ConnectionParts {
 
 const connectionOfSocket = Symbol('connection');
 
-/** With Node's internal handle: no public member says how many bytes of a write the system has taken. */
 interface WatchedSocket extends Socket {
-  readonly _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number } | null;
   [connectionOfSocket]?: Connection;
 }
 
@@ -36,7 +35,7 @@ export class Connection {
   readonly #parts: ConnectionParts;
   /** Requests that came before the reply in front of them was out. */
   readonly #waiting: ServerResponse[] = [];
-  #isAnswering = false;
+  #answering: ServerResponse | undefined;
   #brokenOffBy: BreakReason | undefined;
   #owner = nobody;
   /** Since when the client is watched for progress; undefined while nothing waits for it. */
@@ -53,14 +52,19 @@ export class Connection {
     socket.once('close', () => this.#close());
   }
 
-  /** The connection of a request; undefined where nobody watches the server. */
-  static of({ socket }: { readonly socket: WatchedSocket }): Connection | undefined {
+  /** The connection of a request or a socket; undefined where nobody watches the server. */
+  static of({ socket }: { readonly socket: Duplex & { readonly [connectionOfSocket]?: Connection } }): Connection | undefined {
     return socket[connectionOfSocket];
   }
 
   /** Whether a request is being answered, or waits. */
   get isAnswering(): boolean {
-    return this.#isAnswering;
+    return this.#answering !== undefined;
+  }
+
+  /** Whether a part of a reply may be out. */
+  get hasBegunReply(): boolean {
+    return this.#answering?.headersSent === true;
   }
 
   get hasUnsent(): boolean {
@@ -75,7 +79,7 @@ export class Connection {
   /** Answers a request once the replies before it are sent. Node's parser emits all pipelined requests of one read at once. */
   take(req: IncomingMessage, res: ServerResponse): void {
     if (this.#socket.destroyed) return;
-    if (!this.#isAnswering) this.#begin(req, res);
+    if (!this.isAnswering) this.#begin(req, res);
     else if (this.#waiting.length >= this.#parts.pipelinedMax) this.breakOff('pipelined');
     else {
       this.#waiting.push(res);
@@ -139,7 +143,7 @@ export class Connection {
   }
 
   #begin(req: IncomingMessage, res: ServerResponse): void {
-    this.#isAnswering = true;
+    this.#answering = res;
     this.#owner = nobody;
     res.once('close', onReplyClosed);
     this.#parts.handle(req, res);
@@ -148,7 +152,7 @@ export class Connection {
   /** The reply is out, or broken off. */
   next(): void {
     this.#countLess(this.#countedBytes);
-    this.#isAnswering = false;
+    this.#answering = undefined;
     const res = this.#waiting.shift();
     if (res === undefined || this.#socket.destroyed) return;
     if (this.#waiting.length === 0) this.#socket.resume();
@@ -172,9 +176,9 @@ export class Connection {
     this.#parts.unsent.remove(this.#owner, bytes);
   }
 
+  /** The bytes of the writes that are through. Replies are written in pieces of 64 KiB, so it follows a slow reader closely. */
   #systemTook(): number {
-    const handle = this.#socket._handle;
-    return handle === undefined || handle === null ? 0 : handle.bytesWritten - handle.writeQueueSize;
+    return this.#socket.bytesWritten - this.#socket.writableLength;
   }
 }
 

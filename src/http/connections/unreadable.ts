@@ -5,6 +5,7 @@ import { DomainError, publicError } from '../../entities/errors.ts';
 import { makeId } from '../../entities/ids.ts';
 import { sendError } from '../errors.ts';
 import { refuseRaw } from '../reply/raw.ts';
+import { Connection } from './connection.ts';
 
 /** A client has this long to read its refusal before the connection is cut. */
 const refusalTimeoutMs = 2_000;
@@ -26,7 +27,7 @@ export function refuseUnreadable(error: Error & { readonly code?: string }, sock
   if (socket.writableEnded) return;
   const { code = '' } = error;
   const isOfParser = code.startsWith('HPE_') || Object.hasOwn(refusals, code);
-  if (!isOfParser || !socket.writable || hasBegunReply(socket)) {
+  if (!isOfParser || !socket.writable || Connection.of({ socket })?.hasBegunReply === true) {
     socket.destroy();
     return;
   }
@@ -46,9 +47,4 @@ export function hasHost({ headers, httpVersionMajor, httpVersionMinor }: Incomin
 export function refuseWithoutHost(res: ServerResponse, requestId: string): void {
   const error = new DomainError('MALFORMED_REQUEST', 'An HTTP/1.1 request needs the header Host');
   sendError(res, publicError(error), requestId, ['connection', 'close']);
-}
-
-/** The same check as in Node, before it writes its own refusal. */
-function hasBegunReply(socket: Duplex & { readonly _httpMessage?: ServerResponse | null }): boolean {
-  return socket._httpMessage?.headersSent === true;
 }

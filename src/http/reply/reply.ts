@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline, Readable } from 'node:stream';
 import { Connection } from '../connections/connection.ts';
 import { rateHeaders } from './rate-headers.ts';
 
@@ -34,7 +35,15 @@ export function sendBody(
   const sizeBytes = Buffer.byteLength(body);
   if (res.req.method !== 'HEAD') Connection.of(res.req)?.count(sizeBytes, mayRefuse);
   res.writeHead(status, ['content-length', String(sizeBytes), ...headers, ...rateHeaders(res)]);
-  res.end(body);
+  if (sizeBytes <= pieceBytes || res.req.method === 'HEAD') res.end(body);
+  else pipeline(Readable.from(piecesOf(Buffer.from(body))), res, () => undefined);
+}
+
+/** A piece is written when the one before it is taken: so the progress of a slow reader shows (connections/connection.ts). */
+const pieceBytes = 64 * 1024;
+
+function* piecesOf(body: Buffer): Generator<Buffer> {
+  for (let start = 0; start < body.length; start += pieceBytes) yield body.subarray(start, start + pieceBytes);
 }
 
 /** Sends one JSON text. `headers` are a flat list of names and values. @throws DomainError as `sendBody`. */

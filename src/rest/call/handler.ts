@@ -1,4 +1,5 @@
 import type { Span } from '@opentelemetry/api';
+import { execute } from 'graphql';
 import { keyEnded, watchKey, watchRevocation } from '../../domain/accounts/api-keys.ts';
 import { runOnce } from '../../domain/idempotency.ts';
 import { asSpan, type Tracing } from '../../engine/tracing/tracing.ts';
@@ -7,7 +8,7 @@ import { bearerSecret } from '../../http/authenticate/authenticate.ts';
 import type { Upload } from '../../http/body/upload.ts';
 import type { CallContext } from '../../http/context.ts';
 import { takesExtensions } from '../../http/extensions.ts';
-import { replyBudget } from '../../http/reply/budget.ts';
+import { boundedResult } from '../../http/reply/budget.ts';
 import { sendDownload } from '../../http/reply/download.ts';
 import { sendEmpty, sendJson } from '../../http/reply/reply.ts';
 import type { Route } from '../compile.ts';
@@ -109,10 +110,10 @@ export class Handler {
   }
 
   async #execute(route: Route, variables: Variables, context: CallContext): Promise<Reply> {
-    const budget = replyBudget(this.#options.deps.settings);
-    const result = route.operation.execute({ variableValues: variables, contextValue: context, budget });
+    const { schema, main } = route;
+    const result = await execute({ schema, document: main.document, variableValues: variables, contextValue: context });
     const showsExtensions = takesExtensions((name) => context.header(name));
-    const reply = replyOf(route, result instanceof Promise ? await result : result, showsExtensions);
+    const reply = replyOf(route, boundedResult(result, context.replyBudget), showsExtensions);
     return context.hasNotes ? { ...reply, headers: { ...reply.headers, ...notedHeaders(context) } } : reply;
   }
 

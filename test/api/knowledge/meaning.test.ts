@@ -185,7 +185,7 @@ describe.runIf(hasVectors)('with an embedding model', () => {
 
   it('a text that the provider refuses is left without a vector, and the others get theirs', async () => {
     meaning.refusedWord = 'forbidden';
-    const id = await added(`# One\n\n${'Something forbidden. '.repeat(20)}\n\n# Two\n\n${'The doctor came. '.repeat(20)}`);
+    const id = await added(`# One\n\n${'Something forbidden. '.repeat(150)}\n\n# Two\n\n${'The doctor came. '.repeat(150)}`);
     await served(id);
     expect((await search([id], 'physician')).passages[0]?.text).toContain('doctor');
     expect((await search([id], 'forbidden')).passages[0]).toMatchObject({ scores: { vector: null } });

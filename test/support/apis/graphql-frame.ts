@@ -7,7 +7,6 @@ import { pino } from 'pino';
 import type { Deps } from '../../../src/domain/deps.ts';
 import type { UploadedFile } from '../../../src/entities/chats/uploaded-file.ts';
 import { DomainError } from '../../../src/entities/errors.ts';
-import type { Executor } from '../../../src/graphql/server/executor.ts';
 import { createGraphqlHandler } from '../../../src/graphql/server/server.ts';
 import { Connections } from '../../../src/http/connections/connections.ts';
 import { createAdmissions } from '../../../src/http/limits.ts';
@@ -50,11 +49,8 @@ export interface GraphqlFrame {
   close(): Promise<void>;
 }
 
-/** The GraphQL API over the small schema, on its own port; `plainExecutor` turns the fast path off. */
-export async function startGraphqlFrame(
-  env: Readonly<Record<string, string>> = {},
-  plainExecutor?: (schema: GraphQLSchema) => Executor,
-): Promise<GraphqlFrame> {
+/** The GraphQL API over the small schema, on its own port. */
+export async function startGraphqlFrame(env: Readonly<Record<string, string>> = {}): Promise<GraphqlFrame> {
   const settings = loadSettings(env);
   const sources = { open: 0 };
   const logs: string[] = [];
@@ -79,7 +75,6 @@ export async function startGraphqlFrame(
         return () => watchers.delete(onEnd);
       },
     },
-    ...(plainExecutor === undefined ? {} : { plainExecutor: plainExecutor(schema) }),
   });
   const connections = new Connections(settings, (req, res) => {
     graphql.handle(req, res, () => {

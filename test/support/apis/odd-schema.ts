@@ -114,10 +114,6 @@ export const oddSchema = new GraphQLSchema({
   types: [A, B],
 });
 
-export const leafFields = ['text', 'mustText', 'id', 'number', 'fraction', 'flag', 'kind', 'picky', 'texts', 'grid'] as const;
-export const plainFields = ['plain', 'mustPlain', 'method', 'thrower', 'exposed', '__typename'] as const;
-export const objectFields = ['child', 'later', 'mustChild', 'both', 'maybe', 'children', 'loose'] as const;
-
 export function sourceOf(seed: number, type = 'Query'): object {
   return new Source(seed, type);
 }

@@ -11,13 +11,10 @@ const source = fileURLToPath(new URL('../../../src', import.meta.url));
  */
 const walks: Readonly<Record<string, string>> = {
   'lib/selections.ts': 'unfolds each fragment once for each place',
-  'lib/compiled-operation/run.ts': 'looks no further than a field',
   'graphql/server/documents/merged-fields.ts': 'remembers each place, and counts its fields against GRAPHQL_FIELDS_MAX',
   'graphql/builder/members.ts': 'reads each selection set once',
   'graphql/builder/observed.ts': 'asks for the root fields of an operation once',
   'graphql/server/documents/limits.ts': 'visits the text of the document, in which a fragment stands once',
-  'lib/compiled-operation/compiled-operation.ts': 'visits the text of the document; plans the root',
-  'lib/compiled-operation/planner.ts': 'plans at most GRAPHQL_FIELDS_MAX fields; graphql-js collects those of a place',
   'rest/documents/checks.ts': 'our own documents',
   'rest/documents/document.ts': 'our own documents',
   'rest/openapi/document.ts': 'our own documents',
@@ -45,12 +42,13 @@ describe('walks over documents', () => {
     expect(ofGraphql.sort()).toEqual(['graphql/server/documents/validate.ts', 'rest/documents/document.ts']);
   });
 
-  it('that execute a document go through the compiled operation, which counts the bytes of the reply', () => {
+  it('that execute a document bound the bytes of the reply', () => {
     const executing = sourceFiles().filter((file) => {
       const text = readFileSync(join(source, file), 'utf8');
       return /import \{[^}]*\b(?:execute|subscribe|graphql)\b[^}]*\} from 'graphql'/.test(text);
     });
-    expect(executing).toEqual([]);
+    expect(executing.sort()).toEqual(['graphql/server/executor.ts', 'rest/call/handler.ts']);
+    for (const file of executing) expect(readFileSync(join(source, file), 'utf8')).toContain('boundedResult(');
   });
 });
 

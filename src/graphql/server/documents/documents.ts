@@ -7,7 +7,6 @@ import {
   type OperationTypeNode,
 } from 'graphql';
 import { runOperations } from '../../../domain/access/policy.ts';
-import { CompiledOperation } from '../../../lib/compiled-operation/compiled-operation.ts';
 import type { Settings } from '../../../settings.ts';
 import type { Params } from '../params.ts';
 import { type DocumentLimits, documentError, documentLimits } from './limits.ts';
@@ -19,7 +18,7 @@ import { type Weight, weigh, weightless } from './weight.ts';
 const cachedDocumentsMax = 500;
 /** Longer documents are made by machines with values inside, and do not come twice. */
 const cachedSourceMaxChars = 8_192;
-/** Plans of all cached documents together: some 500 bytes a field, and up to `plansMax` plans of each operation. */
+/** Of all cached documents together. */
 const cachedFieldsMax = 100_000;
 
 /** One operation of a valid document, ready to run. */
@@ -30,10 +29,9 @@ export interface Operation {
   readonly holdsRun: boolean;
   /** As graphql-js wants it: undefined when the document has one operation. */
   readonly name: string | undefined;
-  readonly compiled: CompiledOperation;
 }
 
-/** Documents parsed, validated, weighed and compiled once, whatever transport they come by. */
+/** Documents parsed, validated and weighed once, whatever transport they come by. */
 export class Documents {
   readonly #schema: GraphQLSchema;
   readonly #limits: DocumentLimits;
@@ -144,7 +142,6 @@ export class DocumentRequest {
       node: this.#node,
       holdsRun: this.holdsRun,
       name: this.params.operationName,
-      compiled: this.#known.compiled(this.#node),
     };
   }
 }
@@ -161,13 +158,12 @@ class KnownDocument {
   readonly document: DocumentNode | undefined;
   readonly faults: readonly GraphQLError[];
   readonly operations: readonly OperationDefinitionNode[];
-  /** Fields of the plans of all operations. */
+  /** Fields of all operations. */
   readonly fieldCount: number;
   readonly #runNodes: ReadonlySet<OperationDefinitionNode>;
   readonly #merged: MergedDocument | undefined;
   readonly #limits: DocumentLimits;
   readonly #weights = new Map<OperationDefinitionNode, Weight>();
-  readonly #compiled = new Map<OperationDefinitionNode, CompiledOperation>();
 
   constructor(
     document: DocumentNode | undefined,
@@ -191,15 +187,6 @@ class KnownDocument {
   rootFields(node: OperationDefinitionNode): readonly string[] {
     const merged = this.#merged?.root(node).values() ?? [];
     return [...new Set(Array.from(merged).flatMap(({ fields }) => fields.map((field) => field.node.name.value)))];
-  }
-
-  compiled(node: OperationDefinitionNode): CompiledOperation {
-    const known = this.#compiled.get(node);
-    if (known !== undefined) return known;
-    if (this.#merged === undefined || this.document === undefined) throw new Error('a refused document is not run');
-    const made = new CompiledOperation(this.#merged.schema, this.document, node);
-    this.#compiled.set(node, made);
-    return made;
   }
 
   weightFault(node: OperationDefinitionNode, variables: Variables): GraphQLError | undefined {

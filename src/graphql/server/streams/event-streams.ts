@@ -7,7 +7,6 @@ import type { SseStream, SseStreams } from '../../../http/reply/sse.ts';
 import type { Call, WatchKey } from '../call.ts';
 import { type DocumentRequest, isFaults, type Operation } from '../documents/documents.ts';
 import type { Executor } from '../executor.ts';
-import { writeResults } from '../fast/stream-writer.ts';
 import { sendErrors } from '../reply.ts';
 import { OperationResults, type StreamContext } from './operation-results.ts';
 import { Outlet } from './outlet.ts';
@@ -20,8 +19,6 @@ export interface StreamParts {
   readonly protocol: Protocol;
   readonly watchKey: WatchKey;
   readonly admissions: Admissions;
-  /** Whether a stream of one operation is written without graphql-sse. */
-  readonly isFast: boolean;
 }
 
 /**
@@ -56,7 +53,6 @@ export class EventStreams {
     const results = this.begin(operation, document, context, outlet);
     try {
       await results.open();
-      if (this.#parts.isFast) return await writeResults(results, this.startStream(call));
       const reply = await this.#parts.protocol('POST', { token: null, params: document.params, results });
       await outlet.send(framesOf(reply), this.startStream(call), call.res);
     } finally {

@@ -1,5 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import { DomainError } from '../../../entities/errors.ts';
+import { ReplyBudget } from '../../../http/reply/budget.ts';
 import type { GraphContext } from '../../builder/builder.ts';
 import { type ErrorContext, presentError, presentResult } from '../../errors.ts';
 import type { Subscription } from '../executor.ts';
@@ -22,7 +23,7 @@ const over: Step = { done: true, value: undefined };
  * DomainError. An error of the source is the last result as well.
  *
  * An iterator by hand, because an async generator does not end while it waits for its source. graphql-sse reads single results, which wait
- * for the outlet; the fast path reads batches.
+ * for the outlet.
  */
 export class OperationResults implements AsyncIterableIterator<ExecutionResult, undefined> {
   readonly #context: StreamContext;
@@ -64,8 +65,12 @@ export class OperationResults implements AsyncIterableIterator<ExecutionResult, 
   }
 
   async next(): Promise<Step> {
-    if (this.#ready.length === 0) this.#ready = (await this.nextBatch()) ?? [];
-    await this.#outlet.written;
+    if (this.#ready.length === 0) {
+      // The results of a batch are handed out together, so that they leave in one write.
+      await this.#outlet.written;
+      this.#ready = (await this.#nextBatch()) ?? [];
+      await this.#outlet.written;
+    }
     // graphql-sse sends the end of an operation that was stopped, and frees its id, which another operation may have by then.
     if (this.#isDropped) return new Promise(() => undefined);
     const value = this.#ready.shift();
@@ -73,7 +78,7 @@ export class OperationResults implements AsyncIterableIterator<ExecutionResult, 
   }
 
   /** The results of events that came together; undefined at the end. Never rejects. */
-  nextBatch(): Promise<Batch> {
+  #nextBatch(): Promise<Batch> {
     if (this.#isOver) return Promise.resolve(undefined);
     if (this.#context.signal.aborted) return Promise.resolve(this.#last());
     return new Promise((resolve) => {
@@ -121,10 +126,10 @@ export class OperationResults implements AsyncIterableIterator<ExecutionResult, 
     this.#source ??= batchesOf(source)[Symbol.asyncIterator]();
     const step = await this.#source.next();
     if (step.done === true) return undefined;
-    const { deps, caller, requestId, signal } = this.#context;
-    const context = { deps, caller, requestId, signal };
-    const results = step.value.map((event) => resultOf(event, context));
-    return results.some((result) => result instanceof Promise) ? Promise.all(results) : (results as ExecutionResult[]);
+    const { deps, caller, requestId, address, signal } = this.#context;
+    const replyBudget = new ReplyBudget(deps.settings.REPLY_MAX_BYTES * step.value.length);
+    const context = { deps, caller, requestId, address, signal, replyBudget };
+    return Promise.all(step.value.map((event) => resultOf(event, context)));
   }
 
   readonly #onAbort = () => this.#leave?.();

@@ -3,6 +3,7 @@ import type { Caller } from '../../../entities/accounts/caller.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import { addressOf } from '../../../http/address.ts';
 import { requireJsonType } from '../../../http/body/json.ts';
+import { ReplyBudget } from '../../../http/reply/budget.ts';
 import { sendEmpty } from '../../../http/reply/reply.ts';
 import type { Call } from '../call.ts';
 import type { DocumentRequest } from '../documents/documents.ts';
@@ -148,7 +149,16 @@ export class SingleConnections {
     const { deps } = this.#parts;
     const controller = new AbortController();
     const address = addressOf(req, deps.settings.TRUSTED_PROXY_HOPS);
-    return { deps, caller, requestId, address, signal: controller.signal, abort: (reason) => controller.abort(reason) };
+    const replyBudget = new ReplyBudget(deps.settings.REPLY_MAX_BYTES);
+    return {
+      deps,
+      caller,
+      requestId,
+      address,
+      replyBudget,
+      signal: controller.signal,
+      abort: (reason) => controller.abort(reason),
+    };
   }
 
   #find(call: Call, token: string | undefined): Reservation {

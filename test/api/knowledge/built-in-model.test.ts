@@ -5,7 +5,7 @@ import { withService } from '../../support/service.ts';
 
 const { make } = await withService();
 
-describe('an agent that is asked in other words', () => {
+describe('an agent with the built-in model', () => {
   let ann: Person;
   let model: string;
   beforeAll(async () => {
@@ -27,8 +27,8 @@ describe('an agent that is asked in other words', () => {
   };
 
   it.each([
-    ['How long are bikes stored?', 'Repaired bicycles are kept for 14 days'],
-    ['What does a puncture repair cost?', 'Puncture repair costs 15 euros'],
+    ['How long are bicycles kept?', 'Repaired bicycles are kept for 14 days [1].'],
+    ['What does a puncture repair cost?', 'name: Puncture repair; priceEuro: 15 [1].'],
     ['Who is the king of Spain?', 'find nothing'],
   ])('%s', async (question, answer) => {
     expect((await ask(question)).content).toContain(answer);

@@ -1,4 +1,3 @@
-// Fast path: reads variables with short errors. The plain path is `getVariableValues` of graphql-js.
 import {
   coerceInputValue,
   GraphQLError,
