@@ -3,6 +3,7 @@ import { allowanceGrammar, parseAllowance } from './engine/egress/allowance.ts';
 import { dnsServersGrammar, parseDnsServers } from './engine/egress/dns-servers.ts';
 import { headerListGrammar, parseHeaderList } from './engine/tracing/header-list.ts';
 import { corsOriginsGrammar, parseCorsOrigins } from './lib/cors-origins.ts';
+import { displayValue } from './lib/display-value.ts';
 import {
   allowedOf,
   count,
@@ -21,7 +22,6 @@ import {
   url,
   whole,
 } from './lib/setting-kinds.ts';
-import { shownValue } from './lib/shown-value.ts';
 import { blobAddressGrammar, parseBlobAddress } from './storage/blobs/address.ts';
 
 const MiB = 1024 * 1024;
@@ -454,7 +454,7 @@ function problemOf(name: string, issue: z.core.$ZodIssue, value: string): string
   if (typeof says === 'string') return `${says}.`;
   const schema = (settingsSchema.shape as Readonly<Record<string, z.ZodType>>)[name];
   const allowed = schema === undefined ? 'something else' : allowedOf(schema);
-  return `${name} must be ${allowed}, not ${shownValue(name, value)}.`;
+  return `${name} must be ${allowed}, not ${displayValue(name, value)}.`;
 }
 
 /** What each setting allows, and its neighbours do not. Whoever uses them says so too. */

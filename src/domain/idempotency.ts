@@ -21,7 +21,7 @@ export interface IdempotentRequest {
 }
 
 /** Replies are replayed for 24 hours. */
-export const idempotencyKeptMs = 24 * 60 * 60 * 1_000;
+export const idempotencyRetentionMs = 24 * 60 * 60 * 1_000;
 /** A first request whose process is silent for this long counts as dead, and its key is free. */
 const leaseMs = 30_000;
 
@@ -47,7 +47,7 @@ export async function runOnce(
   const of: IdempotencyKey = { keyId: request.keyId, idempotencyKey: request.idempotencyKey };
   const seal = sealingKey(request);
   const hash = createHmac('sha256', seal).update(request.request).digest('hex');
-  const claim = await deps.storage.idempotency.claim(of, hash, leaseMs, idempotencyKeptMs);
+  const claim = await deps.storage.idempotency.claim(of, hash, leaseMs, idempotencyRetentionMs);
   if (claim.kind === 'claimed') return { reply: await runClaimed(deps, of, claim.token, seal, run), isReplay: false };
   if (claim.requestHash !== hash) {
     throw new DomainError('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key came with another request before', {
@@ -119,6 +119,6 @@ function unseal(key: Buffer, sealed: string): string {
 /** Registers the deletion of entries older than a day. */
 export function registerIdempotencySweep(deps: Deps): void {
   deps.jobs.every('idempotency.sweep', 10 * 60 * 1_000, async (signal) => {
-    while (!signal.aborted && (await deps.storage.idempotency.sweep(idempotencyKeptMs)) > 0);
+    while (!signal.aborted && (await deps.storage.idempotency.sweep(idempotencyRetentionMs)) > 0);
   });
 }

@@ -1,5 +1,5 @@
 /** Images that a browser may show: nothing in them runs. */
-export const shownImageTypes: readonly string[] = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+export const inlineImageTypes: readonly string[] = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
 /** The type of an image by its first bytes: names and declared types are not trusted. Undefined for anything else. */
 export function imageTypeOf(bytes: Buffer): string | undefined {

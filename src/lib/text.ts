@@ -14,7 +14,7 @@ export function storableJson(value: unknown): unknown {
 }
 
 /** A name that people may be shown: one line, without control characters and marks that turn the direction of writing. */
-export function shownName(text: string, lengthMax: number): string {
+export function printableName(text: string, lengthMax: number): string {
   return cutText(oneLine(storableText(text).replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, ' ')), lengthMax);
 }
 

@@ -1,5 +1,5 @@
 import { canEditAgent } from '../domain/access/access.ts';
-import { noteShown, performOperation } from '../domain/access/operation.ts';
+import { noteReads, performOperation } from '../domain/access/operation.ts';
 import { getAgent } from '../domain/agents/agents.ts';
 import type { CallContext } from '../http/context.ts';
 
@@ -21,8 +21,8 @@ export async function readResource(context: CallContext, uri: string): Promise<o
     getAgent(deps, caller, uri.slice(prefix.length)),
   );
   const { id, name, description, introduction, instructions } = agent;
-  noteShown(context, 'Query.agent', 'agent', [id]);
+  noteReads(context, 'Query.agent', 'agent', [id]);
   if (!canEditAgent(caller, agent)) return { id, name, description, introduction };
-  noteShown(context, 'Query.agent', 'instructions', [id]);
+  noteReads(context, 'Query.agent', 'instructions', [id]);
   return { id, name, description, introduction, instructions };
 }

@@ -1,5 +1,5 @@
 import { visibleDataSources } from '../domain/access/access.ts';
-import { noteShown, requireOperation } from '../domain/access/operation.ts';
+import { noteReads, requireOperation } from '../domain/access/operation.ts';
 import { agentForRun } from '../domain/agents/agents.ts';
 import { chargeTo } from '../domain/usage/charges.ts';
 import type { Passage } from '../entities/knowledge/citation.ts';
@@ -44,7 +44,7 @@ export async function searchKnowledge(
   const asked = { orgId: first.orgId, dataSourceIds, question: query, charge };
   const { passages } = await deps.knowledge.search(asked, { passagesMax: limit, tokensMax }, signal);
   const shown = passages.filter(({ mayCite, dataSourceId }) => mayCite || readable.has(dataSourceId));
-  noteShown(
+  noteReads(
     context,
     searchOperation,
     'dataSource',

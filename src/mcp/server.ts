@@ -16,7 +16,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
-import { noteShown, requireOperation } from '../domain/access/operation.ts';
+import { noteReads, requireOperation } from '../domain/access/operation.ts';
 import { hasScope } from '../domain/access/policy.ts';
 import { DomainError } from '../entities/errors.ts';
 import type { CallContext } from '../http/context.ts';
@@ -250,7 +250,7 @@ function instructionsFor(asks: boolean, searches: boolean): string {
 }
 
 function noteListed(context: CallContext, agents: readonly ListedAgent[]): void {
-  noteShown(
+  noteReads(
     context,
     'Query.agents',
     'agent',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import type { ShownPassage } from '../domain/knowledge/linked.ts';
+import type { PassageView } from '../domain/knowledge/linked.ts';
 import { sendBody } from '../http/reply/reply.ts';
 import { escapeHtml } from '../lib/html.ts';
 
@@ -42,7 +42,7 @@ export function sendContentPage(res: ServerResponse, status: number, html: strin
  *
  * @param addresses  where the document is shown, and where it is saved.
  */
-export function passagePage(passage: ShownPassage, addresses: { readonly original: string; readonly download: string }): string {
+export function passagePage(passage: PassageView, addresses: { readonly original: string; readonly download: string }): string {
   const { name, headingPath, page, before, text, after, isCutBefore, isCutAfter, isCurrent } = passage;
   const place = [headingPath, page === null ? '' : `page ${page}`].filter((part) => part !== '').join(' · ');
   const main = [
@@ -63,7 +63,7 @@ export function refusedLinkPage(message: string, status: number): string {
   return pageOf(title, `<h1>${title}</h1>\n<p>${escapeHtml(message)}.</p>`);
 }
 
-function linksOf({ original, page }: ShownPassage, addresses: { readonly original: string; readonly download: string }): string {
+function linksOf({ original, page }: PassageView, addresses: { readonly original: string; readonly download: string }): string {
   if (original === 'none') return 'The document itself is not kept here.';
   const download = `<a href="${escapeHtml(addresses.download)}">Download the document</a>`;
   if (original === 'download') return download;

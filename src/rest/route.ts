@@ -99,10 +99,10 @@ export interface DeclaredRoute {
   /** The largest example body that works, for OpenAPI and for the table-wide tests. */
   readonly example?: Readonly<Record<string, unknown>>;
   /** What OpenAPI shows first: a body in short, the reply to it, and an event of its stream. A test sends the one and compares the others. */
-  readonly shown?: ShownExample;
+  readonly shown?: RouteExample;
 }
 
-export interface ShownExample {
+export interface RouteExample {
   readonly body?: Readonly<Record<string, unknown>>;
   readonly reply: unknown;
   readonly event?: unknown;

@@ -1,5 +1,5 @@
 import { publicError } from '../entities/errors.ts';
-import { shownValue } from '../lib/shown-value.ts';
+import { displayValue } from '../lib/display-value.ts';
 import { type Settings, SettingsError, usableSettings } from '../settings.ts';
 import { StartRefusal } from '../storage/database/start-refusal.ts';
 import { checkQuickly } from './checks/checks.ts';
@@ -42,7 +42,7 @@ function reasonsOf(error: unknown, env: NodeJS.ProcessEnv): readonly string[] | 
     : databaseProblem(error, settings);
   if (finding !== undefined) return [sentences(finding)];
   // Of the operating system: a right, a file, a limit. Its message names the path.
-  return /^E[A-Z]+$/.test(codeOf(error) ?? '') ? [`${shownValue('DATA_DIR', error.message)}.`] : undefined;
+  return /^E[A-Z]+$/.test(codeOf(error) ?? '') ? [`${displayValue('DATA_DIR', error.message)}.`] : undefined;
 }
 
 /** Node says of an error which call it was, and of a look-up which host. */

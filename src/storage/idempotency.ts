@@ -5,9 +5,9 @@ export type IdempotencyClaim =
   /** The caller is the first, or took over from a caller whose lease ran out. `token` names this claim. */
   | { readonly kind: 'claimed'; readonly token: string }
   | { readonly kind: 'running'; readonly requestHash: string }
-  | { readonly kind: 'done'; readonly requestHash: string; readonly reply: KeptReply };
+  | { readonly kind: 'done'; readonly requestHash: string; readonly reply: StoredReply };
 
-export interface KeptReply {
+export interface StoredReply {
   readonly status: number;
   /** Sealed by domain/idempotency.ts. */
   readonly sealedBody: string;
@@ -21,7 +21,7 @@ export interface IdempotencyStore {
   /** Extends the lease. @returns the new token; undefined when the claim was lost. */
   renew(of: IdempotencyKey, token: string, leaseMs: number): Promise<string | undefined>;
   /** Stores the reply; does nothing when the claim was lost. */
-  complete(of: IdempotencyKey, token: string, reply: KeptReply): Promise<void>;
+  complete(of: IdempotencyKey, token: string, reply: StoredReply): Promise<void>;
   /** Releases the key, so that the request may be sent again. */
   release(of: IdempotencyKey, token: string): Promise<void>;
   /** Deletes records older than `keptMs`, at most 5,000 at a time. @returns how many. */

@@ -13,10 +13,10 @@ export const metadata = {
   propertyNames: { maxLength: 64 },
 };
 const items = described({ type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/InputItemParam' } });
-export const keptMetadata = z.record(z.string(), z.string()).meta({ description: 'Texts by name.' });
+export const storedMetadata = z.record(z.string(), z.string()).meta({ description: 'Texts by name.' });
 
 graphqlInput('ConversationInput', { items, metadata: described(metadata) });
 graphqlInput('UpdateConversationInput', { metadata: described(metadata) });
 graphqlInput('ConversationItemsInput', { items });
-describeMembers('Conversation', { metadata: keptMetadata });
+describeMembers('Conversation', { metadata: storedMetadata });
 describeMembers('ConversationItemList', { data: z.array(inputItem) });

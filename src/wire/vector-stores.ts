@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { keptMetadata, metadata } from './conversations.ts';
+import { metadata, storedMetadata } from './conversations.ts';
 import { component, constant, described, describeMembers, graphqlInput, integerRange, range, text } from './schema.ts';
 
 /** What the common format says of vector stores beyond the GraphQL schema. */
@@ -50,7 +50,7 @@ graphqlInput('AttachVectorStoreFileInput', { attributes: givenAttributes, chunki
 graphqlInput('VectorStoreBatchFileInput', { attributes: givenAttributes, chunkingStrategy: chunking });
 graphqlInput('CreateVectorStoreFileBatchInput', { attributes: givenAttributes, chunkingStrategy: chunking });
 graphqlInput('UpdateVectorStoreFileInput', { attributes: givenAttributes });
-describeMembers('VectorStore', { metadata: keptMetadata, expiresAfter: expiry });
+describeMembers('VectorStore', { metadata: storedMetadata, expiresAfter: expiry });
 describeMembers('VectorStoreFile', {
   attributes,
   chunkingStrategy: component('ChunkingStrategy', 'How the passages of a file were cut.', {

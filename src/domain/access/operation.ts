@@ -60,7 +60,7 @@ export async function performOperation<T>(
 }
 
 /** Notes what a read showed to an administrator: what a plain member would not have seen becomes an entry of the audit log. */
-export function noteShown(call: OperationCall, operation: string, noun: ContentNoun, ids: Iterable<string>): void {
+export function noteReads(call: OperationCall, operation: string, noun: ContentNoun, ids: Iterable<string>): void {
   if (!seesAsAdministrator(call.caller)) return;
   const reads = call.deps.audit.reads(call.caller, actionOf(operation), call);
   for (const id of ids) reads.note(noun, id);

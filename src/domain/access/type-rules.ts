@@ -2,7 +2,7 @@ import type { Scope } from '../../entities/accounts/caller.ts';
 import type { ContentNoun } from '../audit/reads.ts';
 
 /** How the audit log finds the thing that an object of a type shows. */
-export interface ShownContent {
+export interface VisibleContent {
   readonly noun: ContentNoun;
   /** The member that holds the id of the thing. */
   readonly id: string;
@@ -12,7 +12,7 @@ export interface ShownContent {
 export interface TypeRule {
   /** The scope that reads objects of the type directly. Null: a key of any scope may see them. */
   readonly scope: Scope | null;
-  readonly shows?: ShownContent;
+  readonly shows?: VisibleContent;
 }
 
 const agents: TypeRule = { scope: 'AGENTS:READ' };

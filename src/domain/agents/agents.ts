@@ -195,7 +195,7 @@ export async function approveAgent(deps: Deps, caller: Caller, id: string, isApp
 }
 
 /** The editors as the caller sees them: with e-mails for callers who may edit the agent, none for callers of other organizations. */
-export function shownEditors(caller: Caller, agent: AgentView): readonly AgentEditor[] {
+export function visibleEditors(caller: Caller, agent: AgentView): readonly AgentEditor[] {
   if (canEditAgent(caller, agent)) return agent.editors;
   return agent.orgId === caller.orgId ? agent.editors.map((editor) => ({ ...editor, email: '' })) : [];
 }

@@ -6,7 +6,7 @@ import { secretTable } from '../../storage/agents/parts/secrets.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { editableAgent, missingPart } from './parts/access.ts';
-import { givenOrigins } from './parts/secret-origins.ts';
+import { requestOrigins } from './parts/secret-origins.ts';
 import { secretBytesMax } from './parts/tool-data.ts';
 
 type Optional<T> = T | null | undefined;
@@ -125,7 +125,7 @@ async function bindingOf(
     return value === null ? { givenByUserId: null } : {};
   }
   const tools = await deps.storage.agentParts.tools.ofAgents([secret.agentId]);
-  return { origins: givenOrigins(secret, named, tools, faults), givenByUserId: caller.userId };
+  return { origins: requestOrigins(secret, named, tools, faults), givenByUserId: caller.userId };
 }
 
 export function readSecretKey(param: string, key: string, faults: Faults): void {

@@ -1,5 +1,5 @@
 import { readSourceData } from '../../engine/knowledge/source-data.ts';
-import type { FoundSecret } from '../../engine/tools/secrets-in-data.ts';
+import type { SecretMatch } from '../../engine/tools/secrets-in-data.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import { bundleVersion } from '../../entities/agents/bundle.ts';
@@ -169,7 +169,7 @@ async function readAgent(
 
 interface ReadTools {
   readonly tools: ReadBundle['tools'];
-  readonly found: readonly FoundSecret[];
+  readonly found: readonly SecretMatch[];
 }
 
 /** A secret found in one tool does not get a key that another tool refers to. */
@@ -179,7 +179,7 @@ function readTools(given: NonNullable<BundleInput['tools']>, faults: Faults): Re
   const referred = limited.map(({ data }, index) =>
     secretKeysIn(readJsonObject(`bundle.tools[${index}].data`, data, new Faults())),
   );
-  const found: FoundSecret[] = [];
+  const found: SecretMatch[] = [];
   const names = new Set<string>();
   const tools = limited.map(({ name, type, data }, index) => {
     const at = `bundle.tools[${index}]`;
@@ -220,7 +220,7 @@ function readList<Input, Read>(
 function readSecrets(
   required: NonNullable<BundleInput['requiredSecrets']>,
   tools: ReadBundle['tools'],
-  found: readonly FoundSecret[],
+  found: readonly SecretMatch[],
   given: unknown,
   faults: Faults,
 ): readonly ReadSecret[] {

@@ -9,7 +9,7 @@ import { isObject } from '../../lib/json.ts';
 import { removeBlobs } from '../blobs.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { shownFile } from '../files/linked.ts';
+import { fileView } from '../files/linked.ts';
 import { getChat, getOwnChat } from './chats.ts';
 
 type Optional<T> = T | null | undefined;
@@ -146,7 +146,7 @@ export async function getChatFile(deps: Deps, caller: Caller, chatId: string, fi
 export async function openChatFile(deps: Deps, caller: Caller, chatId: string, fileId: string) {
   const { blobKey, filename, sizeBytes, mimeType } = await getChatFile(deps, caller, chatId, fileId);
   if (blobKey === null) throw new DomainError('NOT_FOUND', 'This file has no content yet', { param: 'fileId' });
-  return { filename, ...shownFile(mimeType), sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
+  return { filename, ...fileView(mimeType), sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
 }
 
 /** Deletes a file of a chat of the caller with its bytes. Text that models got from it stays. @throws DomainError NOT_FOUND, FORBIDDEN. */

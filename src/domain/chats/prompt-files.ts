@@ -7,7 +7,7 @@ import type { ChatFile } from '../../entities/chats/file.ts';
 import { isId } from '../../entities/ids.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { type ContextPart, type GivenSource, readGiven, requireGivenCount, unseen } from './given-files.ts';
+import { type AttachmentSource, type ContextPart, readAttachments, requireAttachmentCount, unseen } from './attachments.ts';
 
 /**
  * The context that replaces a prompt with files or addresses: images if the model accepts them, everything else as its text, each in a delimited
@@ -26,9 +26,9 @@ export async function contextOfPrompt(
   inputTokensMax: number | undefined,
 ): Promise<readonly ModelMessage[] | null> {
   if (parts === null || parts.every((part) => part.type === 'text' || isSeenAsItIs(part, model))) return null;
-  requireGivenCount('prompt', parts.filter(({ type }) => type !== 'text').length);
+  requireAttachmentCount('prompt', parts.filter(({ type }) => type !== 'text').length);
   const files = await filesOf(deps, chat, parts);
-  const sources = new Map<PromptPart, GivenSource>();
+  const sources = new Map<PromptPart, AttachmentSource>();
   for (const [index, part] of parts.entries()) {
     if (part.type === 'text' || isSeenAsItIs(part, model)) continue;
     const param = `prompt[${index}].${part.type}`;
@@ -38,7 +38,7 @@ export async function contextOfPrompt(
     else if (file !== undefined) sources.set(part, { param, from: file });
   }
   const half = Math.floor((inputTokensMax ?? model.contextTokensMax) / 2);
-  const read = await readGiven(deps, [...sources.values()], {
+  const read = await readAttachments(deps, [...sources.values()], {
     owner: caller,
     model,
     tokensMax: Math.min(deps.settings.CHAT_FILE_TOKENS_MAX, half),

@@ -25,7 +25,7 @@ export async function readTranscriptPage(deps: Deps, chatId: string, request: Pa
 
 async function shownMessages(deps: Deps, messages: readonly ChatMessage[]): Promise<readonly ChatMessage[]> {
   const failures = await deps.storage.runs.failuresOf([...new Set(messages.flatMap(beganRun))]);
-  return messages.flatMap(asShown).map((message) => withFailure(withFreshLinks(deps, message), failures));
+  return messages.flatMap(asVisible).map((message) => withFailure(withFreshLinks(deps, message), failures));
 }
 
 /** The run that a message of the user began. */
@@ -48,17 +48,17 @@ function withFreshLinks(deps: Deps, message: ChatMessage): ChatMessage {
 }
 
 /** The text of the last visible user message, without its invisible parts; '' for none. */
-export function shownQuestionOf(messages: readonly (ChatMessage | NewMessage)[]): string {
+export function visibleQuestionOf(messages: readonly (ChatMessage | NewMessage)[]): string {
   return (
     messages
-      .flatMap((message) => asShown(message))
+      .flatMap((message) => asVisible(message))
       .findLast(({ role }) => role === 'user')
       ?.content.trim() ?? ''
   );
 }
 
 /** A message as people may read it; `[]` for a hidden one. */
-export function asShown<Message extends ChatMessage | NewMessage>(message: Message): readonly Message[] {
+export function asVisible<Message extends ChatMessage | NewMessage>(message: Message): readonly Message[] {
   const { context: _context, isHidden, ...shown } = message;
   if (isHidden) return [];
   const parts = shown.parts?.filter((part) => !('invisible' in part && part.invisible === true)) ?? null;

@@ -24,7 +24,7 @@ import { parametersOf } from '../agents/options.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
 import { withAgentTools } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
-import { type ContextPart, type GivenSource, readGiven, requireGivenCount } from '../chats/given-files.ts';
+import { type AttachmentSource, type ContextPart, readAttachments, requireAttachmentCount } from '../chats/attachments.ts';
 import { routingFor, showsOutputs, showsSteps } from '../chats/options.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
@@ -35,7 +35,7 @@ import { requireNamedParts } from '../runs/named-parts.ts';
 import { functionsAmong, requireFreeNames } from '../runs/tool-names.ts';
 import { chargeTo } from '../usage/charges.ts';
 import { type CompletionInput, type CompletionRequest, readCompletion } from './input.ts';
-import { type GivenPart, questionOf } from './messages.ts';
+import { questionOf, type RequestPart } from './messages.ts';
 import { requireReadableTools } from './requested-tools.ts';
 import { withStandingTools } from './service-tools.ts';
 import { requireForcedTool } from './tool-choice.ts';
@@ -157,16 +157,16 @@ async function withGiven(
   agent: RunnableAgent | undefined,
   signal: AbortSignal,
 ): Promise<readonly ModelMessage[]> {
-  requireGivenCount('messages', given.length);
+  requireAttachmentCount('messages', given.length);
   const files = await filesOf(deps, owner, given);
-  const sources = given.map(({ from, part: _part, ...about }): GivenSource => {
+  const sources = given.map(({ from, part: _part, ...about }): AttachmentSource => {
     const file = 'fileId' in from ? files.get(from.fileId) : from;
     if (file === undefined) throw new Error('a file that was found is missing');
     return { ...about, from: file };
   });
   const half = Math.floor((agent?.options.maxInputTokens?.[0] ?? model.contextTokensMax) / 2);
   const tokensMax = Math.min(deps.settings.CHAT_FILE_TOKENS_MAX, half);
-  const read = await readGiven(deps, sources, { owner, model, tokensMax }, signal);
+  const read = await readAttachments(deps, sources, { owner, model, tokensMax }, signal);
   const contents = new Map<ModelPart, ContextPart | undefined>(given.map(({ part }, index) => [part, read[index]]));
   const filled = messages.map((message) => {
     if (message.role !== 'user' || typeof message.content === 'string') return message;
@@ -179,7 +179,7 @@ async function withGiven(
 }
 
 /** The files that are named, in one statement. Another user's file and one without content are answered like a missing file. */
-async function filesOf(deps: Deps, caller: Caller, given: readonly GivenPart[]): Promise<ReadonlyMap<string, StoredFile>> {
+async function filesOf(deps: Deps, caller: Caller, given: readonly RequestPart[]): Promise<ReadonlyMap<string, StoredFile>> {
   const named = given.flatMap(({ param, from }) => ('fileId' in from ? [{ param, id: from.fileId }] : []));
   const ids = named.map(({ id }) => id);
   const files = new Map((await findFiles(deps, caller, ids)).map((file) => [file.id, file]));

@@ -13,7 +13,7 @@ import type { Unread } from '../../wire/schema.ts';
 import { type RunOptions, readOptions } from '../chats/options.ts';
 import { readSecrets } from '../chats/secrets.ts';
 import { Faults } from '../faults.ts';
-import { type CompletionMessageInput, type GivenPart, type Maybe, readMessages } from './messages.ts';
+import { type CompletionMessageInput, type Maybe, type RequestPart, readMessages } from './messages.ts';
 import {
   isServiceTool,
   noteLabel,
@@ -60,7 +60,7 @@ export interface CompletionRequest {
   readonly toolChoice: ReadChoice;
   readonly secrets: Readonly<Record<string, string>>;
   /** Files and addresses among the messages, which must be read before a model gets them. */
-  readonly given: readonly GivenPart[];
+  readonly given: readonly RequestPart[];
   readonly parameters: ModelParameters;
   readonly responseFormat: ResponseFormat | undefined;
   readonly options: RunOptions;

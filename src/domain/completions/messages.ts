@@ -3,7 +3,7 @@ import type { ModelMessage, ModelPart, ModelToolCall } from '../../engine/models
 import { isObject } from '../../lib/json.ts';
 import { contentPart } from '../../wire/completions.ts';
 import { readWire } from '../../wire/read.ts';
-import { bytesOfDataUrl, type GivenBytes } from '../chats/given-files.ts';
+import { type AttachmentBytes, bytesOfDataUrl } from '../chats/attachments.ts';
 import type { Faults } from '../faults.ts';
 
 /** Absent and null mean the same. */
@@ -25,12 +25,12 @@ export interface CompletionToolCallInput {
 const details = ['auto', 'low', 'high'] as const;
 
 /** A file or an address among the content parts of a message. A model gets what is read from it. */
-export interface GivenPart {
+export interface RequestPart {
   /** As the request has it: `messages[0].content[1].image_url`. */
   readonly param: string;
   /** Holds its place among the parts of the message. */
   readonly part: ModelPart;
-  readonly from: { readonly fileId: string } | { readonly url: string } | GivenBytes;
+  readonly from: { readonly fileId: string } | { readonly url: string } | AttachmentBytes;
   readonly name?: string;
   readonly isImage?: true;
   readonly detail?: 'auto' | 'low' | 'high';
@@ -40,8 +40,8 @@ export interface GivenPart {
 export function readMessages(
   messages: readonly CompletionMessageInput[],
   faults: Faults,
-): { readonly messages: readonly ModelMessage[]; readonly given: readonly GivenPart[] } {
-  const given: GivenPart[] = [];
+): { readonly messages: readonly ModelMessage[]; readonly given: readonly RequestPart[] } {
+  const given: RequestPart[] = [];
   const read = messages.flatMap((message, index) => readMessage(message, `messages[${index}]`, given, faults));
   checkCalls(messages, faults);
   return { messages: read, given };
@@ -54,7 +54,7 @@ export function questionOf(messages: readonly ModelMessage[]): string {
   return typeof last.content === 'string' ? last.content : textOf(last.content);
 }
 
-function readMessage(message: CompletionMessageInput, at: string, given: GivenPart[], faults: Faults): readonly ModelMessage[] {
+function readMessage(message: CompletionMessageInput, at: string, given: RequestPart[], faults: Faults): readonly ModelMessage[] {
   switch (message.role) {
     case 'system':
     case 'developer':
@@ -88,7 +88,7 @@ function readCalls(message: CompletionMessageInput): readonly ModelToolCall[] {
 }
 
 function readText(content: unknown, at: string, faults: Faults): string {
-  const given: GivenPart[] = [];
+  const given: RequestPart[] = [];
   const parts = readContent(content, at, given, faults);
   if (given.length > 0 || parts.some((part) => part.type === 'image'))
     faults.add(`${at}.content`, `${at}.content may hold images, files and addresses only for the role user`);
@@ -101,7 +101,7 @@ function textOf(parts: readonly ModelPart[]): string {
     : parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
 }
 
-function readContent(content: unknown, at: string, given: GivenPart[], faults: Faults): readonly ModelPart[] {
+function readContent(content: unknown, at: string, given: RequestPart[], faults: Faults): readonly ModelPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   if (Array.isArray(content))
     return content.flatMap((part: unknown, index) => readPart(part, `${at}.content[${index}]`, given, faults));
@@ -114,10 +114,10 @@ function readContent(content: unknown, at: string, given: GivenPart[], faults: F
   return [];
 }
 
-function readPart(part: unknown, at: string, given: GivenPart[], faults: Faults): readonly ModelPart[] {
+function readPart(part: unknown, at: string, given: RequestPart[], faults: Faults): readonly ModelPart[] {
   const read = readWire(contentPart, withFormerNames(part), at, faults);
   if (read === undefined) return [];
-  const later = (source: Omit<GivenPart, 'part'>, placeholder: ModelPart = { type: 'text', text: '' }) => {
+  const later = (source: Omit<RequestPart, 'part'>, placeholder: ModelPart = { type: 'text', text: '' }) => {
     given.push({ ...source, part: placeholder });
     return [placeholder];
   };
@@ -153,7 +153,7 @@ interface FileMembers {
   readonly filename?: Maybe<string>;
 }
 
-function fileSource({ file_id, file_url, file_data, filename }: FileMembers, at: string): Omit<GivenPart, 'part'> {
+function fileSource({ file_id, file_url, file_data, filename }: FileMembers, at: string): Omit<RequestPart, 'part'> {
   const name = typeof filename === 'string' ? { name: filename } : {};
   if (typeof file_id === 'string') return { param: `${at}.file_id`, from: { fileId: file_id }, ...name };
   if (typeof file_url === 'string') return { param: `${at}.file_url`, from: { url: file_url }, ...name };

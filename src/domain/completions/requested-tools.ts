@@ -1,4 +1,4 @@
-import { serverNameIn } from '../../engine/tools/mcp/given-secrets.ts';
+import { serverNameIn } from '../../engine/tools/mcp/request-secrets.ts';
 import type { Caller, Scope } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import { DomainError } from '../../entities/errors.ts';

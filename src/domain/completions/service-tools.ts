@@ -1,4 +1,4 @@
-import { givenSecretsOf } from '../../engine/tools/mcp/given-secrets.ts';
+import { requestSecretsOf } from '../../engine/tools/mcp/request-secrets.ts';
 import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import type { FaultNotes } from '../../entities/fault-notes.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
@@ -91,7 +91,7 @@ function withoutUnserved(faults: FaultNotes): FaultNotes {
  */
 export function readToolSecrets(tool: WireObject, at: string, faults: Faults): Readonly<Record<string, string>> {
   for (const member of ['headers', 'secrets']) readSecrets(tool[member], faults, `${at}.${member}`);
-  return givenSecretsOf(tool);
+  return requestSecretsOf(tool);
 }
 
 /** Why a tool cannot be served, with the setting that would switch it on. */

@@ -9,9 +9,9 @@ import { deleteChat } from '../chats/chats.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { findAnswerer } from '../responses/create.ts';
-import { resolveItems, toMessages } from '../responses/given-items.ts';
 import { readMetadata } from '../responses/input.ts';
-import { type GivenItem, passedOver, readItems } from '../responses/items.ts';
+import { passedOver, type RequestItem, readItems } from '../responses/items.ts';
+import { resolveItems, toMessages } from '../responses/request-items.ts';
 import { type ConversationItem, itemsOf, messageIdOf } from './items.ts';
 
 /** A chat of the caller as the common format knows it. */
@@ -165,7 +165,7 @@ async function messagesOf(
   deps: Deps,
   caller: Caller,
   chat: Chat | undefined,
-  given: readonly GivenItem[],
+  given: readonly RequestItem[],
   signal: AbortSignal,
 ): Promise<readonly NewMessage[]> {
   if (given.length === 0) return [];
@@ -182,14 +182,14 @@ async function messagesOf(
   return [...kept, ...said];
 }
 
-interface FoundItem extends ConversationItem {
+interface ItemMatch extends ConversationItem {
   readonly ordinal: number;
   /** Whether its message asks for calls too. */
   readonly hasCalls: boolean;
 }
 
 /** @param param  names the member of a request that holds the id; without it the item is that of the path. */
-async function findItem(deps: Deps, chatId: string, itemId: string, param?: string): Promise<FoundItem> {
+async function findItem(deps: Deps, chatId: string, itemId: string, param?: string): Promise<ItemMatch> {
   const messageId = messageIdOf(itemId);
   const message = isId('message', messageId) ? await deps.storage.chats.findMessage(chatId, messageId) : undefined;
   const items = message === undefined ? [] : itemsOf(message);

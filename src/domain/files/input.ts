@@ -26,7 +26,7 @@ export function readPurpose(purpose: string, faults: Faults): FilePurpose {
 }
 
 /** When a file expires, and what the request calls the members that say so. */
-export interface GivenExpiry {
+export interface ExpiryInput {
   readonly anchor: unknown;
   readonly seconds: unknown;
   readonly params: { readonly anchor: string; readonly seconds: string };
@@ -35,7 +35,7 @@ export interface GivenExpiry {
 }
 
 /** @returns the seconds; undefined for a file that does not expire. */
-export function readExpiry({ anchor, seconds, params, shown = params }: GivenExpiry, faults: Faults): number | undefined {
+export function readExpiry({ anchor, seconds, params, shown = params }: ExpiryInput, faults: Faults): number | undefined {
   const { min, max } = expirySeconds;
   if ((anchor ?? null) === null && (seconds ?? null) === null) return undefined;
   if (anchor !== 'created_at') faults.add(params.anchor, `${shown.anchor} must be created_at`);

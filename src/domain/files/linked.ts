@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { type FileTicket, fileLinkParameter, readFileTicket } from '../../engine/files/file-links.ts';
 import { DomainError } from '../../entities/errors.ts';
-import { shownImageTypes } from '../../lib/image-type.ts';
+import { inlineImageTypes } from '../../lib/image-type.ts';
 import type { Deps } from '../deps.ts';
 
 export interface LinkedFile extends ShownFile {
@@ -16,8 +16,8 @@ interface ShownFile {
 }
 
 /** Images in which nothing runs keep their declared type, and may be shown in a page; every other file is saved as bytes. */
-export function shownFile(mimeType: string): ShownFile {
-  return shownImageTypes.includes(mimeType) ? { contentType: mimeType, isInline: true } : {};
+export function fileView(mimeType: string): ShownFile {
+  return inlineImageTypes.includes(mimeType) ? { contentType: mimeType, isInline: true } : {};
 }
 
 /**
@@ -36,7 +36,7 @@ export async function linkedChatFile(
   const file = await deps.storage.chatFiles.find(ticket.chatId, ticket.fileId);
   const blobKey = file?.blobKey ?? null;
   if (file === undefined || blobKey === null || file.status !== 'UPLOADED') throw missingFile();
-  const shown = shownFile(file.mimeType);
+  const shown = fileView(file.mimeType);
   return { filename: file.filename, ...shown, sizeBytes: file.sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
 }
 
@@ -45,7 +45,7 @@ export async function linkedRunFile(deps: Deps, signed: string): Promise<LinkedF
   const ticket = readTicket(deps, signed);
   if (!('blobKey' in ticket)) throw foreignLink();
   const { blobKey, filename, sizeBytes, mimeType = '' } = ticket;
-  return { filename, ...shownFile(mimeType), sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
+  return { filename, ...fileView(mimeType), sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
 }
 
 function readTicket(deps: Deps, signed: string): FileTicket {

@@ -2,13 +2,13 @@ import type { Readable } from 'node:stream';
 import { contentLinkParameter, type LinkedPassage, readContentTicket } from '../../engine/knowledge/content-links.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { KnowledgeItem } from '../../entities/knowledge/data-source.ts';
-import { shownImageTypes } from '../../lib/image-type.ts';
+import { inlineImageTypes } from '../../lib/image-type.ts';
 import type { ChunkInDocument } from '../../storage/knowledge/chunk-details.ts';
 import type { Deps } from '../deps.ts';
 import { contentOf, type ItemPlace, missingItem } from './items.ts';
 
 /** A cited passage within the text around it. */
-export interface ShownPassage {
+export interface PassageView {
   /** The name of the document. */
   readonly name: string;
   /** The headings above the passage; empty when there are none. */
@@ -29,7 +29,7 @@ export interface ShownPassage {
 /** What a signed link opens. */
 export interface LinkedItem {
   /** The passage that the link names, if it names one. Cost: one statement. */
-  passage(): Promise<ShownPassage | undefined>;
+  passage(): Promise<PassageView | undefined>;
   /**
    * The original.
    *
@@ -74,7 +74,7 @@ export async function linkedItem(deps: Deps, { dataSourceId, id }: ItemPlace, si
   };
 }
 
-async function passageOf(deps: Deps, item: KnowledgeItem, place: LinkedPassage): Promise<ShownPassage> {
+async function passageOf(deps: Deps, item: KnowledgeItem, place: LinkedPassage): Promise<PassageView> {
   const chunks = await deps.storage.chunks.around(item.id, place, { before: chunksBefore, after: chunksAfter });
   const cited = chunks.find(({ chunkId }) => chunkId === place.chunkId);
   const near = cited ?? chunks.find(({ charEnd }) => charEnd > place.charStart);
@@ -113,10 +113,10 @@ function textsOf(chunks: readonly ChunkInDocument[], { charStart, charEnd }: Lin
   return parts;
 }
 
-function originalOf({ contentBlobKey, mimeType }: KnowledgeItem): ShownPassage['original'] {
+function originalOf({ contentBlobKey, mimeType }: KnowledgeItem): PassageView['original'] {
   if (contentBlobKey === null) return 'none';
   if (mimeType === pdfType) return 'pdf';
-  return shownImageTypes.includes(mimeType ?? '') ? 'image' : 'download';
+  return inlineImageTypes.includes(mimeType ?? '') ? 'image' : 'download';
 }
 
 function shownAs(item: KnowledgeItem): Pick<LinkedContent, 'contentType' | 'isInline'> {

@@ -1,4 +1,4 @@
-import type { FoundPassage } from '../../engine/knowledge/search/passages.ts';
+import type { PassageMatch } from '../../engine/knowledge/search/passages.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
@@ -32,7 +32,7 @@ export interface KnowledgeSearchFilters {
 /** A passage, and why it was found. */
 export interface KnowledgeSearchHit {
   readonly dataSourceId: string;
-  readonly passage: FoundPassage;
+  readonly passage: PassageMatch;
   readonly words: readonly MatchedWord[];
   /** The texts around it in its item; null at its edge, and where neighbours were not asked for. */
   readonly previous: string | null;

@@ -5,10 +5,10 @@ import type { Usage } from '../../entities/runs/event.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
 import type { Deps } from '../deps.ts';
 import { findAnswerer } from './create.ts';
-import { requireCalls, resolveItems, toMessages } from './given-items.ts';
 import { type ResponseInput, readResponse } from './input.ts';
 import { findPlace, historyOfPlace } from './place.ts';
 import { fileTokensMaxOf, planOf, storedRequestOf } from './request.ts';
+import { requireCalls, resolveItems, toMessages } from './request-items.ts';
 
 /** A compacted conversation. */
 export interface Compaction {

@@ -22,13 +22,13 @@ import { missingGrants } from '../runs/missing-grants.ts';
 import { requireNamedParts } from '../runs/named-parts.ts';
 import { firstEvents, holderOf, type PlacedTurn, queueFull, startPlaced } from '../runs/thread.ts';
 import { requireFreeNames } from '../runs/tool-names.ts';
-import { answersEarlierCalls, approvalAnswers, requireCalls, resolveItems, toMessages } from './given-items.ts';
 import { type ReadResponse, type ResponseInput, readResponse } from './input.ts';
 import type { ConnectionMemory } from './memory.ts';
 import { agentInMode } from './modes.ts';
+import { withNewListings } from './new-listings.ts';
 import { findPlace, historyOfPlace, type Place } from './place.ts';
 import { type Answerer, echoOf, fileTokensMaxOf, mayReadSkills, planOf, requireRoomFor, storedRequestOf } from './request.ts';
-import { withShownListings } from './shown-listings.ts';
+import { answersEarlierCalls, approvalAnswers, requireCalls, resolveItems, toMessages } from './request-items.ts';
 import { withListings } from './tool-items.ts';
 
 /** A response that was begun, or whose request joined another one. */
@@ -76,7 +76,7 @@ export async function beginResponse(
   const id = deps.newId('response');
   const giving = { caller, model: answerer.model, tokensMax: fileTokensMaxOf(deps, read, answerer), runId: id };
   const messages = await toMessages(deps, items, giving, signal);
-  const serviceTools = await withShownListings(deps, place, withListings(read.tools.serviceTools, items));
+  const serviceTools = await withNewListings(deps, place, withListings(read.tools.serviceTools, items));
   const listed = { ...read, tools: { ...read.tools, serviceTools } };
   const context: Begin = { caller, input, read: listed, answerer, items, messages, id, place, missingGrants: missing };
   if (!read.isStored) return beginStateless(deps, context, signal);

@@ -1,15 +1,15 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { requireForcedTool } from '../completions/tool-choice.ts';
 import type { Deps } from '../deps.ts';
-import { requireOwnImages } from '../runs/given-images.ts';
+import { requireOwnImages } from '../runs/input-images.ts';
 import { requireAskable } from '../runs/subagents.ts';
 import { requireFreeNames } from '../runs/tool-names.ts';
 import { findAnswerer } from './create.ts';
-import { requireCalls, resolveItems, toMessages } from './given-items.ts';
 import { type ResponseInput, readResponse } from './input.ts';
 import { agentInMode } from './modes.ts';
 import { findPlace, historyOfPlace } from './place.ts';
 import { echoOf, fileTokensMaxOf, planOf, storedRequestOf } from './request.ts';
+import { requireCalls, resolveItems, toMessages } from './request-items.ts';
 
 /**
  * Counts the input tokens of a request for a response: what the model would get in its first request, with the thread, the files, the tools

@@ -13,7 +13,7 @@ import { type ReadInput, type ResponseInput, responseInput } from '../../wire/re
 import { type RunOptions, readOptions } from '../chats/options.ts';
 import { readSecrets } from '../chats/secrets.ts';
 import { Faults } from '../faults.ts';
-import { type GivenItem, readItems } from './items.ts';
+import { type RequestItem, readItems } from './items.ts';
 import { readFormat } from './text-format.ts';
 import { type ResponseTools, readResponseTools } from './tools.ts';
 
@@ -21,7 +21,7 @@ export type { ResponseInput };
 
 /** A valid request. */
 export interface ReadResponse {
-  readonly items: readonly GivenItem[];
+  readonly items: readonly RequestItem[];
   readonly tools: ResponseTools;
   readonly parameters: ModelParameters;
   readonly responseFormat: ResponseFormat | undefined;

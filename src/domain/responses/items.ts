@@ -8,19 +8,19 @@ import {
   functionCallParam,
   inputMessageParam,
   itemReferenceParam,
-  keptItemParam,
   mcpApprovalRequestParam,
   mcpApprovalResponseParam,
   serverToolCallOutputParam,
   serverToolCallParam,
+  storedItemParam,
 } from '../../wire/responses/items.ts';
-import type { GivenPart } from '../../wire/responses/parts.ts';
+import type { ContentParam } from '../../wire/responses/parts.ts';
 import { toolItemParams } from '../../wire/responses/tool-items.ts';
 import type { Faults } from '../faults.ts';
-import { inOneSpelling, keptPart, withoutNulls } from './parts.ts';
+import { inOneSpelling, storedPart, withoutNulls } from './parts.ts';
 
 /** A valid input item in the format's current spelling. It has an id only if the request gave one. */
-export interface GivenItem {
+export interface RequestItem {
   readonly item: WireObject;
   /** Its path in the request, for error messages. */
   readonly at: string;
@@ -45,7 +45,7 @@ export function readItems(
   input: unknown,
   { itemsMax, isRequired, member = 'input' }: ReadOptions,
   faults: Faults,
-): readonly GivenItem[] {
+): readonly RequestItem[] {
   if (input === undefined || input === null) {
     if (isRequired) faults.add(member, `${member} is required`, 'MISSING_REQUIRED_PARAMETER');
     return [];
@@ -74,7 +74,7 @@ function readItem(item: unknown, at: string, faults: Faults): WireObject | undef
   }
   const type = typeOf(item);
   if (isToolItem(type)) return readWire(toolItemParams[type], { ...item, type }, at, faults);
-  if (typeof type === 'string' && passedOver.has(type)) return readWire(keptItemParam, { ...item, type }, at, faults);
+  if (typeof type === 'string' && passedOver.has(type)) return readWire(storedItemParam, { ...item, type }, at, faults);
   const read = readKind(item, type, at, faults);
   if (read === undefined) return undefined;
   return { ...withoutNulls(read), ...(type === 'server_tool_call_output' ? { error: read.error ?? null } : {}) };
@@ -154,6 +154,6 @@ function spelled(content: unknown, textType: 'input_text' | 'output_text' | unde
   return Array.isArray(content) ? content.map((part: unknown) => inOneSpelling(part, textType)) : content;
 }
 
-function keptParts(content: string | readonly GivenPart[]): string | readonly WireObject[] {
-  return typeof content === 'string' ? content : content.map(keptPart);
+function keptParts(content: string | readonly ContentParam[]): string | readonly WireObject[] {
+  return typeof content === 'string' ? content : content.map(storedPart);
 }

@@ -14,9 +14,9 @@ import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { holderOf, queueFull } from '../runs/thread.ts';
 import { type BegunResponse, beginResponse, cancelWhenAlone } from './create.ts';
-import { requireCalls, resolveItems, toMessages } from './given-items.ts';
 import type { ResponseInput } from './input.ts';
 import { readItems } from './items.ts';
+import { requireCalls, resolveItems, toMessages } from './request-items.ts';
 
 /** A response at one moment. */
 export interface ResponseState {

@@ -11,8 +11,8 @@ import type { ResponseItem, WireObject } from '../../entities/runs/response.ts';
 import { ownServerLabel } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import { storableText } from '../../lib/text.ts';
-import type { ContextPart } from '../chats/given-files.ts';
-import { madeAfterApproval, madeOutputOf, toldCallOf } from './tool-items.ts';
+import type { ContextPart } from '../chats/attachments.ts';
+import { callRecordOf, madeAfterApproval, madeOutputOf } from './tool-items.ts';
 
 interface MessageBasics {
   readonly runId: string | null;
@@ -105,7 +105,7 @@ export function messagesOfItems(items: readonly ResponseItem[], basics: MessageB
         break;
       default: {
         if (asked.has(String(item.approval_request_id ?? ''))) break;
-        const call = toldCallOf(item, basics.seesImages);
+        const call = callRecordOf(item, basics.seesImages);
         if (call === undefined) break;
         const { name, arguments: args, output } = call;
         told({ id: storableText(itemId), name, arguments: storableText(args) }, output, { item });

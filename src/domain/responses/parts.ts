@@ -1,6 +1,6 @@
 import type { WireObject } from '../../entities/runs/response.ts';
 import { isObject } from '../../lib/json.ts';
-import type { GivenPart } from '../../wire/responses/parts.ts';
+import type { ContentParam } from '../../wire/responses/parts.ts';
 
 /**
  * A part in the current spelling of the format, which has two type names for text. The output of a tool of the service may use both: `textType` is
@@ -14,7 +14,7 @@ export function inOneSpelling(part: unknown, textType: 'input_text' | 'output_te
 }
 
 /** A valid part, as it is stored and listed. given-items.ts looks up files and addresses. */
-export function keptPart(part: GivenPart): WireObject {
+export function storedPart(part: ContentParam): WireObject {
   const given = withoutNulls(part);
   switch (part.type) {
     case 'output_text':

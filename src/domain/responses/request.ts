@@ -18,7 +18,7 @@ import { fillVariables } from '../agents/parts/user-input.ts';
 import { offeredSkills, withAgentTools } from '../agents/tools.ts';
 import { chatNameOf } from '../chats/message-input.ts';
 import { routingFor, showsOutputs, showsSteps } from '../chats/options.ts';
-import { shownQuestionOf } from '../chats/transcripts.ts';
+import { visibleQuestionOf } from '../chats/transcripts.ts';
 import { withStandingTools } from '../completions/service-tools.ts';
 import type { AllowedTools } from '../completions/tool-choice.ts';
 import type { Deps } from '../deps.ts';
@@ -79,7 +79,7 @@ export function storedRequestOf(
     generateCitations: agent?.generateCitations ?? serviceTools.some(({ type }) => isSearch(type)),
     hidesSteps: !showsSteps(caller, agent, read.options),
     hidesOutputs: !showsOutputs(caller, agent),
-    chatName: chatNameOf(shownQuestionOf(messages)),
+    chatName: chatNameOf(visibleQuestionOf(messages)),
     ...routingFor({ models }, model.id, read.options),
     ...(forcedTool === undefined ? {} : { forcedTool }),
     ...(flow === undefined || agent === undefined

@@ -5,7 +5,7 @@ import type { EnabledTool, ListedTool } from '../../entities/runs/tool.ts';
 import { isObject, stringOf } from '../../lib/json.ts';
 
 /** A call that an item of a hosted tool tells of, with the names that the model knows the tools of the service by. */
-export interface ToldCall {
+export interface CallRecord {
   readonly name: string;
   /** JSON text. */
   readonly arguments: string;
@@ -23,7 +23,7 @@ const passageCharsMax = 20_000;
  *
  * @param seesImages  whether the model takes images.
  */
-export function toldCallOf(item: WireObject, seesImages: boolean): ToldCall | undefined {
+export function callRecordOf(item: WireObject, seesImages: boolean): CallRecord | undefined {
   switch (item.type) {
     case 'web_search_call':
       return webCallOf(item.action);
@@ -93,7 +93,7 @@ function listedOf({ name, description, input_schema: schema, annotations }: Wire
   };
 }
 
-function webCallOf(action: unknown): ToldCall | undefined {
+function webCallOf(action: unknown): CallRecord | undefined {
   if (!isObject(action)) return undefined;
   const { type, query, queries, url, pattern, sources } = action;
   if (type === 'open_page') return { name: 'open_page', arguments: json({ url: String(url ?? '') }), output: notRepeated };
@@ -111,7 +111,7 @@ function webCallOf(action: unknown): ToldCall | undefined {
   return { name: 'web_search', arguments: json({ query: asked }), output: [...lines, notRepeated].join('\n') };
 }
 
-function fileSearchOf({ queries, results }: WireObject): ToldCall {
+function fileSearchOf({ queries, results }: WireObject): CallRecord {
   const query = Array.isArray(queries) ? queries.map(String).join(' ') : '';
   const call = { name: 'search_knowledge', arguments: json({ query }) };
   if (!Array.isArray(results)) return { ...call, output: notRepeated };
@@ -133,7 +133,7 @@ function printedBy(outputs: unknown): string {
 function imageCallOf(
   { result, revised_prompt: prompt, output_format: format, status }: WireObject,
   seesImages: boolean,
-): ToldCall {
+): CallRecord {
   const call = { name: 'generate_image', arguments: json({ prompt: String(prompt ?? '') }) };
   if (typeof result !== 'string' || result === '') {
     return { ...call, output: status === 'failed' ? 'Error: no image was made.' : 'The image was shown to the user.' };

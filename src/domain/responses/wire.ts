@@ -3,12 +3,12 @@ import { type ErrorCode, errorCodes, type PublicError } from '../../entities/err
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import {
   type EndedSubagent,
+  publicOutput,
   type RunError,
   type RunItem,
   type RunSnapshot,
   type SelectionMetadata,
   type Subagent,
-  shownOutput,
   type TokenLogprob,
   type Usage,
 } from '../../entities/runs/event.ts';
@@ -41,7 +41,7 @@ export function responseObject(head: ResponseHead, run: RunSnapshot, options: Wi
     incomplete_details: run.incompleteReason === null ? null : { reason: run.incompleteReason },
     ...echo,
     service_tier: run.serviceTier ?? 'default',
-    output: shownItems(run.output, options).map((item) => itemOf(item, head.includes)),
+    output: publicItems(run.output, options).map((item) => itemOf(item, head.includes)),
     conversation: conversationId === null ? null : { id: conversationId },
     usage: run.usage === null ? null : usageOf(run.usage, options),
     ...(options.hasExtensions && run.flowSteps !== undefined ? { flow_steps: run.flowSteps.map(flowStepOf) } : {}),
@@ -51,7 +51,7 @@ export function responseObject(head: ResponseHead, run: RunSnapshot, options: Wi
 }
 
 /** The visible output items; hidden ones leave no gap in the indexes. */
-export function shownItems(items: readonly RunItem[], { hasExtensions }: WireOptions): readonly RunItem[] {
+export function publicItems(items: readonly RunItem[], { hasExtensions }: WireOptions): readonly RunItem[] {
   return hasExtensions ? items : items.filter((item) => !isExtension(item));
 }
 
@@ -137,7 +137,7 @@ function formedCall(
       const shown = {
         name: form.tool,
         arguments: args,
-        output: result === undefined ? null : shownOutput(result),
+        output: result === undefined ? null : publicOutput(result),
         error: result?.error?.message ?? null,
       };
       const made = result?.files === undefined ? {} : { files: result.files.map(filePartOf) };
@@ -174,7 +174,7 @@ function listedToolOf({ name, description, inputSchema, annotations }: ListedToo
 /** The text; with the images that the call made, an array of parts. */
 function outputOf(item: Item<'server_tool_call_output'>): unknown {
   const { files = [] } = item;
-  const output = shownOutput(item);
+  const output = publicOutput(item);
   if (files.length === 0) return output;
   const text = output === '' ? [] : [textPart(output, [])];
   return [...text, ...files.map(filePartOf)];

@@ -7,7 +7,7 @@ import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import type { ToolCall, ToolOutputStatus } from '../../entities/chats/chat.ts';
 import { isId } from '../../entities/ids.ts';
 import { isObject } from '../../lib/json.ts';
-import { answeredBefore, type KeptApproval } from '../../storage/runs/approvals.ts';
+import { answeredBefore, type StoredApproval } from '../../storage/runs/approvals.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 
@@ -73,7 +73,7 @@ export async function settleApprovals(
 }
 
 /** Why arguments are none that the tool takes. A schema that cannot be checked takes every object. */
-function faultOf({ parameters }: KeptApproval, json: string): string | undefined {
+function faultOf({ parameters }: StoredApproval, json: string): string | undefined {
   try {
     const read = compileArguments(parameters)(json);
     return 'fault' in read ? read.fault : undefined;

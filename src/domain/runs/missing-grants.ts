@@ -1,4 +1,4 @@
-import { serverNameIn } from '../../engine/tools/mcp/given-secrets.ts';
+import { serverNameIn } from '../../engine/tools/mcp/request-secrets.ts';
 import { grantedConnection, ownersConnection } from '../../engine/tools/mcp/resolve.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';

@@ -1,10 +1,10 @@
-import { serverNameIn } from '../../engine/tools/mcp/given-secrets.ts';
+import { serverNameIn } from '../../engine/tools/mcp/request-secrets.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import { isObject } from '../../lib/json.ts';
 import type { Deps } from '../deps.ts';
-import { requireOwnImages } from './given-images.ts';
+import { requireOwnImages } from './input-images.ts';
 import { requireAskable } from './subagents.ts';
 
 /**

@@ -30,7 +30,7 @@ import {
 } from '../chats/message-input.ts';
 import { routingFor, showsOutputs, showsSteps } from '../chats/options.ts';
 import { contextOfPrompt } from '../chats/prompt-files.ts';
-import { asShown } from '../chats/transcripts.ts';
+import { asVisible } from '../chats/transcripts.ts';
 import { requireReadableTools } from '../completions/requested-tools.ts';
 import { withStandingTools } from '../completions/service-tools.ts';
 import type { Deps } from '../deps.ts';
@@ -74,7 +74,7 @@ export async function listRunMessages(
   const readable = others.length === 0 ? [] : await storage.runs.findInChats(others, visibleChats(caller));
   const messages = await storage.chats.messagesOfRuns([...runs.filter(isOwn), ...readable].map(({ id }) => id));
   const byRun = Map.groupBy(messages, ({ runId }) => runId);
-  return runs.map(({ id }) => (byRun.get(id) ?? []).flatMap(asShown));
+  return runs.map(({ id }) => (byRun.get(id) ?? []).flatMap(asVisible));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type BlockList, isIP } from 'node:net';
-import { shownValue } from '../../lib/shown-value.ts';
+import { displayValue } from '../../lib/display-value.ts';
 import { blockList } from './addresses.ts';
 
 /** The private addresses and hosts that EGRESS_ALLOW opens. */
@@ -32,7 +32,7 @@ export function parseAllowance(text: string | undefined): Allowance {
     if (given === '') continue;
     const entry = readEntry(given.toLowerCase());
     if (entry === undefined)
-      throw new Error(`EGRESS_ALLOW: "${shownValue('EGRESS_ALLOW', given)}" cannot be read: ${allowanceGrammar}`);
+      throw new Error(`EGRESS_ALLOW: "${displayValue('EGRESS_ALLOW', given)}" cannot be read: ${allowanceGrammar}`);
     if ('range' in entry) ranges.push({ list: blockList([entry.range]), port: entry.port });
     else hosts.set(entry.host, (hosts.get(entry.host) ?? new Set()).add(entry.port));
   }

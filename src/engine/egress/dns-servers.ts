@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { shownValue } from '../../lib/shown-value.ts';
+import { displayValue } from '../../lib/display-value.ts';
 
 export const dnsServersGrammar = 'entries are address, address:port or [IPv6]:port, separated by commas';
 
@@ -16,7 +16,7 @@ export function parseDnsServers(text: string | undefined): readonly string[] | u
     .filter((entry) => entry !== '');
   const bad = servers.find((entry) => !isServer(entry));
   if (bad !== undefined)
-    throw new Error(`EGRESS_DNS_SERVERS: "${shownValue('EGRESS_DNS_SERVERS', bad)}" cannot be read: ${dnsServersGrammar}`);
+    throw new Error(`EGRESS_DNS_SERVERS: "${displayValue('EGRESS_DNS_SERVERS', bad)}" cannot be read: ${dnsServersGrammar}`);
   return servers.length === 0 ? undefined : servers;
 }
 

@@ -2,7 +2,7 @@ import type { ChatFile } from '../../entities/chats/file.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { type IdKind, timeOfId } from '../../entities/ids.ts';
 import type { OutputFile } from '../../entities/runs/tool.ts';
-import { imageTypeOf, shownImageTypes } from '../../lib/image-type.ts';
+import { imageTypeOf, inlineImageTypes } from '../../lib/image-type.ts';
 import type { Settings } from '../../settings.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { RunPlan } from '../runs/run-engine.ts';
@@ -163,7 +163,7 @@ class StatelessFiles implements RunFiles {
     this.#files.set(filename, { filename, mimeType, bytes, madeBy });
     const about = { fileId: null, filename, mimeType, sizeBytes };
     // A page of such an address would be part of what the client shows: only images, by their bytes, are in it.
-    const isImage = shownImageTypes.includes(mimeType) && imageTypeOf(bytes) === mimeType;
+    const isImage = inlineImageTypes.includes(mimeType) && imageTypeOf(bytes) === mimeType;
     if (isImage && sizeBytes <= dataUrlBytesMax) return { ...about, url: `data:${mimeType};base64,${bytes.toString('base64')}` };
     // No row names this blob, so the sweep of blobs deletes it once the link has expired.
     const blobKey = runFileKey(this.#orgId, newId('upload'));

@@ -17,7 +17,7 @@ import type { Pools } from '../sharing/pools.ts';
 import { browse } from './connections/browse.ts';
 import type { BrowsePage, BrowseQuery } from './connections/browser.ts';
 import { type Connecting, createConnecting } from './connections/connect.ts';
-import { type FoundSite, findSite, type SiteSourceType } from './connections/find-site.ts';
+import { findSite, type SiteMatch, type SiteSourceType } from './connections/find-site.ts';
 import { createInstallationTokens } from './connections/installations.ts';
 import { createConnectionTokens } from './connections/tokens.ts';
 import { createConnectors } from './connectors/registry.ts';
@@ -29,12 +29,12 @@ import { createExtractor } from './extract/extract.ts';
 import { newLeaseOwner } from './index/index-item.ts';
 import { registerIndexJobs } from './index/index-jobs.ts';
 import { findSpace, type Meaning } from './meaning/meaning.ts';
-import { readGivenFile } from './read-given-file.ts';
+import { readAttachmentText } from './read-attachment.ts';
 import { SearchCounts } from './search/counts.ts';
 import { type Explanations, explainPassages } from './search/explain.ts';
 import { contextOf } from './search/follow-up.ts';
 import { atLines } from './search/line-address.ts';
-import type { FoundPassage } from './search/passages.ts';
+import type { PassageMatch } from './search/passages.ts';
 import { createReranker } from './search/reranker.ts';
 import { type SearchResult, searchPassages } from './search/search.ts';
 
@@ -63,7 +63,7 @@ export interface SearchLimits {
   /** Only items that it fits; absent: all. */
   readonly filter?: ItemFilter;
 }
-export interface FoundPassages extends SearchResult {
+export interface PassageMatches extends SearchResult {
   readonly searched: SearchedQuestion;
 }
 
@@ -78,11 +78,11 @@ export interface Knowledge {
   /** Passages of all sources without a vector; undefined where none are made. */
   withoutVectors(): Promise<number | undefined>;
   /** Finds the passages of the given sources that fit a question best, best first. */
-  search(question: SearchQuestion, limits: SearchLimits, signal: AbortSignal): Promise<FoundPassages>;
+  search(question: SearchQuestion, limits: SearchLimits, signal: AbortSignal): Promise<PassageMatches>;
   /** Why a search with this question and these limits found its passages. See search/explain.ts. */
-  explain(question: SearchQuestion, limits: SearchLimits, found: readonly FoundPassage[]): Promise<Explanations>;
+  explain(question: SearchQuestion, limits: SearchLimits, found: readonly PassageMatch[]): Promise<Explanations>;
   /** The chunks before and after passages, by `itemId ordinal`. One statement. */
-  neighbours(found: readonly FoundPassage[]): Promise<ReadonlyMap<string, string>>;
+  neighbours(found: readonly PassageMatch[]): Promise<ReadonlyMap<string, string>>;
   /**
    * Extracts the text of a file in a request, in a separate process. It has places of its own, so it does not wait for indexing.
    * Tenants and organizations share the places.
@@ -98,7 +98,7 @@ export interface Knowledge {
   /** Lists what could be added from a connection. @throws SourceError, see `browse` */
   browse(connection: Connection, query: BrowseQuery, signal: AbortSignal): Promise<BrowsePage>;
   /** The site that a source would read with a connection. See connections/find-site.ts. */
-  findSite(type: SiteSourceType, connection: Connection, cloudId: string | undefined): Promise<FoundSite | undefined>;
+  findSite(type: SiteSourceType, connection: Connection, cloudId: string | undefined): Promise<SiteMatch | undefined>;
   /** Connects accounts of other services in the browser. */
   readonly connecting: Connecting;
   /** Registers the jobs and repeated tasks of indexing. */
@@ -195,8 +195,9 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
       const chunks = await storage.chunks.textsAt(places);
       return new Map(chunks.map(({ itemId, ordinal, text }) => [`${itemId} ${ordinal}`, text]));
     },
-    readFile: async (owner, document, param, signal) => (await readGivenFile(promptReader, owner, document, param, signal)).text,
-    readDocument: (owner, document, param, signal) => readGivenFile(promptReader, owner, document, param, signal),
+    readFile: async (owner, document, param, signal) =>
+      (await readAttachmentText(promptReader, owner, document, param, signal)).text,
+    readDocument: (owner, document, param, signal) => readAttachmentText(promptReader, owner, document, param, signal),
     browse: (connection, query, signal) => browse(services, connection, query, signal),
     findSite: (type, connection, cloudId) => findSite(services, type, connection, cloudId),
     connecting: createConnecting({ ...options, vendors }),

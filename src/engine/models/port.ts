@@ -160,12 +160,12 @@ export interface ImageRequest {
   readonly outputFormat?: string;
   /** Further options of the common format, in its names. */
   readonly more?: Readonly<Record<string, string | number>>;
-  readonly images: readonly GivenImage[];
+  readonly images: readonly InputImage[];
   /** Where the image may be changed. */
-  readonly mask?: GivenImage;
+  readonly mask?: InputImage;
   readonly idempotencyKey: string;
 }
-export interface GivenImage {
+export interface InputImage {
   readonly filename: string;
   readonly mimeType: string;
   readonly bytes: Buffer;

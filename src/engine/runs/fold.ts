@@ -16,7 +16,7 @@ import {
 import { storableText } from '../../lib/text.ts';
 import type { FlowStepEvent } from './loop-deps.ts';
 import type { TranscriptSpan } from './prompt/transcript.ts';
-import { type KeptSubagent, KeptSubagents } from './subagents/kept.ts';
+import { type SubagentRecord, SubagentRecords } from './subagents/records.ts';
 
 /**
  * Adds up the events of a run: for replies in one piece, and for runs whose process died. Any batching of the same events gives the same result.
@@ -42,7 +42,7 @@ export class RunFold {
   readonly #flowSteps: FlowStepEvent[] = [];
   readonly #cited: Passage[] = [];
   readonly #researches: BegunResearch[] = [];
-  readonly #kept = new KeptSubagents();
+  readonly #kept = new SubagentRecords();
   /** How many items were closed when the last step of the flow was recorded. */
   #doneAtStep = -1;
   readonly #inputs: { readonly at: number; readonly messages: readonly NewMessage[] }[] = [];
@@ -130,7 +130,7 @@ export class RunFold {
   }
 
   /** The subagents of the call that is open. */
-  get keptSubagents(): readonly KeptSubagent[] {
+  get keptSubagents(): readonly SubagentRecord[] {
     return this.#kept.all;
   }
 

@@ -15,7 +15,7 @@ import type { RunBudget } from './budget.ts';
 import type { RunControl } from './control.ts';
 import type { RunHold } from './hold.ts';
 import type { Retrieve, RunPlan } from './run-engine.ts';
-import type { KeptSubagent } from './subagents/kept.ts';
+import type { SubagentRecord } from './subagents/records.ts';
 import type { ServerCallItem } from './tools/open-call.ts';
 import type { UsageLedger } from './usage/ledger.ts';
 import type { UsageLimits } from './usage/limits.ts';
@@ -66,7 +66,7 @@ export interface Continuation {
   /** The tool call that was under way and is made again; undefined: the model is asked next. */
   readonly call: ServerCallItem | undefined;
   /** Those that the call had started. */
-  readonly subagents?: readonly KeptSubagent[];
+  readonly subagents?: readonly SubagentRecord[];
   /** Index of the first output item of the current turn; calls for the client from there on end the turn. */
   readonly turnFrom: number;
 }

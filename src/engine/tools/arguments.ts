@@ -22,7 +22,7 @@ export function textArgument(args: string, name: string, lengthMax: number): str
 }
 
 /** The same for showing a call: '' where there is none. */
-export function shownArgument(args: string, name: string, lengthMax: number): string {
+export function printableArgument(args: string, name: string, lengthMax: number): string {
   try {
     return textArgument(args, name, lengthMax);
   } catch {

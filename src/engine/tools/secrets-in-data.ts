@@ -2,7 +2,7 @@ import { type JsonObject, type SecretType, secretKeyPattern } from '../../entiti
 import { authMembers } from './api-function/api-function.ts';
 import { isHarmlessHeader, isSecretEntry, isSecretName, looksRandom, secretForms } from './secret-signs.ts';
 
-export interface FoundSecret {
+export interface SecretMatch {
   readonly key: string;
   readonly value: string;
   readonly secretType: SecretType;
@@ -12,7 +12,7 @@ export interface FoundSecret {
 export interface ExtractedData {
   /** The same data with references `{{secret:KEY}}` in place of the secrets. */
   readonly data: JsonObject;
-  readonly secrets: readonly FoundSecret[];
+  readonly secrets: readonly SecretMatch[];
   /** Members whose name is a secret itself: a name cannot be a reference. */
   readonly badNames: readonly string[];
 }
@@ -44,7 +44,7 @@ const valuesInSchema = ['default', 'const', 'enum', 'example', 'examples'];
 const keyLengthMax = 80;
 
 class Extraction {
-  readonly secrets: FoundSecret[] = [];
+  readonly secrets: SecretMatch[] = [];
   readonly badNames: string[] = [];
   readonly #toolName: string;
   readonly #isTaken: (key: string) => boolean;

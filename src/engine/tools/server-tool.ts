@@ -2,7 +2,7 @@ import type { LostCallRule, SubagentUpdate } from '../../entities/runs/event.ts'
 import type { CallForm, OutputFile } from '../../entities/runs/tool.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { ModelTool } from '../models/port.ts';
-import type { KeptSubagent } from '../runs/subagents/kept.ts';
+import type { SubagentRecord } from '../runs/subagents/records.ts';
 
 /** A tool that runs in the service, not at the client: its output goes back to the model within the same run. */
 export interface ServerTool {
@@ -58,7 +58,7 @@ export interface CallPass {
   /** Resolves once what the call told is with the reader of the run's events: behind it, `RunHold.written` covers it. */
   told?(): Promise<void>;
   /** What is kept of the subagents that the call started in a process that died. */
-  readonly before?: readonly KeptSubagent[];
+  readonly before?: readonly SubagentRecord[];
   /** Makes sure of it, with a statement where the clock is not enough. @throws RunStop when another process has the run. */
   renew(): Promise<void>;
 }

@@ -60,10 +60,10 @@ export interface AgentSkill extends AgentPart {
 }
 
 /** Longer contents are not kept in memory: they are read when a model asks for them. */
-export const skillGivenCharsMax = 2_000;
+export const skillInlineCharsMax = 2_000;
 
 export interface RunnableSkill extends Pick<AgentSkill, 'id' | 'name' | 'description'> {
-  /** Null for a content of more than `skillGivenCharsMax` characters. */
+  /** Null for a content of more than `skillInlineCharsMax` characters. */
   readonly content: string | null;
 }
 

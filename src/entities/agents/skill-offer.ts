@@ -7,7 +7,7 @@ const givenCountMax = 3;
 const givenTokensMax = 400;
 
 /** Whether the model gets the skills whole with its instructions: up to three that have less than 400 tokens together. */
-export function areGivenAtOnce(skills: readonly RunnableSkill[], tokensOf: (text: string) => number): boolean {
+export function areInlined(skills: readonly RunnableSkill[], tokensOf: (text: string) => number): boolean {
   if (skills.length > givenCountMax) return false;
   let tokens = 0;
   for (const { content } of skills) {

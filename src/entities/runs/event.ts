@@ -167,19 +167,19 @@ export const hiddenText = 'The agent does not show the outputs of its tools.';
 type Shown = Pick<CallResult, 'output' | 'isConfidential' | 'isHidden'>;
 
 /** The output of a call as readers of the run see it: the one place that hides outputs. */
-export function shownOutput({ output, isConfidential, isHidden }: Shown): string {
+export function publicOutput({ output, isConfidential, isHidden }: Shown): string {
   if (isConfidential === true) return confidentialText;
   return isHidden === true && output !== '' ? hiddenText : output;
 }
 
 /** The result of a call as readers of the run see it. */
-export function shownResult(result: CallResult): Omit<CallResult, 'isConfidential' | 'isHidden'> {
+export function publicResult(result: CallResult): Omit<CallResult, 'isConfidential' | 'isHidden'> {
   const { isConfidential: _isConfidential, isHidden: _isHidden, ...rest } = result;
-  return { ...rest, output: shownOutput(result) };
+  return { ...rest, output: publicOutput(result) };
 }
 
 /** The form of a call as readers of the run see it: passages that a search found are an output of it. */
-export function shownForm(form: CallForm, result: CallResult | undefined): CallForm {
+export function publicForm(form: CallForm, result: CallResult | undefined): CallForm {
   return form.type === 'file_search' && result?.isHidden === true ? { ...form, results: [] } : form;
 }
 
@@ -309,7 +309,7 @@ export type RunEventBody =
   | { readonly type: 'response.server_tool_call.completed'; readonly outputIndex: number; readonly itemId: string }
   | { readonly type: 'response.server_tool_call.failed'; readonly outputIndex: number; readonly itemId: string }
   | SubagentEventBody
-  | SubagentKeptBody
+  | SubagentRecordBody
   | ResearchBody
   | { readonly type: 'response.output_item.done'; readonly outputIndex: number; readonly item: RunItem }
   /** Retrieval and other work between model calls; shown only where the agent shows intermediate steps. */
@@ -376,7 +376,7 @@ export type SubagentEventBody =
 /**
  * Events of a subagent that a process needs to go on with it. They stand within the call, are never shown, and are told before the subagent acts.
  */
-export interface SubagentKeptBody {
+export interface SubagentRecordBody {
   readonly type: 'parley.subagent.kept';
   readonly outputIndex: number;
   readonly itemId: string;
@@ -395,7 +395,7 @@ export interface ResearchBody extends BegunResearch {
   readonly outputIndex: number;
   readonly itemId: string;
 }
-type UpdateBody = SubagentEventBody | SubagentKeptBody | ResearchBody;
+type UpdateBody = SubagentEventBody | SubagentRecordBody | ResearchBody;
 /** The same without the members that name the call. */
 export type SubagentUpdate = UpdateBody extends infer Body
   ? Body extends UpdateBody

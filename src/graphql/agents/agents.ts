@@ -8,8 +8,8 @@ import {
   isShared,
   listAgents,
   modelIdOf,
-  shownEditors,
   updateAgent,
+  visibleEditors,
 } from '../../domain/agents/agents.ts';
 import { ownRatings } from '../../domain/agents/ratings.ts';
 import { approvalWarnings } from '../../domain/agents/warnings.ts';
@@ -120,7 +120,7 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
       extensions: reads(...editable),
       type: [AgentEditorType],
       description: 'Users who may edit it besides the owner. Empty for callers of other organizations who may not edit it.',
-      resolve: (agent, _args, { caller }) => shownEditors(caller, agent),
+      resolve: (agent, _args, { caller }) => visibleEditors(caller, agent),
     }),
     publicCategories: t.field({
       extensions: reads('publicCategories'),

@@ -92,7 +92,7 @@ function changesOf(member: string, type: GraphQLInputType, value: unknown, shows
     );
   }
   const isShown = isPlain(inner) || (showsTexts && shownTexts.has(member) && named(inner) === 'String');
-  const shown = isShown || value === null ? shownValue(value) : undefined;
+  const shown = isShown || value === null ? displayValue(value) : undefined;
   return [shown === undefined ? { member } : { member, value: shown }];
 }
 
@@ -107,10 +107,10 @@ function named(type: GraphQLInputType): string {
   return type.name;
 }
 
-function shownValue(value: unknown): AuditValue | undefined {
+function displayValue(value: unknown): AuditValue | undefined {
   if (Array.isArray(value)) {
     return value.slice(0, valuesMax).flatMap((item) => {
-      const shown = shownValue(item);
+      const shown = displayValue(item);
       return shown === undefined || typeof shown === 'object' ? [] : [shown];
     });
   }

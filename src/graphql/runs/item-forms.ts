@@ -1,4 +1,4 @@
-import { type CallResult, type RunItem, shownForm } from '../../entities/runs/event.ts';
+import { type CallResult, publicForm, type RunItem } from '../../entities/runs/event.ts';
 import type { CallForm, FileSearchResult, ListedTool, WebSource } from '../../entities/runs/tool.ts';
 import { builder } from '../builder/builder.ts';
 
@@ -133,7 +133,7 @@ export const RunCallErrorType = builder.objectRef<NonNullable<CallResult['error'
 /** The form of a call, where it has that one. */
 export function formOf<Type extends CallForm['type']>(item: RunItem, type: Type): FormOf<Type> | null {
   const form = item.type === 'server_tool_call' || item.type === 'function_call' ? item.form : undefined;
-  return form?.type === type ? (shownForm(form, resultOf(item)) as FormOf<Type>) : null;
+  return form?.type === type ? (publicForm(form, resultOf(item)) as FormOf<Type>) : null;
 }
 
 /** A call that was approved has the id of the item that asked. */

@@ -1,10 +1,10 @@
 import { freshFileAddress } from '../../engine/files/file-links.ts';
 import {
+  publicOutput,
   type RunItem,
   type RunSnapshot,
   runStatuses,
   type SelectionMetadata,
-  shownOutput,
   type Usage,
 } from '../../entities/runs/event.ts';
 import type { OutputFile } from '../../entities/runs/tool.ts';
@@ -115,9 +115,9 @@ export const RunItemType = builder.objectRef<RunItem>('RunItem').implement({
       description: 'The text of a message, of thoughts, or of the output of a tool.',
       resolve: (item) => {
         if (item.type === 'message' || item.type === 'reasoning') return item.text;
-        if (item.type === 'server_tool_call_output') return shownOutput(item);
+        if (item.type === 'server_tool_call_output') return publicOutput(item);
         const result = resultOf(item);
-        return result === undefined ? null : shownOutput(result);
+        return result === undefined ? null : publicOutput(result);
       },
     }),
     files: t.field({

@@ -7,7 +7,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError, isWithoutKey, publicError } from '../../entities/errors.ts';
 import { type Authenticate, authenticate, type KeyCheck } from '../../http/authenticate/authenticate.ts';
 import { keyCheckOf } from '../../http/authenticate/key-check.ts';
-import { breakOff, toldStatus } from '../../http/connections/connection.ts';
+import { breakOff, reportedStatus } from '../../http/connections/connection.ts';
 import { requestIdOf } from '../../http/context.ts';
 import type { Admissions } from '../../http/limits.ts';
 import type { Metrics, RouteMeter } from '../../http/log/metrics.ts';
@@ -118,7 +118,7 @@ class GraphqlServer {
     } catch (error) {
       this.#refuse(req, res, errors, error);
     } finally {
-      this.#meters.get(call?.measuredAs ?? measuredAs)?.finished(toldStatus(res), startedMs);
+      this.#meters.get(call?.measuredAs ?? measuredAs)?.finished(reportedStatus(res), startedMs);
     }
   }
 

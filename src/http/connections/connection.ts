@@ -204,7 +204,7 @@ export function breakReasonOf(res: ServerResponse): BreakReason | undefined {
 }
 
 /** The status of a reply for logs and metrics: the one that was sent, else 500 or 499 for a reply that the service or its client broke off. */
-export function toldStatus(res: ServerResponse): number {
+export function reportedStatus(res: ServerResponse): number {
   if (res.writableFinished || !res.destroyed || res.statusCode >= 400) return res.statusCode;
   return breakReasonOf(res) === 'service' ? 500 : 499;
 }

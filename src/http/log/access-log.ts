@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler } from 'express';
 import { type Logger, symbols } from 'pino';
 import type { Tracing } from '../../engine/tracing/tracing.ts';
-import { type BreakReason, breakReasonOf, toldStatus } from '../connections/connection.ts';
+import { type BreakReason, breakReasonOf, reportedStatus } from '../connections/connection.ts';
 import { requestIdOf } from '../context.ts';
+import { loggedPath } from './logged-path.ts';
 import { beginRequestSpan, endRequestSpan } from './request-trace.ts';
-import { shownPath } from './shown-path.ts';
 
 const flushEveryMs = 100;
 const flushAtReplies = 500;
@@ -73,7 +73,7 @@ export function createAccessLog(logger: Logger, tracing?: Tracing): AccessLog {
       const span = tracing === undefined ? undefined : beginRequestSpan(tracing, req, req.originalUrl);
       res.once('close', () => {
         const { meter } = res.locals;
-        const status = toldStatus(res);
+        const status = reportedStatus(res);
         meter?.finished(status, startedMs);
         if (span !== undefined) endRequestSpan(span, req, res, res.locals.traced ?? meter);
         if (!isOn) return;
@@ -94,7 +94,7 @@ export function createAccessLog(logger: Logger, tracing?: Tracing): AccessLog {
 function lineOf({ req, requestId, traceId, status, aborted, atMs, durationMs }: LoggedReply): string {
   const keyId = req[keyOfRequest];
   return `{"level":${infoLevel},"time":"${new Date(atMs).toISOString()}","requestId":"${requestId}","method":"${req.method}","path":${JSON.stringify(
-    shownPath(req.originalUrl),
+    loggedPath(req.originalUrl),
   )},"status":${status},"durationMs":${Math.round(durationMs * 10) / 10}${keyId === undefined ? '' : `,"keyId":"${keyId}"`}${
     aborted === undefined ? '' : `,"aborted":"${aborted}"`
   }${traceId === undefined ? '' : `,"traceId":"${traceId}"`},"msg":"reply"}\n`;

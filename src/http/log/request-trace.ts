@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Span } from '@opentelemetry/api';
 import { failSpan, type Tracing } from '../../engine/tracing/tracing.ts';
-import { breakReasonOf, toldStatus } from '../connections/connection.ts';
+import { breakReasonOf, reportedStatus } from '../connections/connection.ts';
 import { requestIdOf } from '../context.ts';
-import { shownPath } from './shown-path.ts';
+import { loggedPath } from './logged-path.ts';
 
 /** Asked every few seconds by balancers and collectors: their traces would tell nothing. */
 const untraced = new Set(['/healthz', '/readyz', '/metrics']);
@@ -28,7 +28,7 @@ export function beginRequestSpan(tracing: Tracing, req: IncomingMessage, target:
   const attributes = {
     'http.request.method': method,
     'url.scheme': 'http',
-    'url.path': shownPath(target),
+    'url.path': loggedPath(target),
     'parley.request.id': requestIdOf(req),
   };
   return tracing.beginRequest(method === '_OTHER' ? 'HTTP' : method, attributes, req.headers.traceparent);
@@ -36,7 +36,7 @@ export function beginRequestSpan(tracing: Tracing, req: IncomingMessage, target:
 
 /** Ends the span of a request whose reply is closed. */
 export function endRequestSpan(span: Span, req: IncomingMessage, res: ServerResponse, route: TracedRoute | undefined): void {
-  const status = toldStatus(res);
+  const status = reportedStatus(res);
   span.setAttribute('http.response.status_code', status);
   if (route !== undefined) span.setAttribute('parley.operation', route.operation);
   if (route?.path !== undefined) {

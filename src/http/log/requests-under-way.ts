@@ -1,6 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { shownPath } from './shown-path.ts';
+import { loggedPath } from './logged-path.ts';
 
 /** Notes the requests that this process answers now, by method and path. @returns what lists them. */
 export function noteRequests(): () => readonly string[] {
@@ -10,5 +10,5 @@ export function noteRequests(): () => readonly string[] {
     requests.set(response, request);
     response.once('close', () => requests.delete(response));
   });
-  return () => Array.from(requests.values(), ({ method = '', url = '' }) => `${method} ${shownPath(url)}`);
+  return () => Array.from(requests.values(), ({ method = '', url = '' }) => `${method} ${loggedPath(url)}`);
 }

@@ -1,16 +1,16 @@
 import { warningsIn } from '../../domain/completions/completions.ts';
-import { awaitedCalls, messagesOf, outputFilesOf, shownParts, toolMessageId } from '../../engine/runs/prompt/transcript.ts';
+import { awaitedCalls, messagesOf, outputFilesOf, toolMessageId, visibleParts } from '../../engine/runs/prompt/transcript.ts';
 import { DomainError, errorBody, publicError } from '../../entities/errors.ts';
 import { timeOfId } from '../../entities/ids.ts';
 import {
   isTerminal,
+  publicForm,
+  publicOutput,
+  publicResult,
   type RunError,
   type RunEvent,
   type RunItem,
   type RunSnapshot,
-  shownForm,
-  shownOutput,
-  shownResult,
 } from '../../entities/runs/event.ts';
 import type { Warning } from '../../entities/warning.ts';
 import type { RunFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
@@ -100,7 +100,7 @@ class ChatEventEncoder implements StreamEncoder {
   #itemDone(item: RunItem): string {
     if (item.type === 'message') {
       const { id: messageId, text, citations, status } = item;
-      const parts = text === '' ? null : shownParts(text, this.#unsaid);
+      const parts = text === '' ? null : visibleParts(text, this.#unsaid);
       if (text !== '') this.#unsaid = [];
       const members = { messageId, role: 'assistant', content: text, ...(parts === null ? {} : { parts }), status, citations };
       return this.#write('message.completed', members);
@@ -111,8 +111,8 @@ class ChatEventEncoder implements StreamEncoder {
       return this.#write('tool.completed', {
         toolCallId: callId,
         status,
-        ...(result === undefined ? { output: '', error: null } : shownResult(result)),
-        call: shownForm(form, result),
+        ...(result === undefined ? { output: '', error: null } : publicResult(result)),
+        call: publicForm(form, result),
       });
     }
     if (item.type !== 'server_tool_call_output') return '';
@@ -120,7 +120,7 @@ class ChatEventEncoder implements StreamEncoder {
     return this.#write('tool.completed', {
       toolCallId,
       status,
-      output: shownOutput(item),
+      output: publicOutput(item),
       error,
       ...(files === undefined ? {} : { files }),
     });

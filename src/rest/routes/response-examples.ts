@@ -1,4 +1,4 @@
-import type { ShownExample } from '../route.ts';
+import type { RouteExample } from '../route.ts';
 
 /** The examples of the responses operations in OpenAPI; test/contract/openapi/examples.test.ts compares them with a running service. */
 
@@ -119,4 +119,4 @@ export const responseExamples = {
   inputItems: {
     reply: { object: 'list', data: [given], first_id: given.id, last_id: given.id, has_more: false },
   },
-} as const satisfies Record<string, ShownExample>;
+} as const satisfies Record<string, RouteExample>;

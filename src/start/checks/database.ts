@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { shownValue } from '../../lib/shown-value.ts';
+import { displayValue } from '../../lib/display-value.ts';
 import type { Settings } from '../../settings.ts';
 import { checkDataFolder } from '../../storage/database/embedded/data-folder.ts';
 import { FolderInUseError, lockFolder } from '../../storage/database/embedded/lock.ts';
@@ -45,16 +45,16 @@ const byMessage: readonly (readonly [RegExp, string])[] = [
 /** Why the server of DATABASE_URL cannot be used; undefined when the error is not of a database. */
 export function databaseProblem(error: unknown, { DATABASE_URL }: Pick<Settings, 'DATABASE_URL'>): Finding | undefined {
   if (DATABASE_URL === undefined || !(error instanceof Error)) return undefined;
-  const at = `The database ${shownValue('DATABASE_URL', DATABASE_URL)}`;
+  const at = `The database ${displayValue('DATABASE_URL', DATABASE_URL)}`;
   const code = codeOf(error);
   const known = reasons[code ?? ''] ?? reasons[byMessage.find(([pattern]) => pattern.test(error.message))?.[1] ?? ''];
   if (known !== undefined) return wrong('database', `${at} cannot be used: ${known[0]}.`, known[1]);
   if (/SSL|password must be a string|Invalid URL/.test(error.message)) {
-    return wrong('database', `${at} cannot be used: ${shownValue('DATABASE_URL', error.message)}.`, 'Correct DATABASE_URL.');
+    return wrong('database', `${at} cannot be used: ${displayValue('DATABASE_URL', error.message)}.`, 'Correct DATABASE_URL.');
   }
   // SQLSTATE: everything else that PostgreSQL itself says.
   return /^[0-9A-Z]{5}$/.test(code ?? '')
-    ? wrong('database', `${at} refuses (${code}): ${shownValue('DATABASE_URL', error.message)}.`)
+    ? wrong('database', `${at} refuses (${code}): ${displayValue('DATABASE_URL', error.message)}.`)
     : undefined;
 }
 
@@ -97,7 +97,7 @@ async function checkServer(settings: Settings): Promise<Finding> {
     if (error instanceof StartRefusal) return wrong('database', error.message);
     return (
       databaseProblem(error, settings) ??
-      wrong('database', `The database cannot be used: ${shownValue('DATABASE_URL', String(error))}.`, 'Correct DATABASE_URL.')
+      wrong('database', `The database cannot be used: ${displayValue('DATABASE_URL', String(error))}.`, 'Correct DATABASE_URL.')
     );
   }
 }

@@ -1,4 +1,4 @@
-import { shownValue } from '../../lib/shown-value.ts';
+import { displayValue } from '../../lib/display-value.ts';
 import type { Settings } from '../../settings.ts';
 import { blobAddressOf } from '../../storage/blobs/address.ts';
 import { StartRefusal } from '../../storage/database/start-refusal.ts';
@@ -19,7 +19,7 @@ export async function checkFiles(settings: Settings): Promise<readonly Finding[]
     return [good('files', `The bucket ${address.bucket} can be written to and read from.`)];
   } catch (error) {
     if (error instanceof StartRefusal) return [wrong('files', error.message)];
-    const reason = codeOf(error) ?? shownValue('BLOB_URL', error instanceof Error ? error.message : String(error));
+    const reason = codeOf(error) ?? displayValue('BLOB_URL', error instanceof Error ? error.message : String(error));
     return [
       wrong(
         'files',

@@ -3,7 +3,7 @@ import { configuredProviders, type ReadEnvironment } from '../../engine/models/p
 import { type ModelsFile, readModelsFile } from '../../engine/models/providers/models-file.ts';
 import type { Provider } from '../../engine/models/providers/provider.ts';
 import type { ModelRouter } from '../../engine/models/router.ts';
-import { shownValue } from '../../lib/shown-value.ts';
+import { displayValue } from '../../lib/display-value.ts';
 import type { Settings } from '../../settings.ts';
 import { StartRefusal } from '../../storage/database/start-refusal.ts';
 import { codeOf, type Finding, good, sentences, warning, wrong } from './finding.ts';
@@ -95,7 +95,7 @@ function unknownModel(modelId: string, ids: readonly string[]): Finding {
   const more = ids.length > namedMax ? ` and ${ids.length - namedMax} more` : '';
   return wrong(
     'models',
-    `DEFAULT_MODEL must be the id of a model that is there, not ${shownValue('DEFAULT_MODEL', modelId)}.`,
+    `DEFAULT_MODEL must be the id of a model that is there, not ${displayValue('DEFAULT_MODEL', modelId)}.`,
     `There are ${named}${more}.`,
   );
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { shownValue } from '../../lib/shown-value.ts';
+import { displayValue } from '../../lib/display-value.ts';
 import type { Settings } from '../../settings.ts';
 import { codeOf, type Finding, good, wrong } from './finding.ts';
 
@@ -9,7 +9,7 @@ const lastReservedPort = 1023;
 
 /** Why Parley cannot listen; undefined for an error of another kind. */
 export function listenProblem(error: unknown, { HOST, PORT }: Address): Finding | undefined {
-  const host = shownValue('HOST', HOST);
+  const host = displayValue('HOST', HOST);
   switch (codeOf(error)) {
     case 'EADDRINUSE':
       return wrong(

@@ -1,6 +1,6 @@
 // Raw SQL: a completion waits for it when the agent is not remembered; one prepared statement over eleven tables.
 import type { Agent, RunnableAgent } from '../../entities/agents/agent.ts';
-import { type AgentRunParts, skillGivenCharsMax } from '../../entities/agents/part.ts';
+import { type AgentRunParts, skillInlineCharsMax } from '../../entities/agents/part.ts';
 import type { Database } from '../database/database.ts';
 import { createInvalidatedCache } from '../database/invalidated-cache.ts';
 import type { Signals } from '../database/signals/signals.ts';
@@ -30,7 +30,7 @@ const findRunnable = {
         from agent_flows f join agent_flow_versions v on v."flowId" = f.id
         where f."agentId" = a.id and f.enabled and v.active order by f.name collate "C" limit 1) as flow,
       coalesce((select json_agg(json_build_object('id', k.id, 'name', k.name, 'description', k.description,
-          'content', case when length(k.content) <= ${skillGivenCharsMax} then k.content end) order by k.name collate "C")
+          'content', case when length(k.content) <= ${skillInlineCharsMax} then k.content end) order by k.name collate "C")
         from agent_skills k where k."agentId" = a.id and k.enabled), '[]') as skills,
       coalesce((select json_agg(json_build_object('id', t.id, 'name', t.name, 'type', t.type, 'data', t.data) order by t.name)
         from agent_tools t where t."agentId" = a.id), '[]') as tools,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { shownValue } from '../../lib/shown-value.ts';
+import { displayValue } from '../../lib/display-value.ts';
 
 /** Where blobs are kept. */
 export type BlobAddress = { readonly kind: 'folder'; readonly path: string } | ({ readonly kind: 's3' } & S3Address);
@@ -30,7 +30,7 @@ const optionNames = ['endpoint', 'region', 'pathStyle'];
  */
 export function parseBlobAddress(text: string): BlobAddress {
   const refuse = (reason: string): never => {
-    throw new Error(`BLOB_URL must be ${blobAddressGrammar}, not ${shownValue('BLOB_URL', text)}: ${reason}`);
+    throw new Error(`BLOB_URL must be ${blobAddressGrammar}, not ${displayValue('BLOB_URL', text)}: ${reason}`);
   };
   if (!URL.canParse(text)) return refuse('it is no address');
   const url = new URL(text);

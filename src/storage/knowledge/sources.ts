@@ -9,7 +9,7 @@ import type { Signals } from '../database/signals/signals.ts';
 import { Prisma } from '../generated/client.ts';
 import { addDataSource, type NewSource } from './new-source.ts';
 import { createSourceQueries, type DataSourceListQuery, type UsingAgent } from './source-queries.ts';
-import { addGivenRun } from './syncing/given-runs.ts';
+import { addUploadRun } from './syncing/upload-runs.ts';
 
 export interface NewDataSource extends NewSource {
   readonly agentId: string;
@@ -88,7 +88,7 @@ export function createDataSourceStore(db: Database, signals: Signals): DataSourc
         await addDataSource(tx, agentId, source);
         const data = { ...item, dataSourceId, createdAt, updatedAt: createdAt, orgId, name, type, uniqueId: item.id };
         await tx.prisma.knowledgeItem.create({ data: { ...data, indexStatus: 'QUEUED' } });
-        await addGivenRun(tx, { id: runId, dataSourceId, trigger: 'ADDED', isForced: false }, [item.id], true);
+        await addUploadRun(tx, { id: runId, dataSourceId, trigger: 'ADDED', isForced: false }, [item.id], true);
         await also(tx);
       });
       announce(source.id, [agentId]);

@@ -16,14 +16,14 @@ export interface CallApproval {
   /** The schema that changed arguments must fit. */
   readonly parameters: WireObject;
 }
-export interface KeptApproval extends CallApproval {
+export interface StoredApproval extends CallApproval {
   readonly isAnswered: boolean;
 }
 
 export interface ApprovalStore {
   ask(approval: CallApproval): Promise<void>;
   /** Those of the ids that the user was asked for, and that have not expired. */
-  find(ids: readonly string[], owner: Pick<CallApproval, 'orgId' | 'userId'>): Promise<readonly KeptApproval[]>;
+  find(ids: readonly string[], owner: Pick<CallApproval, 'orgId' | 'userId'>): Promise<readonly StoredApproval[]>;
   /** For a run that is not stored. @throws like `answerApprovals`. */
   answer(ids: readonly string[]): Promise<void>;
   /** Deletes those that have expired, at most 5,000 at a time. @returns how many. */
@@ -44,7 +44,7 @@ export function createApprovalStore(db: Database): ApprovalStore {
     },
     async find(ids, { orgId, userId }) {
       if (ids.length === 0) return [];
-      const { rows } = await pool.query<KeptApproval>(
+      const { rows } = await pool.query<StoredApproval>(
         `select id, "orgId", "userId", "runId", "functionName", parameters, "answeredAt" is not null as "isAnswered"
          from call_approvals where id = any($1) and "orgId" = $2 and "userId" = $3 and "expiresAt" > now()`,
         [ids, orgId, userId],

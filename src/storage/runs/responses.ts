@@ -18,7 +18,7 @@ export interface ResponseOwner {
 }
 
 /** An item that a request refers to: an input item, or an output item of a run. */
-export type FoundItem =
+export type ItemMatch =
   | { readonly direction: 'input'; readonly itemId: string; readonly item: WireObject }
   | { readonly direction: 'output'; readonly itemId: string; readonly item: RunItem };
 
@@ -31,7 +31,7 @@ export interface ItemPage {
 export interface ResponseStore {
   find(id: string, owner: ResponseOwner): Promise<Run | undefined>;
   /** The newest item of each id among the owner's. Cost: one statement. */
-  findItems(ids: readonly string[], owner: ResponseOwner): Promise<ReadonlyMap<string, FoundItem>>;
+  findItems(ids: readonly string[], owner: ResponseOwner): Promise<ReadonlyMap<string, ItemMatch>>;
   /** @returns undefined when there is no item `after`. */
   listInput(
     id: string,
@@ -54,7 +54,7 @@ export function createResponseStore(db: Database): ResponseStore {
     },
     async findItems(ids, { userId, orgId }) {
       if (ids.length === 0) return new Map();
-      const { rows } = await pool.query<FoundItem>(
+      const { rows } = await pool.query<ItemMatch>(
         `select distinct on ("itemId") direction, "itemId", item from response_items
          where "itemId" = any($1::text[]) and "userId" = $2 and "orgId" = $3
          order by "itemId", direction desc, "runId" desc`,

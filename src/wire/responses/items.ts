@@ -166,7 +166,7 @@ const foreignItemParam = openComponent(
   { type: oneOfTexts('The kind of item.', foreignItemTypes), id: givenId },
 );
 /** What is read of an item that no model is told of. */
-export const keptItemParam = z.looseObject({ type: z.string(), id: givenId });
+export const storedItemParam = z.looseObject({ type: z.string(), id: givenId });
 // Not a choice of exactly one: a message may come without its type, and then an open kind would fit too.
 named(
   'InputItemParam',

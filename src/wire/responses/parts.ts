@@ -208,7 +208,7 @@ export const serverToolContentParam = named(
     inputFileParam,
   ]),
 );
-export type GivenPart = z.output<typeof inputContentParam | typeof assistantContentParam | typeof serverToolContentParam>;
+export type ContentParam = z.output<typeof inputContentParam | typeof assistantContentParam | typeof serverToolContentParam>;
 
 const inputTextPart = component('InputTextPart', 'A text for the model.', {
   type: constant('input_text'),

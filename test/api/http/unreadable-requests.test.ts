@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { Connections } from '../../../src/http/connections/connections.ts';
 import { refuseUnreadable } from '../../../src/http/connections/unreadable.ts';
 import { silent } from '../../support/runs/runs.ts';
 import { withService } from '../../support/service.ts';
@@ -78,10 +79,14 @@ describe('a request that cannot be read is answered in the common form, and the 
 
 describe('of a server with short time limits', () => {
   it('a head that does not come in time is told so; a reply that has begun gets nothing mixed into it', async () => {
-    const server = createServer({ headersTimeout: 50, requestTimeout: 100, connectionsCheckingInterval: 10 }, (_req, res) => {
+    const limits = { SSE_STALL_TIMEOUT_MS: 60_000, PIPELINED_REQUESTS_MAX: 10, REPLIES_UNSENT_MAX_BYTES: 1e6 };
+    const connections = new Connections(limits, (_req, res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' });
       res.write('data: 1\n\n');
     });
+    const timeouts = { headersTimeout: 50, requestTimeout: 100, connectionsCheckingInterval: 10 };
+    const server = createServer(timeouts, connections.handle);
+    connections.watch(server);
     server.on('clientError', (error, socket) => refuseUnreadable(error, socket, silent));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;

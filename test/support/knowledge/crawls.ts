@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { createEgress } from '../../../src/engine/egress/egress.ts';
 import type {
   Connector,
-  KnownItem,
+  ExistingItem,
   ListedItem,
   ListedPage,
   ListingEnd,
@@ -35,7 +35,7 @@ export interface ListOptions {
   readonly state?: unknown;
   readonly place?: unknown;
   readonly isForced?: boolean;
-  readonly known?: ReadonlyMap<string, KnownItem>;
+  readonly known?: ReadonlyMap<string, ExistingItem>;
   readonly signal?: AbortSignal;
   /** Leaves the listing after this many parts. */
   readonly pagesMax?: number;
@@ -81,7 +81,7 @@ export function crawler(
         ...{ source, isForced, state, signal, progress: (current: string) => progress.push(current) },
         // As the service stores it.
         place: place === undefined ? undefined : JSON.parse(JSON.stringify(place)),
-        known: async (ids) => new Map(ids.flatMap((id) => (known.has(id) ? [[id, known.get(id) as KnownItem]] : []))),
+        known: async (ids) => new Map(ids.flatMap((id) => (known.has(id) ? [[id, known.get(id) as ExistingItem]] : []))),
       });
       try {
         for (;;) {
@@ -109,7 +109,7 @@ export function crawler(
 }
 
 /** What a service knows of the items of a listing once they are indexed. */
-export function knownOf(listing: Listing): Map<string, KnownItem> {
+export function existingItemsOf(listing: Listing): Map<string, ExistingItem> {
   const indexed = listing.items.filter(({ skipped }) => skipped === undefined);
   return new Map(
     indexed.map(({ uniqueId, parentUniqueId, changeKey, metadata = {} }) => [

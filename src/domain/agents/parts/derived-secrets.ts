@@ -9,7 +9,7 @@ import { requireOwnOrigins } from './secret-origins.ts';
 import { type ReadToolData, readToolData } from './tool-data.ts';
 
 /** A tool to write, with its data as it was sent. */
-export interface GivenTool {
+export interface ToolDeclaration {
   readonly name: string;
   readonly type: AgentToolType;
   readonly data?: unknown;
@@ -32,7 +32,7 @@ export async function derivedSecrets(
   deps: Deps,
   agent: AgentOfParts,
   others: readonly AgentTool[],
-  { before, userId, ...given }: GivenTool,
+  { before, userId, ...given }: ToolDeclaration,
   faults: Faults,
 ): Promise<{ readonly data: ReadToolData['data']; readonly secrets: readonly NewSecret[]; readonly firstUse: FirstUse }> {
   const known = new Map((await deps.storage.agentParts.secrets.ofAgent(agent.id)).map((secret) => [secret.key, secret]));

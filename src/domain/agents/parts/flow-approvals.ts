@@ -1,4 +1,4 @@
-import { serverNameIn } from '../../../engine/tools/mcp/given-secrets.ts';
+import { serverNameIn } from '../../../engine/tools/mcp/request-secrets.ts';
 import { readApproval } from '../../../engine/tools/mcp/tool-filter.ts';
 import { mcpFunctionName } from '../../../engine/tools/names.ts';
 import type { ToolRegistry } from '../../../engine/tools/registry.ts';

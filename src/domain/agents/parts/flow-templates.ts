@@ -4,7 +4,7 @@ import { isObject } from '../../../lib/json.ts';
 import type { Faults } from '../../faults.ts';
 
 /** What the texts of a step may name. */
-export interface KnownNames {
+export interface FlowNames {
   readonly userInputs: ReadonlySet<string>;
   /** The place of each step that has an id. */
   readonly places: ReadonlyMap<string, number>;
@@ -13,13 +13,13 @@ export interface KnownNames {
 }
 
 /** Refuses names that the texts of a step cannot have, each with its member. */
-export function checkTemplates(at: string, step: JsonObject, known: KnownNames, faults: Faults): void {
+export function checkTemplates(at: string, step: JsonObject, known: FlowNames, faults: Faults): void {
   for (const [member, value] of Object.entries(step)) {
     if (['query', 'text', 'prompt', 'arguments', 'condition'].includes(member)) check(`${at}.${member}`, value, known, faults);
   }
 }
 
-function check(at: string, value: unknown, known: KnownNames, faults: Faults): void {
+function check(at: string, value: unknown, known: FlowNames, faults: Faults): void {
   if (Array.isArray(value)) for (const [index, one] of value.entries()) check(`${at}[${index}]`, one, known, faults);
   else if (isObject(value)) for (const [name, one] of Object.entries(value)) check(`${at}.${name}`, one, known, faults);
   else if (typeof value === 'string') {
@@ -28,7 +28,7 @@ function check(at: string, value: unknown, known: KnownNames, faults: Faults): v
   }
 }
 
-function faultOf(text: string, { userInputs, places, index }: KnownNames): string | undefined {
+function faultOf(text: string, { userInputs, places, index }: FlowNames): string | undefined {
   for (const name of namesIn(text)) {
     if (name.kind === 'unknown') return `names {{${name.name.slice(0, 80)}}}, which is unknown; known are ${templateForms}`;
     if (name.kind === 'userInput' && !userInputs.has(name.name)) {

@@ -64,7 +64,7 @@ function placeOfKey(value: unknown, key: string): string {
  * The origins of a new value: those that the caller names, else those of the tools that refer to the key. Without such tools a new
  * value keeps the old origins. A value with origins gets other ones only when the caller names them.
  */
-export function givenOrigins(
+export function requestOrigins(
   { key, origins: before }: Pick<AgentSecret, 'key' | 'origins'>,
   named: readonly string[] | undefined,
   tools: readonly CallingTool[],

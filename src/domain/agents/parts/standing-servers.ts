@@ -1,4 +1,4 @@
-import { serverNameIn } from '../../../engine/tools/mcp/given-secrets.ts';
+import { serverNameIn } from '../../../engine/tools/mcp/request-secrets.ts';
 import type { Caller } from '../../../entities/accounts/caller.ts';
 import type { AgentOfParts } from '../../../entities/agents/agent.ts';
 import type { JsonObject } from '../../../entities/agents/part.ts';

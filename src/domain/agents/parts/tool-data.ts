@@ -1,7 +1,7 @@
 import { type DataFault, readApiFunction } from '../../../engine/tools/api-function/api-function.ts';
 import { compileArguments } from '../../../engine/tools/json-schema/arguments.ts';
 import { SchemaError } from '../../../engine/tools/json-schema/read-schema.ts';
-import { extractSecrets, type FoundSecret } from '../../../engine/tools/secrets-in-data.ts';
+import { extractSecrets, type SecretMatch } from '../../../engine/tools/secrets-in-data.ts';
 import { authDataMembers, toolDataMembers } from '../../../engine/tools/tool-data-members.ts';
 import type { AgentToolType, JsonObject } from '../../../entities/agents/part.ts';
 import { isObject } from '../../../lib/json.ts';
@@ -11,11 +11,11 @@ import { checkMembers, readJsonObject } from './json.ts';
 export interface ReadToolData {
   /** Without any secret. */
   readonly data: JsonObject;
-  readonly secrets: readonly FoundSecret[];
+  readonly secrets: readonly SecretMatch[];
 }
 
 /** The data of a tool as it was sent. */
-export interface GivenToolData {
+export interface ToolDataInput {
   readonly name: string;
   readonly type: AgentToolType;
   readonly data?: unknown;
@@ -34,7 +34,7 @@ const descriptionLengthMax = 10_000;
  */
 export function readToolData(
   param: string,
-  { name, type, data, stored }: GivenToolData,
+  { name, type, data, stored }: ToolDataInput,
   isTaken: (key: string) => boolean,
   faults: Faults,
 ): ReadToolData {

@@ -1,5 +1,5 @@
 import { readFilter } from '../../../engine/knowledge/search/attribute-filter.ts';
-import { shownScore } from '../../../engine/knowledge/search/shown-score.ts';
+import { displayScore } from '../../../engine/knowledge/search/display-score.ts';
 import type { Caller } from '../../../entities/accounts/caller.ts';
 import type { Passage } from '../../../entities/knowledge/citation.ts';
 import type { VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
@@ -71,7 +71,7 @@ export async function searchVectorStore(
     const asked = { orgId: store.orgId, dataSourceIds: [id], question: query, charge };
     const { passages, retrieval } = await deps.knowledge.search(asked, limits, signal);
     for (const passage of passages) {
-      const score = shownScore(passage, retrieval);
+      const score = displayScore(passage, retrieval);
       const known = best.get(passage.chunkId);
       if (known === undefined || known.score < score) best.set(passage.chunkId, { ...passage, score });
     }

@@ -12,7 +12,7 @@ const products = { WIKI: 'confluence', TRACKER: 'jira' } as const;
 export type SiteSourceType = keyof typeof products;
 
 /** What a source would read, or why nothing chooses a site, with the sites for people. */
-export type FoundSite =
+export type SiteMatch =
   | { readonly site: AtlassianSite }
   | { readonly unfit: 'cloudId' | 'baseUrl' | 'choice'; readonly product: string; readonly sites: string };
 
@@ -27,7 +27,7 @@ export async function findSite(
   type: SiteSourceType,
   connection: Connection,
   cloudId: string | undefined,
-): Promise<FoundSite | undefined> {
+): Promise<SiteMatch | undefined> {
   const product = products[type];
   const signal = AbortSignal.timeout(timeoutMs);
   try {

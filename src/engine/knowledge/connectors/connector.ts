@@ -62,7 +62,7 @@ export interface SyncedSource extends ShareOwner {
 }
 
 /** What is known of an item from earlier runs. */
-export interface KnownItem {
+export interface ExistingItem {
   readonly uniqueId: string;
   /** Of the content that was fetched last. */
   readonly changeKey: string | null;
@@ -83,7 +83,7 @@ export interface ListTask {
   readonly place: unknown;
   /** Fires when the run was cancelled, its source deleted, or the process stops. */
   readonly signal: AbortSignal;
-  known(uniqueIds: readonly string[]): Promise<ReadonlyMap<string, KnownItem>>;
+  known(uniqueIds: readonly string[]): Promise<ReadonlyMap<string, ExistingItem>>;
   /** Says what is being read now, for people who watch. */
   progress(current: string): void;
 }

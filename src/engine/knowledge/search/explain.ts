@@ -1,7 +1,7 @@
 import type { MatchedWord } from '../../../entities/knowledge/searched-question.ts';
 import type { ChunkDetails } from '../../../storage/knowledge/chunk-details.ts';
 import { type ChunkRanking, termScore } from '../../../storage/knowledge/chunk-ranking.ts';
-import type { FoundPassage } from './passages.ts';
+import type { PassageMatch } from './passages.ts';
 import type { PlannedTerm } from './question.ts';
 import type { ContextText } from './question-terms.ts';
 import { type AllowedSources, planOf } from './words.ts';
@@ -19,7 +19,7 @@ export async function explainPassages(
   allowed: AllowedSources,
   question: string,
   context: readonly ContextText[],
-  found: readonly FoundPassage[],
+  found: readonly PassageMatch[],
 ): Promise<Explanations> {
   const plan = found.length === 0 ? undefined : await planOf(chunks, allowed, question, found.length, context);
   if (plan === undefined) return new Map();

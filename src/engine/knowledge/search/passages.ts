@@ -6,7 +6,7 @@ export interface PassageLimits {
   readonly tokensMax: number;
 }
 /** A passage with its place among the chunks of its item. */
-export interface FoundPassage extends Passage {
+export interface PassageMatch extends Passage {
   readonly chunkIds: readonly string[];
   readonly firstOrdinal: number;
   readonly lastOrdinal: number;
@@ -26,7 +26,7 @@ const placesOfLeg = 2;
  *
  * @param ranked  best first; passages keep that order.
  */
-export function choosePassages(ranked: readonly RankedChunk[], limits: PassageLimits, urlOf: UrlOf): readonly FoundPassage[] {
+export function choosePassages(ranked: readonly RankedChunk[], limits: PassageLimits, urlOf: UrlOf): readonly PassageMatch[] {
   const groups = [...Map.groupBy(ranked, ({ contentHash }) => contentHash).values()];
   const best = bestOfLegs(groups, limits.passagesMax);
   const chosen = new Map<readonly RankedChunk[], ChosenChunk>();
@@ -82,7 +82,7 @@ function joinNeighbours(chosen: readonly ChosenChunk[]): (readonly ChosenChunk[]
   return runs.sort((a, b) => rankOf(a) - rankOf(b));
 }
 
-function passageOf(run: readonly ChosenChunk[], urlOf: UrlOf): FoundPassage {
+function passageOf(run: readonly ChosenChunk[], urlOf: UrlOf): PassageMatch {
   const [first, ...rest] = run.map(({ chunk }) => chunk);
   if (first === undefined) throw new Error('a passage has at least one chunk');
   let { text, charEnd, lineEnd } = first;

@@ -4,7 +4,7 @@ import type { Meaning } from '../meaning/meaning.ts';
 import type { AskedQuestion } from './asked-question.ts';
 import { inContext } from './follow-up.ts';
 import { rankHybrid } from './hybrid.ts';
-import { choosePassages, type FoundPassage, type PassageLimits, type UrlOf } from './passages.ts';
+import { choosePassages, type PassageLimits, type PassageMatch, type UrlOf } from './passages.ts';
 import { type Reranker, rerankedMax } from './reranker.ts';
 import { type AllowedSources, rankChunks } from './words.ts';
 
@@ -24,7 +24,7 @@ export interface RankedResult {
 }
 /** Passages, best first, and how they were found. */
 export interface SearchResult {
-  readonly passages: readonly FoundPassage[];
+  readonly passages: readonly PassageMatch[];
   readonly retrieval: Retrieval;
 }
 

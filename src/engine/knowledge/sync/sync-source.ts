@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { IdKind } from '../../../entities/ids.ts';
 import type { RunTrigger } from '../../../entities/knowledge/source-run.ts';
 import { membersOf } from '../../../lib/json.ts';
-import { shownName, storableJson, storableText } from '../../../lib/text.ts';
+import { printableName, storableJson, storableText } from '../../../lib/text.ts';
 import type { Settings } from '../../../settings.ts';
 import { LeaseLostError, type OwnedId } from '../../../storage/knowledge/indexing/indexing.ts';
 import type { SyncedItem, SyncLease } from '../../../storage/knowledge/syncing/syncing.ts';
@@ -189,11 +189,11 @@ async function stored({ storage, settings, newId }: SyncContext, { orgId }: Sync
     newId: newItemId,
     uniqueId: storedId(item.uniqueId),
     parentUniqueId: item.parentUniqueId === null ? null : storedId(item.parentUniqueId),
-    name: shownName(item.name, nameMax) || shownName(item.uniqueId, nameMax),
+    name: printableName(item.name, nameMax) || printableName(item.uniqueId, nameMax),
     contentUrl: item.url === null ? null : storableText(item.url),
     listedKey: item.changeKey === null ? null : keyPrefix + storableText(item.changeKey),
     filename: fileName(item.filename),
-    mimeType: shownName(item.mimeType, 200),
+    mimeType: printableName(item.mimeType, 200),
     sizeBytes: put?.sizeBytes ?? item.sizeBytes ?? null,
     metadata: storableJson({
       ...item.metadata,
@@ -207,7 +207,7 @@ async function stored({ storage, settings, newId }: SyncContext, { orgId }: Sync
 /** The id as it is stored: one that the database does not take is known by its beginning and its hash. */
 function storedId(id: string): string {
   if (storableText(id) === id && Buffer.byteLength(id) <= idBytesMax) return id;
-  return `${shownName(id, 200)} ${createHash('sha256').update(id).digest('hex')}`;
+  return `${printableName(id, 200)} ${createHash('sha256').update(id).digest('hex')}`;
 }
 
 async function knownItems(storage: Storage, lease: SyncLease, ids: readonly string[]) {
@@ -223,7 +223,7 @@ async function knownItems(storage: Storage, lease: SyncLease, ids: readonly stri
 
 /** The name of a file, with its ending also where it is cut. */
 function fileName(text: string): string {
-  const name = shownName(text, Number.POSITIVE_INFINITY);
+  const name = printableName(text, Number.POSITIVE_INFINITY);
   if (name.length <= nameMax) return name;
   const ending = /\.[a-z0-9]{1,8}$/i.exec(name)?.[0] ?? '';
   return name.slice(0, nameMax - ending.length).toWellFormed() + ending;

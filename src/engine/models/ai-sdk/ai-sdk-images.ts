@@ -1,6 +1,6 @@
 import type { ImageModelV4, ImageModelV4File } from '@ai-sdk/provider';
 import { malformed } from '../openai/errors.ts';
-import { type GivenImage, type ImageReply, type ImageRequest, type MakeImages, ModelError } from '../port.ts';
+import { type ImageReply, type ImageRequest, type InputImage, type MakeImages, ModelError } from '../port.ts';
 import { modelError } from './ai-sdk-model.ts';
 import { aspectRatioOf } from './aspect-ratio.ts';
 
@@ -74,6 +74,6 @@ function bytesOf(image: Image): Buffer {
   return typeof image === 'string' ? Buffer.from(image, 'base64') : Buffer.from(image);
 }
 
-function fileOf({ bytes, mimeType }: GivenImage): ImageModelV4File {
+function fileOf({ bytes, mimeType }: InputImage): ImageModelV4File {
   return { type: 'file', mediaType: mimeType, data: new Uint8Array(bytes) };
 }

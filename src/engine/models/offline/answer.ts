@@ -1,6 +1,6 @@
 import { parsePassages } from '../../runs/prompt/context.ts';
-import { parseGivenFiles } from '../../runs/prompt/given-files.ts';
 import { earlierTurns } from '../../runs/prompt/history.ts';
+import { parsePromptFiles } from '../../runs/prompt/prompt-files.ts';
 import { parseSummaryRequest } from '../../runs/prompt/summary.ts';
 import type { ModelMessage, ModelRequest } from '../port.ts';
 import { fillSchema } from './fill.ts';
@@ -32,7 +32,7 @@ export function composeAnswer({ messages, responseFormat: format }: ModelRequest
 /** The question at the end of a conversation, without the files that came with it. */
 export function questionOf(messages: readonly ModelMessage[]): string {
   const asked = messages.findLast(({ role }) => role === 'user');
-  return asked === undefined ? '' : parseGivenFiles(textOf(asked)).rest;
+  return asked === undefined ? '' : parsePromptFiles(textOf(asked)).rest;
 }
 
 export function textOf({ content }: ModelMessage): string {
@@ -60,7 +60,7 @@ function composeText(messages: readonly ModelMessage[]): string {
     if (message.role === 'system' && message.content.startsWith(earlierTurns))
       return [{ citation: null, title: 'Earlier', text: message.content.slice(earlierTurns.length) }];
     if (message.role !== 'user' && message.role !== 'assistant') return [];
-    const { files, rest } = parseGivenFiles(textOf(message));
+    const { files, rest } = parsePromptFiles(textOf(message));
     const title = message.role === 'user' ? 'Earlier you wrote' : 'Earlier I wrote';
     return [
       ...files.map(({ name, text }) => ({ citation: null, title: `In ${name}`, text })),

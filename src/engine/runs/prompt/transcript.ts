@@ -44,7 +44,7 @@ export function messagesOf(run: RunSnapshot, { from, inputs }: TranscriptSpan = 
     }
     if (item.type === 'message' && item.text !== '') {
       const context = contextOf(unsaid);
-      const parts = shownParts(item.text, unsaid);
+      const parts = visibleParts(item.text, unsaid);
       unsaid = [];
       messages.push({ ...textMessage(run, item), parts, context: context.length === 0 ? null : context });
     } else if (item.type !== 'message' && !(item.type === 'function_call' && index >= turnStart)) unsaid.push(item);
@@ -57,7 +57,7 @@ export function messagesOf(run: RunSnapshot, { from, inputs }: TranscriptSpan = 
 }
 
 /** The content parts of an answer that follows images of tools: its text, then the images. Null without images. */
-export function shownParts(text: string, before: readonly RunItem[]): readonly PromptPart[] | null {
+export function visibleParts(text: string, before: readonly RunItem[]): readonly PromptPart[] | null {
   const images = imagePartsOf(before);
   return images.length === 0 ? null : [{ type: 'text', text }, ...images];
 }

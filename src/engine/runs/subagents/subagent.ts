@@ -9,9 +9,9 @@ import { snapshot } from '../ending.ts';
 import { contextOf } from '../prompt/transcript.ts';
 import type { RunPlan } from '../run-engine.ts';
 import { unknownOutcomeOf } from '../tools/unknown-outcome.ts';
-import { researcherOf } from './found-before.ts';
-import { isKept, type KeptSubagent, type SubagentState, stateOf, stopped } from './kept.ts';
+import { researcherOf } from './earlier-findings.ts';
 import type { SubagentParent } from './parent.ts';
+import { isSubagentRecord, type SubagentRecord, type SubagentState, stateOf, stopped } from './records.ts';
 import { cutNote, lastMessage, paused, spendingOf, workOff } from './work.ts';
 
 const instructions = [
@@ -67,7 +67,7 @@ export async function runSubagent(
   };
   const said = state === undefined ? [] : contextOf(state.closed);
   const run = await workOff({ ...plan, messages: [...plan.messages, ...said] }, work, parent, signal, (event) => {
-    if (isKept(event)) keep([event]);
+    if (isSubagentRecord(event)) keep([event]);
     const nested = updateOf(event);
     if (nested !== undefined) tell(nested);
     steps.take(event, spending.usage);
@@ -91,7 +91,7 @@ function newSubagent({ question, agent }: SubagentTask, { deps, plan, subagent }
 }
 
 /** The subagent that the same call started in a process that died. */
-function leftOf({ agent, question, pass }: SubagentTask, parent: SubagentParent): KeptSubagent | undefined {
+function leftOf({ agent, question, pass }: SubagentTask, parent: SubagentParent): SubagentRecord | undefined {
   if (agent === undefined) return researcherOf(question, parent, pass);
   const above = parent.subagent?.id ?? null;
   return pass.before?.findLast((kept) => kept.subagent.agentId === agent.id && kept.subagent.parentId === above);

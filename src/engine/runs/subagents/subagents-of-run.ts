@@ -4,7 +4,7 @@ import type { RunBudget } from '../budget.ts';
 import type { LoopDeps, LoopStart } from '../loop-deps.ts';
 import type { RunPlan } from '../run-engine.ts';
 import { askModel } from './ask-model.ts';
-import { foundBefore } from './found-before.ts';
+import { earlierFindings } from './earlier-findings.ts';
 import type { SubagentParent } from './parent.ts';
 import { runSubagent } from './subagent.ts';
 
@@ -30,7 +30,7 @@ export function subagentsOfRun({ plan, deps, start, budget, run, spent }: OfRun)
     get roundsLeft() {
       return budget.roundsLeft;
     },
-    found: (question, pass) => foundBefore(question, parent, pass),
+    found: (question, pass) => earlierFindings(question, parent, pass),
     run: (task, tell, signal) => runSubagent(task, parent, limits, tell, signal),
     ask: (question, tokens, signal) => askModel(question, parent, tokens, signal),
     stopsShort() {

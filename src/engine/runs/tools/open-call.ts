@@ -3,7 +3,7 @@ import type { CallResult, RunItem, Subagent, SubagentUpdate } from '../../../ent
 import type { CallForm } from '../../../entities/runs/tool.ts';
 import type { ServerTool } from '../../tools/server-tool.ts';
 import type { RunOutput } from '../answer/output.ts';
-import { type KeptSubagent, stopped } from '../subagents/kept.ts';
+import { type SubagentRecord, stopped } from '../subagents/records.ts';
 
 export type ServerCallItem = Extract<RunItem, { readonly type: 'server_tool_call' }>;
 
@@ -41,7 +41,7 @@ export class OpenCall {
   #outputIndex: number;
   #state: 'waiting' | 'open' | 'closed';
   /** What is kept of its subagents, for a call that is made again. */
-  readonly kept: readonly KeptSubagent[];
+  readonly kept: readonly SubagentRecord[];
   /** Subagents that were started and have not ended. */
   readonly #subagents = new Map<string, Subagent>();
   /** Progress that arrived before the item was opened. */
@@ -53,7 +53,7 @@ export class OpenCall {
     item: ServerCallItem,
     state: 'waiting' | 'open',
     others: readonly RunItem[],
-    kept: readonly KeptSubagent[] = [],
+    kept: readonly SubagentRecord[] = [],
   ) {
     this.kept = kept;
     for (const { subagent, ended } of kept) if (ended === undefined) this.#subagents.set(subagent.id, subagent);
@@ -78,7 +78,7 @@ export class OpenCall {
   }
 
   /** For a call whose beginning is in the log already. */
-  static again(output: RunOutput, item: ServerCallItem, kept?: readonly KeptSubagent[]): OpenCall {
+  static again(output: RunOutput, item: ServerCallItem, kept?: readonly SubagentRecord[]): OpenCall {
     return new OpenCall(output, item, 'open', output.items, kept);
   }
 

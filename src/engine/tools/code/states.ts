@@ -11,7 +11,7 @@ export interface CodeState {
   readonly call: string;
   readonly answer: { readonly text: string; readonly files: readonly OutputFile[] };
   /** The files of `/workspace`. */
-  readonly files: readonly KeptFile[];
+  readonly files: readonly StateFile[];
   /** Chat files that programs have deleted from `/workspace`. */
   readonly hidden: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface CodeState {
   readonly variables: Buffer;
 }
 
-export interface KeptFile {
+export interface StateFile {
   readonly path: string;
   /** The chat file that holds its bytes; null for a file that is kept here only. */
   readonly fileId: string | null;

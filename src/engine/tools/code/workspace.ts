@@ -4,7 +4,7 @@ import { freeFilename } from '../../files/filename.ts';
 import type { RunFile, ToolRun } from '../tool-kind.ts';
 import type { ProgramOutcome, WorkspaceFile } from './box/program.ts';
 import { mimeTypeOf } from './mime-type.ts';
-import type { CodeState, KeptFile } from './states.ts';
+import type { CodeState, StateFile } from './states.ts';
 
 export interface WorkspaceLimits {
   readonly filesMaxBytes: number;
@@ -74,7 +74,7 @@ export async function openWorkspace(
 
 export interface Closing {
   readonly saved: readonly OutputFile[];
-  readonly kept: readonly KeptFile[];
+  readonly kept: readonly StateFile[];
   readonly hidden: readonly string[];
   readonly notes: readonly string[];
 }
@@ -94,7 +94,7 @@ export async function closeWorkspace(
 ): Promise<Closing> {
   const notes: string[] = [];
   const saved: OutputFile[] = [];
-  const kept = new Map<string, KeptFile>();
+  const kept = new Map<string, StateFile>();
   const hidden = new Set(before?.hidden);
   const known = new Map(workspace.files.map((file) => [file.path, file]));
   for (const path of removed) known.delete(path);
@@ -127,7 +127,7 @@ export async function closeWorkspace(
     }
   }
 
-  function bounded(): readonly KeptFile[] {
+  function bounded(): readonly StateFile[] {
     let sizeBytes = 0;
     let count = 0;
     const lost: string[] = [];

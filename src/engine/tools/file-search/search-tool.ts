@@ -3,9 +3,9 @@ import type { Passage } from '../../../entities/knowledge/citation.ts';
 import type { CallForm, FileSearchResult } from '../../../entities/runs/tool.ts';
 import { isContentLink } from '../../knowledge/content-links.ts';
 import type { Knowledge } from '../../knowledge/knowledge.ts';
-import { shownScore } from '../../knowledge/search/shown-score.ts';
+import { displayScore } from '../../knowledge/search/display-score.ts';
 import type { RunPlan } from '../../runs/run-engine.ts';
-import { shownArgument, textArgument } from '../arguments.ts';
+import { printableArgument, textArgument } from '../arguments.ts';
 import { foreignNote, markForeign } from '../foreign-text.ts';
 import type { ServerTool, ToolResult } from '../server-tool.ts';
 import type { FileSearchOptions } from './options.ts';
@@ -51,7 +51,7 @@ export function createFileSearchTool(context: FileSearchContext): ServerTool {
     },
     hint: 'Searching documents',
     ifLost: 'repeat',
-    form: (args) => formOf(shownArgument(args, 'query', queryMax), []),
+    form: (args) => formOf(printableArgument(args, 'query', queryMax), []),
     async run(args, _secrets, signal) {
       const query = textArgument(args, 'query', queryMax);
       return resultOf(context, query, await hitsOf(context, query, signal));
@@ -72,7 +72,7 @@ async function hitsOf(context: FileSearchContext, query: string, signal: AbortSi
     const limits = { passagesMax: options.resultsMax, tokensMax, ...(itemIds === undefined ? {} : { itemIds }) };
     const asked = { ...place, question: query, charge: plan.charge };
     const { passages, retrieval } = await knowledge.search(asked, limits, signal);
-    found.push(...passages.map((passage) => ({ passage, score: shownScore(passage, retrieval) })));
+    found.push(...passages.map((passage) => ({ passage, score: displayScore(passage, retrieval) })));
   }
   const passages = found
     .filter(({ score }) => score >= options.scoreMin)

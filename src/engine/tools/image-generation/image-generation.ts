@@ -4,7 +4,7 @@ import { imageTypeOf } from '../../../lib/image-type.ts';
 import type { Settings } from '../../../settings.ts';
 import type { Egress } from '../../egress/egress.ts';
 import { EgressError } from '../../egress/error.ts';
-import { type GivenImage, type ImageReply, ModelError } from '../../models/port.ts';
+import { type ImageReply, type InputImage, ModelError } from '../../models/port.ts';
 import type { ImageModel } from '../../models/router.ts';
 import type { Charge } from '../../runs/run-engine.ts';
 import type { CallPass, ServerTool, ToolResult } from '../server-tool.ts';
@@ -98,8 +98,8 @@ function imageTool(deps: ImageDeps, model: ImageModel, fixed: FixedOptions, run:
 interface Wanted {
   readonly call: ImageCall;
   readonly fixed: FixedOptions;
-  readonly images: readonly GivenImage[];
-  readonly mask?: GivenImage;
+  readonly images: readonly InputImage[];
+  readonly mask?: InputImage;
 }
 
 /** Sends the request, once. @throws DomainError for every failure of the provider. */
@@ -193,7 +193,7 @@ async function fetched({ egress, settings }: ImageDeps, url: string, { plan }: T
 }
 
 /** The file of the chat that the model names by its id or its name. @throws DomainError when it is missing or no image. */
-async function inputImage({ settings }: ImageDeps, named: string, { files }: ToolRun, signal: AbortSignal): Promise<GivenImage> {
+async function inputImage({ settings }: ImageDeps, named: string, { files }: ToolRun, signal: AbortSignal): Promise<InputImage> {
   const all = await files.list(signal);
   const file = all.find(({ id }) => id === named) ?? all.find(({ filename }) => filename === named);
   if (file === undefined) {
@@ -206,7 +206,7 @@ async function inputImage({ settings }: ImageDeps, named: string, { files }: Too
 }
 
 /** The file of the caller that the request names. @throws DomainError when it is missing, too large or no image. */
-async function ownImage(deps: ImageDeps, id: string, { plan }: ToolRun, signal: AbortSignal): Promise<GivenImage> {
+async function ownImage(deps: ImageDeps, id: string, { plan }: ToolRun, signal: AbortSignal): Promise<InputImage> {
   const file = await deps.ownFile(plan.charge, id);
   if (file === undefined) throw new DomainError('NOT_FOUND', `There is no file ${id}`);
   const bytesMax = deps.settings.IMAGE_MAX_BYTES;
@@ -218,7 +218,7 @@ async function ownImage(deps: ImageDeps, id: string, { plan }: ToolRun, signal: 
   return asImage(file.filename, bytes);
 }
 
-function asImage(filename: string, bytes: Buffer): GivenImage {
+function asImage(filename: string, bytes: Buffer): InputImage {
   const mimeType = imageTypeOf(bytes);
   if (mimeType === undefined) throw new DomainError('INVALID_VALUE', `${filename} is no PNG, JPEG, GIF or WebP image`);
   return { filename, mimeType, bytes };
@@ -229,7 +229,7 @@ async function maskOf(
   mask: NonNullable<FixedOptions['mask']>,
   run: ToolRun,
   signal: AbortSignal,
-): Promise<GivenImage> {
+): Promise<InputImage> {
   if (typeof mask.file_id === 'string') return inputImage(deps, mask.file_id, run, signal);
   const bytes = Buffer.from(String(mask.image_url).replace(/^[^,]*,/, ''), 'base64');
   return { filename: 'mask.png', mimeType: requireImage(deps, bytes), bytes };

@@ -3,9 +3,9 @@ import type { WireObject } from '../../../entities/runs/response.ts';
 import type { EnabledTool } from '../../../entities/runs/tool.ts';
 import type { OpenedTool, ToolKind, ToolRun } from '../tool-kind.ts';
 import type { HttpEndpoint } from './endpoint.ts';
-import { givenHeaders } from './given-secrets.ts';
 import { digestOf } from './listing-digest.ts';
 import { openServer } from './open-server.ts';
+import { requestHeadersOf } from './request-secrets.ts';
 import { isHeaderText } from './secret-headers.ts';
 import type { McpServers } from './servers.ts';
 import { isAllowed, readAllowed, readApproval } from './tool-filter.ts';
@@ -53,7 +53,7 @@ function endpointOf({ server_label, server_url, connector_id }: WireObject, secr
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
     throw wrong('INVALID_VALUE', 'server_url must be an http or https address without a user name or password');
   }
-  const headers = givenHeaders(label, secrets);
+  const headers = requestHeadersOf(label, secrets);
   const bad = Object.entries(headers).find(
     ([name, value]) => !/^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/i.test(name) || !isHeaderText(value),
   );

@@ -1,6 +1,6 @@
 import { DomainError } from '../../../entities/errors.ts';
 import type { OutputFile } from '../../../entities/runs/tool.ts';
-import { imageTypeOf, shownImageTypes } from '../../../lib/image-type.ts';
+import { imageTypeOf, inlineImageTypes } from '../../../lib/image-type.ts';
 import { isObject, itemsOf, stringOf } from '../../../lib/json.ts';
 import { storableText } from '../../../lib/text.ts';
 import type { NewRunFile, RunFiles } from '../tool-kind.ts';
@@ -96,7 +96,7 @@ class ResultReader {
       typeof type === 'string' && /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type) ? type.toLowerCase() : 'application/octet-stream';
     const bytes = Buffer.from(base64, 'base64');
     // An image that may be shown is one by its bytes.
-    const mimeType = shownImageTypes.includes(declared) ? (imageTypeOf(bytes) ?? 'application/octet-stream') : declared;
+    const mimeType = inlineImageTypes.includes(declared) ? (imageTypeOf(bytes) ?? 'application/octet-stream') : declared;
     if (bytes.length === 0) return this.#add(`[an ${what} without content]`);
     const { tool, key, files, signal } = this.#context;
     const filename = `${tool.replaceAll(/[^\w-]/g, '_').slice(0, 60)}-${this.#filesSeen}.${endingOf(mimeType)}`;

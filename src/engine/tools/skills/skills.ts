@@ -1,6 +1,6 @@
 import type { RunnableAgent } from '../../../entities/agents/agent.ts';
 import type { RunnableSkill } from '../../../entities/agents/part.ts';
-import { areGivenAtOnce, skillFunction } from '../../../entities/agents/skill-offer.ts';
+import { areInlined, skillFunction } from '../../../entities/agents/skill-offer.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import { cutText, oneLine } from '../../../lib/text.ts';
 import type { Storage } from '../../../storage/storage.ts';
@@ -18,7 +18,7 @@ export function areOnDemand({ skills }: Pick<RunnableAgent, 'skills'>): boolean 
   if (skills.length === 0) return false;
   const known = givenOf.get(skills);
   if (known !== undefined) return !known;
-  const areGiven = areGivenAtOnce(skills, estimateTokens);
+  const areGiven = areInlined(skills, estimateTokens);
   givenOf.set(skills, areGiven);
   return !areGiven;
 }

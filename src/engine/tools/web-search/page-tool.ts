@@ -5,11 +5,11 @@ import type { Egress, EgressReply } from '../../egress/egress.ts';
 import { EgressError } from '../../egress/error.ts';
 import { ExtractError } from '../../knowledge/extract/error.ts';
 import type { Knowledge } from '../../knowledge/knowledge.ts';
-import { shownArgument, textArgument } from '../arguments.ts';
+import { printableArgument, textArgument } from '../arguments.ts';
 import { foreignNote, markForeign } from '../foreign-text.ts';
 import type { ServerTool, ToolResult } from '../server-tool.ts';
+import type { AddressMemory } from './address-memory.ts';
 import { mayVisit } from './domains.ts';
-import type { KnownAddresses } from './known-addresses.ts';
 import type { WebSearchOptions } from './options.ts';
 import type { WebSources } from './web-passage.ts';
 
@@ -30,7 +30,7 @@ export interface PageReading {
 
 export interface PageToolContext extends PageReading {
   readonly options: WebSearchOptions;
-  readonly known: KnownAddresses;
+  readonly known: AddressMemory;
   readonly sources: WebSources;
   readonly owner: ShareOwner;
   readonly resultCharsMax: number;
@@ -54,7 +54,7 @@ export function createPageTool(context: PageToolContext): ServerTool {
     },
     hint: 'Reading a page',
     ifLost: 'repeat',
-    form: (args) => ({ type: 'web_search', action: { type: 'open_page', url: shownArgument(args, 'url', addressMax) } }),
+    form: (args) => ({ type: 'web_search', action: { type: 'open_page', url: printableArgument(args, 'url', addressMax) } }),
     async run(args, _secrets, signal) {
       const url = readAddress(textArgument(args, 'url', addressMax), context);
       const reply = await fetchPage(url, context, signal);

@@ -1,11 +1,11 @@
 import { DomainError } from '../../../entities/errors.ts';
 import type { CallForm } from '../../../entities/runs/tool.ts';
 import type { ShareOwner } from '../../../lib/fair-share.ts';
-import { shownArgument, textArgument } from '../arguments.ts';
+import { printableArgument, textArgument } from '../arguments.ts';
 import { foreignNote, markForeign } from '../foreign-text.ts';
 import type { ServerTool, ToolResult } from '../server-tool.ts';
+import type { AddressMemory } from './address-memory.ts';
 import { mayVisit } from './domains.ts';
-import type { KnownAddresses } from './known-addresses.ts';
 import type { WebSearchOptions } from './options.ts';
 import type { WebQuery, WebResult } from './providers/provider.ts';
 import type { SearchClient } from './search-client.ts';
@@ -22,7 +22,7 @@ export interface SearchToolContext {
   /** Searches posts; undefined where the request does not ask for it. */
   readonly x: SearchClient | undefined;
   readonly options: WebSearchOptions;
-  readonly known: KnownAddresses;
+  readonly known: AddressMemory;
   readonly sources: WebSources;
   readonly owner: ShareOwner;
   readonly resultCharsMax: number;
@@ -54,7 +54,7 @@ export function createSearchTool(context: SearchToolContext): ServerTool {
     },
     hint: 'Searching the web',
     ifLost: 'repeat',
-    form: (args) => formOf(shownArgument(args, 'query', queryMax)),
+    form: (args) => formOf(printableArgument(args, 'query', queryMax)),
     async run(args, _secrets, signal) {
       const query = textArgument(args, 'query', queryMax);
       const key = query.toLowerCase();

@@ -1,6 +1,6 @@
 import { oneLine } from '../../../lib/text.ts';
 import type { ToolKind } from '../tool-kind.ts';
-import { KnownAddresses } from './known-addresses.ts';
+import { AddressMemory } from './address-memory.ts';
 import { checkOptions, readOptions } from './options.ts';
 import { createPageTool, type PageReading } from './page-tool.ts';
 import type { UserLocation } from './providers/provider.ts';
@@ -29,7 +29,7 @@ export function createWebSearchKind({ web, x, pages, resultCharsMax }: WebSearch
     open({ options: given }, { plan, cite }) {
       if (web === undefined) return { functions: [] };
       const options = readOptions(given);
-      const known = new KnownAddresses(plan.messages);
+      const known = new AddressMemory(plan.messages);
       const sources = new WebSources(cite);
       const { charge: owner, generateCitations: isCiting } = plan;
       const shared = { options, known, sources, owner, resultCharsMax, isCiting };

@@ -31,7 +31,9 @@ export function checkDataFolder(dataDir: string): void {
     }
     return;
   }
-  const traces = ['master.key', 'blobs'].filter((name) => existsSync(join(dataDir, name)) && isKept(join(dataDir, name)));
+  const traces = ['master.key', 'blobs'].filter(
+    (name) => existsSync(join(dataDir, name)) && isSubagentRecord(join(dataDir, name)),
+  );
   const wasComplete = note === undefined ? traces.length > 0 : note.databaseId !== null;
   if (wasComplete) {
     throw new StartRefusal(
@@ -90,7 +92,7 @@ function isFilled(folder: string): boolean {
 }
 
 /** A file, or a folder with something in it. */
-function isKept(path: string): boolean {
+function isSubagentRecord(path: string): boolean {
   try {
     return readdirSync(path).some((name) => !name.startsWith('.'));
   } catch {

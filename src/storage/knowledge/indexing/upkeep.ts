@@ -3,7 +3,7 @@ import type { IndexStatus } from '../../../entities/knowledge/data-source.ts';
 import type { Database } from '../../database/database.ts';
 import type { ChunkStore } from '../chunks.ts';
 import { periodBeginSql } from '../refresh-period.ts';
-import { addGivenRun } from '../syncing/given-runs.ts';
+import { addUploadRun } from '../syncing/upload-runs.ts';
 import { type IndexingStore, type OwnedId, removedAtOnce } from './lease.ts';
 import type { LeaseWrites } from './lease-writes.ts';
 
@@ -46,7 +46,7 @@ export function createUpkeep(
           [dataSourceId, isForced],
         );
         const itemIds = requeued.rows.map(({ id }) => id);
-        await addGivenRun(tx, { ...run, dataSourceId, isForced }, itemIds);
+        await addUploadRun(tx, { ...run, dataSourceId, isForced }, itemIds);
         return requeued.rows;
       });
       announce(dataSourceId);

@@ -68,7 +68,7 @@ export interface RunEnd {
   readonly state: unknown;
 }
 
-export interface KnownSyncItem {
+export interface ExistingSyncItem {
   readonly uniqueId: string;
   readonly changeKey: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -93,7 +93,7 @@ export interface SyncStore {
   ): Promise<SyncLease | undefined>;
   /** @throws LeaseLostError */
   renew(lease: SyncLease, currentItem: string | null, leaseMs: number): Promise<void>;
-  known(lease: Pick<SyncLease, 'runId' | 'source'>, uniqueIds: readonly string[]): Promise<readonly KnownSyncItem[]>;
+  known(lease: Pick<SyncLease, 'runId' | 'source'>, uniqueIds: readonly string[]): Promise<readonly ExistingSyncItem[]>;
   /** Stores a part of the listing. `also` gets the items to index. @throws LeaseLostError */
   apply(lease: SyncLease, page: SyncedPage, leaseMs: number, also: AlsoInTransaction): Promise<PageOutcome>;
   /**

@@ -233,8 +233,8 @@ async function applyPage(
       if (!isUnread) queued.push({ id: item.newId, orgId, tenantId });
       continue;
     }
-    const isKept = decision === 'unchanged' || decision === 'again';
-    updated.push({ ...rowOf(item), id: known.id, decision, status: isKept ? null : status });
+    const isSubagentRecord = decision === 'unchanged' || decision === 'again';
+    updated.push({ ...rowOf(item), id: known.id, decision, status: isSubagentRecord ? null : status });
     if (decision === 'changed') queued.push({ id: known.id, orgId, tenantId });
     // What a changed item had is never read again: content that did not come with the listing is fetched. A process that reads it now finds it gone,
     // and reads the item once more.

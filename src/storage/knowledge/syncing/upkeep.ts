@@ -4,9 +4,9 @@ import { pageOf } from '../../../entities/page.ts';
 import type { Database } from '../../database/database.ts';
 import type { OwnedId } from '../indexing/lease.ts';
 import { syncDueSql } from '../refresh-period.ts';
-import { addGivenRun, givenCountsSql } from './given-runs.ts';
 import type { SyncStore } from './lease.ts';
 import type { RunWrites } from './run-writes.ts';
+import { addUploadRun, uploadCountsSql } from './upload-runs.ts';
 
 const busy = `('INITIALIZED', 'QUEUED', 'FETCHING', 'PARSING', 'INDEXING')`;
 
@@ -47,7 +47,7 @@ export function createSyncUpkeep(db: Database, announce: (dataSourceId: string) 
              "endedAt" = now(), "listedCount" = counts.listed, "addedCount" = counts.added, "changedCount" = counts.changed,
              "unchangedCount" = counts.unchanged, "skippedCount" = counts.skipped, "removedCount" = counts.removed,
              "failedCount" = counts.failed, "errorCode" = counts.code, "errorMessage" = counts.message
-           from source_runs open cross join lateral (${givenCountsSql}) as counts
+           from source_runs open cross join lateral (${uploadCountsSql}) as counts
            where r.id = open.id and ${endedRun} and ${ofGivenSource} returning r."dataSourceId"
          ), ended as (
            select "dataSourceId" from listed union select "dataSourceId" from given
@@ -106,7 +106,7 @@ export function createSyncUpkeep(db: Database, announce: (dataSourceId: string) 
         );
         const itemIds = retried.rows.map(({ id }) => id);
         const run = { dataSourceId, trigger: 'REFRESH', isForced: true } as const;
-        if (runId !== undefined) await addGivenRun(tx, { ...run, id: runId }, itemIds);
+        if (runId !== undefined) await addUploadRun(tx, { ...run, id: runId }, itemIds);
         return retried.rows;
       });
       announce(dataSourceId);

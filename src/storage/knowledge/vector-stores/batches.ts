@@ -8,12 +8,12 @@ import {
   addItems,
   cancelItemsSql,
   countColumns,
-  type Found,
   fileColumns,
   filePageCondition,
   type IdPage,
   itemIdsOf,
   type NewStoreFile,
+  type RowMatches,
   usedSql,
 } from './rows.ts';
 
@@ -44,7 +44,7 @@ export interface VectorStoreBatchStore {
     filesMax: number,
   ): Promise<AddedBatch>;
   find(storeId: string, id: string): Promise<StoreFileBatch | undefined>;
-  listFiles(storeId: string, id: string, status: StoreFileStatus | undefined, page: IdPage): Promise<Found<VectorStoreFile>>;
+  listFiles(storeId: string, id: string, status: StoreFileStatus | undefined, page: IdPage): Promise<RowMatches<VectorStoreFile>>;
   /** Stops the indexing of its files; those that are indexed stay. */
   cancel(storeId: string, id: string): Promise<void>;
 }

@@ -2,7 +2,7 @@
 import type { FileAttributes } from '../../../entities/knowledge/vector-store.ts';
 import type { Transaction } from '../../database/prisma.ts';
 import type { Parameters } from '../../database/sql/where.ts';
-import { addGivenRun } from '../syncing/given-runs.ts';
+import { addUploadRun } from '../syncing/upload-runs.ts';
 
 /** A file with its bytes in place, to be indexed. */
 export interface NewStoreFile {
@@ -26,7 +26,7 @@ export interface IdPage {
   readonly limit: number;
   readonly order: 'asc' | 'desc';
 }
-export interface Found<Row> {
+export interface RowMatches<Row> {
   readonly rows: readonly Row[];
   readonly foundCount: number;
 }
@@ -72,7 +72,7 @@ export async function addItems(tx: Transaction, dataSourceId: string, files: rea
       metadata: { attributes },
     })),
   });
-  await addGivenRun(tx, { id: first.runId, dataSourceId, trigger: 'ADDED', isForced: false }, itemIdsOf(files), true);
+  await addUploadRun(tx, { id: first.runId, dataSourceId, trigger: 'ADDED', isForced: false }, itemIdsOf(files), true);
 }
 
 export function itemIdsOf(files: readonly NewStoreFile[]): readonly string[] {

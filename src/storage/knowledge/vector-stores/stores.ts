@@ -15,18 +15,18 @@ import type { Signals } from '../../database/signals/signals.ts';
 import { readPage } from '../../database/sql/bounded-rows.ts';
 import { Parameters, selectRows } from '../../database/sql/where.ts';
 import { dataSourceCondition } from '../source-filter.ts';
-import { addGivenRun } from '../syncing/given-runs.ts';
+import { addUploadRun } from '../syncing/upload-runs.ts';
 import { attributeCondition } from './attributes.ts';
 import {
   addItems,
   countColumns,
-  type Found,
   fileColumns,
   filePageCondition,
   type IdPage,
   itemIdsOf,
   type NewStoreFile,
   pageCondition,
+  type RowMatches,
   usedSql,
 } from './rows.ts';
 
@@ -56,7 +56,7 @@ export interface VectorStoreStore {
   create(store: NewVectorStore, files: readonly NewStoreFile[], also: AlsoQueue): Promise<void>;
   find(id: string, filter: DataSourceFilter): Promise<VectorStore | undefined>;
   /** By the time they were made; ids sort by it too. */
-  list(filter: DataSourceFilter, page: IdPage): Promise<Found<VectorStore>>;
+  list(filter: DataSourceFilter, page: IdPage): Promise<RowMatches<VectorStore>>;
   /** Sets the day of expiry anew: a change is a use. */
   update(id: string, changes: VectorStoreChanges): Promise<void>;
   /** Notes that a store was used, at most once a minute. */
@@ -71,9 +71,9 @@ export interface VectorStoreStore {
   /** The items of files that fit a filter by attributes. */
   itemsWith(storeId: string, filter: AttributeFilter): Promise<readonly string[]>;
   filesOfItems(itemIds: readonly string[]): Promise<readonly VectorStoreFile[]>;
-  listFiles(storeId: string, status: StoreFileStatus | undefined, page: IdPage): Promise<Found<VectorStoreFile>>;
+  listFiles(storeId: string, status: StoreFileStatus | undefined, page: IdPage): Promise<RowMatches<VectorStoreFile>>;
   /** The passages of an item from a place on, in order; none before it is indexed. */
-  passages(itemId: string, from: number, limit: number): Promise<Found<StorePassage>>;
+  passages(itemId: string, from: number, limit: number): Promise<RowMatches<StorePassage>>;
   setAttributes(itemId: string, attributes: FileAttributes): Promise<void>;
   /** Hides files from everybody. `of`: the files of a store, of which one or all, or one file in all stores of an organization. */
   detach(of: DetachedFiles, also: AlsoQueue): Promise<void>;
@@ -162,7 +162,7 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
         );
         for (const [dataSourceId, items] of Map.groupBy(begun.rows, (row) => row.dataSourceId)) {
           const run = { id: newRunId(), dataSourceId, trigger: 'REFRESH', isForced: true } as const;
-          await addGivenRun(
+          await addUploadRun(
             tx,
             run,
             items.map(({ id }) => id),

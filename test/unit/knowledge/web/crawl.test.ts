@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { addTraps, html, type Site, startSite } from '../../../fixtures/upstreams/site.ts';
-import { crawler, knownOf } from '../../../support/knowledge/crawls.ts';
+import { crawler, existingItemsOf } from '../../../support/knowledge/crawls.ts';
 
 let site: Site;
 let other: Site;
@@ -65,7 +65,7 @@ describe('a crawl', () => {
   it('asks again with what it knows: unchanged pages are not sent, changed, new and deleted ones are found', async () => {
     tree(13);
     const first = await list({ url: `${site.url}/` });
-    const known = knownOf(first);
+    const known = existingItemsOf(first);
     site.requests.length = 0;
     site.set('/page-4', html('Page 4', 'New text.'));
     site.set('/page-2', html('Page 2', 'Text number 2.', ['/page-7', '/page-9', '/fresh']));
@@ -94,11 +94,11 @@ describe('a crawl', () => {
     site.set('/', page('1'));
     const first = await list({ url: site.url });
     site.set('/', page('2'));
-    const second = await list({ url: site.url }, { known: knownOf(first) });
+    const second = await list({ url: site.url }, { known: existingItemsOf(first) });
     expect(second.items).toMatchObject([{ changeKey: first.items[0]?.changeKey }]);
     expect(second.items[0]).not.toHaveProperty('content');
     site.set('/', { body: '<title>News</title><article>What happened since.</article>', hasEtag: false });
-    const third = await list({ url: site.url }, { known: knownOf(first) });
+    const third = await list({ url: site.url }, { known: existingItemsOf(first) });
     expect(third.items[0]?.changeKey).not.toBe(first.items[0]?.changeKey);
   });
 
@@ -106,14 +106,14 @@ describe('a crawl', () => {
     site.set('/', html('Shop', 'Open.', ['/list', '/list?view=a', '/list?view=b']));
     for (const path of ['/list', '/list?view=a', '/list?view=b']) site.set(path, html('List', 'All things.'));
     const first = await list({ url: site.url });
-    const second = await list({ url: site.url }, { known: knownOf(first) });
+    const second = await list({ url: site.url }, { known: existingItemsOf(first) });
     expect([first.paths(), second.paths(), second.unchangedIds.length]).toEqual([['/', '/list'], [], 2]);
   });
 
   it('does not ask conditionally for a page whose last content was not indexed', async () => {
     site.set('/', html('A', 'One.'));
     const first = await list({ url: site.url });
-    const [[id, item] = ['', undefined]] = knownOf(first);
+    const [[id, item] = ['', undefined]] = existingItemsOf(first);
     if (item === undefined) throw new Error('nothing was listed');
     const second = await list({ url: site.url }, { known: new Map([[id, { ...item, changeKey: 'older' }]]) });
     expect(second.items[0]?.content).toBeDefined();
@@ -165,7 +165,7 @@ describe('a crawl', () => {
     const parent = Math.floor((leaf - 1) / 3);
     site.set(`/page-${parent}`, html(`Page ${parent}`, 'Leads nowhere.'));
     site.delete(`/page-${leaf}`);
-    const second = await list({ url: site.url, maxPages: 10 }, { known: knownOf(first), state: first.end?.state });
+    const second = await list({ url: site.url, maxPages: 10 }, { known: existingItemsOf(first), state: first.end?.state });
     expect(second.end?.bound).toBe('maxPages (10 pages)');
     expect(second.goneIds).toEqual([`${site.url}/page-${leaf}`]);
   });
@@ -197,7 +197,7 @@ describe('a crawl', () => {
     tree(13);
     const first = await list({ url: site.url });
     site.fault({ match: /page-1$/, status: 500, times: 9 });
-    const second = await list({ url: site.url }, { known: knownOf(first) });
+    const second = await list({ url: site.url }, { known: existingItemsOf(first) });
     expect(second.unchangedIds).toHaveLength(13);
     expect(second.end?.isComplete).toBe(true);
     site.fault({ match: /page-1$/, status: 500, times: 9 });

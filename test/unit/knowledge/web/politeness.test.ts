@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { html, type Site, startSite } from '../../../fixtures/upstreams/site.ts';
-import { crawler, knownOf } from '../../../support/knowledge/crawls.ts';
+import { crawler, existingItemsOf } from '../../../support/knowledge/crawls.ts';
 
 let site: Site;
 let other: Site;
@@ -40,7 +40,7 @@ describe('what a site asks for', () => {
     const first = await list({ url: site.url });
     expect(first.paths()).toEqual(['/', '/a']);
     site.set('/robots.txt', { status: 503 });
-    const second = await list({ url: site.url }, { known: knownOf(first) });
+    const second = await list({ url: site.url }, { known: existingItemsOf(first) });
     expect(second.error).toMatchObject({
       code: 'UNREACHABLE',
       isRetryable: false,
@@ -76,7 +76,7 @@ describe('what a site asks for', () => {
     const first = await list({ url: site.url });
     expect(first.paths()).toEqual(['/', '/behind', '/nofollow', '/other-bot']);
     site.set('/other-bot', html('Other', 'But me.', [], '<meta name="robots" content="none">'));
-    const second = await list({ url: site.url }, { known: knownOf(first) });
+    const second = await list({ url: site.url }, { known: existingItemsOf(first) });
     expect(second.goneIds).toEqual([`${site.url}/other-bot`]);
   });
 
@@ -309,7 +309,7 @@ describe('a site of which nothing can be indexed', () => {
     site.set('/', html('Start', 'Text.'));
     const first = await list({ url: site.url });
     site.set('/', noindex('Start'));
-    const second = await list({ url: site.url }, { known: knownOf(first), state: first.end?.state });
+    const second = await list({ url: site.url }, { known: existingItemsOf(first), state: first.end?.state });
     expect([second.error, second.goneIds]).toEqual([undefined, [`${site.url}/`]]);
   });
 });

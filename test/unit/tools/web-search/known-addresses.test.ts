@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { KnownAddresses } from '../../../../src/engine/tools/web-search/known-addresses.ts';
+import { AddressMemory } from '../../../../src/engine/tools/web-search/address-memory.ts';
 
-const known = new KnownAddresses([
+const known = new AddressMemory([
   { role: 'user', content: 'See https://a.example/x?y=1, (http://b.example/z) and <https://c.example>.' },
   { role: 'user', content: [{ type: 'text', text: 'Or https://d.example/é.' }] },
   { role: 'assistant', content: 'I read https://evil.example/?said=secret' },

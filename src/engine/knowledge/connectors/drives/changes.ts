@@ -2,7 +2,16 @@ import type { ListedItem, ListedPage } from '../connector.ts';
 import type { DriveEntry, EntryChange } from './drive.ts';
 import { goneIdsMax } from './full-listing.ts';
 import type { DriveState } from './state.ts';
-import { atPlace, haveMoved, knownOf, listedTarget, listTree, type PendingFolder, sortOut, type TreeContext } from './tree.ts';
+import {
+  atPlace,
+  existingItemsOf,
+  haveMoved,
+  listedTarget,
+  listTree,
+  type PendingFolder,
+  sortOut,
+  type TreeContext,
+} from './tree.ts';
 
 /** What changes told. */
 export interface ChangesRead {
@@ -63,11 +72,11 @@ export async function* listSince(
 ): AsyncGenerator<ListedPage, DriveState | undefined, void> {
   const { task, watched, feeds } = context;
   // More than half of a source goes only when a second run agrees, and changes are told once.
-  const again = await knownOf(task, state.goneIds);
+  const again = await existingItemsOf(task, state.goneIds);
   if (again.length > 0) yield { items: [], goneIds: again, place: context.changesPlace };
   const read = yield* listChanges(context, state.tokens);
   if (typeof read === 'string') return undefined;
-  const goneIds = [...new Set([...read.goneIds, ...(await knownOf(task, again))])];
+  const goneIds = [...new Set([...read.goneIds, ...(await existingItemsOf(task, again))])];
   // Shortcuts that are new may lead to other drives.
   const begun = [...feeds].filter(([key]) => !(key in state.tokens));
   const isFollowed = begun.every(([, token]) => token !== undefined) && !watched.areTooMany && goneIds.length <= goneIdsMax;
@@ -106,5 +115,5 @@ async function sortChanges(
     items.push(...found.items);
     folders.push(...found.folders);
   }
-  return { items, folders, goneIds: await knownOf(task, outside) };
+  return { items, folders, goneIds: await existingItemsOf(task, outside) };
 }

@@ -3,7 +3,7 @@ import type { ListedItem, ListedPage, ListingEnd, ListTask } from '../connector.
 import { SourceError } from '../error.ts';
 import type { ChangePage, DriveEntry, DriveService } from './drive.ts';
 import { type DriveState, WatchedIds } from './state.ts';
-import { atPlace, knownOf, listTree, type PendingFolder, sortOut, type TreeContext } from './tree.ts';
+import { atPlace, existingItemsOf, listTree, type PendingFolder, sortOut, type TreeContext } from './tree.ts';
 
 /** How often a listing begins anew because the service forgot where it was. */
 const restartsMax = 3;
@@ -82,7 +82,7 @@ async function sortPart(context: TreeContext, rootId: string, part: ChangePage) 
       folders.push(...found.folders);
     }
   }
-  return { items, folders, goneIds: await knownOf(context.task, gone) };
+  return { items, folders, goneIds: await existingItemsOf(context.task, gone) };
 }
 
 function placeOf(rootId: string, page: string | undefined): EverythingPlace {

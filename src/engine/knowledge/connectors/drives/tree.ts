@@ -108,7 +108,7 @@ export async function* atPlace<End>(
 }
 
 /** Those ids that items of the source have. */
-export async function knownOf(task: Pick<ListTask, 'known'>, ids: readonly string[]): Promise<readonly string[]> {
+export async function existingItemsOf(task: Pick<ListTask, 'known'>, ids: readonly string[]): Promise<readonly string[]> {
   return ids.length === 0 ? [] : [...(await task.known(ids)).keys()];
 }
 

@@ -1,5 +1,5 @@
 import { itemsOf, type JsonObject, membersOf, stringOf } from '../../../../lib/json.ts';
-import { oneLine, shownName } from '../../../../lib/text.ts';
+import { oneLine, printableName } from '../../../../lib/text.ts';
 import { adfMarkdown } from '../atlassian/adf/markdown.ts';
 import { readAdf } from '../atlassian/adf/node.ts';
 import type { Comment, Issue } from './api.ts';
@@ -29,7 +29,7 @@ export const issueFields = [
 /** An issue as Markdown: its key and summary, a head line, its description, links to other issues, and the names of its files. */
 export function issueMarkdown({ key, fields }: Issue): string {
   const parts = [
-    `# ${key}: ${shownName(stringOf(fields.summary) ?? '', titleMax)}`,
+    `# ${key}: ${printableName(stringOf(fields.summary) ?? '', titleMax)}`,
     headLine(fields),
     contentMarkdown(fields.description, 1),
   ];

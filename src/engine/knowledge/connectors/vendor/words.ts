@@ -1,5 +1,5 @@
 import { itemsOf, membersOf, stringOf } from '../../../../lib/json.ts';
-import { shownName } from '../../../../lib/text.ts';
+import { printableName } from '../../../../lib/text.ts';
 import type { SourceError } from '../error.ts';
 
 /** What a service says is shown up to this length. */
@@ -15,7 +15,7 @@ export function vendorWords(body: Buffer, secrets: readonly string[] = []): stri
   const text = body.toString('utf8');
   let said = wordsOf(parsed(text)) ?? (/^\s*[<{[]/.test(text) ? undefined : text);
   for (const secret of secrets) if (secret !== '') said = said?.replaceAll(secret, '…');
-  const line = shownName(said ?? '', wordsMax);
+  const line = printableName(said ?? '', wordsMax);
   return line === '' ? undefined : line;
 }
 

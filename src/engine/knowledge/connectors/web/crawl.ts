@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KnownItem, ListedPage, ListingEnd, ListTask } from '../connector.ts';
+import type { ExistingItem, ListedPage, ListingEnd, ListTask } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import { readAddress } from './address/address.ts';
 import type { Scope } from './address/scope.ts';
@@ -8,8 +8,8 @@ import type { WebConfiguration } from './configuration.ts';
 import { type CrawlPlace, type CrawlState, type Entry, readPlace, readState, unpackAddress } from './crawl-place.ts';
 import { Findings, isStartOf } from './findings.ts';
 import { Frontier } from './frontier.ts';
-import { KnownPages } from './known-pages.ts';
 import { Memory } from './memory.ts';
+import { PageIndex } from './page-index.ts';
 import { type Outcome, readEntry } from './read-entry.ts';
 import { RobotsOfSites } from './site/robots-of-sites.ts';
 import { readSitemaps } from './site/sitemaps.ts';
@@ -39,7 +39,7 @@ export interface CrawlOptions {
 
 interface Done {
   readonly entry: Entry;
-  readonly known: KnownItem | undefined;
+  readonly known: ExistingItem | undefined;
   readonly outcome: Outcome;
 }
 
@@ -50,7 +50,7 @@ export class Crawl {
   readonly #frontier: Frontier;
   readonly #memory: Memory;
   readonly #findings: Findings;
-  readonly #known: KnownPages;
+  readonly #known: PageIndex;
   readonly #robots: RobotsOfSites;
   readonly #underWay = new Map<Entry, Promise<void>>();
   readonly #done: Done[] = [];
@@ -90,7 +90,7 @@ export class Crawl {
       ...{ origin: this.#origin, scope, frontier: this.#frontier, memory: this.#memory, pagesMax: maxPages },
       ...{ isForced: task.isForced, listed: place?.listed ?? [], isComplete: place?.isComplete ?? true },
     });
-    this.#known = new KnownPages((uniqueIds) => task.known(uniqueIds));
+    this.#known = new PageIndex((uniqueIds) => task.known(uniqueIds));
     this.#pages = place?.pages ?? 0;
     this.#requests = place?.requests ?? 0;
     this.#areSitemapsRead = place?.areSitemapsRead ?? false;
@@ -182,7 +182,7 @@ export class Crawl {
     this.#underWay.set(entry, work);
   }
 
-  async #read(entry: Entry, known: KnownItem | undefined): Promise<Outcome> {
+  async #read(entry: Entry, known: ExistingItem | undefined): Promise<Outcome> {
     const { backoffMs, scope, task } = this.#options;
     const { origin, host } = new URL(entry.url);
     const robots = await this.#robots.of(entry.url);

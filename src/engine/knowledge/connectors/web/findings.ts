@@ -1,4 +1,4 @@
-import type { KnownItem, ListedItem } from '../connector.ts';
+import type { ExistingItem, ListedItem } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import { addressKey } from './address/address.ts';
 import type { Scope } from './address/scope.ts';
@@ -9,7 +9,7 @@ import type { Frontier } from './frontier.ts';
 import { LeftOutCounts } from './left-out.ts';
 import type { Memory } from './memory.ts';
 import { filenameOf } from './page/kind.ts';
-import { isIndexedAsRead, keptLinks } from './page-memory.ts';
+import { isIndexedAsRead, retainedLinks } from './page-memory.ts';
 import { type LeftOut, nameOf, type Outcome, type ReadDocument } from './read-entry.ts';
 import { isSameSite } from './site/same-site.ts';
 import { TextCounts } from './text-counts.ts';
@@ -105,7 +105,7 @@ export class Findings {
   }
 
   /** Takes in what became of an address. The outcome is final: an address that is tried again does not come here. */
-  settle(entry: Entry, known: KnownItem | undefined, outcome: Exclude<Outcome, { kind: 'MEMORY_FULL' }>): void {
+  settle(entry: Entry, known: ExistingItem | undefined, outcome: Exclude<Outcome, { kind: 'MEMORY_FULL' }>): void {
     const { url } = entry;
     switch (outcome.kind) {
       case 'READ':
@@ -144,16 +144,16 @@ export class Findings {
     }
   }
 
-  #settleUnchanged(entry: Entry, known: KnownItem | undefined): void {
+  #settleUnchanged(entry: Entry, known: ExistingItem | undefined): void {
     this.#keep(known?.uniqueId ?? entry.url);
     this.#endStart(entry);
     if (known === undefined || entry.kind === 'CHECK') return;
-    this.#follow(entry, keptLinks(known, this.#options.scope));
+    this.#follow(entry, retainedLinks(known, this.#options.scope));
     // The change key is the hash of the text: other addresses may repeat this page.
     if (known.changeKey !== null) this.#texts.isRepeated(entry.url, known.changeKey);
   }
 
-  #settleDocument(entry: Entry, known: KnownItem | undefined, document: ReadDocument): void {
+  #settleDocument(entry: Entry, known: ExistingItem | undefined, document: ReadDocument): void {
     const item = this.#itemOf(entry, known, document);
     if (item === undefined) {
       this.#options.memory.give(document.heldBytes);
@@ -165,7 +165,7 @@ export class Findings {
   }
 
   /** Follows what a document leads to. @returns undefined for one that is not listed. */
-  #itemOf(entry: Entry, known: KnownItem | undefined, document: ReadDocument): ListedItem | undefined {
+  #itemOf(entry: Entry, known: ExistingItem | undefined, document: ReadDocument): ListedItem | undefined {
     const { scope, frontier, isForced } = this.#options;
     const { url } = entry;
     const { content, hash, links, refresh, isIndexed } = document;
@@ -203,7 +203,7 @@ export class Findings {
     return frontier.see(canonical) ? canonical : undefined;
   }
 
-  #settleRedirect(entry: Entry, known: KnownItem | undefined, to: string | undefined): void {
+  #settleRedirect(entry: Entry, known: ExistingItem | undefined, to: string | undefined): void {
     const { scope, frontier } = this.#options;
     const { url, kind, depth, hops } = entry;
     if (kind === 'CHECK') {
@@ -225,8 +225,8 @@ export class Findings {
   }
 
   /** A page that may be there, and did not answer: what is known of it is kept. */
-  #settleUnread(entry: Entry, known: KnownItem | undefined, message: string): void {
-    const links = known === undefined ? undefined : keptLinks(known, this.#options.scope);
+  #settleUnread(entry: Entry, known: ExistingItem | undefined, message: string): void {
+    const links = known === undefined ? undefined : retainedLinks(known, this.#options.scope);
     if (known?.isIndexed === true) this.#keep(known.uniqueId);
     else if (!isStartOf(entry)) this.#list(entry);
     if (entry.kind !== 'CHECK') {
@@ -237,7 +237,7 @@ export class Findings {
   }
 
   /** A page that is there and not shown. One that answers goes missing: the site took it back. */
-  #settleRefused(entry: Entry, known: KnownItem | undefined): void {
+  #settleRefused(entry: Entry, known: ExistingItem | undefined): void {
     if (known?.isIndexed !== true && !isStartOf(entry)) this.#list(entry);
   }
 
@@ -253,7 +253,7 @@ export class Findings {
   }
 
   /** The site says that a page is not, or must not be found. */
-  #remove(url: string, known: KnownItem | undefined): void {
+  #remove(url: string, known: ExistingItem | undefined): void {
     this.#goneKeys.add(addressKey(url));
     if (known === undefined) return;
     this.#hasFound = true;

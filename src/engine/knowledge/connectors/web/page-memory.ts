@@ -1,5 +1,5 @@
 import { stringOf } from '../../../../lib/json.ts';
-import type { KnownItem } from '../connector.ts';
+import type { ExistingItem } from '../connector.ts';
 import type { Scope } from './address/scope.ts';
 import { packAddress, unpackAddress } from './crawl-place.ts';
 
@@ -42,12 +42,12 @@ export function pageMemory(
 }
 
 /** Whether the content that was read last is the one that is indexed: not where indexing it failed, or another reader indexed it. */
-export function isIndexedAsRead({ isIndexed, changeKey, metadata }: KnownItem): boolean {
+export function isIndexedAsRead({ isIndexed, changeKey, metadata }: ExistingItem): boolean {
   return isIndexed && changeKey !== null && metadata.readKey === changeKey;
 }
 
 /** Headers of a request that is answered 304 when the page is as it was; none when it has to be read whole. */
-export function conditionalHeaders(known: KnownItem, scopeKey: string): Readonly<Record<string, string>> {
+export function conditionalHeaders(known: ExistingItem, scopeKey: string): Readonly<Record<string, string>> {
   const { metadata } = known;
   const [etag, lastModified] = [stringOf(metadata.etag), stringOf(metadata.lastModified)];
   if (!isIndexedAsRead(known) || metadata.linkScope !== scopeKey) return {};
@@ -59,7 +59,7 @@ export function conditionalHeaders(known: KnownItem, scopeKey: string): Readonly
 }
 
 /** Where a known page leads; undefined when that was not kept, or under another configuration. */
-export function keptLinks({ metadata }: KnownItem, scope: Scope): readonly string[] | undefined {
+export function retainedLinks({ metadata }: ExistingItem, scope: Scope): readonly string[] | undefined {
   const links = stringOf(metadata.links);
   if (links === undefined || metadata.linkScope !== scope.key) return undefined;
   return links === '' ? [] : links.split('\n').map((link) => unpackAddress(scope.origins[0] ?? '', link));

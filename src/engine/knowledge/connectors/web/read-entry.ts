@@ -3,7 +3,7 @@ import { cutText, storableText } from '../../../../lib/text.ts';
 import type { EgressHead } from '../../../egress/egress.ts';
 import { EgressError } from '../../../egress/error.ts';
 import { ExtractError } from '../../extract/error.ts';
-import type { KnownItem, ListedItem } from '../connector.ts';
+import type { ExistingItem, ListedItem } from '../connector.ts';
 import { ofEgress, waitOf } from '../vendor/client.ts';
 import { readAddress } from './address/address.ts';
 import type { Scope } from './address/scope.ts';
@@ -86,7 +86,7 @@ export async function readEntry(
   context: ReadContext,
   robots: Robots,
   entry: Entry,
-  known: KnownItem | undefined,
+  known: ExistingItem | undefined,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { url } = entry;
@@ -141,7 +141,7 @@ async function readReply(
 async function collect(memory: Memory, content: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Buffer | undefined> {
   const blocks: Uint8Array[] = [];
   let bytes = 0;
-  let isKept = false;
+  let isSubagentRecord = false;
   try {
     for await (const block of content) {
       memory.take(block.length);
@@ -149,10 +149,10 @@ async function collect(memory: Memory, content: AsyncIterable<Uint8Array>, bytes
       if (bytes > bytesMax) return undefined;
       blocks.push(block);
     }
-    isKept = true;
+    isSubagentRecord = true;
     return Buffer.concat(blocks);
   } finally {
-    if (!isKept) memory.give(bytes);
+    if (!isSubagentRecord) memory.give(bytes);
   }
 }
 
@@ -161,13 +161,13 @@ type Content = Extract<Reply, { kind: 'CONTENT' }>;
 async function readContent(
   context: ReadContext,
   { url }: Entry,
-  known: KnownItem | undefined,
+  known: ExistingItem | undefined,
   reply: Content,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { memory, scope, fileBytesMax } = context;
   const { bytes } = reply;
-  let isKept = false;
+  let isSubagentRecord = false;
   try {
     const looked = await lookAt(context, url, known, reply, signal);
     const { kind, content } = looked;
@@ -175,10 +175,10 @@ async function readContent(
     const bytesMax = kind === 'PAGE' ? Math.min(pageBytesMax, fileBytesMax) : fileBytesMax;
     // Text of other charsets is longer in UTF-8.
     if (bytes.length > bytesMax || content.length > fileBytesMax) return { kind: 'TOO_LARGE', bytesMax };
-    isKept = true;
+    isSubagentRecord = true;
     return { kind: 'READ', document: documentOf(context, url, reply, kind, looked) };
   } finally {
-    if (!isKept) memory.give(bytes.length);
+    if (!isSubagentRecord) memory.give(bytes.length);
   }
 }
 
@@ -193,7 +193,7 @@ interface Looked extends WebDocument {
 async function lookAt(
   { scope, token, visitor }: ReadContext,
   url: string,
-  known: KnownItem | undefined,
+  known: ExistingItem | undefined,
   { head, bytes, said }: Content,
   signal: AbortSignal,
 ): Promise<Looked> {

@@ -1,5 +1,5 @@
 import { itemsOf, stringOf } from '../../../../lib/json.ts';
-import type { Connector, KnownItem, ListedItem, ListedPage, ListTask, SyncedSource } from '../connector.ts';
+import type { Connector, ExistingItem, ListedItem, ListedPage, ListTask, SyncedSource } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import type { WikiPage } from './api.ts';
 import type { WikiConfig } from './config.ts';
@@ -26,7 +26,7 @@ export function driveLinksIn(storage: string): readonly string[] {
 }
 
 /** The links that were found when a page was read; undefined: it was not looked at. */
-export function readDriveFileIds(metadata: KnownItem['metadata'] | undefined): readonly string[] | undefined {
+export function readDriveFileIds(metadata: ExistingItem['metadata'] | undefined): readonly string[] | undefined {
   if (metadata === undefined || !Array.isArray(metadata.driveFileIds)) return undefined;
   return itemsOf(metadata.driveFileIds).flatMap((id) => stringOf(id) ?? []);
 }
@@ -82,8 +82,8 @@ async function oneFile(
     return { items: [unreadFile(page, id, 'NOT_FOUND', missing)] };
   } catch (error) {
     if (!(error instanceof SourceError) || error.isRetryable) throw error;
-    const isKept = error.code === 'AUTH' && (await task.known([id])).get(id)?.isIndexed === true;
-    if (isKept) return { items: [], unchangedIds: [id] };
+    const isSubagentRecord = error.code === 'AUTH' && (await task.known([id])).get(id)?.isIndexed === true;
+    if (isSubagentRecord) return { items: [], unchangedIds: [id] };
     return { items: [unreadFile(page, id, error.code, `${error.message} A page links to this file of Google Drive.`)] };
   } finally {
     await listing.return({ isComplete: false }).catch(() => undefined);

@@ -1,4 +1,4 @@
-import { shownName } from '../../../../lib/text.ts';
+import { printableName } from '../../../../lib/text.ts';
 import { adfMarkdown } from '../atlassian/adf/markdown.ts';
 import { SourceError } from '../error.ts';
 import { storageToAdf } from './storage-format/to-adf.ts';
@@ -12,5 +12,5 @@ export function pageMarkdown({ title, storage }: { readonly title: string; reado
   if (storage.length > storageMaxChars) {
     throw new SourceError('TOO_LARGE', `The page has more than ${storageMaxChars} characters, which is the limit.`);
   }
-  return `# ${shownName(title, titleMax)}\n\n${adfMarkdown(storageToAdf(storage), 1)}\n`;
+  return `# ${printableName(title, titleMax)}\n\n${adfMarkdown(storageToAdf(storage), 1)}\n`;
 }

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { initSync, Model } from '@ironcalc/wasm';
 import { WorkbookFault } from './fault.ts';
 import type { CellObject, Workbook } from './sheet.ts';
-import { errorCodes, isDateFormat, placeOf, shownValue } from './workbook.ts';
+import { displayValue, errorCodes, isDateFormat, placeOf } from './workbook.ts';
 
 const require = createRequire(import.meta.url);
 let isLoaded = false;
@@ -94,8 +94,8 @@ function inputOf(cell: CellObject): string {
   if (cell.t === 'b') return cell.v === true ? 'TRUE' : 'FALSE';
   // A date in the engine's own form: what is computed from it is a date too.
   if (cell.t === 'n' && cell.z !== undefined && isDateFormat(cell.z) && Number.isInteger(cell.v))
-    return String(shownValue({ ...cell, z: 'yyyy-mm-dd' }));
+    return String(displayValue({ ...cell, z: 'yyyy-mm-dd' }));
   if (cell.t === 'n') return String(cell.v);
-  if (cell.t === 'e') return String(shownValue(cell));
+  if (cell.t === 'e') return String(displayValue(cell));
   return `'${cell.v}`;
 }

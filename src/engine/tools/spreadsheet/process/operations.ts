@@ -3,7 +3,7 @@ import { compute } from './compute.ts';
 import { WorkbookFault } from './fault.ts';
 import { nameOfCell, nameOfRange, parseRange, type Range, requireFew } from './range.ts';
 import type { CellObject, Sheet, Workbook } from './sheet.ts';
-import { checked, readWorkbook, shownValue, usedRange, writeWorkbook } from './workbook.ts';
+import { checked, displayValue, readWorkbook, usedRange, writeWorkbook } from './workbook.ts';
 
 export interface Worked {
   readonly answer: WorkbookAnswer;
@@ -92,7 +92,7 @@ function tableOf(sheet: Sheet, range: Range) {
     const name = nameOfCell(row, column);
     const cell = sheet.cells.get(name);
     if (cell?.f !== undefined) formulas[name] = `=${cell.f}`;
-    return shownValue(cell);
+    return displayValue(cell);
   });
   const hasFormulas = Object.keys(formulas).length > 0;
   return { sheet: sheet.name, range: nameOfRange(range), values, ...(hasFormulas ? { formulas } : {}) };
@@ -106,7 +106,7 @@ function gridOf<Value>({ row, column, rows, columns }: Range, make: (row: number
 function chartData(sheet: Sheet, range: string | null) {
   const wanted = range === null ? usedRange(sheet) : parseRange(range);
   requireFew(wanted);
-  const grid = gridOf(wanted, (row, column) => shownValue(sheet.cells.get(nameOfCell(row, column))));
+  const grid = gridOf(wanted, (row, column) => displayValue(sheet.cells.get(nameOfCell(row, column))));
   const [head = [], ...rows] = grid;
   if (rows.length === 0 || head.length < 2)
     throw new WorkbookFault('Chart data needs a row of names, a column of labels and a value');
@@ -139,7 +139,7 @@ function computeOnly(workbook: Workbook, sheet: Sheet, values: WorkbookRequest['
   compute(workbook);
   const results = formulas.map((f, index) => ({
     formula: `=${f}`,
-    value: shownValue(sheet.cells.get(nameOfCell(row, index + 1))),
+    value: displayValue(sheet.cells.get(nameOfCell(row, index + 1))),
   }));
   return { sheet: sheet.name, results };
 }

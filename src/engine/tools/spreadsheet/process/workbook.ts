@@ -88,7 +88,7 @@ function valuesOf({ cells }: Sheet): readonly (readonly (string | number | boole
   const { row, column } = endOf(cells);
   if (row * column > workbookCellsMax * 4) throw new WorkbookFault('The cells lie too far apart for a CSV file');
   return Array.from({ length: row }, (_row, y) =>
-    Array.from({ length: column }, (_column, x) => shownValue(cells.get(nameOfCell(y + 1, x + 1)))),
+    Array.from({ length: column }, (_column, x) => displayValue(cells.get(nameOfCell(y + 1, x + 1)))),
   );
 }
 
@@ -116,7 +116,7 @@ export function placeOf(name: string): { readonly row: number; readonly column: 
 }
 
 /** The value of a cell for people and models: dates and percentages as they are shown, other numbers as they are. */
-export function shownValue(cell: CellObject | undefined): string | number | boolean | null {
+export function displayValue(cell: CellObject | undefined): string | number | boolean | null {
   if (cell?.v === undefined) return null;
   if (cell.t === 'e') return typeof cell.v === 'number' ? (errorTexts.get(cell.v) ?? '#ERROR!') : String(cell.v);
   if (cell.t === 'n' && cell.z !== undefined && (isDateFormat(cell.z) || cell.z.includes('%'))) {

@@ -2,7 +2,7 @@ import { EgressError } from '../../engine/egress/error.ts';
 import { estimateTokens } from '../../engine/knowledge/index/tokens.ts';
 import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { ModelPart } from '../../engine/models/port.ts';
-import { writeGivenFile } from '../../engine/runs/prompt/given-files.ts';
+import { writePromptFile } from '../../engine/runs/prompt/prompt-files.ts';
 import type { FileImagePart } from '../../engine/runs/stored/file-images.ts';
 import type { ChatFile } from '../../entities/chats/file.ts';
 import { DomainError } from '../../entities/errors.ts';
@@ -16,10 +16,10 @@ import { Faults } from '../faults.ts';
 export type ContextPart = ModelPart | FileImagePart;
 
 /** A file, address or bytes that came with a message and must be read. */
-export interface GivenSource {
+export interface AttachmentSource {
   /** The caller's name of it, for errors: `prompt[1].id`. */
   readonly param: string;
-  readonly from: GivenFile | { readonly url: string } | GivenBytes;
+  readonly from: PromptFile | { readonly url: string } | AttachmentBytes;
   /** Default: the name of the file, or the address. */
   readonly name?: string;
   /** Refuses everything except images. */
@@ -28,21 +28,21 @@ export interface GivenSource {
 }
 
 /** A file that is kept. */
-export type GivenFile = Pick<ChatFile, 'blobKey' | 'filename' | 'mimeType' | 'sizeBytes'>;
+export type PromptFile = Pick<ChatFile, 'blobKey' | 'filename' | 'mimeType' | 'sizeBytes'>;
 
-export interface GivenBytes {
+export interface AttachmentBytes {
   readonly bytes: Buffer;
   readonly filename: string;
   readonly mimeType: string;
 }
 
 /** The bytes of a data URL in base64. */
-export function bytesOfDataUrl(url: string, filename: string): GivenBytes {
+export function bytesOfDataUrl(url: string, filename: string): AttachmentBytes {
   const mimeType = /^data:([^;,]*)/i.exec(url)?.[1] ?? '';
   return { bytes: Buffer.from(url.slice(url.indexOf(',') + 1), 'base64'), filename, mimeType };
 }
 
-export interface GivenLimits {
+export interface AttachmentLimits {
   /** The reading counts for this owner: its places, look-ups and calls. */
   readonly owner: ShareOwner;
   readonly model: ModelInfo;
@@ -51,7 +51,7 @@ export interface GivenLimits {
 }
 
 /** Most files and addresses in one request; each may need a process or a call. */
-export const givenMax = 20;
+export const messageAttachmentsMax = 20;
 const timeoutMs = 60_000;
 
 /**
@@ -61,10 +61,10 @@ const timeoutMs = 60_000;
  * @throws DomainError naming the source: an address that may not or cannot be fetched, a document without text or too large, an image for a model
  * without images; REQUEST_TIMEOUT after a minute for all of them.
  */
-export async function readGiven(
+export async function readAttachments(
   deps: Deps,
-  sources: readonly GivenSource[],
-  { owner, model, tokensMax }: GivenLimits,
+  sources: readonly AttachmentSource[],
+  { owner, model, tokensMax }: AttachmentLimits,
   caller?: AbortSignal,
 ): Promise<readonly ContextPart[]> {
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -96,9 +96,9 @@ export async function readGiven(
 }
 
 /** @throws DomainError when a request has more files than allowed. */
-export function requireGivenCount(param: string, count: number): void {
-  if (count <= givenMax) return;
-  throw new DomainError('INVALID_VALUE', `${param} must have at most ${givenMax} files and addresses`, { param });
+export function requireAttachmentCount(param: string, count: number): void {
+  if (count <= messageAttachmentsMax) return;
+  throw new DomainError('INVALID_VALUE', `${param} must have at most ${messageAttachmentsMax} files and addresses`, { param });
 }
 
 /** The error for an image given to a model that takes none. */
@@ -111,12 +111,12 @@ interface FetchBudget {
   bytesLeft: number;
 }
 
-interface Reading extends GivenLimits {
+interface Reading extends AttachmentLimits {
   readonly fetched: FetchBudget;
   readonly signal: AbortSignal;
 }
 
-async function readSource(deps: Deps, source: GivenSource, reading: Reading): Promise<ContextPart> {
+async function readSource(deps: Deps, source: AttachmentSource, reading: Reading): Promise<ContextPart> {
   const { param, from, detail } = source;
   const { owner, model, tokensMax, signal } = reading;
   if ('url' in from && source.isImage === true && !model.acceptsImages) throw unseen(param, 'is an image', model);
@@ -125,7 +125,7 @@ async function readSource(deps: Deps, source: GivenSource, reading: Reading): Pr
   if (imageType === undefined) {
     if (source.isImage === true) throw invalid(param, `${param} is none of PNG, JPEG, GIF and WebP`);
     const text = storableText(await deps.knowledge.readFile(owner, given, param, signal));
-    return { type: 'text', text: writeGivenFile({ name: given.filename, text }, tokensMax) };
+    return { type: 'text', text: writePromptFile({ name: given.filename, text }, tokensMax) };
   }
   if (!model.acceptsImages) throw unseen(param, `is the image ${given.filename}`, model);
   const shown = detail === undefined ? {} : { detail };
@@ -134,7 +134,7 @@ async function readSource(deps: Deps, source: GivenSource, reading: Reading): Pr
   return { type: 'image', url: `data:${imageType};base64,${given.bytes.toString('base64')}`, ...shown };
 }
 
-async function bytesOf(deps: Deps, { param, from, name }: GivenSource, reading: Reading): Promise<GivenBytes> {
+async function bytesOf(deps: Deps, { param, from, name }: AttachmentSource, reading: Reading): Promise<AttachmentBytes> {
   const bytesMax = deps.settings.CHAT_FILE_MAX_BYTES;
   if ('url' in from) return fetchAddress(deps, { url: from.url, name, param }, reading);
   if ('bytes' in from) {
@@ -151,7 +151,7 @@ async function fetchAddress(
   { egress, settings }: Deps,
   { url, name, param }: { readonly url: string; readonly name: string | undefined; readonly param: string },
   { owner, fetched, signal }: Reading,
-): Promise<GivenBytes> {
+): Promise<AttachmentBytes> {
   const { CHAT_FILE_MAX_BYTES, PROMPT_FETCH_MAX_BYTES, EGRESS_FETCH_TIMEOUT_MS: timeoutMs } = settings;
   const bytesMax = Math.min(CHAT_FILE_MAX_BYTES, fetched.bytesLeft);
   const beyond = `${param} could not be read: the addresses of one request may give ${PROMPT_FETCH_MAX_BYTES} bytes together`;

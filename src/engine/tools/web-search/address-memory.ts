@@ -7,7 +7,7 @@ const addressesMax = 20_000;
  * The addresses that a run may open: those that its conversation names, that its searches found, and that its pages link to. A text that a stranger
  * planted can make the model write any address, with what the conversation says in it; such an address is in none of these places.
  */
-export class KnownAddresses {
+export class AddressMemory {
   readonly #known = new Set<string>();
 
   /** @param messages  of the run: what was said before it. Those of the model itself do not count. */

@@ -1,18 +1,18 @@
-import type { KnownItem, ListTask } from '../connector.ts';
+import type { ExistingItem, ListTask } from '../connector.ts';
 
 const lookAhead = 50;
 
 /** What earlier runs know of the pages that come next, looked up for many at once. */
-export class KnownPages {
+export class PageIndex {
   readonly #known: ListTask['known'];
-  readonly #pages = new Map<string, KnownItem | undefined>();
+  readonly #pages = new Map<string, ExistingItem | undefined>();
 
   constructor(known: ListTask['known']) {
     this.#known = known;
   }
 
   /** @param upcoming  the addresses that will be asked for next. */
-  async get(url: string, upcoming: readonly string[]): Promise<KnownItem | undefined> {
+  async get(url: string, upcoming: readonly string[]): Promise<ExistingItem | undefined> {
     if (!this.#pages.has(url)) {
       this.#pages.clear();
       const urls = [url, ...upcoming.slice(0, lookAhead)];

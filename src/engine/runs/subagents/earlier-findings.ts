@@ -1,12 +1,12 @@
 import type { Citation } from '../../../entities/knowledge/citation.ts';
 import type { CallPass } from '../../tools/server-tool.ts';
 import type { SubagentFinding } from '../../tools/subagents.ts';
-import type { KeptSubagent } from './kept.ts';
 import type { SubagentParent } from './parent.ts';
+import type { SubagentRecord } from './records.ts';
 import { cutNote } from './work.ts';
 
 /** The finding of a researcher that came to its end in a process that died. One that was cancelled has none. */
-export function foundBefore(question: string, parent: SubagentParent, pass: CallPass): SubagentFinding | undefined {
+export function earlierFindings(question: string, parent: SubagentParent, pass: CallPass): SubagentFinding | undefined {
   const kept = researcherOf(question, parent, pass);
   const ended = kept?.ended;
   if (ended === undefined || ended.status === 'cancelled') return undefined;
@@ -26,13 +26,13 @@ export function researcherOf(
   question: string,
   { subagent }: Pick<SubagentParent, 'subagent'>,
   pass: CallPass,
-): KeptSubagent | undefined {
+): SubagentRecord | undefined {
   const above = subagent?.id ?? null;
   return pass.before?.findLast((kept) => kept.subagent.task === question && kept.subagent.parentId === above);
 }
 
 function lastSaid(
-  kept: KeptSubagent | undefined,
+  kept: SubagentRecord | undefined,
 ): { readonly text: string; readonly citations: readonly Citation[] } | undefined {
   for (const event of kept?.events.toReversed() ?? []) {
     if (event.type !== 'response.output_item.done') continue;

@@ -7,7 +7,7 @@ type ServerCallItem = Extract<RunItem, { readonly type: 'server_tool_call' }>;
 export const stopped = 'Stopped before it came to its end';
 
 /** What the log keeps of a subagent while its call is open: a process that takes the run over goes on behind the last outcome. */
-export interface KeptSubagent {
+export interface SubagentRecord {
   readonly subagent: Subagent;
   /** Set when it was completed, and its call was not. */
   readonly ended: EndedSubagent | undefined;
@@ -24,12 +24,12 @@ export interface SubagentState {
   readonly cited: readonly Passage[];
   readonly researches: readonly BegunResearch[];
   /** Those that its call under way had started. */
-  readonly subagents: readonly KeptSubagent[];
+  readonly subagents: readonly SubagentRecord[];
   readonly nextSequence: number;
 }
 
 /** Whether an event of a subagent is kept: its calls, its closed items, what it may cite, and its own subagents. Texts are in closed items. */
-export function isKept(event: RunEvent): boolean {
+export function isSubagentRecord(event: RunEvent): boolean {
   switch (event.type) {
     case 'response.output_item.added':
       return event.item.type === 'server_tool_call';
@@ -47,7 +47,7 @@ export function isKept(event: RunEvent): boolean {
 }
 
 /** Collects what is kept of the subagents of the call that is open. */
-export class KeptSubagents {
+export class SubagentRecords {
   readonly #kept = new Map<string, { subagent: Subagent; ended: EndedSubagent | undefined; events: RunEvent[] }>();
 
   note(event: RunEvent): void {
@@ -69,7 +69,7 @@ export class KeptSubagents {
     }
   }
 
-  get all(): readonly KeptSubagent[] {
+  get all(): readonly SubagentRecord[] {
     return [...this.#kept.values()].map((kept) => ({ ...kept, events: [...kept.events] }));
   }
 }
@@ -79,7 +79,7 @@ export function stateOf(events: readonly RunEvent[]): SubagentState {
   const items: RunItem[] = [];
   const cited: Passage[] = [];
   const researches: BegunResearch[] = [];
-  const subagents = new KeptSubagents();
+  const subagents = new SubagentRecords();
   let ifLost: LostCallRule | undefined;
   for (const event of events) {
     subagents.note(event);

@@ -9,15 +9,15 @@ import type { DocumentBytes, ExtractedDocument } from './extract/document.ts';
 import { ExtractError, type Extractor } from './extract/extract.ts';
 
 /** The extractor for files of prompts, with its places. */
-export interface GivenFileReader {
+export interface AttachmentReader {
   readonly extractor: Extractor;
   readonly places: FairQueue;
   readonly settings: Settings;
 }
 
 /** Waits for a place of the owner, writes the bytes to a file for the reader process, and extracts the document. */
-export async function readGivenFile(
-  { extractor, places, settings }: GivenFileReader,
+export async function readAttachmentText(
+  { extractor, places, settings }: AttachmentReader,
   owner: ShareOwner,
   { bytes, filename, mimeType }: DocumentBytes,
   param: string,

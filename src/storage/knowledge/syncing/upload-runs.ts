@@ -3,7 +3,7 @@ import type { RunTrigger } from '../../../entities/knowledge/source-run.ts';
 import type { Transaction } from '../../database/prisma.ts';
 
 /** A run of a source whose content was given: a payload, or uploaded files. Nothing is listed, so it begins with the indexing. */
-export interface GivenRun {
+export interface UploadRun {
   /** Given to a run that is new. */
   readonly id: string;
   readonly dataSourceId: string;
@@ -16,9 +16,9 @@ export interface GivenRun {
  *
  * @param isAdded  whether the items are new.
  */
-export async function addGivenRun(
+export async function addUploadRun(
   tx: Pick<Transaction, 'query'>,
-  { id, dataSourceId, trigger, isForced }: GivenRun,
+  { id, dataSourceId, trigger, isForced }: UploadRun,
   itemIds: readonly string[],
   isAdded = false,
 ): Promise<void> {
@@ -48,7 +48,7 @@ export async function addGivenRun(
 }
 
 /** What a run did, by the items that it queued: each is counted once. `open` is the run. */
-export const givenCountsSql = `select count(*)::int as listed,
+export const uploadCountsSql = `select count(*)::int as listed,
     count(*) filter (where i."indexStatus" not in ('SKIPPED', 'DELETING') and i."seenRunId" = open.id)::int as added,
     count(*) filter (where i."indexStatus" not in ('SKIPPED', 'DELETING') and i."seenRunId" is distinct from open.id
       and (i."indexStatus" = 'FAILED' or i."indexedAt" >= open."startedAt"))::int as changed,

@@ -8,7 +8,7 @@ const keyForms = /\b(?:sk|pk|rk|xox[a-z]|ghp|glpat|AKIA|AIza)[-_A-Za-z0-9]{6,}|[
  * The value of a setting, to be shown to the operator beside what is allowed. What may be a secret is left out: user names and passwords of
  * addresses, values of their queries, and everything that looks like a key.
  */
-export function shownValue(name: string, value: string): string {
+export function displayValue(name: string, value: string): string {
   if (secretNames.test(name)) return `the ${value.length} characters given`;
   const shown = value
     .replaceAll(/\p{Cc}+/gu, ' ')

@@ -7,12 +7,12 @@ import { type IdKind, isId } from '../../entities/ids.ts';
 import { itemIncludes, type ResponseItem, type WireObject } from '../../entities/runs/response.ts';
 import { isObject } from '../../lib/json.ts';
 import type { ResponseOwner } from '../../storage/runs/responses.ts';
-import { bytesOfDataUrl, type GivenSource, readGiven, requireGivenCount } from '../chats/given-files.ts';
+import { type AttachmentSource, bytesOfDataUrl, readAttachments, requireAttachmentCount } from '../chats/attachments.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { findFiles } from '../files/files.ts';
 import { type ApprovalAnswer, approvalOf } from '../runs/approvals.ts';
-import type { GivenItem } from './items.ts';
+import type { RequestItem } from './items.ts';
 import { answeredIdOf, callIdOf, messagesOfItems } from './messages.ts';
 import { madeAfterApproval } from './tool-items.ts';
 import { itemOf } from './wire.ts';
@@ -38,7 +38,7 @@ const idKinds: Readonly<Record<string, IdKind>> = {
 export async function resolveItems(
   deps: Deps,
   owner: ResponseOwner,
-  given: readonly GivenItem[],
+  given: readonly RequestItem[],
 ): Promise<readonly ResponseItem[]> {
   const wanted = given.flatMap(({ item }) => (item.type === 'item_reference' ? [String(item.id)] : []));
   const found = await deps.storage.responses.findItems(wanted, owner);
@@ -58,7 +58,7 @@ export async function resolveItems(
 
 /** @throws DomainError INVALID_VALUE for outputs of unknown calls. */
 export function requireCalls(
-  given: readonly GivenItem[],
+  given: readonly RequestItem[],
   items: readonly ResponseItem[],
   history: readonly (ChatMessage | NewMessage)[],
 ): void {
@@ -102,7 +102,7 @@ function isOfModel({ item }: ResponseItem): boolean {
  * @param messages  what the items became.
  */
 export function approvalAnswers(
-  given: readonly GivenItem[],
+  given: readonly RequestItem[],
   items: readonly ResponseItem[],
   messages: readonly NewMessage[],
 ): readonly ApprovalAnswer[] {
@@ -148,10 +148,10 @@ export async function toMessages(
   signal: AbortSignal,
 ): Promise<readonly NewMessage[]> {
   const parts = items.flatMap(({ item }, index) => unreadParts(item, `${member}[${index}]`));
-  requireGivenCount(member, parts.length);
+  requireAttachmentCount(member, parts.length);
   const files = await filesOf(deps, caller, parts);
   const sources = parts.map((part) => sourceOf(part, files));
-  const read = await readGiven(deps, sources, { owner: caller, model, tokensMax }, signal);
+  const read = await readAttachments(deps, sources, { owner: caller, model, tokensMax }, signal);
   const given = new Map(parts.map(({ part }, index) => [part, read[index]]));
   const newMessageId = () => deps.newId('message');
   return messagesOfItems(items, { runId, createdAt: deps.now(), seesImages: model.acceptsImages, newMessageId }, (part) =>
@@ -194,7 +194,7 @@ async function filesOf(deps: Deps, caller: Caller, parts: readonly UnreadPart[])
   return files;
 }
 
-function sourceOf({ part, param }: UnreadPart, files: ReadonlyMap<unknown, StoredFile>): GivenSource {
+function sourceOf({ part, param }: UnreadPart, files: ReadonlyMap<unknown, StoredFile>): AttachmentSource {
   const { filename, detail, file_url: fileUrl } = part;
   const url = part.type === 'input_file' ? fileUrl : part.image_url;
   const file = files.get(part.file_id);

@@ -9,7 +9,7 @@ type Secrets = Readonly<Record<string, string>>;
  *
  * @param tool  a tool of type `mcp` or `mcp_server` as the request wrote it, checked.
  */
-export function givenSecretsOf(tool: WireObject): Secrets {
+export function requestSecretsOf(tool: WireObject): Secrets {
   if (tool.type === 'mcp') {
     const label = String(tool.server_label);
     const authorization = stringOf(tool.authorization);
@@ -22,7 +22,7 @@ export function givenSecretsOf(tool: WireObject): Secrets {
 }
 
 /** The headers that a request gave for a server of type `mcp`, from the secrets of its run. */
-export function givenHeaders(label: string, secrets: Secrets): Secrets {
+export function requestHeadersOf(label: string, secrets: Secrets): Secrets {
   const headers = unprefixed(headerPrefix(label), secrets);
   const token = secrets[authorizationKey(label)];
   return token === undefined ? headers : { ...headers, authorization: /^\S+ /.test(token) ? token : `Bearer ${token}` };

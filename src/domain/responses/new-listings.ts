@@ -9,7 +9,7 @@ import type { Place } from './place.ts';
  *
  * Cost: nothing without a tool `mcp`, or where nothing comes before; else the request and the events of the response before.
  */
-export async function withShownListings(
+export async function withNewListings(
   { storage, runs }: Pick<Deps, 'storage' | 'runs'>,
   { chat, previous }: Place,
   tools: readonly EnabledTool[],

@@ -2,7 +2,7 @@ import { escapeMarkup, unescapeMarkup } from '../../../lib/markup.ts';
 import { estimateTokens } from '../../knowledge/index/tokens.ts';
 
 /** A document that came with a message, as a model reads it. */
-export interface GivenFile {
+export interface PromptFile {
   readonly name: string;
   readonly text: string;
 }
@@ -17,12 +17,12 @@ const cutMark = '\n[The file goes on; the rest was left out.]';
  *
  * @param tokensMax  longer text is cut, with a note at its end.
  */
-export function writeGivenFile({ name, text }: GivenFile, tokensMax: number): string {
+export function writePromptFile({ name, text }: PromptFile, tokensMax: number): string {
   return `${lead}\n<file name="${escapeMarkup(name)}">\n${escapeMarkup(cutToTokens(text, tokensMax))}\n</file>`;
 }
 
 /** Reads such blocks back, for the offline model, with the rest of the message. */
-export function parseGivenFiles(content: string): { readonly files: readonly GivenFile[]; readonly rest: string } {
+export function parsePromptFiles(content: string): { readonly files: readonly PromptFile[]; readonly rest: string } {
   if (!content.includes(lead)) return { files: [], rest: content };
   const files = [...content.matchAll(blockPattern)].map(([, name = '', text = '']) => ({
     name: unescapeMarkup(name),

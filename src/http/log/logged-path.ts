@@ -2,7 +2,7 @@
 const segmentCharsMax = 64;
 
 /** Without the query, and without segments that may be tokens. */
-export function shownPath(url: string): string {
+export function loggedPath(url: string): string {
   const split = url.indexOf('?');
   const path = split === -1 ? url : url.slice(0, split);
   if (path.length <= segmentCharsMax) return path;
