@@ -55,7 +55,8 @@ export interface Route {
   /** For a subscription's resolver, which is called directly. */
   readonly coerced: VariableReaders;
   readonly stream: OpenSource | undefined;
-  readonly fold: OpenSource | undefined;
+  /** Of a row whose document is a subscription. */
+  readonly source: OpenSource | undefined;
   /** The root field's argument → the variable that feeds it: what a caller knows as `limit` the domain calls `first`. */
   readonly argumentNames: ReadonlyMap<string, string>;
   /** Names of `{…}` in the path, in order. */
@@ -94,12 +95,16 @@ export function compileRoutes(
       return [];
     }
   });
+  for (const { operationId, repliesAs } of rows) {
+    if (repliesAs !== undefined && !rows.some((row) => row.operationId === repliesAs && row.fold === undefined))
+      problems.push(`${operationId}: repliesAs names ${repliesAs}, which is no route with a reply of its own`);
+  }
   if (problems.length > 0) throw new Error(`REST rows that do not hold\n  ${problems.join('\n  ')}`);
   return routes;
 }
 
-function checkDocuments(schema: GraphQLSchema, { document, stream, fold }: DeclaredRoute): void {
-  const sources = new Set([document, stream?.document, fold?.document]);
+function checkDocuments(schema: GraphQLSchema, { document, stream }: DeclaredRoute): void {
+  const sources = new Set([document, stream?.document]);
   for (const source of sources) if (source !== undefined) checkDocument(schema, source);
 }
 
@@ -110,7 +115,7 @@ function compileRoute(schema: GraphQLSchema, row: DeclaredRoute, scopes: Operati
   checkVariables(row, main, pathNames);
   checkReply(row, main);
   const stream = row.stream === undefined ? undefined : compileSubscription(schema, row, main, row.stream.document, scopes);
-  const fold = row.fold === undefined ? undefined : compileSubscription(schema, row, main, row.fold.document, scopes);
+  const source = main.operation.operation === 'subscription' ? compileSource(schema, main) : undefined;
   if (row.stream?.resume !== undefined) requireVariable(main, row.stream.resume, 'stream.resume');
   const route: Route = {
     row,
@@ -120,7 +125,7 @@ function compileRoute(schema: GraphQLSchema, row: DeclaredRoute, scopes: Operati
     plain: variableReaders(row, main, pathNames, 'plain'),
     coerced: variableReaders(row, main, pathNames, 'coerced'),
     stream,
-    fold,
+    source,
     argumentNames: argumentNames(main.rootNode),
     pathNames,
     headers: Object.entries(row.headers ?? {}).flat(),
@@ -129,7 +134,7 @@ function compileRoute(schema: GraphQLSchema, row: DeclaredRoute, scopes: Operati
   return route;
 }
 
-/** A stream's or a fold's document: a subscription with the same variables and the same scope as the route's. */
+/** A stream's document: a subscription with the same variables and the same scope as the route's. */
 function compileSubscription(
   schema: GraphQLSchema,
   row: DeclaredRoute,

@@ -10,7 +10,8 @@ import type { RunEvent } from '../entities/runs/event.ts';
  * not start with a wrong one.
  *
  * - Every `{name}` of `path` and every member of `query` is a variable of `document` with that name; text is coerced to its type.
- * - `document` is one static operation with exactly one root field; its aliases are the reply mapping (`finish_reason: finishReason`).
+ * - `document` is one static operation with exactly one root field. A query or a mutation is executed; its aliases are the reply mapping
+ *   (`finish_reason: finishReason`). The events of a subscription are folded into one body (`fold`) or sent by the encoder of `stream`.
  * - The key's scope is not repeated here: it is that of the root field (domain/access/policy.ts).
  */
 export interface DeclaredRoute {
@@ -67,10 +68,12 @@ export interface DeclaredRoute {
   readonly extension?: string;
   /** What the service adds to a common format: left out of the reply, when null, under `x-parley-extensions: off`. */
   readonly extensionMembers?: readonly string[];
-  /** The reply is the fold of a run's events: the subscription's source stream is read to its end and folded. */
-  readonly fold?: RunFold;
-  /** The wire schema of what `fold` makes, where that is not what `document` selects, or of a root field that GraphQL calls JSON. */
+  /** Makes the reply from the events of `document`, which is a subscription then: its source stream is read to its end. */
+  readonly fold?: FoldFactory;
+  /** The wire schema of what `fold` makes, or of a root field that GraphQL calls JSON. */
   readonly reply?: string;
+  /** What `fold` makes has the form of this operation's reply. */
+  readonly repliesAs?: string;
   /**
    * Names of the reply's component schemas in OpenAPI, by GraphQL type, where another route selects other members of the type:
    * `{ Chat: 'ChatDetail' }`.
@@ -161,17 +164,11 @@ export interface EncoderContext {
   readonly notes?: ReadonlyMap<string, string>;
 }
 
-/** The fold of the same events into one JSON body. `headers` are set on the reply. */
+/** The fold of a run's events into one JSON body. `headers` are set on the reply. */
 export interface RunFold {
-  /** A subscription; see StreamReply. */
-  readonly document: string;
-  readonly create: (
-    variables: Variables,
-    context: EncoderContext,
-  ) => {
-    add(events: readonly RunEvent[]): void;
-    /** The body as JSON text. @throws DomainError when the run failed. */
-    body(): string;
-    headers?(): Readonly<Record<string, string>>;
-  };
+  add(events: readonly RunEvent[]): void;
+  /** The body as JSON text. @throws DomainError when the run failed. */
+  body(): string;
+  headers?(): Readonly<Record<string, string>>;
 }
+export type FoldFactory = (variables: Variables, context: EncoderContext) => RunFold;

@@ -163,14 +163,95 @@ export const completionInput = graphqlInput('CompletionInput', {
 export type ReadCompletionInput = z.output<typeof completionInput>;
 
 const bounds = incompleteReasons.filter((reason) => reason !== 'content_filter' && reason !== 'paused');
-describeMembers('Completion', {
-  incompleteDetails: described({ ...isExtension, ...behaves('incomplete-reasons') }),
-  flowSteps: described({ ...isExtension, ...behaves('flow-steps') }),
-  warnings: described({ ...isExtension, ...behaves('warnings') }),
+const finishReasons = ['stop', 'length', 'tool_calls', 'content_filter'] as const;
+
+const usage = component('CompletionUsage', 'Tokens, as the model counted them.', {
+  prompt_tokens: integer('Input tokens.'),
+  completion_tokens: integer('Output tokens.'),
+  total_tokens: integer('Input and output tokens together.'),
+  prompt_tokens_details: component('CompletionPromptTokensDetails', 'Details of the input tokens.', {
+    cached_tokens: integer('Tokens that the provider read from its cache.'),
+  }),
+  completion_tokens_details: component('CompletionTokensDetails', 'Details of the output tokens.', {
+    reasoning_tokens: integer('Tokens spent on thinking.'),
+  }),
+  estimated: flag(
+    'True where the service estimated some of them, because a model was cut off or its provider counted nothing; absent where all are counted.',
+  ).optional(),
 });
-describeMembers('CompletionMessage', { files: described({ ...isExtension, ...behaves('tool-files') }) });
-describeMembers('CompletionIncompleteDetails', { reason: z.enum(bounds) });
-describeMembers('CompletionChoice', { logprobs: z.null() });
+const annotation = component('CompletionAnnotation', 'A citation in the form of the common format.', {
+  type: constant('url_citation'),
+  url_citation: component('CompletionUrlCitation', 'A place in the answer and the passage that it cites.', {
+    start_index: integer('Where the marker starts in the text, UTF-16 code units.'),
+    end_index: integer('Where the marker ends, UTF-16 code units.'),
+    title: text('The title of the passage’s document.'),
+    url: text('Where to read it.'),
+  }),
+});
+const image = component('CompletionImage', 'An image that a tool of the service made, in the form that common routers use.', {
+  type: constant('image_url'),
+  image_url: component('CompletionImageUrl', 'Where an image is.', {
+    url: text('A data URL, or a link that works for an hour without a key.'),
+  }),
+});
+const madeFile = component('OutputFile', 'A file that a tool of the service made.', {
+  filename: text('Its name.'),
+  mime_type: text('Its media type.'),
+  size_bytes: integer('Its bytes.'),
+  url: text('A link that works for an hour without a key.'),
+});
+const toolCall = component('CompletionToolCall', 'A call that the client is asked to make.', {
+  id: text('The id that the output refers to.'),
+  type: constant('function'),
+  function: component('CompletionFunction', 'What the model calls.', {
+    name: text('The name of the function.'),
+    arguments: text('Its arguments as JSON text; never empty.'),
+  }),
+  approval: flag(
+    'True when the tool runs in the service and waits for approval: an output `{"status": "success"}` approves, `"cancelled"` refuses.',
+    isExtension,
+  ).optional(),
+});
+const message = component('CompletionMessage', "The model's answer.", {
+  role: constant('assistant'),
+  content: text('The text; null when there are only calls.').nullable(),
+  refusal: z.null().meta({ description: 'Always null: a refusal is text.' }),
+  reasoning_content: text("The model's thinking, if the model reports it.").optional(),
+  tool_calls: list('Calls that the client is asked to make; absent when there are none.', toolCall).optional(),
+  annotations: list('Citations; absent when there are none.', annotation).optional(),
+  images: list('Images that tools of the service made; absent when there are none.', image).optional(),
+  files: list('Other files that tools of the service made; absent when there are none.', madeFile)
+    .meta({ ...isExtension, ...behaves('tool-files') })
+    .optional(),
+});
+component('Completion', 'The reply to a stateless completion: nothing of it is kept.', {
+  id: text('The id of this reply, for logs.'),
+  object: constant('chat.completion'),
+  created: integer('Seconds since 1970.'),
+  model: text('The model as the request named it.'),
+  choices: list(
+    'The answer.',
+    component('CompletionChoice', 'One answer; there is always exactly one.', {
+      index: integer('Always 0.'),
+      message,
+      logprobs: z.null().meta({ description: 'Always null.' }),
+      finish_reason: oneOfTexts('Why the answer ended.', finishReasons),
+    }),
+  ),
+  usage,
+  incomplete_details: component('CompletionIncompleteDetails', 'The limit that cut an answer whose finish reason is `length`.', {
+    reason: oneOfTexts('Which limit cut it.', bounds),
+  })
+    .meta({ ...isExtension, ...behaves('incomplete-reasons') })
+    .optional(),
+  flow_steps: list('The finished steps of the flow that answered; absent where they are not shown.', flowStepWire)
+    .meta({ ...isExtension, ...behaves('flow-steps') })
+    .optional(),
+  warnings: list('What of the agent has no effect; absent when everything has.', reference('Warning'))
+    .meta({ ...isExtension, ...behaves('warnings') })
+    .optional(),
+  chatId: text('Opaque; different in every reply; names nothing that can be fetched.'),
+});
 
 const callDelta = object('A piece of a call. The first of a call names it; the others add to its arguments.', {
   index: integer('The place of the call, from 0.'),
@@ -187,9 +268,9 @@ const delta = object('What is added to the message.', {
   content: text('A piece of text.').nullish(),
   reasoning_content: text('A piece of the thinking.').optional(),
   tool_calls: list('A piece of a call.', callDelta).optional(),
-  annotations: list('A source of the text.', reference('CompletionAnnotation')).optional(),
-  images: list('In the last chunk: images that tools of the service made.', reference('CompletionImage')).optional(),
-  files: list('In the last chunk: other files that tools of the service made.', reference('OutputFile'))
+  annotations: list('A source of the text.', annotation).optional(),
+  images: list('In the last chunk: images that tools of the service made.', image).optional(),
+  files: list('In the last chunk: other files that tools of the service made.', madeFile)
     .meta({ ...isExtension, ...behaves('tool-files') })
     .optional(),
 });
@@ -205,12 +286,7 @@ const chunk = component('CompletionChunk', 'A piece of a streamed reply.', {
       index: integer('Always 0.'),
       delta,
       logprobs: z.null().optional(),
-      finish_reason: oneOfTexts('Why the answer ended; null until it does.', [
-        'stop',
-        'length',
-        'tool_calls',
-        'content_filter',
-      ]).nullable(),
+      finish_reason: oneOfTexts('Why the answer ended; null until it does.', finishReasons).nullable(),
     }),
   ),
   incomplete_details: object('With the last chunk of an answer that finishes with `length`.', {
@@ -227,7 +303,7 @@ const chunk = component('CompletionChunk', 'A piece of a streamed reply.', {
   warnings: list('With the last chunk: what of the agent has no effect; absent when everything has.', reference('Warning'))
     .meta({ ...isExtension, ...behaves('warnings') })
     .optional(),
-  usage: reference('CompletionUsage', 'With `stream_options.include_usage`: null but in the last chunk.').nullish(),
+  usage: usage.nullish().meta({ description: 'With `stream_options.include_usage`: null but in the last chunk.' }),
 });
 named(
   'CompletionFrame',

@@ -13,7 +13,7 @@ import { sendDownload } from '../../http/reply/download.ts';
 import { sendEmpty, sendJson } from '../../http/reply/reply.ts';
 import type { Route } from '../compile.ts';
 import { readVariables } from '../input/variables.ts';
-import type { RunFold, Variables } from '../route.ts';
+import type { FoldFactory, Variables } from '../route.ts';
 import { type Call, requestParts, type Step, wantsStream } from './call.ts';
 import type { RestOptions } from './options.ts';
 import { noHeaders, type Reply, replyOf } from './reply.ts';
@@ -51,7 +51,7 @@ export class Handler {
 
   async #reply(call: Call): Promise<void> {
     const { req, res, route, context } = call;
-    const variables = readVariables(route, route.fold === undefined ? route.plain : route.coerced, requestParts(call));
+    const variables = readVariables(route, route.source === undefined ? route.plain : route.coerced, requestParts(call));
     if (route.row.download !== undefined) {
       await this.#run(route, variables, context);
       const download = await route.row.download(this.#options.deps, context.caller, variables);
@@ -98,12 +98,12 @@ export class Handler {
     }
   }
 
-  async #fold(route: Route, fold: RunFold, variables: Variables, context: CallContext): Promise<Reply> {
-    if (route.fold === undefined) throw new Error(`${route.row.operationId} has no fold`);
+  async #fold({ row, source }: Route, fold: FoldFactory, variables: Variables, context: CallContext): Promise<Reply> {
+    if (source === undefined) throw new Error(`${row.operationId} has no events`);
     const { runs } = this.#options.admissions;
     runs.enter(context.caller);
     try {
-      return await foldStream(fold, { source: await route.fold(variables, context), variables, context });
+      return await foldStream(fold, { source: await source(variables, context), variables, context });
     } finally {
       runs.leave(context.caller);
     }

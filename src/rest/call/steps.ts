@@ -105,10 +105,10 @@ export class Steps {
    * Where every call holds a run: refuses one that has no place, with an error that was made before, and discards its body. A request with
    * an idempotency key passes: its reply may be stored already.
    */
-  #admit({ row }: Route): Step | undefined {
-    if (row.fold === undefined && row.stream?.when !== 'always') return undefined;
+  #admit(route: Route): Step | undefined {
+    if (route.source === undefined) return undefined;
     const { admissions, deps } = this.#options;
-    const made = (refusal: ShareRefusal) => makeError(admissions.runs.errorOf(refusal), row.errorForm);
+    const made = (refusal: ShareRefusal) => makeError(admissions.runs.errorOf(refusal), route.row.errorForm);
     const refusals = { full: made('full'), tenant: made('tenant'), organization: made('organization') };
     return (req, res, next) => {
       const { context } = res.locals.call;

@@ -3,7 +3,7 @@ import { DomainError } from '../../entities/errors.ts';
 import { isLast, type RunEvent } from '../../entities/runs/event.ts';
 import type { CallContext } from '../../http/context.ts';
 import type { SseStream, SseStreams } from '../../http/reply/sse.ts';
-import type { EncoderContext, RunFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
+import type { EncoderContext, FoldFactory, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
 import type { Reply } from './reply.ts';
 
 export interface StreamCall {
@@ -70,9 +70,9 @@ async function pump(
 }
 
 /** Reads a run to its end and makes one body of it. @throws DomainError when the run failed; whatever its source throws. */
-export async function foldStream(fold: RunFold, call: Omit<StreamCall, 'res' | 'headers'>): Promise<Reply> {
+export async function foldStream(factory: FoldFactory, call: Omit<StreamCall, 'res' | 'headers'>): Promise<Reply> {
   const { context } = call;
-  const sum = fold.create(call.variables, encoderContext(context));
+  const sum = factory(call.variables, encoderContext(context));
   for await (const batch of call.source) sum.add(batch);
   return { status: 200, text: sum.body(), headers: { ...sum.headers?.(), ...notedHeaders(context) } };
 }

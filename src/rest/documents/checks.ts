@@ -66,6 +66,7 @@ export function checkSchemas({ reply, stream, socket }: DeclaredRoute, { schemas
 /** The members that make the reply must be selected. */
 export function checkReply(row: DeclaredRoute, main: RowDocument): void {
   const type = isNonNullType(main.rootField.type) ? main.rootField.type.ofType : main.rootField.type;
+  checkRun(row, main);
   if (row.reply !== undefined && row.fold === undefined && getNamedType(type).name !== 'JSON')
     throw new Error('reply needs a fold or a root field of JSON: other replies follow the document');
   const selected = selectedKeys(main.rootNode.selectionSet);
@@ -78,6 +79,16 @@ export function checkReply(row: DeclaredRoute, main: RowDocument): void {
   const everywhere = allKeys(main.rootNode.selectionSet);
   for (const name of [...(row.omitNull ?? []), ...(row.extensionMembers ?? [])])
     if (!everywhere.has(name)) throw new Error(`${name} is left out when null, and not selected`);
+}
+
+/** Every document is run: a query or a mutation by graphql-js, a subscription by what reads its events. */
+function checkRun({ fold, stream, reply, repliesAs }: DeclaredRoute, { operation: { operation } }: RowDocument): void {
+  const isRead = fold !== undefined || stream?.when === 'always';
+  if (operation === 'subscription' && !isRead) throw new Error('nothing reads the events of the document: it needs a fold');
+  if (operation !== 'subscription' && isRead) throw new Error('the document is never run: fold and stream read a subscription');
+  if (fold !== undefined && (reply === undefined) === (repliesAs === undefined))
+    throw new Error('a fold needs either reply or repliesAs, for OpenAPI');
+  if (fold === undefined && repliesAs !== undefined) throw new Error('repliesAs needs a fold');
 }
 
 function selectedKeys(set: SelectionSetNode | undefined): Set<string> {

@@ -13,7 +13,7 @@ import {
   type RunSnapshot,
 } from '../../entities/runs/event.ts';
 import type { Warning } from '../../entities/warning.ts';
-import type { RunFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
+import type { FoldFactory, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
 
 /**
  * Frames of a chat's own stream: a projection of the whole log, numbered without gaps by itself, because one event of the log may be no
@@ -155,26 +155,21 @@ function toldOf({ warnings }: Pick<RunSnapshot, 'warnings'>): { readonly warning
 }
 
 /** The reply of a message in one piece. `status` and `error` report a failed run: the message itself was accepted. */
-export function chatReplyFold(document: string): RunFold {
+export const chatReplyFold: FoldFactory = () => {
+  let run: RunSnapshot | undefined;
+  let warnings: readonly Warning[] = [];
   return {
-    document,
-    create: () => {
-      let run: RunSnapshot | undefined;
-      let warnings: readonly Warning[] = [];
-      return {
-        add(events) {
-          warnings = [...warnings, ...warningsIn(events)];
-          const last = events.at(-1);
-          if (last !== undefined && isTerminal(last) && 'run' in last) run = last.run;
-        },
-        body() {
-          if (run === undefined) throw new Error('the run ended without its last event');
-          return JSON.stringify({ ...replyOf(run), ...toldOf({ warnings }) });
-        },
-      };
+    add(events) {
+      warnings = [...warnings, ...warningsIn(events)];
+      const last = events.at(-1);
+      if (last !== undefined && isTerminal(last) && 'run' in last) run = last.run;
+    },
+    body() {
+      if (run === undefined) throw new Error('the run ended without its last event');
+      return JSON.stringify({ ...replyOf(run), ...toldOf({ warnings }) });
     },
   };
-}
+};
 
 function replyOf(run: RunSnapshot): object {
   const { runId, status, incompleteReason, error, usage, selection, flowSteps } = run;

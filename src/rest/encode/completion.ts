@@ -14,7 +14,7 @@ import { isTerminal, type RunEvent, type RunItem, type RunSnapshot, type Usage }
 import type { OutputFile } from '../../entities/runs/tool.ts';
 import type { Warning } from '../../entities/warning.ts';
 import { takesExtensions } from '../../http/extensions.ts';
-import type { EncoderContext, RunFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
+import type { EncoderContext, FoldFactory, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
 
 const done = 'data: [DONE]\n\n';
 const chunkEnd = '}\n\n';
@@ -138,30 +138,27 @@ class CompletionEncoder implements StreamEncoder {
 }
 
 /** The body of a reply in one piece: the fold of the same events. */
-export const completionFold: RunFold = {
-  document: 'subscription ($input: CompletionInput!) { completionEvents(input: $input, inOnePiece: true) { type } }',
-  create: (variables, context) => {
-    let run: RunSnapshot | undefined;
-    let completion: Completion | undefined;
-    let warnings: readonly Warning[] = [];
-    const whole = () => {
-      if (run === undefined) throw new Error('the run ended without its last event');
-      completion ??= completionOf(run, warnings);
-      return completion;
-    };
-    return {
-      add(events) {
-        warnings = [...warnings, ...warningsIn(events)];
-        const last = events.at(-1);
-        if (last !== undefined && isTerminal(last) && 'run' in last) run = last.run;
-      },
-      body: () => completionBody(variables, context, whole()),
-      headers() {
-        const { resolvedModel } = whole();
-        return resolvedModel === null ? {} : { 'x-parley-model': headerText(resolvedModel) };
-      },
-    };
-  },
+export const completionFold: FoldFactory = (variables, context) => {
+  let run: RunSnapshot | undefined;
+  let completion: Completion | undefined;
+  let warnings: readonly Warning[] = [];
+  const whole = () => {
+    if (run === undefined) throw new Error('the run ended without its last event');
+    completion ??= completionOf(run, warnings);
+    return completion;
+  };
+  return {
+    add(events) {
+      warnings = [...warnings, ...warningsIn(events)];
+      const last = events.at(-1);
+      if (last !== undefined && isTerminal(last) && 'run' in last) run = last.run;
+    },
+    body: () => completionBody(variables, context, whole()),
+    headers() {
+      const { resolvedModel } = whole();
+      return resolvedModel === null ? {} : { 'x-parley-model': headerText(resolvedModel) };
+    },
+  };
 };
 
 function completionBody(variables: Variables, context: EncoderContext, completion: Completion): string {

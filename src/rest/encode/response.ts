@@ -17,7 +17,7 @@ import { errorBody, publicError } from '../../entities/errors.ts';
 import type { RunEvent, RunItem, RunSnapshot, TokenLogprob } from '../../entities/runs/event.ts';
 import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
 import { takesExtensions } from '../../http/extensions.ts';
-import type { EncoderContext, RunFold as RowFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
+import type { EncoderContext, FoldFactory, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
 
 /** Writes one event of the format: as a frame of an event stream, or as a message of a socket. */
 export type WriteEvent = (type: string, json: string) => string;
@@ -284,26 +284,21 @@ export const responseEncoder: StreamEncoderFactory = (variables, context) => {
 export const seenSequenceNote = 'seen-sequence';
 
 /** The reply in one piece: the fold of the same events. `status` and `error` report a failed run. */
-export function responseFold(document: string): RowFold {
+export const responseFold: FoldFactory = (variables, context) => {
+  const fold = new RunFold();
+  let head: ResponseHead | undefined;
   return {
-    document,
-    create: (variables, context) => {
-      const fold = new RunFold();
-      let head: ResponseHead | undefined;
-      return {
-        add(events) {
-          const [first] = events;
-          if (first?.type === 'response.created') head ??= first.run.head;
-          fold.add(events);
-        },
-        body() {
-          if (head === undefined) throw new Error('the log of a response begins with its head');
-          return JSON.stringify(responseObject(head, fold.snapshot(), { hasExtensions: showsExtensions(variables, context) }));
-        },
-      };
+    add(events) {
+      const [first] = events;
+      if (first?.type === 'response.created') head ??= first.run.head;
+      fold.add(events);
+    },
+    body() {
+      if (head === undefined) throw new Error('the log of a response begins with its head');
+      return JSON.stringify(responseObject(head, fold.snapshot(), { hasExtensions: showsExtensions(variables, context) }));
     },
   };
-}
+};
 
 /** Some stock clients fail on members outside the format: `x-parley-extensions: off` or `stream_options.include_extensions: false` leaves them out. */
 function showsExtensions(variables: Variables, context: EncoderContext): boolean {

@@ -52,7 +52,6 @@ export function checkDeclarations(schema: GraphQLSchema, { schemas, members }: D
     }
   };
   for (const [name, declared] of Object.entries(schemas)) {
-    if (schema.getType(name) !== undefined) problems.push(`${name} is a GraphQL type: its schema cannot be declared`);
     check(name, declared);
   }
   for (const [coordinate, declared] of Object.entries(members)) {

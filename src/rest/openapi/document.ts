@@ -33,7 +33,11 @@ export function printOpenApi(
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
     const place = paths[route.row.path] ?? {};
-    place[route.row.method] = operation(printer, route);
+    place[route.row.method] = operation(
+      printer,
+      route,
+      routes.find(({ row }) => row.operationId === route.row.repliesAs),
+    );
     paths[route.row.path] = place;
   }
   const tags = [...new Set(routes.map(({ row }) => row.tag))].map((name) => ({
@@ -95,9 +99,10 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
     'The common responses format. What the service adds to it is marked: `x-parley-extension` on members, schemas, events and tools, `x-parley-extension-values` where there are further values, `x-parley-extension-behavior` names where it behaves otherwise.',
 };
 
-function operation(printer: SchemaPrinter, route: Route): JsonSchema {
+/** @param like  the route whose reply has the form of this one's; undefined when it has its own. */
+function operation(printer: SchemaPrinter, route: Route, like: Route | undefined): JsonSchema {
   const { row } = route;
-  const parameters = parametersOf(printer, route);
+  const parameters = parametersOf(printer, route, (like ?? route).row.extensionMembers !== undefined);
   const requestBody = requestBodyOf(printer, route);
   return {
     operationId: row.operationId,
@@ -111,7 +116,7 @@ function operation(printer: SchemaPrinter, route: Route): JsonSchema {
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: {
       ...(row.socket === undefined ? {} : { 101: socketReply(printer, row.socket) }),
-      [String(row.status ?? 200)]: goodReply(printer, route),
+      [String(row.status ?? 200)]: goodReply(printer, route, like),
       ...errorsOf(route),
     },
     ...(row.extension === undefined ? {} : { ...isExtension, ...behaves(row.extension) }),
@@ -130,7 +135,7 @@ function describedAs(row: Route['row']): { readonly description?: string } {
   return sentences.length === 0 ? {} : { description: sentences.join('\n\n') };
 }
 
-function parametersOf(printer: SchemaPrinter, route: Route): JsonSchema[] {
+function parametersOf(printer: SchemaPrinter, route: Route, hasExtensions: boolean): JsonSchema[] {
   const { row, main } = route;
   const of = (name: string, place: 'path' | 'query', description: string | undefined): JsonSchema => {
     const variable = main.variables.get(name);
@@ -166,7 +171,7 @@ function parametersOf(printer: SchemaPrinter, route: Route): JsonSchema[] {
     ...(row.stream?.resume === undefined && row.stream?.resumesFrames !== true
       ? []
       : [header('Last-Event-ID', 'The last event seen; the stream goes on after it.')]),
-    ...(row.extensionMembers === undefined ? [] : [extensionSwitch]),
+    ...(hasExtensions ? [extensionSwitch] : []),
   ];
 }
 
@@ -227,7 +232,7 @@ function requestExamples({ example, shown }: Route['row']): JsonSchema {
   return { examples };
 }
 
-function goodReply(printer: SchemaPrinter, route: Route): JsonSchema {
+function goodReply(printer: SchemaPrinter, route: Route, like: Route | undefined): JsonSchema {
   const { row } = route;
   const own = Object.entries(row.replyHeaders ?? {});
   const headers = {
@@ -241,7 +246,7 @@ function goodReply(printer: SchemaPrinter, route: Route): JsonSchema {
     const bytes = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
     return { description: 'The bytes, as an attachment.', headers, content: bytes };
   }
-  const json = { 'application/json': { schema: replySchema(printer, route), ...exampleOf(row.shown?.reply) } };
+  const json = { 'application/json': { schema: replySchema(printer, like ?? route), ...exampleOf(row.shown?.reply) } };
   if (row.stream === undefined) return { description: 'Done.', headers, content: json };
   const description = 'The reply in one piece, or as an event stream; the schema there is that of the `data` of one event.';
   return { description, headers, content: { ...json, ...events } };

@@ -186,6 +186,8 @@ export class SchemaPrinter {
   }
 
   #component(name: string, schema: JsonSchema): JsonSchema {
+    if (Object.hasOwn(this.#declarations.schemas, name))
+      throw new Error(`${name} is declared, so no route may select the GraphQL type`);
     const text = JSON.stringify(schema);
     for (let number = 1; ; number += 1) {
       const candidate = number === 1 ? name : `${name}${number}`;

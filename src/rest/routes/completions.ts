@@ -10,50 +10,12 @@ const completion: Omit<DeclaredRoute, 'operationId' | 'path' | 'summary' | 'spec
   tag: 'Completions',
   description:
     'Stateless: the request carries the whole conversation, and nothing of it is kept. Follows the common chat completions format, also as a stream of chunks.',
-  document: `mutation ($input: CompletionInput!) {
-    createCompletion(input: $input) {
-      id object created model
-      choices {
-        index
-        message {
-          role content refusal
-          reasoning_content: reasoningContent
-          tool_calls: toolCalls { id type function { name arguments } approval }
-          annotations { type url_citation: urlCitation { start_index: startIndex end_index: endIndex title url } }
-          images { type image_url: imageUrl { url } }
-          files { filename mime_type: mimeType size_bytes: sizeBytes url }
-        }
-        logprobs
-        finish_reason: finishReason
-      }
-      usage {
-        prompt_tokens: promptTokens completion_tokens: completionTokens total_tokens: totalTokens
-        prompt_tokens_details: promptTokensDetails { cached_tokens: cachedTokens }
-        completion_tokens_details: completionTokensDetails { reasoning_tokens: reasoningTokens }
-        estimated: isEstimated
-      }
-      incomplete_details: incompleteDetails { reason }
-      flow_steps: flowSteps { step_id: stepId type status input output duration_ms: durationMs }
-      warnings { code message param }
-      chatId
-    }
-  }`,
+  document: 'subscription ($input: CompletionInput!) { completionEvents(input: $input, inOnePiece: true) { type } }',
   body: 'input',
   bodyCase: 'snake',
   camelMembers: ['generateCitations', 'includeXSearch'],
-  omitNull: [
-    'reasoning_content',
-    'tool_calls',
-    'approval',
-    'annotations',
-    'estimated',
-    'images',
-    'files',
-    'incomplete_details',
-    'flow_steps',
-    'warnings',
-  ],
   fold: completionFold,
+  reply: 'Completion',
   stream: {
     when: 'stream',
     document: 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { type delta } }',

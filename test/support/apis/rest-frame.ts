@@ -17,7 +17,7 @@ import { Metrics } from '../../../src/http/log/metrics.ts';
 import { SseStreams } from '../../../src/http/reply/sse.ts';
 import { compileRoutes } from '../../../src/rest/compile.ts';
 import { noDeclarations } from '../../../src/rest/openapi/declarations.ts';
-import type { DeclaredRoute, RunFold, StreamEncoderFactory } from '../../../src/rest/route.ts';
+import type { DeclaredRoute, FoldFactory, StreamEncoderFactory } from '../../../src/rest/route.ts';
 import { createRestRouter } from '../../../src/rest/router.ts';
 import { loadSettings, type Settings } from '../../../src/settings.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
@@ -97,18 +97,15 @@ export const frameEncoder: StreamEncoderFactory = () => ({
   fail: (error) => `data: {"error":"${error instanceof DomainError ? error.code : 'SERVER_ERROR'}"}\n\ndata: [DONE]\n\n`,
 });
 
-export const frameFold: RunFold = {
-  document: runDocument,
-  create: (variables) => {
-    let count = 0;
-    return {
-      add: (events) => {
-        count += events.length;
-      },
-      body: () => JSON.stringify({ count, variables }),
-      headers: () => ({ 'x-model': 'tiny' }),
-    };
-  },
+export const frameFold: FoldFactory = (variables) => {
+  let count = 0;
+  return {
+    add: (events) => {
+      count += events.length;
+    },
+    body: () => JSON.stringify({ count, variables }),
+    headers: () => ({ 'x-model': 'tiny' }),
+  };
 };
 
 export const frameRows: readonly DeclaredRoute[] = [
@@ -177,11 +174,12 @@ export const frameRows: readonly DeclaredRoute[] = [
     path: '/api/v1/runs',
     summary: 'Run',
     tag: 'Runs',
-    document: 'mutation ($input: RunInput!) { startRun(input: $input) { id } }',
+    document: runDocument,
     body: 'input',
     bodyCase: 'snake',
     camelMembers: ['metaData'],
     fold: frameFold,
+    repliesAs: 'getThing',
     stream: { when: 'stream', document: runDocument, encoder: frameEncoder },
     headers: { 'x-row': 'run' },
     example: { prompt: 'hello', max_tokens: 5 },

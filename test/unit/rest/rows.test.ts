@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compileRoutes } from '../../../src/rest/compile.ts';
 import { type Declarations, noDeclarations, reference } from '../../../src/rest/openapi/declarations.ts';
+import { printOpenApi } from '../../../src/rest/openapi/document.ts';
 import type { DeclaredRoute } from '../../../src/rest/route.ts';
 import { frameRows, frameSchema, frameScopes } from '../../support/apis/rest-frame.ts';
 
@@ -48,7 +49,22 @@ describe('an invalid route prevents the start', () => {
     ['a wrapped thing that is no list', { ...get, wrap: 'data' }, 'wrap'],
     ['a page that is not selected', { ...list, document: list.document.replace('totalCount', ''), page: 'total' }, 'totalCount'],
     ['an omitted member that is not selected', { ...get, omitNull: ['other'] }, 'other'],
-    ['a stream that is no subscription', { ...run, stream: streamOf(run, run.document) }, 'is not a subscription'],
+    [
+      'a stream that is no subscription',
+      {
+        ...run,
+        stream: streamOf(run, run.document.replace('subscription', 'query').replace('runEvents(input: $input)', 'things')),
+      },
+      'Variable "$input" is never used',
+    ],
+    ['a subscription that nothing reads', without(run, 'fold', 'repliesAs'), 'needs a fold'],
+    [
+      'a document that a fold never runs',
+      { ...run, document: 'mutation ($input: RunInput!) { startRun(input: $input) { id } }' },
+      'the document is never run',
+    ],
+    ['a reply like that of no route', { ...run, repliesAs: 'nothing' }, 'repliesAs names nothing'],
+    ['a fold whose reply is not described', without(run, 'repliesAs'), 'either reply or repliesAs'],
     [
       'a stream with another variable',
       { ...run, stream: streamOf(run, run.stream?.document.replaceAll('$input', '$other') ?? '') },
@@ -91,9 +107,13 @@ describe('an invalid route prevents the start', () => {
       { schemas: { One: { items: reference('Two') } }, members: {} },
       'One refers to Two, which is no schema',
     ],
-    ['a schema of a GraphQL type', { schemas: { Thing: {} }, members: {} }, 'Thing is a GraphQL type'],
   ])('a declaration of %s', (_case, declarations, reason) => {
     expect(() => compileRoutes(schema, [get], frameScopes, declarations)).toThrow(reason);
+  });
+  it('a declaration of a schema of a GraphQL type that a route selects', () => {
+    const declarations = { schemas: { Thing: {} }, members: {} };
+    const routes = compileRoutes(schema, [get], frameScopes, declarations);
+    expect(() => printOpenApi(schema, routes, '1', declarations)).toThrow('Thing is declared');
   });
   it('a root field that the policy does not list', () => {
     expect(() => compileRoutes(schema, [get], {}, noDeclarations)).toThrow(
@@ -108,6 +128,11 @@ describe('an invalid route prevents the start', () => {
     expect(() => compile({ ...get, summary: '' }, { ...create, status: 500 })).toThrow(/getThing[\s\S]*createThing/);
   });
 });
+
+function without(row: DeclaredRoute, ...names: readonly (keyof DeclaredRoute)[]): DeclaredRoute {
+  const left = Object.entries(row).filter(([name]) => !names.includes(name as keyof DeclaredRoute));
+  return Object.fromEntries(left) as unknown as DeclaredRoute;
+}
 
 function streamOf(from: DeclaredRoute, document: string): NonNullable<DeclaredRoute['stream']> {
   if (from.stream === undefined) throw new Error('no stream');

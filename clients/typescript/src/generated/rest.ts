@@ -5090,52 +5090,54 @@ export interface components {
             /** @description In the order of their bytes. Parts that are not named are deleted. */
             part_ids: string[];
         };
-        /** @description The reply to a stateless completion: nothing of it is kept. */
+        /**
+         * Completion
+         * @description The reply to a stateless completion: nothing of it is kept.
+         */
         Completion: {
             /** @description The id of this reply, for logs. */
             id: string;
-            /** @description Always `chat.completion`. */
-            object: string;
-            /**
-             * Format: int32
-             * @description Seconds since 1970.
-             */
+            /** @constant */
+            object: "chat.completion";
+            /** @description Seconds since 1970. */
             created: number;
             /** @description The model as the request named it. */
             model: string;
             /** @description The answer. */
             choices: components["schemas"]["CompletionChoice"][];
-            /** @description The tokens used. */
             usage: components["schemas"]["CompletionUsage"];
-            /** @description The limit that cut the answer; null when none did. */
             incomplete_details?: components["schemas"]["CompletionIncompleteDetails"];
-            /** @description The finished steps of the flow that answered, where the agent or the request shows them; else null. */
-            flow_steps?: components["schemas"]["FlowStep"][];
-            /** @description What of the agent has no effect; null when everything has. */
+            /** @description The finished steps of the flow that answered; absent where they are not shown. */
+            flow_steps?: components["schemas"]["FlowStepRecord"][];
+            /** @description What of the agent has no effect; absent when everything has. */
             warnings?: components["schemas"]["Warning"][];
             /** @description Opaque; different in every reply; names nothing that can be fetched. */
             chatId: string;
         };
-        /** @description A citation in the form of the common format. */
+        /**
+         * CompletionAnnotation
+         * @description A citation in the form of the common format.
+         */
         CompletionAnnotation: {
-            /** @description Always `url_citation`. */
-            type: string;
-            /** @description The citation. */
+            /** @constant */
+            type: "url_citation";
             url_citation: components["schemas"]["CompletionUrlCitation"];
         };
-        /** @description One answer; there is always exactly one. */
+        /**
+         * CompletionChoice
+         * @description One answer; there is always exactly one.
+         */
         CompletionChoice: {
-            /**
-             * Format: int32
-             * @description Always 0.
-             */
+            /** @description Always 0. */
             index: number;
-            /** @description The answer. */
             message: components["schemas"]["CompletionMessage"];
             /** @description Always null. */
             logprobs: null;
-            /** @description stop, length, tool_calls or content_filter. */
-            finish_reason: string;
+            /**
+             * @description Why the answer ended.
+             * @enum {string}
+             */
+            finish_reason: "stop" | "length" | "tool_calls" | "content_filter";
         };
         /**
          * CompletionChunk
@@ -5296,7 +5298,10 @@ export interface components {
          * @description The `data` of a frame: a chunk, or the failure that ends the stream. Behind the last one stands the data `[DONE]`.
          */
         CompletionFrame: components["schemas"]["CompletionChunk"] | components["schemas"]["Error"];
-        /** @description What the model calls. */
+        /**
+         * CompletionFunction
+         * @description What the model calls.
+         */
         CompletionFunction: {
             /** @description The name of the function. */
             name: string;
@@ -5316,11 +5321,13 @@ export interface components {
             /** @description Whether arguments must follow the schema exactly. */
             strict?: boolean | null;
         };
-        /** @description An image that a tool of the service made, in the form that common routers use. */
+        /**
+         * CompletionImage
+         * @description An image that a tool of the service made, in the form that common routers use.
+         */
         CompletionImage: {
-            /** @description Always `image_url`. */
-            type: string;
-            /** @description Its address. */
+            /** @constant */
+            type: "image_url";
             image_url: components["schemas"]["CompletionImageUrl"];
         };
         /**
@@ -5345,15 +5352,21 @@ export interface components {
             /** @description How closely the model looks: low or high; anything else is auto. Default: `auto`. */
             detail?: string | null;
         };
-        /** @description Where an image is. */
+        /**
+         * CompletionImageUrl
+         * @description Where an image is.
+         */
         CompletionImageUrl: {
             /** @description A data URL, or a link that works for an hour without a key. */
             url: string;
         };
-        /** @description The limit that cut an answer whose finish reason is `length`. */
+        /**
+         * CompletionIncompleteDetails
+         * @description The limit that cut an answer whose finish reason is `length`.
+         */
         CompletionIncompleteDetails: {
             /**
-             * @description `max_output_tokens`; `max_tool_calls`: its model asked for more calls of tools than a run may make; `timeout`: it took longer than a run may.
+             * @description Which limit cut it.
              * @enum {string}
              */
             reason: "max_output_tokens" | "max_tool_calls" | "timeout";
@@ -5426,23 +5439,26 @@ export interface components {
             /** @description A name of your own for your end user, handed on to the provider of the model. */
             user?: string | null;
         };
-        /** @description The model's answer. */
+        /**
+         * CompletionMessage
+         * @description The model's answer.
+         */
         CompletionMessage: {
-            /** @description Always `assistant`. */
-            role: string;
+            /** @constant */
+            role: "assistant";
             /** @description The text; null when there are only calls. */
             content: string | null;
             /** @description Always null: a refusal is text. */
-            refusal: string | null;
+            refusal: null;
             /** @description The model's thinking, if the model reports it. */
             reasoning_content?: string;
-            /** @description Calls that the client is asked to make; null when there are none. */
+            /** @description Calls that the client is asked to make; absent when there are none. */
             tool_calls?: components["schemas"]["CompletionToolCall"][];
-            /** @description Citations; null when there are none. */
+            /** @description Citations; absent when there are none. */
             annotations?: components["schemas"]["CompletionAnnotation"][];
-            /** @description Images that tools of the service made; null when there are none. */
+            /** @description Images that tools of the service made; absent when there are none. */
             images?: components["schemas"]["CompletionImage"][];
-            /** @description Other files that tools of the service made; null when there are none. */
+            /** @description Other files that tools of the service made; absent when there are none. */
             files?: components["schemas"]["OutputFile"][];
         };
         /** @description One message of the conversation so far. */
@@ -5459,12 +5475,12 @@ export interface components {
             /** @description Calls of an assistant message, as they were received. */
             tool_calls?: components["schemas"]["CompletionToolCallInput"][] | null;
         };
-        /** @description Details of the input tokens. */
+        /**
+         * CompletionPromptTokensDetails
+         * @description Details of the input tokens.
+         */
         CompletionPromptTokensDetails: {
-            /**
-             * Format: int32
-             * @description Tokens that the provider read from its cache.
-             */
+            /** @description Tokens that the provider read from its cache. */
             cached_tokens: number;
         };
         /**
@@ -5500,21 +5516,23 @@ export interface components {
             /** @description The text. */
             text: string;
         };
-        /** @description Details of the output tokens. */
+        /**
+         * CompletionTokensDetails
+         * @description Details of the output tokens.
+         */
         CompletionTokensDetails: {
-            /**
-             * Format: int32
-             * @description Tokens spent on thinking.
-             */
+            /** @description Tokens spent on thinking. */
             reasoning_tokens: number;
         };
-        /** @description A call that the client is asked to make. */
+        /**
+         * CompletionToolCall
+         * @description A call that the client is asked to make.
+         */
         CompletionToolCall: {
             /** @description The id that the output refers to. */
             id: string;
-            /** @description Always `function`. */
-            type: string;
-            /** @description What to call. */
+            /** @constant */
+            type: "function";
             function: components["schemas"]["CompletionFunction"];
             /** @description True when the tool runs in the service and waits for approval: an output `{"status": "success"}` approves, `"cancelled"` refuses. */
             approval?: boolean;
@@ -5760,45 +5778,34 @@ export interface components {
             /** @description file_search: only these vector stores. */
             vector_store_ids?: string[] | null;
         };
-        /** @description A place in the answer and the passage that it cites. */
+        /**
+         * CompletionUrlCitation
+         * @description A place in the answer and the passage that it cites.
+         */
         CompletionUrlCitation: {
-            /**
-             * Format: int32
-             * @description Where the marker starts in the text, UTF-16 code units.
-             */
+            /** @description Where the marker starts in the text, UTF-16 code units. */
             start_index: number;
-            /**
-             * Format: int32
-             * @description Where the marker ends, UTF-16 code units.
-             */
+            /** @description Where the marker ends, UTF-16 code units. */
             end_index: number;
             /** @description The title of the passage’s document. */
             title: string;
             /** @description Where to read it. */
             url: string;
         };
-        /** @description Tokens, as the model counted them. */
+        /**
+         * CompletionUsage
+         * @description Tokens, as the model counted them.
+         */
         CompletionUsage: {
-            /**
-             * Format: int32
-             * @description Input tokens.
-             */
+            /** @description Input tokens. */
             prompt_tokens: number;
-            /**
-             * Format: int32
-             * @description Output tokens.
-             */
+            /** @description Output tokens. */
             completion_tokens: number;
-            /**
-             * Format: int32
-             * @description Input and output tokens together.
-             */
+            /** @description Input and output tokens together. */
             total_tokens: number;
-            /** @description Details of the input tokens. */
             prompt_tokens_details: components["schemas"]["CompletionPromptTokensDetails"];
-            /** @description Details of the output tokens. */
             completion_tokens_details: components["schemas"]["CompletionTokensDetails"];
-            /** @description True where the service estimated some of them, because a model was cut off or its provider counted nothing; null where all are counted. */
+            /** @description True where the service estimated some of them, because a model was cut off or its provider counted nothing; absent where all are counted. */
             estimated?: boolean;
         };
         /** @description A page of what a connection reaches. */
@@ -8043,18 +8050,18 @@ export interface components {
          * @description A part of what the model says.
          */
         OutputContent: components["schemas"]["OutputTextPart"] | components["schemas"]["RefusalPart"];
-        /** @description A file that a tool of the service made. */
+        /**
+         * OutputFile
+         * @description A file that a tool of the service made.
+         */
         OutputFile: {
-            /** @description Its name, without any path. */
+            /** @description Its name. */
             filename: string;
             /** @description Its media type. */
             mime_type: string;
-            /**
-             * Format: int32
-             * @description Its bytes.
-             */
+            /** @description Its bytes. */
             size_bytes: number;
-            /** @description A link that works without a key for half an hour to an hour, or a data URL. */
+            /** @description A link that works for an hour without a key. */
             url: string;
         };
         /**

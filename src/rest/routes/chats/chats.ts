@@ -10,10 +10,6 @@ const chatWithMessages = `${chatFields} messages { ${shownMessageFields} }`;
 const hiddenNulls = ['parts', 'toolCallId', 'toolStatus', 'approval', 'error'];
 const runFields = 'id createdAt startedAt endedAt chatId status incompleteReason error { code message } modelId';
 const usageFields = 'usage { inputTokens outputTokens cachedTokens reasoningTokens totalTokens isEstimated }';
-const citationFields =
-  'citations { id index knowledgeItemId dataSourceId name url type page headingPath snippet charStart charEnd score answerStart answerEnd }';
-/** Only the document needs it: the reply is the fold of the run's events. */
-const replyFields = `runId: id status message { ${messageFields} } toolCalls { id name arguments approval } ${citationFields} ${usageFields} incompleteReason error { code message }`;
 
 const exportFormat = (format: unknown) => (format === 'json' ? 'json' : 'markdown');
 
@@ -30,12 +26,10 @@ const toolExample = {
   },
 };
 
-const sending = 'mutation ($chatId: ID!, $input: SendMessageInput!)';
 const sendingEvents =
   'subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) { type } }';
 const sendingWhole =
   'subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input, inOnePiece: true) { type } }';
-const submitting = 'mutation ($chatId: ID!, $input: SubmitToolOutputsInput!)';
 const submittingEvents =
   'subscription ($chatId: ID!, $input: SubmitToolOutputsInput!) { toolOutputEvents(chatId: $chatId, input: $input) { type } }';
 const submittingWhole =
@@ -218,9 +212,9 @@ export const chatRoutes: readonly DeclaredRoute[] = [
       '`toolCalls` ask for outputs: see Submit tool outputs. A run that failed is told by `status` and `error`.',
     tag: 'Chats',
     spec: 'Send a message to a chat',
-    document: `${sending} { sendMessage(chatId: $chatId, input: $input) { ${replyFields} } }`,
+    document: sendingWhole,
     body: 'input',
-    fold: chatReplyFold(sendingWhole),
+    fold: chatReplyFold,
     reply: 'ChatReply',
     stream: { when: 'stream-or-accept', document: sendingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
     replyHeaders: { 'x-thread-attached': 'The message became part of another run: `collect` or `steer`.' },
@@ -244,9 +238,9 @@ export const chatRoutes: readonly DeclaredRoute[] = [
       'Answers all calls that a message asked for, each once, and goes on. Replies and streams as Send a message does. 409 when they were answered already or the chat went on without them.',
     tag: 'Chats',
     spec: 'Submit tool outputs',
-    document: `${submitting} { submitToolOutputs(chatId: $chatId, input: $input) { ${replyFields} } }`,
+    document: submittingWhole,
     body: 'input',
-    fold: chatReplyFold(submittingWhole),
+    fold: chatReplyFold,
     reply: 'ChatReply',
     stream: { when: 'stream-or-accept', document: submittingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
     example: {
