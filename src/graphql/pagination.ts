@@ -36,7 +36,7 @@ const PageInfoType = builder.objectRef<PageInfo>('PageInfo').implement({
  * Makes `<Name>Connection` and `<Name>Edge` for a list whose resolver returns a `Page` from its store. Use with `pageArgs`:
  *
  *     const AgentConnection = connectionOf(AgentType, 'Agent', 'Agents');
- *     builder.queryField('agents', (t) => t.field({
+ *     builder.queryField('agents', (t) => t.field({ authScopes: { key: 'AGENTS:READ' },
  *       type: AgentConnection,
  *       description: 'Agents the caller may see, newest first.',
  *       args: { ...pageArgs(t.arg) },

@@ -1,9 +1,5 @@
 import {
-  defaultFieldResolver,
-  type GraphQLField,
-  type GraphQLFieldResolver,
   type GraphQLNamedType,
-  type GraphQLObjectType,
   type GraphQLSchema,
   isEnumType,
   isInputObjectType,
@@ -12,14 +8,10 @@ import {
   isObjectType,
   isSpecifiedScalarType,
 } from 'graphql';
-import { notedRefusal } from '../domain/access/operation.ts';
-import { operationScopes, requireScope } from '../domain/access/policy.ts';
-import { DomainError } from '../entities/errors.ts';
-import { audited, idReader } from './audit/audited.ts';
-import { builder, type GraphContext } from './builder/builder.ts';
-import { accessFaults, guardNested, inputCheck } from './builder/nested-access.ts';
+import { builder } from './builder/builder.ts';
+import { accessFaults, guardNested } from './builder/nested-access.ts';
 import { observe } from './builder/observed.ts';
-import { restOnlyCheck } from './builder/rest-only.ts';
+import { rootFields, scopeOf } from './builder/scopes.ts';
 import { readLargeNumbers } from './builder/whole-numbers.ts';
 import './types/scalars.ts';
 import './types/node.ts';
@@ -69,40 +61,29 @@ import './files/files.ts';
 import './files/uploads.ts';
 import './embeddings/embeddings.ts';
 
-const roots = {
-  Query: () => builder.queryType({ description: 'All queries.' }),
-  Mutation: () => builder.mutationType({ description: 'All mutations.' }),
-  Subscription: () => builder.subscriptionType({ description: 'All subscriptions.' }),
-};
-
 /**
- * Builds the schema of all features and puts the scope check in front of every root field, so that no feature can forget it.
+ * Builds the schema of all features.
  *
- * @throws Error naming every root field that domain/access/policy.ts does not list, every operation there that the schema does not have, and
- * everything without a description.
+ * @throws Error naming every root field without `authScopes`, every type without a rule, and everything without a description.
  */
 export function buildSchema(): GraphQLSchema {
-  const named = new Set(Object.keys(operationScopes).map((operation) => operation.split('.')[0]));
-  for (const [name, addRoot] of Object.entries(roots)) if (named.has(name)) addRoot();
+  builder.queryType({ description: 'All queries.' });
+  builder.mutationType({ description: 'All mutations.' });
+  builder.subscriptionType({ description: 'All subscriptions.' });
   const schema = builder.toSchema();
-  const faults = [...policyFaults(schema, Object.keys(operationScopes)), ...accessFaults(schema), ...undescribed(schema)];
+  const faults = [...fieldsWithoutScope(schema), ...accessFaults(schema), ...undescribed(schema)];
   if (faults.length > 0) throw new Error(`the schema is not complete\n${faults.join('\n')}`);
   readLargeNumbers(schema);
   guardNested(schema);
   observe(schema);
-  for (const root of rootTypes(schema)) guard(root);
   return schema;
 }
 
-/** Root fields without a scope, and scopes without a root field. */
-export function policyFaults(schema: GraphQLSchema, operations: readonly string[]): string[] {
-  const fields = rootTypes(schema).flatMap((root) => Object.keys(root.getFields()).map((field) => `${root.name}.${field}`));
-  return [
-    ...fields.filter((field) => !operations.includes(field)).map((field) => `${field} is not listed in domain/access/policy.ts`),
-    ...operations
-      .filter((name) => !fields.includes(name))
-      .map((name) => `domain/access/policy.ts lists ${name}, which does not exist`),
-  ];
+/** Root fields that do not say what a key needs. */
+function fieldsWithoutScope(schema: GraphQLSchema): string[] {
+  return rootFields(schema).flatMap(([operation, field]) =>
+    scopeOf(field) === undefined ? [`${operation} has no authScopes`] : [],
+  );
 }
 
 /** Every own type, field, argument, input field and enum value that has no description. */
@@ -126,88 +107,4 @@ function partsOf(type: GraphQLNamedType): { place: string; description: string |
     { place: `${type.name}.${field.name}`, description: field.description },
     ...field.args.map(({ name, description }) => ({ place: `${type.name}.${field.name}(${name})`, description })),
   ]);
-}
-
-function rootTypes(schema: GraphQLSchema): GraphQLObjectType[] {
-  return [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter(
-    (type) => type !== undefined && type !== null,
-  );
-}
-
-function guard(root: GraphQLObjectType): void {
-  for (const field of Object.values(root.getFields())) {
-    const operation = `${root.name}.${field.name}`;
-    if (root.name === 'Subscription') field.subscribe = guarded(operation, field, field.subscribe ?? missingSource(operation));
-    else {
-      const resolve = field.resolve ?? defaultFieldResolver;
-      field.resolve = guarded(operation, field, root.name === 'Mutation' ? audited(field, resolve) : resolve);
-    }
-  }
-}
-
-type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
-type Arguments = Readonly<Record<string, unknown>>;
-
-/** Checks the scopes of a call, and writes refusals into the audit log. */
-function guarded(operation: string, field: GraphQLField<unknown, GraphContext>, inner: Resolver): Resolver {
-  const checkInput = inputCheck(operation, field);
-  const checkRestOnly = restOnlyCheck(field);
-  const idsOf = idReader(field);
-  const refused = (error: unknown, args: Arguments, context: GraphContext): never => {
-    throw notedRefusal(context, operation, error, error instanceof DomainError ? idsOf(args) : []);
-  };
-  return (root, args: Arguments, context, info) => {
-    try {
-      requireScope(context.caller, operation);
-      requireStorable(args);
-      checkInput?.(context.caller, args);
-      if (context.isRest !== true) checkRestOnly?.(args);
-      const result: unknown = inner(root, args, context, info);
-      return result instanceof Promise ? result.catch((error: unknown) => refused(error, args, context)) : result;
-    } catch (error) {
-      return refused(error, args, context);
-    }
-  };
-}
-
-function missingSource(operation: string): Resolver {
-  throw new Error(`${operation} has no subscribe function`);
-}
-
-/**
- * PostgreSQL's text does not allow the NUL character: checked here for every argument of both APIs. Error messages name members of `input` without
- * `input`.
- */
-function requireStorable(args: Readonly<Record<string, unknown>>): void {
-  const place = placeOfNul(args);
-  if (place === undefined) return;
-  const param = place.replace(/^\.(input\.)?/, '');
-  throw new DomainError('INVALID_VALUE', `${param} must not contain the NUL character`, { param });
-}
-
-/** The path of a text with NUL, such as `.messages[2].content`. Built only when there is one, because every call passes here. */
-function placeOfNul(value: unknown): string | undefined {
-  if (typeof value === 'string') return value.includes('\u0000') ? '' : undefined;
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index += 1) {
-      const inner = placeOfNul(value[index]);
-      if (inner !== undefined) return `[${index}]${inner}`;
-    }
-  } else if (isPlainObject(value)) {
-    for (const key in value) {
-      const inner = placeOfNul(value[key]);
-      if (inner !== undefined) return `.${key}${inner}`;
-    }
-  }
-  return undefined;
-}
-
-/**
- * Whether a value is an argument map or an input object, not a date, a file or another instance. graphql-js makes them without a prototype, JSON with
- * one.
- */
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype;
 }

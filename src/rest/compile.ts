@@ -8,7 +8,7 @@ import {
   isNonNullType,
   Kind,
 } from 'graphql';
-import { operationScopes } from '../domain/access/policy.ts';
+import { operationScopes } from '../domain/access/operation-scopes.ts';
 import { Faults } from '../domain/faults.ts';
 import type { Scope } from '../entities/accounts/caller.ts';
 import { wireDeclarations } from '../wire/openapi.ts';

@@ -12,7 +12,7 @@ import type { RunEvent } from '../entities/runs/event.ts';
  * - Every `{name}` of `path` and every member of `query` is a variable of `document` with that name; text is coerced to its type.
  * - `document` is one static operation with exactly one root field. A query or a mutation is executed; its aliases are the reply mapping
  *   (`finish_reason: finishReason`). The events of a subscription are folded into one body (`fold`) or sent by the encoder of `stream`.
- * - The key's scope is not repeated here: it is that of the root field (domain/access/policy.ts).
+ * - The key's scope is not repeated here: it is that of the root field (domain/access/operation-scopes.ts).
  */
 export interface DeclaredRoute {
   readonly operationId: string;

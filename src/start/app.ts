@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
 import packageJson from '../../package.json' with { type: 'json' };
-import { operationScopes } from '../domain/access/policy.ts';
+import { operationScopes } from '../domain/access/operation-scopes.ts';
 import type { Deps } from '../domain/deps.ts';
 import { confirmConnection, receiveCallback } from '../domain/knowledge/connecting.ts';
 import { inputCheckOf } from '../graphql/builder/nested-access.ts';

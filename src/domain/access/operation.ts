@@ -9,7 +9,7 @@ import { requireScope } from './policy.ts';
 
 /**
  * What every way into the service (REST, GraphQL, the WebSocket of responses, `/mcp`, the pages) does with an operation of
- * domain/access/policy.ts: its scope is checked, a refusal, a change and a read of other people's content become entries of the audit log.
+ * domain/access/operation-scopes.ts: its scope is checked, a refusal, a change and a read of other people's content become entries of the audit log.
  * GraphQL wraps its resolvers with these functions, and REST calls those resolvers; the other ways call the functions themselves.
  */
 

@@ -70,5 +70,10 @@ const ViewerType = builder.objectRef<Caller>('Viewer').implement({
 });
 
 builder.queryField('viewer', (t) =>
-  t.field({ type: ViewerType, description: 'Who is calling.', resolve: (_root, _args, { caller }) => caller }),
+  t.field({
+    authScopes: { anyKey: true },
+    type: ViewerType,
+    description: 'Who is calling.',
+    resolve: (_root, _args, { caller }) => caller,
+  }),
 );

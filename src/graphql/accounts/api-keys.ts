@@ -47,6 +47,7 @@ const ApiKeyConnection = connectionOf<ApiKey | CreatedApiKey>(ApiKeyType, 'ApiKe
 
 builder.queryField('apiKeys', (t) =>
   t.field({
+    authScopes: { key: 'API_KEYS:READ' },
     type: ApiKeyConnection,
     description: "Keys of one organization, newest first: the caller's own, or within its administration those of others.",
     args: {
@@ -83,12 +84,14 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
 
 builder.mutationFields((t) => ({
   createApiKey: t.field({
+    authScopes: { key: 'API_KEYS:WRITE' },
     type: ApiKeyType,
     description: 'Makes a key for the caller, or for a given user and organization within its reach. The secret is shown once.',
     args: { input: t.arg({ type: CreateApiKeyInput, description: 'The members of the new key.' }) },
     resolve: (_root, { input }, { deps, caller }) => createApiKey(deps, caller, input),
   }),
   revokeApiKey: t.field({
+    authScopes: { key: 'API_KEYS:WRITE' },
     type: ApiKeyType,
     description: 'Ends a key: everywhere within a second, its open streams within five.',
     args: { id: t.arg.id({ description: 'The id of the key.' }) },

@@ -49,12 +49,14 @@ registerNode('group', {
 
 builder.queryFields((t) => ({
   group: t.field({
+    authScopes: { key: 'GROUPS:READ' },
     type: GroupType,
     description: 'One group. NOT_FOUND when there is none or the caller may not see it.',
     args: { id: t.arg.id({ description: 'The id of the group.' }) },
     resolve: (_root, { id }, { deps, caller }) => getGroup(deps, caller, id),
   }),
   myGroups: t.field({
+    authScopes: { key: 'GROUPS:READ' },
     type: [GroupType],
     description: 'The groups the caller owns or is a member of, newest first; at most 1,000.',
     resolve: (_root, _args, { deps, caller }) => listMyGroups(deps, caller),
@@ -82,12 +84,14 @@ const UpdateGroupInput = builder.inputType('UpdateGroupInput', {
 
 builder.mutationFields((t) => ({
   createGroup: t.field({
+    authScopes: { key: 'GROUPS:WRITE' },
     type: GroupType,
     description: "Makes a group of the caller's organization; the caller owns it.",
     args: { input: t.arg({ type: CreateGroupInput, description: 'The members of the new group.' }) },
     resolve: (_root, { input }, { deps, caller }) => createGroup(deps, caller, input),
   }),
   updateGroup: t.field({
+    authScopes: { key: 'GROUPS:WRITE' },
     type: GroupType,
     description: 'Changes a group, for its owner and administrators.',
     args: {
@@ -97,6 +101,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { id, input }, { deps, caller }) => updateGroup(deps, caller, id, input),
   }),
   deleteGroup: t.field({
+    authScopes: { key: 'GROUPS:WRITE' },
     type: GroupType,
     description: 'Deletes a group, for its owner and administrators. Answers what it was.',
     args: { id: t.arg.id({ description: 'The id of the group.' }) },

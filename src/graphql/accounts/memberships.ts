@@ -38,12 +38,14 @@ const MembershipConnection = connectionOf(MembershipType, 'Membership', 'Members
 
 builder.queryFields((t) => ({
   membership: t.field({
+    authScopes: { key: 'ADMIN:READ' },
     type: MembershipType,
     description: "One membership within the caller's administration.",
     args: { id: t.arg.id({ description: 'The id of the membership.' }) },
     resolve: (_root, { id }, { deps, caller }) => getMembership(deps, caller, id),
   }),
   memberships: t.field({
+    authScopes: { key: 'ADMIN:READ' },
     type: MembershipConnection,
     description: "Memberships within the caller's administration, newest first.",
     args: {
@@ -72,12 +74,14 @@ const UpdateMembershipInput = builder.inputType('UpdateMembershipInput', {
 
 builder.mutationFields((t) => ({
   createMembership: t.field({
+    authScopes: { key: 'ADMIN:WRITE' },
     type: MembershipType,
     description: 'Makes a user a member of an organization of the same tenant.',
     args: { input: t.arg({ type: CreateMembershipInput, description: 'The user, the organization and the role.' }) },
     resolve: (_root, { input }, { deps, caller }) => createMembership(deps, caller, input),
   }),
   updateMembership: t.field({
+    authScopes: { key: 'ADMIN:WRITE' },
     type: MembershipType,
     description: "Changes a role; the user's keys follow within a second. The last administrator stays one.",
     args: {
@@ -87,6 +91,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { id, input }, { deps, caller }) => updateMembership(deps, caller, id, input),
   }),
   deleteMembership: t.field({
+    authScopes: { key: 'ADMIN:WRITE' },
     type: MembershipType,
     description:
       "Ends a membership: the user's keys of the organization stop within a second. The last administrator stays. Answers what it was.",

@@ -13,12 +13,14 @@ const OrganizationConnection = connectionOf(OrganizationType, 'Organization', 'O
 
 builder.queryFields((t) => ({
   organization: t.field({
+    authScopes: { key: 'ADMIN:READ' },
     type: OrganizationType,
     description: "One organization within the caller's administration.",
     args: { id: t.arg.id({ description: 'The id of the organization.' }) },
     resolve: (_root, { id }, { deps, caller }) => getOrganization(deps, caller, id),
   }),
   organizations: t.field({
+    authScopes: { key: 'ADMIN:READ' },
     type: OrganizationConnection,
     description: "Organizations within the caller's administration, newest first.",
     args: { tenantId: t.arg.id({ required: false, description: 'Only those of this tenant.' }), ...pageArgs(t.arg) },
@@ -53,12 +55,14 @@ const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
 
 builder.mutationFields((t) => ({
   createOrganization: t.field({
+    authScopes: { key: 'ADMIN:WRITE' },
     type: OrganizationType,
     description: 'Adds an organization, for TENANT and INSTANCE keys.',
     args: { input: t.arg({ type: CreateOrganizationInput, description: 'The members of the new organization.' }) },
     resolve: (_root, { input }, { deps, caller }) => createOrganization(deps, caller, input),
   }),
   updateOrganization: t.field({
+    authScopes: { key: 'ADMIN:WRITE' },
     type: OrganizationType,
     description:
       'Renames an organization or sets its limits, for TENANT and INSTANCE keys. Limits hold for the calls that begin from then on.',
@@ -69,6 +73,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { id, input }, { deps, caller }) => updateOrganization(deps, caller, id, input),
   }),
   deleteOrganization: t.field({
+    authScopes: { key: 'ADMIN:WRITE' },
     type: OrganizationType,
     description:
       'Deletes an organization without agents and data sources, for TENANT and INSTANCE keys: its members, keys and groups at once, the rest behind the reply. Answers what it was.',

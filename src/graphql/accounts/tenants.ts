@@ -17,12 +17,14 @@ const TenantConnection = connectionOf(TenantType, 'Tenant', 'Tenants');
 
 builder.queryFields((t) => ({
   tenant: t.field({
+    authScopes: { key: 'ADMIN:READ' },
     type: TenantType,
     description: 'One tenant, for INSTANCE keys.',
     args: { id: t.arg.id({ description: 'The id of the tenant.' }) },
     resolve: (_root, { id }, { deps, caller }) => getTenant(deps, caller, id),
   }),
   tenants: t.field({
+    authScopes: { key: 'ADMIN:READ' },
     type: TenantConnection,
     description: 'All tenants, newest first, for INSTANCE keys.',
     args: { ...pageArgs(t.arg) },
@@ -42,12 +44,14 @@ const UpdateTenantInput = builder.inputType('UpdateTenantInput', {
 
 builder.mutationFields((t) => ({
   createTenant: t.field({
+    authScopes: { key: 'ADMIN:WRITE' },
     type: TenantType,
     description: 'Adds a tenant, for INSTANCE keys.',
     args: { input: t.arg({ type: CreateTenantInput, description: 'The members of the new tenant.' }) },
     resolve: (_root, { input }, { deps, caller }) => createTenant(deps, caller, input),
   }),
   updateTenant: t.field({
+    authScopes: { key: 'ADMIN:WRITE' },
     type: TenantType,
     description: 'Renames a tenant, for INSTANCE keys.',
     args: {
@@ -57,6 +61,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { id, input }, { deps, caller }) => updateTenant(deps, caller, id, input),
   }),
   deleteTenant: t.field({
+    authScopes: { key: 'ADMIN:WRITE' },
     type: TenantType,
     description: 'Deletes a tenant without organizations, and its users, for INSTANCE keys. Answers what it was.',
     args: { id: t.arg.id({ description: 'The id of the tenant.' }) },

@@ -7,12 +7,14 @@ const UserConnection = connectionOf(UserType, 'User', 'Users');
 
 builder.queryFields((t) => ({
   user: t.field({
+    authScopes: { key: 'ADMIN:READ' },
     type: UserType,
     description: "One user within the caller's administration.",
     args: { id: t.arg.id({ description: 'The id of the user.' }) },
     resolve: (_root, { id }, { deps, caller }) => getUser(deps, caller, id),
   }),
   users: t.field({
+    authScopes: { key: 'ADMIN:READ' },
     type: UserConnection,
     description: "Users within the caller's administration, newest first.",
     args: {
@@ -48,6 +50,7 @@ const UpdateUserInput = builder.inputType('UpdateUserInput', {
 
 builder.mutationFields((t) => ({
   createUser: t.field({
+    authScopes: { key: 'ADMIN:WRITE' },
     type: UserType,
     description:
       'Adds a person to an organization, for its administrators. A user of the tenant with this e-mail becomes a member and keeps the name.',
@@ -55,6 +58,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { input }, { deps, caller }) => createUser(deps, caller, input),
   }),
   updateUser: t.field({
+    authScopes: { key: 'ADMIN:WRITE' },
     type: UserType,
     description: 'Changes a user. Members of several organizations need a TENANT or INSTANCE key.',
     args: {
@@ -64,6 +68,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { id, input }, { deps, caller }) => updateUser(deps, caller, id, input),
   }),
   deleteUser: t.field({
+    authScopes: { key: 'ADMIN:WRITE' },
     type: UserType,
     description:
       'Deletes a user who owns nothing, for TENANT and INSTANCE keys: keys and memberships at once, chats and connections behind the reply. Answers who it was.',

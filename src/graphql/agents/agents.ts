@@ -190,12 +190,14 @@ const AgentConnection = connectionOf(AgentType, 'Agent', 'Agents');
 
 builder.queryFields((t) => ({
   agent: t.field({
+    authScopes: { key: 'AGENTS:READ' },
     type: AgentType,
     description: 'One agent. NOT_FOUND when there is none or the caller may not see it.',
     args: { id: t.arg.id({ description: 'The id of the agent.' }) },
     resolve: (_root, { id }, { deps, caller }) => getAgent(deps, caller, id),
   }),
   agents: t.field({
+    authScopes: { key: 'AGENTS:READ' },
     type: AgentConnection,
     description: 'Agents, newest first.',
     args: {
@@ -226,12 +228,14 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createAgent: t.field({
+    authScopes: { key: 'AGENTS:WRITE' },
     type: AgentType,
     description: "Makes an agent of the caller's organization; the caller owns it.",
     args: { input: t.arg({ type: CreateAgentInput, description: 'The members of the new agent.' }) },
     resolve: (_root, { input }, { deps, caller }) => createAgent(deps, caller, input),
   }),
   updateAgent: t.field({
+    authScopes: { key: 'AGENTS:WRITE' },
     type: AgentType,
     description: 'Changes what is given. Visibility, groups and editors are for its owner and administrators.',
     args: {
@@ -241,12 +245,14 @@ builder.mutationFields((t) => ({
     resolve: (_root, { id, input }, { deps, caller }) => updateAgent(deps, caller, id, input),
   }),
   deleteAgent: t.field({
+    authScopes: { key: 'AGENTS:WRITE' },
     type: AgentType,
     description: 'Deletes an agent, for its owner and administrators. Answers what it was.',
     args: { id: t.arg.id({ description: 'The id of the agent.' }) },
     resolve: (_root, { id }, { deps, caller }) => deleteAgent(deps, caller, id),
   }),
   approveAgent: t.field({
+    authScopes: { key: 'AGENTS:WRITE' },
     type: AgentType,
     description:
       'Marks an agent as approved by its organization, for administrators. The approval ends when anybody else changes its texts, model or options.',

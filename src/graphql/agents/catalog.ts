@@ -30,6 +30,7 @@ const AgentCategoryInput = builder.inputType('AgentCategoryInput', {
 
 builder.queryField('agentCategories', (t) =>
   t.field({
+    authScopes: { key: 'AGENTS:READ' },
     type: [AgentCategoryType],
     description: "The headings of the catalog of the caller's organization, by name; at most 500.",
     resolve: async (_root, _args, { deps, caller }) => [...(await listAgentCategories(deps, caller))],
@@ -38,12 +39,14 @@ builder.queryField('agentCategories', (t) =>
 
 builder.mutationFields((t) => ({
   createAgentCategory: t.field({
+    authScopes: { key: 'AGENTS:WRITE' },
     type: AgentCategoryType,
     description: "Adds a heading to the organization's catalog, for its administrators.",
     args: { input: t.arg({ type: AgentCategoryInput, description: 'The heading.' }) },
     resolve: (_root, { input }, { deps, caller }) => createAgentCategory(deps, caller, input),
   }),
   renameAgentCategory: t.field({
+    authScopes: { key: 'AGENTS:WRITE' },
     type: AgentCategoryType,
     description: 'Gives a heading another name, for administrators.',
     args: {
@@ -53,12 +56,14 @@ builder.mutationFields((t) => ({
     resolve: (_root, { id, input }, { deps, caller }) => renameAgentCategory(deps, caller, id, input),
   }),
   deleteAgentCategory: t.field({
+    authScopes: { key: 'AGENTS:WRITE' },
     type: AgentCategoryType,
     description: 'Removes a category, also from its agents. Administrators only. Returns the removed category.',
     args: { id: t.arg.id({ description: 'The id of the category.' }) },
     resolve: (_root, { id }, { deps, caller }) => deleteAgentCategory(deps, caller, id),
   }),
   rateAgent: t.field({
+    authScopes: { key: 'AGENTS:READ' },
     type: AgentType,
     description: 'Rates an agent that the caller may use: one rating a user, which a later one replaces.',
     args: {
@@ -68,6 +73,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { id, input }, { deps, caller }) => rateAgent(deps, caller, id, input),
   }),
   generateAgentProfile: t.field({
+    authScopes: { key: 'AGENTS:WRITE' },
     type: AgentProfileType,
     description:
       'Has the model of an agent write its profile, from its texts and the names of its knowledge, and stores it. For those who may edit it.',

@@ -77,12 +77,14 @@ const UpdateFlowInput = builder.inputType('UpdateFlowInput', {
 
 builder.queryFields((t) => ({
   flows: t.field({
+    authScopes: { key: 'AGENTS:READ' },
     type: [FlowResource],
     description: 'The flows of an agent, by name; at most 50.',
     args: { agentId: t.arg.id({ description: 'The id of the agent.' }) },
     resolve: (_root, { agentId }, { deps, caller }) => listFlows(deps, caller, agentId),
   }),
   flow: t.field({
+    authScopes: { key: 'AGENTS:READ' },
     type: FlowResource,
     description: 'One flow of an agent. NOT_FOUND when there is none or the caller may not see the agent.',
     args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the flow.' }) },
@@ -92,6 +94,7 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createFlow: t.field({
+    authScopes: { key: 'AGENTS:WRITE' },
     type: FlowResource,
     description: 'Gives an agent a flow, for who may edit it.',
     args: {
@@ -101,6 +104,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { agentId, input }, { deps, caller }) => createFlow(deps, caller, agentId, input),
   }),
   updateFlow: t.field({
+    authScopes: { key: 'AGENTS:WRITE' },
     type: FlowResource,
     description: 'Changes a flow of an agent, for who may edit it.',
     args: {
@@ -111,6 +115,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { agentId, id, input }, { deps, caller }) => updateFlow(deps, caller, agentId, id, input),
   }),
   deleteFlow: t.field({
+    authScopes: { key: 'AGENTS:WRITE' },
     type: FlowResource,
     description: 'Takes a flow away from its agent, with all versions. Answers what it was.',
     args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the flow.' }) },

@@ -43,12 +43,14 @@ const agentId = { description: 'The id of the agent that may open the things of 
 
 builder.queryFields((t) => ({
   agentGrants: t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: AgentGrantsType,
     description: 'What the caller grants to an agent; nothing when there is no grant.',
     args: { agentId: t.arg.id(agentId) },
     resolve: (_root, args, { deps, caller }) => getAgentGrants(deps, caller, args.agentId),
   }),
   grants: t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: [AgentGrantsType],
     description: 'The agents to which the caller grants something, with what it grants; at most 500.',
     resolve: (_root, _args, { deps, caller }) => listAgentGrants(deps, caller),
@@ -57,12 +59,14 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   putAgentGrants: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: AgentGrantsType,
     description: 'Says what of the caller an agent may open when the caller asks it.',
     args: { agentId: t.arg.id(agentId), input: t.arg({ type: AgentGrantsInput, description: 'What is granted.' }) },
     resolve: (_root, { input, ...args }, { deps, caller }) => putAgentGrants(deps, caller, args.agentId, input),
   }),
   deleteAgentGrants: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: AgentGrantsType,
     description: 'Ends what the caller grants to an agent. Answers what it was.',
     args: { agentId: t.arg.id(agentId) },

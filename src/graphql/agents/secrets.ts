@@ -70,12 +70,14 @@ const UpdateAgentSecretInput = builder.inputType('UpdateAgentSecretInput', {
 
 builder.queryFields((t) => ({
   agentSecrets: t.field({
+    authScopes: { key: 'AGENTS:READ' },
     type: [AgentSecretResource],
     description: 'The secrets of an agent, by key, for who may edit it; at most 200.',
     args: { agentId: t.arg.id({ description: 'The id of the agent.' }) },
     resolve: (_root, { agentId }, { deps, caller }) => listAgentSecrets(deps, caller, agentId),
   }),
   agentSecret: t.field({
+    authScopes: { key: 'AGENTS:READ' },
     type: AgentSecretResource,
     description: 'One secret of an agent, for who may edit it.',
     args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the secret.' }) },
@@ -85,6 +87,7 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createAgentSecret: t.field({
+    authScopes: { key: 'AGENTS:WRITE' },
     type: AgentSecretResource,
     description: 'Keeps a secret for the tools of an agent, for who may edit it.',
     args: {
@@ -94,6 +97,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { agentId, input }, { deps, caller }) => createAgentSecret(deps, caller, agentId, input),
   }),
   updateAgentSecret: t.field({
+    authScopes: { key: 'AGENTS:WRITE' },
     type: AgentSecretResource,
     description: 'Changes a secret of an agent, for who may edit it.',
     args: {
@@ -104,6 +108,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { agentId, id, input }, { deps, caller }) => updateAgentSecret(deps, caller, agentId, id, input),
   }),
   deleteAgentSecret: t.field({
+    authScopes: { key: 'AGENTS:WRITE' },
     type: AgentSecretResource,
     description: 'Deletes a secret of an agent. Returns the deleted secret, without its value.',
     args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the secret.' }) },

@@ -52,12 +52,14 @@ const UpdateSkillInput = builder.inputType('UpdateSkillInput', {
 
 builder.queryFields((t) => ({
   skills: t.field({
+    authScopes: { key: 'SKILLS:READ' },
     type: [SkillResource],
     description: 'The skills of an agent, by name; at most 100.',
     args: { agentId: t.arg.id({ description: 'The id of the agent.' }) },
     resolve: (_root, { agentId }, { deps, caller }) => listSkills(deps, caller, agentId),
   }),
   skill: t.field({
+    authScopes: { key: 'SKILLS:READ' },
     type: SkillResource,
     description: 'One skill of an agent. NOT_FOUND when there is none or the caller may not see the agent.',
     args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the skill.' }) },
@@ -67,6 +69,7 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createSkill: t.field({
+    authScopes: { key: 'SKILLS:WRITE' },
     type: SkillResource,
     description: 'Gives an agent a skill, for who may edit it.',
     args: {
@@ -76,6 +79,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { agentId, input }, { deps, caller }) => createSkill(deps, caller, agentId, input),
   }),
   updateSkill: t.field({
+    authScopes: { key: 'SKILLS:WRITE' },
     type: SkillResource,
     description: 'Changes a skill of an agent, for who may edit it.',
     args: {
@@ -86,6 +90,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { agentId, id, input }, { deps, caller }) => updateSkill(deps, caller, agentId, id, input),
   }),
   deleteSkill: t.field({
+    authScopes: { key: 'SKILLS:WRITE' },
     type: SkillResource,
     description: 'Removes a skill from its agent. Returns the removed skill.',
     args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the skill.' }) },

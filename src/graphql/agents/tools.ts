@@ -65,12 +65,14 @@ const UpdateAgentToolInput = builder.inputType('UpdateAgentToolInput', {
 
 builder.queryFields((t) => ({
   agentTools: t.field({
+    authScopes: { key: 'AGENTS:READ' },
     type: [AgentToolResource],
     description: 'The tools of an agent, by name; at most 64.',
     args: { agentId: t.arg.id({ description: 'The id of the agent.' }) },
     resolve: (_root, { agentId }, { deps, caller }) => listAgentTools(deps, caller, agentId),
   }),
   agentTool: t.field({
+    authScopes: { key: 'AGENTS:READ' },
     type: AgentToolResource,
     description: 'One tool of an agent. NOT_FOUND when there is none or the caller may not see the agent.',
     args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the tool.' }) },
@@ -80,6 +82,7 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createAgentTool: t.field({
+    authScopes: { key: 'AGENTS:WRITE' },
     type: AgentToolResource,
     description: 'Gives an agent a tool, for who may edit it.',
     args: {
@@ -89,6 +92,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { agentId, input }, { deps, caller }) => createAgentTool(deps, caller, agentId, input),
   }),
   updateAgentTool: t.field({
+    authScopes: { key: 'AGENTS:WRITE' },
     type: AgentToolResource,
     description: 'Changes a tool of an agent, for who may edit it.',
     args: {
@@ -99,6 +103,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { agentId, id, input }, { deps, caller }) => updateAgentTool(deps, caller, agentId, id, input),
   }),
   deleteAgentTool: t.field({
+    authScopes: { key: 'AGENTS:WRITE' },
     type: AgentToolResource,
     description: 'Takes a tool away from its agent, with the secrets found in it. Answers what it was.',
     args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the tool.' }) },

@@ -94,12 +94,14 @@ const UpdateUserInputInput = builder.inputType('UpdateUserInputInput', {
 
 builder.queryFields((t) => ({
   userInputs: t.field({
+    authScopes: { key: 'AGENTS:READ' },
     type: [UserInputResource],
     description: 'The variables of an agent in the order they are asked; at most 50.',
     args: { agentId: t.arg.id({ description: 'The id of the agent.' }) },
     resolve: (_root, { agentId }, { deps, caller }) => listUserInputs(deps, caller, agentId),
   }),
   userInput: t.field({
+    authScopes: { key: 'AGENTS:READ' },
     type: UserInputResource,
     description: 'One variable of an agent. NOT_FOUND when there is none or the caller may not see the agent.',
     args: {
@@ -112,6 +114,7 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createUserInput: t.field({
+    authScopes: { key: 'AGENTS:WRITE' },
     type: UserInputResource,
     description: 'Gives an agent a variable, for who may edit it.',
     args: {
@@ -121,6 +124,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { agentId, input }, { deps, caller }) => createUserInput(deps, caller, agentId, input),
   }),
   updateUserInput: t.field({
+    authScopes: { key: 'AGENTS:WRITE' },
     type: UserInputResource,
     description: 'Changes a variable of an agent, for who may edit it. Chats that began with a value keep it.',
     args: {
@@ -131,6 +135,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { agentId, id, input }, { deps, caller }) => updateUserInput(deps, caller, agentId, id, input),
   }),
   deleteUserInput: t.field({
+    authScopes: { key: 'AGENTS:WRITE' },
     type: UserInputResource,
     description: 'Removes a variable from its agent. Returns the removed variable.',
     args: {

@@ -71,6 +71,7 @@ const AuditEntryConnection = connectionOf(AuditEntryType, 'AuditEntry', 'Changes
 
 builder.queryField('auditLog', (t) =>
   t.field({
+    authScopes: { key: 'ADMIN:READ' },
     type: AuditEntryConnection,
     description:
       'Who changed what in an organization, which administrator read what others have, and what was refused; newest first, for its administrators.',

@@ -1,10 +1,14 @@
 import SchemaBuilder from '@pothos/core';
 import DataloaderPlugin from '@pothos/plugin-dataloader';
+import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
 import type { Deps } from '../../domain/deps.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
+import { DomainError } from '../../entities/errors.ts';
 import type { ReplyBudget } from '../../http/reply/budget.ts';
+import './operation.ts';
 import './reply-budget.ts';
+import { type AuthScopes, scopeOf } from './scopes.ts';
 
 /** What every resolver gets. A request without a valid key is answered 401 earlier, so there is always a caller. */
 export interface GraphContext {
@@ -28,6 +32,7 @@ export type { UploadedFile };
 
 export interface SchemaTypes {
   Context: GraphContext;
+  AuthScopes: AuthScopes;
   DefaultFieldNullability: false;
   DefaultInputFieldRequiredness: true;
   Scalars: {
@@ -48,8 +53,8 @@ export interface SchemaTypes {
 }
 
 /**
- * The schema's builder; it defines no type. Scopes are not written on fields: `domain/access/policy.ts` lists every root field with its scope, and
- * schema.ts refuses to build when one is missing.
+ * The schema's builder; it defines no type. Every root field says in `authScopes` which scope the key of a call needs (`key`), or that any key
+ * will do (`anyKey`); schema.ts refuses to build when one does not. domain/access/operation-scopes.ts is printed from them.
  *
  * A relation of listed things is loadable, never resolved one by one, so that a list of 50 costs one query for each relation. The loader belongs to
  * the request and gets its context; it calls a domain function with the caller, and returns results in the order of the ids.
@@ -62,7 +67,17 @@ export interface SchemaTypes {
  *     }),
  */
 export const builder = new SchemaBuilder<SchemaTypes>({
-  plugins: [DataloaderPlugin, 'replyBudget'],
+  // The first wraps the others.
+  plugins: ['refusals', ScopeAuthPlugin, 'operations', DataloaderPlugin, 'replyBudget'],
+  scopeAuth: {
+    authorizeOnSubscribe: true,
+    authScopes: ({ caller }) => ({ key: (scope) => caller.scopes.has(scope), anyKey: true }),
+    unauthorizedError: (_parent, _context, { parentType, fieldName }) => {
+      const field = parentType.getFields()[fieldName];
+      const scope = field === undefined ? undefined : scopeOf(field);
+      return new DomainError('INSUFFICIENT_SCOPE', `${fieldName} needs a key with the scope ${scope}`);
+    },
+  },
   defaultFieldNullability: false,
   defaultInputFieldRequiredness: true,
 });

@@ -15,7 +15,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { operationScopes } from '../../domain/access/policy.ts';
+import { operationScopes } from '../../domain/access/operation-scopes.ts';
 import { inputReferenceScopes, referenceScopes, sharedFields, type TypeRule, typeRules } from '../../domain/access/type-rules.ts';
 import type { Caller, Scope } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
@@ -132,7 +132,7 @@ interface HandedOn {
 /** Of an operation's input: throws INSUFFICIENT_SCOPE for things that the caller may not read. Undefined when the input refers to none. */
 export type InputCheck = ((caller: Caller, given: Readonly<Record<string, unknown>>) => void) | undefined;
 
-/** The check of an operation that runs without a document. @param operation  as in domain/access/policy.ts. */
+/** The check of an operation that runs without a document. @param operation  as in domain/access/operation-scopes.ts. */
 export function inputCheckOf(schema: GraphQLSchema, operation: string): InputCheck {
   const [root = '', name = ''] = operation.split('.');
   const type = schema.getType(root);

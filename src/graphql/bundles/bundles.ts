@@ -206,6 +206,7 @@ const ImportAgentPayload = builder.objectRef<ImportResult>('ImportAgentPayload')
 
 builder.queryField('agentBundle', (t) =>
   t.field({
+    authScopes: { key: 'AGENTS:READ' },
     type: AgentBundleResource,
     description:
       'Exports an agent of the own organization, for everybody who may use it: whole for who may edit it, else without what reads of the agent hide. Agents of other organizations: for who may edit them, and INSTANCE keys.',
@@ -228,6 +229,7 @@ builder.queryField('agentBundle', (t) =>
 
 builder.mutationField('importAgent', (t) =>
   t.field({
+    authScopes: { key: 'AGENTS:WRITE' },
     type: ImportAgentPayload,
     description: "Makes an agent of the caller's own from a bundle: all of it, or nothing.",
     args: {

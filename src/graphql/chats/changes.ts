@@ -49,6 +49,7 @@ const chatId = { description: 'The id of the chat.' };
 
 builder.queryField('chatExport', (t) =>
   t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: ChatExportType,
     description: 'A chat that the caller may read as a file, without what only models are given.',
     args: {
@@ -61,12 +62,14 @@ builder.queryField('chatExport', (t) =>
 
 builder.mutationFields((t) => ({
   duplicateChat: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: ChatType,
     description: 'Copies a chat of the caller with its messages and files. The copy is not pinned, and has no runs.',
     args: { id: t.arg.id(chatId) },
     resolve: (_root, { id }, { deps, caller }) => duplicateChat(deps, caller, id),
   }),
   resetChat: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: ChatType,
     description:
       'Removes all messages of a chat of the caller, with its files and its summary; its id, agent, name and pin stay. RUN_ACTIVE while a run answers.',
@@ -74,12 +77,14 @@ builder.mutationFields((t) => ({
     resolve: (_root, { id }, { deps, caller }) => resetChat(deps, caller, id),
   }),
   summarizeChat: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: ChatSummaryType,
     description: 'Summarizes the chat with the model of its agent, and stores the summary with the chat.',
     args: { id: t.arg.id(chatId) },
     resolve: (_root, { id }, { deps, caller, signal }) => summarizeChat(deps, caller, id, signal),
   }),
   compressChat: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: ChatCompressionType,
     description:
       'From here on, models are given a summary in place of all but the last two turns of a chat. Does nothing when there is nothing older.',

@@ -89,12 +89,14 @@ const messageKey = ['number'] as const;
 
 builder.queryFields((t) => ({
   chat: t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: ChatType,
     description: 'One chat. NOT_FOUND when there is none or the caller may not read it.',
     args: { id: t.arg.id({ description: 'The id of the chat.' }) },
     resolve: (_root, { id }, { deps, caller }) => getChat(deps, caller, id),
   }),
   chatMessages: t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: MessageConnection,
     description:
       'Messages of a chat that the caller may read, newest first: `first` and `after` lead back to its beginning, also beyond the messages that `Chat.messages` shows.',
@@ -103,6 +105,7 @@ builder.queryFields((t) => ({
       pageOfMessages(context.deps, context.caller, args.chatId, pageRequest(context, args, messageKey)),
   }),
   chats: t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: ChatConnection,
     description:
       "The caller's chats, the one changed last first. With `agentId`: those with that agent; for who may edit it, everybody's, as far as it shows its logs.",
@@ -140,6 +143,7 @@ const UpdateChatInput = builder.inputType('UpdateChatInput', {
 
 builder.mutationFields((t) => ({
   createChat: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: ChatType,
     description: 'Begins a chat with an agent that the caller may use.',
     args: {
@@ -149,6 +153,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { agentId, input }, { deps, caller }) => createChat(deps, caller, agentId, input ?? {}),
   }),
   updateChat: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: ChatType,
     description: 'Renames or pins a chat of the caller.',
     args: {
@@ -158,6 +163,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { id, input }, { deps, caller }) => updateChat(deps, caller, id, input),
   }),
   deleteChat: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: ChatType,
     description:
       'Deletes a chat of the caller with everything said in it, and stops its run. Answers the chat as it was, without messages.',
@@ -168,6 +174,7 @@ builder.mutationFields((t) => ({
 
 builder.subscriptionField('chatUpdated', (t) =>
   t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: ChatType,
     description:
       'The chat at once and whenever it changed: a message, a run that began or ended, a name. Ends when it is gone or the caller may not read it any more.',

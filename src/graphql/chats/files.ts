@@ -73,12 +73,14 @@ const fileId = { description: 'The id of the file.' };
 
 builder.queryFields((t) => ({
   chatFile: t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: ChatFileType,
     description: 'One file of a chat that the caller may read.',
     args: { chatId: t.arg.id(chatId), fileId: t.arg.id(fileId) },
     resolve: (_root, args, { deps, caller }) => getChatFile(deps, caller, args.chatId, args.fileId),
   }),
   chatFiles: t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: [ChatFileType],
     description: 'The files of a chat that the caller may read, oldest first.',
     args: {
@@ -94,6 +96,7 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   uploadChatFile: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: ChatFileType,
     description: 'Keeps a file for a chat of the caller.',
     args: {
@@ -108,6 +111,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, args, { deps, caller }) => uploadChatFile(deps, caller, args.chatId, args.file, args.source),
   }),
   createChatFileRecord: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: ChatFileType,
     description: 'Announces a file of a chat of the caller, or keeps one at once: give exactly one of `input` and `file`.',
     args: {
@@ -118,6 +122,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { chatId, ...given }, { deps, caller }) => createChatFileRecord(deps, caller, chatId, given),
   }),
   putChatFileContent: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: ChatFileType,
     description: 'Sends the content of an announced file, once: exactly as many bytes as it said.',
     args: {
@@ -128,6 +133,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { file, ...of }, { deps, caller }) => putChatFileContent(deps, caller, of, file),
   }),
   deleteChatFile: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: ChatFileType,
     description: 'Deletes a file of a chat of the caller with its bytes. What models were given of it stays in the chat.',
     args: { chatId: t.arg.id(chatId), fileId: t.arg.id(fileId) },

@@ -220,6 +220,7 @@ const CompletionType = builder.objectRef<CompletionReply>('Completion').implemen
 
 builder.mutationField('createCompletion', (t) =>
   t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: CompletionType,
     description: 'Runs one stateless completion and answers when it is whole.',
     args: { input: t.arg({ type: CompletionInputType, required: true, description: 'The request.' }) },
@@ -350,6 +351,7 @@ const EventType = builder.objectRef<RunEvent>('CompletionEvent').implement({
 
 builder.subscriptionField('completionEvents', (t) =>
   t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: EventType,
     description: 'Runs one stateless completion and shows it while it happens. Leaving stops it.',
     args: {

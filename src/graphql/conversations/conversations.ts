@@ -63,12 +63,14 @@ const itemId = { description: 'The id of the item.' };
 
 builder.queryFields((t) => ({
   conversation: t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: ConversationType,
     description: 'A conversation of the caller. NOT_FOUND when there is none.',
     args: { id: t.arg.id(id) },
     resolve: (_root, args, { deps, caller }) => getConversation(deps, caller, args.id),
   }),
   conversationItems: t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: ItemListType,
     description: 'The items of a conversation: what was said in the chat by whatever API, without what only models get.',
     args: {
@@ -81,6 +83,7 @@ builder.queryFields((t) => ({
       listConversationItems(deps, caller, args.id, args as Parameters<typeof listConversationItems>[3]),
   }),
   conversationItem: t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: 'JSON',
     description: 'One item of a conversation in the form of the format.',
     args: { id: t.arg.id(id), itemId: t.arg.string(itemId) },
@@ -90,30 +93,35 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createConversation: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: ConversationType,
     description: 'Begins a conversation: a chat without an agent, until a response on it names one.',
     args: { input: t.arg({ type: ConversationInput, required: false, description: 'What it begins with.' }) },
     resolve: (_root, { input }, { deps, caller, signal }) => createConversation(deps, caller, input ?? {}, signal),
   }),
   updateConversation: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: ConversationType,
     description: 'Replaces the texts that the caller keeps with a conversation.',
     args: { id: t.arg.id(id), input: t.arg({ type: UpdateConversationInput, description: 'What to change.' }) },
     resolve: (_root, args, { deps, caller }) => updateConversation(deps, caller, args.id, args.input),
   }),
   deleteConversation: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: DeletedType,
     description: 'Deletes a conversation with everything said in it, and stops its run.',
     args: { id: t.arg.id(id) },
     resolve: (_root, args, { deps, caller }) => deleteConversation(deps, caller, args.id),
   }),
   createConversationItems: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: ItemListType,
     description: 'Adds items at the end of a conversation. CONFLICT while a response is at work on it.',
     args: { id: t.arg.id(id), input: t.arg({ type: ConversationItemsInput, description: 'The items.' }) },
     resolve: (_root, args, { deps, caller, signal }) => createConversationItems(deps, caller, args.id, args.input, signal),
   }),
   deleteConversationItem: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: ConversationType,
     description: 'Removes an item of a conversation: models do not get it any more. CONFLICT while a response is at work on it.',
     args: { id: t.arg.id(id), itemId: t.arg.string(itemId) },

@@ -59,6 +59,7 @@ const Input = builder.inputType('EmbeddingsInput', {
 
 builder.mutationField('createEmbeddings', (t) =>
   t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: EmbeddingsType,
     description: 'Makes vectors of texts, when the service has the setting EMBEDDING_MODEL. Nothing is stored.',
     args: { input: t.arg({ type: Input, description: 'The request.' }) },

@@ -35,12 +35,14 @@ const id = { description: 'The id of the file.' };
 
 builder.queryFields((t) => ({
   file: t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: FileObjectType,
     description: 'A file of the caller. NOT_FOUND when there is none.',
     args: { id: t.arg.id(id) },
     resolve: (_root, args, { deps, caller }) => getFile(deps, caller, args.id),
   }),
   files: t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: FileListType,
     description: 'The files of the caller; those of data sources only for keys that may read data sources.',
     args: {
@@ -55,6 +57,7 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createFile: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: FileObjectType,
     description: 'Keeps a file for responses and vector stores.',
     args: {
@@ -72,6 +75,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, args, { deps, caller }) => createFile(deps, caller, args),
   }),
   deleteFile: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: DeletedType,
     description:
       'Deletes a file with its bytes, and takes it out of all vector stores. That of a data source goes with its source.',

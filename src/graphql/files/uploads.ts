@@ -74,24 +74,28 @@ const id = { description: 'The id of the upload.' };
 
 builder.mutationFields((t) => ({
   createFileUpload: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: UploadType,
     description: 'Begins a file that comes in parts. It expires an hour later; a user may have UPLOADS_PENDING_MAX of them.',
     args: { input: t.arg({ type: CreateInput, description: 'The file.' }) },
     resolve: (_root, { input }, { deps, caller }) => createUpload(deps, caller, input),
   }),
   addFileUploadPart: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: PartType,
     description: 'Adds bytes to an upload, at any time and in any order, at most 1,000 times.',
     args: { id: t.arg.id(id), data: t.arg({ type: 'File', description: 'The bytes.' }) },
     resolve: (_root, args, { deps, caller }) => addUploadPart(deps, caller, args.id, args.data),
   }),
   completeFileUpload: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: UploadType,
     description: 'Makes the file of its parts, which must have the size that was announced.',
     args: { id: t.arg.id(id), input: t.arg({ type: CompleteInput, description: 'The parts.' }) },
     resolve: (_root, args, { deps, caller }) => completeUpload(deps, caller, args.id, args.input),
   }),
   cancelFileUpload: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: UploadType,
     description: 'Ends an upload and deletes its parts.',
     args: { id: t.arg.id(id) },

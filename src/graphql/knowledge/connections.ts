@@ -86,12 +86,14 @@ const LinkedServices = connectionOf(LinkedServiceType, 'LinkedService', 'Connect
 
 builder.queryFields((t) => ({
   connection: t.field({
+    authScopes: { key: 'CONNECTIONS:READ' },
     type: LinkedServiceType,
     description: 'One connection. NOT_FOUND when there is none or the caller may not see it.',
     args: { id: t.arg.id({ description: 'The id of the connection.' }) },
     resolve: (_root, { id }, { deps, caller }) => getConnection(deps, caller, id),
   }),
   connections: t.field({
+    authScopes: { key: 'CONNECTIONS:READ' },
     type: LinkedServices,
     description: "The caller's connections, newest first.",
     args: {
@@ -211,6 +213,7 @@ const BrowsePageType = builder.objectRef<BrowsePage>('ConnectionEntries').implem
 
 builder.queryFields((t) => ({
   connectionEntries: t.field({
+    authScopes: { key: 'CONNECTIONS:READ' },
     type: BrowsePageType,
     description: 'What could be added as a source from a connection of the caller: the service is asked at once.',
     args: {
@@ -225,30 +228,35 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   authorizeConnection: t.field({
+    authScopes: { key: 'CONNECTIONS:WRITE' },
     type: AuthorizedConnectionType,
     description: 'Begins to connect an account in the browser. The connection is stored when the person has confirmed it there.',
     args: { input: t.arg({ type: BrowserConnectionInput, description: 'The service.' }) },
     resolve: (_root, { input }, { deps, caller }) => authorizeConnection(deps, caller, input),
   }),
   storeOauthToken: t.field({
+    authScopes: { key: 'CONNECTIONS:WRITE' },
     type: LinkedServiceType,
     description: 'Keeps an OAuth token for the caller.',
     args: { input: t.arg({ type: StoreOauthTokenInput, description: 'The token.' }) },
     resolve: (_root, { input }, { deps, caller }) => storeOauthToken(deps, caller, input),
   }),
   storeRepoHostInstallation: t.field({
+    authScopes: { key: 'CONNECTIONS:WRITE' },
     type: LinkedServiceType,
     description: 'Notes an installation at a repository host for the caller.',
     args: { input: t.arg({ type: StoreRepoHostInstallationInput, description: 'The installation.' }) },
     resolve: (_root, { input }, { deps, caller }) => storeRepoHostInstallation(deps, caller, input),
   }),
   storeMcpServer: t.field({
+    authScopes: { key: 'CONNECTIONS:WRITE' },
     type: LinkedServiceType,
     description: 'Keeps the address of an MCP server for the caller.',
     args: { input: t.arg({ type: StoreMcpServerInput, description: 'The server.' }) },
     resolve: (_root, { input }, { deps, caller }) => storeMcpServer(deps, caller, input),
   }),
   updateConnection: t.field({
+    authScopes: { key: 'CONNECTIONS:WRITE' },
     type: LinkedServiceType,
     description: 'Renames a connection or renews its token, for its owner.',
     args: {
@@ -258,6 +266,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { id, input }, { deps, caller }) => updateConnection(deps, caller, id, input),
   }),
   deleteConnection: t.field({
+    authScopes: { key: 'CONNECTIONS:WRITE' },
     type: LinkedServiceType,
     description:
       'Removes a connection and its secrets, for its owner and administrators. Sources added with it stay, and are not read anew any more. Answers what it was.',

@@ -94,6 +94,7 @@ const KnowledgeItemConnection = connectionOf(KnowledgeItemType, 'KnowledgeItem',
 
 builder.queryFields((t) => ({
   knowledgeItems: t.field({
+    authScopes: { key: 'DATA_SOURCES:READ' },
     type: KnowledgeItemConnection,
     description: 'The items of a data source, oldest first.',
     args: {
@@ -108,6 +109,7 @@ builder.queryFields((t) => ({
       listKnowledgeItems(context.deps, context.caller, dataSourceId, page, pageRequest(context, args)),
   }),
   knowledgeItem: t.field({
+    authScopes: { key: 'DATA_SOURCES:READ' },
     type: KnowledgeItemType,
     description: 'One item of a data source.',
     args: {
@@ -117,6 +119,7 @@ builder.queryFields((t) => ({
     resolve: (_root, { dataSourceId, id }, { deps, caller }) => getKnowledgeItem(deps, caller, dataSourceId, id),
   }),
   citedDocument: t.field({
+    authScopes: { key: 'DATA_SOURCES:READ' },
     type: CitedDocumentType,
     description: 'The document behind a citation, for callers who see its source or may use an agent that cites it.',
     args: {
@@ -134,6 +137,7 @@ const UpdateKnowledgeItemInput = builder.inputType('UpdateKnowledgeItemInput', {
 
 builder.mutationField('updateKnowledgeItem', (t) =>
   t.field({
+    authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: KnowledgeItemType,
     description: 'Changes an item, for the owner of its source and administrators.',
     args: {

@@ -169,6 +169,7 @@ const SearchInput = builder.inputType('KnowledgeSearchInput', {
 
 builder.queryFields((t) => ({
   search: t.field({
+    authScopes: { key: 'DATA_SOURCES:READ' },
     type: ResultType,
     description:
       'Searches knowledge as a run does, and says why each passage was found. Of sources of an agent that the caller may not read, it gives what answers may cite.',

@@ -90,6 +90,7 @@ const BulkDeleteDataSourcesInput = builder.inputType('BulkDeleteDataSourcesInput
 
 builder.mutationFields((t) => ({
   addApiDataSource: t.field({
+    authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: DataSourceType,
     description: 'Adds a source with a JSON payload to an agent, and has it indexed.',
     args: {
@@ -99,6 +100,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { agentId, input }, { deps, caller }) => addApiDataSource(deps, caller, agentId, input),
   }),
   addFileDataSource: t.field({
+    authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: DataSourceType,
     description: `Adds a file to an agent, and has it indexed. ${readableFormatNames} are read: what a file is, is found out from its content.`,
     args: {
@@ -108,6 +110,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { agentId, file }, { deps, caller }) => addFileDataSource(deps, caller, agentId, file),
   }),
   attachDataSource: t.field({
+    authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: AttachDataSourcePayload,
     description: 'Attaches a source that exists to an agent.',
     args: {
@@ -117,6 +120,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { agentId, input }, { deps, caller }) => attachDataSource(deps, caller, agentId, input.dataSourceId),
   }),
   updateDataSource: t.field({
+    authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: DataSourceType,
     description: 'Changes a source, for its owner and administrators.',
     args: {
@@ -126,12 +130,14 @@ builder.mutationFields((t) => ({
     resolve: (_root, { id, input }, { deps, caller }) => updateDataSource(deps, caller, id, input),
   }),
   deleteDataSource: t.field({
+    authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: DataSourceType,
     description: 'Deletes a source and everything behind it, for its owner and administrators. Answers what it was.',
     args: { id: t.arg.id({ description: 'The id of the source.' }) },
     resolve: (_root, { id }, { deps, caller }) => deleteDataSource(deps, caller, id),
   }),
   bulkDeleteDataSources: t.field({
+    authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: BulkDeleteDataSourcesPayload,
     description: 'Takes sources from an agent, all or none: those that other agents use are detached, the others are deleted.',
     args: {
@@ -141,6 +147,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { agentId, input }, { deps, caller }) => bulkDeleteDataSources(deps, caller, agentId, input.dataSourceIds),
   }),
   refreshDataSource: t.field({
+    authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: DataSourceType,
     description: 'Has a source read again. What is indexed goes on answering until the new state is complete.',
     args: {
@@ -150,12 +157,14 @@ builder.mutationFields((t) => ({
     resolve: (_root, { id, forceRefresh }, { deps, caller }) => refreshDataSource(deps, caller, id, forceRefresh ?? false),
   }),
   cancelDataSource: t.field({
+    authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: DataSourceType,
     description: 'Ends the reading of a source. What is indexed goes on answering; what was not yet is CANCELLED.',
     args: { id: t.arg.id({ description: 'The id of the source.' }) },
     resolve: (_root, { id }, { deps, caller }) => cancelDataSource(deps, caller, id),
   }),
   retryDataSource: t.field({
+    authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: DataSourceType,
     description: 'Indexes the items of a source that failed or were cancelled once more, and no others.',
     args: { id: t.arg.id({ description: 'The id of the source.' }) },

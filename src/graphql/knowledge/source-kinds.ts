@@ -141,36 +141,42 @@ builder.mutationFields((t) => {
   const agentId = t.arg.id({ description: 'The id of the agent.' });
   return {
     addWebUrlDataSource: t.field({
+      authScopes: { key: 'DATA_SOURCES:WRITE' },
       type: DataSourceType,
       description: 'Adds a web site to an agent.',
       args: { agentId, input: t.arg({ type: AddWebUrlDataSourceInput, description: 'The members of the new source.' }) },
       resolve: (_root, args, { deps, caller }) => addWebUrlSource(deps, caller, args.agentId, args.input),
     }),
     addDriveADataSources: t.field({
+      authScopes: { key: 'DATA_SOURCES:WRITE' },
       type: [DataSourceType],
       description: 'Adds files of a drive of the first kind to an agent, all or none.',
       args: { agentId, input: t.arg({ type: AddDriveADataSourcesInput, description: 'The members of the new sources.' }) },
       resolve: async (_root, args, { deps, caller }) => [...(await addDriveASources(deps, caller, args.agentId, args.input))],
     }),
     addDriveBDataSource: t.field({
+      authScopes: { key: 'DATA_SOURCES:WRITE' },
       type: DataSourceType,
       description: 'Adds a file of a drive of the second kind to an agent.',
       args: { agentId, input: t.arg({ type: AddDriveBDataSourceInput, description: 'The members of the new source.' }) },
       resolve: (_root, args, { deps, caller }) => addDriveBSource(deps, caller, args.agentId, args.input),
     }),
     addWikiDataSource: t.field({
+      authScopes: { key: 'DATA_SOURCES:WRITE' },
       type: DataSourceType,
       description: 'Adds a wiki, or a part of it, to an agent.',
       args: { agentId, input: t.arg({ type: AddWikiDataSourceInput, description: 'The members of the new source.' }) },
       resolve: (_root, args, { deps, caller }) => addWikiSource(deps, caller, args.agentId, args.input),
     }),
     addTrackerDataSource: t.field({
+      authScopes: { key: 'DATA_SOURCES:WRITE' },
       type: DataSourceType,
       description: 'Adds a project of an issue tracker to an agent.',
       args: { agentId, input: t.arg({ type: AddTrackerDataSourceInput, description: 'The members of the new source.' }) },
       resolve: (_root, args, { deps, caller }) => addTrackerSource(deps, caller, args.agentId, args.input),
     }),
     addRepoHostDataSource: t.field({
+      authScopes: { key: 'DATA_SOURCES:WRITE' },
       type: DataSourceType,
       description: 'Adds repositories to an agent.',
       args: { agentId, input: t.arg({ type: AddRepoHostDataSourceInput, description: 'The members of the new sources.' }) },

@@ -56,6 +56,7 @@ const SourceRunConnection = connectionOf(SourceRunType, 'SourceRun', 'Runs of a 
 
 builder.queryFields((t) => ({
   dataSourceRuns: t.field({
+    authScopes: { key: 'DATA_SOURCES:READ' },
     type: SourceRunConnection,
     description: 'How a source was read: its runs, newest first. Of a payload or uploaded files: how they were indexed.',
     args: { dataSourceId: t.arg.id({ description: 'The id of the source.' }), ...pageArgs(t.arg) },

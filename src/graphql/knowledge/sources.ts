@@ -235,12 +235,14 @@ const DataSourceConnection = connectionOf(DataSourceType, 'DataSource', 'Data so
 
 builder.queryFields((t) => ({
   dataSource: t.field({
+    authScopes: { key: 'DATA_SOURCES:READ' },
     type: DataSourceType,
     description: 'One data source. NOT_FOUND when there is none or the caller may not see it.',
     args: { id: t.arg.id({ description: 'The id of the source.' }) },
     resolve: (_root, { id }, { deps, caller }) => getDataSource(deps, caller, id),
   }),
   dataSources: t.field({
+    authScopes: { key: 'DATA_SOURCES:READ' },
     type: DataSourceConnection,
     description: 'The data sources the caller may see.',
     args: {
@@ -265,6 +267,7 @@ builder.queryFields((t) => ({
       ),
   }),
   indexingStatistics: t.field({
+    authScopes: { key: 'DATA_SOURCES:READ' },
     type: IndexingStatisticsType,
     description: 'The items of a data source by what they are doing.',
     args: { dataSourceId: t.arg.id({ description: 'The id of the source.' }) },
@@ -272,6 +275,7 @@ builder.queryFields((t) => ({
       indexingStatistics((await getDataSource(deps, caller, dataSourceId)).counts),
   }),
   agentDataSources: t.field({
+    authScopes: { key: 'DATA_SOURCES:READ' },
     type: [DataSourceType],
     description: 'The data sources attached to an agent, as far as the caller sees them, newest first.',
     args: { agentId: t.arg.id({ description: 'The id of the agent.' }) },
@@ -281,6 +285,7 @@ builder.queryFields((t) => ({
 
 builder.subscriptionField('dataSourceUpdated', (t) =>
   t.field({
+    authScopes: { key: 'DATA_SOURCES:READ' },
     type: DataSourceType,
     description:
       'The source at once and after every change of it or its items, at most five times a second. Ends when it is deleted or the caller may not see it any more.',

@@ -26,6 +26,7 @@ const CreateUploadTokenInput = builder.inputType('CreateUploadTokenInput', {
 
 builder.mutationFields((t) => ({
   createUploadToken: t.field({
+    authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: UploadTokenType,
     description: 'Signs a link for the upload of one file to an agent. The data source is made when the file has arrived.',
     args: {
@@ -35,6 +36,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { agentId, input }, { deps, caller }) => createUploadToken(deps, caller, agentId, input),
   }),
   uploadDataSource: t.field({
+    authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: DataSourceType,
     description: 'Takes the file that a link was signed for, and has it indexed.',
     args: {

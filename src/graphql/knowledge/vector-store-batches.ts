@@ -60,12 +60,14 @@ const batchId = { description: 'The id of the batch.' };
 
 builder.queryFields((t) => ({
   vectorStoreFileBatch: t.field({
+    authScopes: { key: 'DATA_SOURCES:READ' },
     type: BatchType,
     description: 'A batch of files of a vector store that the caller may read.',
     args: { id: t.arg.id(id), batchId: t.arg.id(batchId) },
     resolve: (_root, args, { deps, caller }) => getFileBatch(deps, caller, args.id, args.batchId),
   }),
   vectorStoreBatchFiles: t.field({
+    authScopes: { key: 'DATA_SOURCES:READ' },
     type: FileListType,
     description: 'The files of a batch that are still in the vector store.',
     args: {
@@ -81,12 +83,14 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createVectorStoreFileBatch: t.field({
+    authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: BatchType,
     description: 'Attaches copies of files of the caller to a vector store, and indexes them. All of them or none.',
     args: { id: t.arg.id(id), input: t.arg({ type: CreateInput, description: 'The files.' }) },
     resolve: (_root, args, { deps, caller }) => createFileBatch(deps, caller, args.id, args.input as FileBatchInput),
   }),
   cancelVectorStoreFileBatch: t.field({
+    authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: BatchType,
     description: 'Stops the indexing of a batch. Files that are indexed stay; a batch that is over is returned as it is.',
     args: { id: t.arg.id(id), batchId: t.arg.id(batchId) },

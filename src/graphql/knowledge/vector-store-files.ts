@@ -125,12 +125,14 @@ const fileId = { description: 'The id of the file.' };
 
 builder.queryFields((t) => ({
   vectorStoreFile: t.field({
+    authScopes: { key: 'DATA_SOURCES:READ' },
     type: VectorStoreFileType,
     description: 'One file of a vector store that the caller may read.',
     args: { id: t.arg.id(id), fileId: t.arg.id(fileId) },
     resolve: (_root, args, { deps, caller }) => getStoreFile(deps, caller, args.id, args.fileId),
   }),
   vectorStoreFiles: t.field({
+    authScopes: { key: 'DATA_SOURCES:READ' },
     type: FileListType,
     description: 'The files of a vector store that the caller may read.',
     args: {
@@ -142,6 +144,7 @@ builder.queryFields((t) => ({
       listStoreFiles(deps, caller, args.id, args as Parameters<typeof listStoreFiles>[3]),
   }),
   vectorStoreFileContent: t.field({
+    authScopes: { key: 'DATA_SOURCES:READ' },
     type: ContentType,
     description: 'The text that was read from a file of a vector store that the caller may read.',
     args: {
@@ -155,18 +158,21 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   attachVectorStoreFile: t.field({
+    authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: VectorStoreFileType,
     description: 'Attaches a copy of a file of the caller to a vector store, and indexes it. An attached one stays attached.',
     args: { id: t.arg.id(id), input: t.arg({ type: AttachInput, description: 'The file.' }) },
     resolve: (_root, args, { deps, caller }) => attachFile(deps, caller, args.id, args.input),
   }),
   updateVectorStoreFile: t.field({
+    authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: VectorStoreFileType,
     description: 'Replaces the attributes of a file of a vector store.',
     args: { id: t.arg.id(id), fileId: t.arg.id(fileId), input: t.arg({ type: UpdateInput, description: 'What to change.' }) },
     resolve: (_root, args, { deps, caller }) => updateStoreFile(deps, caller, args.id, args.fileId, args.input),
   }),
   detachVectorStoreFile: t.field({
+    authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: DeletedType,
     description: 'Takes a file out of a vector store. The file itself stays.',
     args: { id: t.arg.id(id), fileId: t.arg.id(fileId) },

@@ -159,12 +159,14 @@ const id = { description: 'The id of the vector store.' };
 
 builder.queryFields((t) => ({
   vectorStore: t.field({
+    authScopes: { key: 'DATA_SOURCES:READ' },
     type: VectorStoreType,
     description: 'A vector store that the caller may read, by the rules of data sources. NOT_FOUND when there is none.',
     args: { id: t.arg.id(id) },
     resolve: (_root, args, { deps, caller }) => getVectorStore(deps, caller, args.id),
   }),
   vectorStores: t.field({
+    authScopes: { key: 'DATA_SOURCES:READ' },
     type: ListType,
     description: 'The vector stores that the caller may read.',
     args: {
@@ -173,6 +175,7 @@ builder.queryFields((t) => ({
     resolve: (_root, args, { deps, caller }) => listVectorStores(deps, caller, args as PageInput),
   }),
   vectorStoreSearch: t.field({
+    authScopes: { key: 'DATA_SOURCES:READ' },
     type: ResultsType,
     description: 'Finds the passages of a vector store that fit a question. No model is asked.',
     args: { id: t.arg.id(id), input: t.arg({ type: SearchInputType, description: 'What to search for.' }) },
@@ -183,18 +186,21 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createVectorStore: t.field({
+    authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: VectorStoreType,
     description: 'Makes a data source for no agent that holds any number of files.',
     args: { input: t.arg({ type: CreateInput, required: false, description: 'What it begins with.' }) },
     resolve: (_root, { input }, { deps, caller }) => createVectorStore(deps, caller, input ?? {}),
   }),
   updateVectorStore: t.field({
+    authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: VectorStoreType,
     description: 'Changes a vector store; for its owner and administrators.',
     args: { id: t.arg.id(id), input: t.arg({ type: UpdateInput, description: 'What to change.' }) },
     resolve: (_root, args, { deps, caller }) => updateVectorStore(deps, caller, args.id, args.input),
   }),
   deleteVectorStore: t.field({
+    authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: DeletedType,
     description: 'Deletes a vector store with its copies of files. The files themselves stay.',
     args: { id: t.arg.id(id) },

@@ -51,12 +51,14 @@ const id = { description: 'The id of the memory.' };
 
 builder.queryFields((t) => ({
   memory: t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: MemoryType,
     description: 'One memory of the caller. NOT_FOUND when there is none.',
     args: { id: t.arg.id(id) },
     resolve: (_root, args, { deps, caller }) => getMemory(deps, caller, args.id),
   }),
   memories: t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: MemoryConnection,
     description: "The caller's memories, newest first.",
     args: {
@@ -91,24 +93,28 @@ const UpdateMemoryInput = builder.inputType('UpdateMemoryInput', {
 
 builder.mutationFields((t) => ({
   createMemory: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: MemoryType,
     description: 'Remembers something of the caller.',
     args: { input: t.arg({ type: CreateMemoryInput, description: 'What is remembered.' }) },
     resolve: (_root, { input }, { deps, caller }) => createMemory(deps, caller, input),
   }),
   updateMemory: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: MemoryType,
     description: 'Changes a memory of the caller.',
     args: { id: t.arg.id(id), input: t.arg({ type: UpdateMemoryInput, description: 'What to change.' }) },
     resolve: (_root, args, { deps, caller }) => updateMemory(deps, caller, args.id, args.input),
   }),
   deleteMemory: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: MemoryType,
     description: 'Deletes a memory of the caller. Answers what it was.',
     args: { id: t.arg.id(id) },
     resolve: (_root, args, { deps, caller }) => deleteMemory(deps, caller, args.id),
   }),
   deleteMemories: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: DeleteMemoriesPayload,
     description: 'Deletes all memories of the caller, or those of a scope or an agent.',
     args: {

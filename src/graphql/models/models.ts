@@ -55,6 +55,7 @@ const CatalogType = builder.objectRef<readonly CatalogEntry[]>('ModelCatalog').i
 
 builder.queryField('models', (t) =>
   t.field({
+    authScopes: { anyKey: true },
     type: [ModelType],
     description: 'The models of this installation, the default first.',
     resolve: (_root, _args, { deps }) => listModels(deps),
@@ -63,6 +64,7 @@ builder.queryField('models', (t) =>
 
 builder.queryField('modelCatalog', (t) =>
   t.field({
+    authScopes: { anyKey: true },
     type: CatalogType,
     description: 'What `model` of a completion may name: models, and agents that the caller may use.',
     resolve: (_root, _args, { deps, caller }) => listCatalog(deps, caller),
@@ -71,6 +73,7 @@ builder.queryField('modelCatalog', (t) =>
 
 builder.queryField('modelCatalogEntry', (t) =>
   t.field({
+    authScopes: { anyKey: true },
     type: CatalogEntryType,
     description: 'One model, or one agent that the caller may use. MODEL_NOT_FOUND when there is none.',
     args: { id: t.arg.string({ description: 'The id of a model or of an agent.' }) },

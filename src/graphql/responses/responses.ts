@@ -26,6 +26,7 @@ const inputArg = 'The request.';
 
 builder.queryFields((t) => ({
   response: t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: ResponseType,
     description: 'A stored response of the caller as it is now. NOT_FOUND when there is none.',
     args: {
@@ -45,6 +46,7 @@ builder.queryFields((t) => ({
     resolve: async (_root, { id }, context) => viewOf(await getResponse(context.deps, context.caller, id), context),
   }),
   responseInputItems: t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: ItemListType,
     description: 'The items a response was given, with those that joined it.',
     args: {
@@ -57,6 +59,7 @@ builder.queryFields((t) => ({
       listInputItems(deps, caller, id, page as Parameters<typeof listInputItems>[3]),
   }),
   responseInputTokens: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: InputTokensType,
     description:
       'Estimates the input tokens of a request for a response, with its thread, files, tools and passages. No model is asked, nothing is stored.',
@@ -64,6 +67,7 @@ builder.queryFields((t) => ({
     resolve: (_root, { input }, { deps, caller, signal }) => countResponseInput(deps, caller, input, signal),
   }),
   activeRuns: t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: [RunType],
     description:
       "The organization's runs that are not over, the newest first; at most 500. For administrators; others see their own.",
@@ -73,6 +77,7 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createResponse: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: ResponseType,
     description:
       'Begins a response. A stored one is answered at once and goes on by itself: follow it with `responseEvents`. One that is not stored is answered at its end.',
@@ -81,6 +86,7 @@ builder.mutationFields((t) => ({
       viewOf(await createResponse(context.deps, context.caller, input, context.signal), context),
   }),
   cancelResponse: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: ResponseType,
     description:
       'Stops a response and answers when it is over. One that is over is returned as it is; a paused one is cancelled.',
@@ -88,12 +94,14 @@ builder.mutationFields((t) => ({
     resolve: async (_root, { id }, context) => viewOf(await cancelResponse(context.deps, context.caller, id), context),
   }),
   pauseResponse: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: ResponseType,
     description: 'Pauses a response at its next boundary and answers when it is paused. RESPONSE_NOT_ACTIVE when it is over.',
     args: { id: t.arg.id({ description: idArg }) },
     resolve: async (_root, { id }, context) => viewOf(await pauseResponse(context.deps, context.caller, id), context),
   }),
   resumeResponse: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: ResponseType,
     description: 'Continues a paused response under the same id. Answers at once; RESPONSE_NOT_PAUSED when it is not paused.',
     args: {
@@ -111,12 +119,14 @@ builder.mutationFields((t) => ({
     },
   }),
   compactResponse: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: CompactionType,
     description: 'Puts a conversation into few items that a new chain of responses can begin with. Nothing is stored.',
     args: { input: t.arg({ type: ResponseInputType, description: 'The conversation, as in a request for a response.' }) },
     resolve: (_root, { input }, { deps, caller, signal }) => compactResponse(deps, caller, input, signal),
   }),
   deleteResponse: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: DeletedType,
     description: 'Deletes a response and its messages in the thread; an active one is stopped first.',
     args: { id: t.arg.id({ description: idArg }) },
@@ -126,6 +136,7 @@ builder.mutationFields((t) => ({
 
 builder.subscriptionFields((t) => ({
   newResponseEvents: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: RunEventType,
     description:
       'Begins a response and shows it while it happens. Leaving cancels it, unless it is stored and in the background or others joined it.',
@@ -148,6 +159,7 @@ builder.subscriptionFields((t) => ({
     resolve: (event) => event,
   }),
   responseEvents: t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: RunEventType,
     description: 'What happened in a response after `afterSequence`, then what happens. Leaving stops nothing.',
     args: {
@@ -163,6 +175,7 @@ builder.subscriptionFields((t) => ({
     resolve: (event) => event,
   }),
   resumedResponseEvents: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: RunEventType,
     description: 'Continues a paused response and shows its new events. Leaving cancels it, unless it is in the background.',
     args: {
@@ -188,6 +201,7 @@ builder.subscriptionFields((t) => ({
     resolve: (event) => event,
   }),
   runsUpdated: t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: [RunType],
     description: "The organization's runs that are not over, at once and whenever one begins or ends. As `activeRuns`.",
     subscribe: (_root, _args, { deps, caller, signal }) => watchActiveRuns(deps, caller, signal) as never,

@@ -98,6 +98,7 @@ registerNode('run', {
 
 builder.queryField('run', (t) =>
   t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: RunType,
     description: 'One run of a chat. NOT_FOUND when there is none or the caller may not read its chat.',
     args: { id: t.arg.id({ description: 'The id of the run.' }) },
@@ -163,6 +164,7 @@ const RetryRunInput = builder.inputType('RetryRunInput', {
 
 builder.mutationFields((t) => ({
   sendMessage: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: RunType,
     description: 'Sends a message to a chat of the caller. Answers at once with the run that begins: follow it with `runEvents`.',
     args: {
@@ -172,6 +174,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { chatId, input }, context) => send(context, chatId, input),
   }),
   submitToolOutputs: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: RunType,
     description: 'Answers the calls that a run asked for. Answers at once with the run that goes on.',
     args: {
@@ -181,6 +184,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { chatId, input }, { deps, caller }) => submitToolOutputs(deps, caller, chatId, input),
   }),
   cancelRun: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: RunType,
     description: 'Stops a run and answers when it is over. What it said stays; a run that is over is returned as it is.',
     args: {
@@ -190,6 +194,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { id, chatId }, { deps, caller }) => cancelRun(deps, caller, id, chatId),
   }),
   retryRun: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: RunType,
     description:
       'Asks anew what a failed run was asked, with the same model, tools and instructions. Answers at once with the run that begins: follow it with `runEvents`. CONFLICT when the run did not fail or the chat went on.',
@@ -213,6 +218,7 @@ const leaving = 'Leaving stops nothing: `cancelRun` does.';
 
 builder.subscriptionFields((t) => ({
   runEvents: t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: RunEventType,
     description: `What happened in a run after \`afterSequence\`, then what happens, until its RunEndedEvent. ${leaving}`,
     args: {
@@ -229,6 +235,7 @@ builder.subscriptionFields((t) => ({
     resolve: (event) => event,
   }),
   messageEvents: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: RunEventType,
     description: `Sends a message as \`sendMessage\` does and shows its run while it happens. ${leaving}`,
     args: {
@@ -241,6 +248,7 @@ builder.subscriptionFields((t) => ({
     resolve: (event) => event,
   }),
   toolOutputEvents: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
     type: RunEventType,
     description: `Answers calls as \`submitToolOutputs\` does and shows the run that goes on while it happens. ${leaving}`,
     args: {

@@ -125,6 +125,7 @@ export const RunTraceType = builder.objectRef<RunTraceView>('RunTrace').implemen
 
 builder.queryField('runTrace', (t) =>
   t.field({
+    authScopes: { key: 'CHATS:READ' },
     type: RunTraceType,
     description:
       'The trace of a run of a chat, or of a stored response. NOT_FOUND for runs that are not stored, or whose chat the caller may not read.',

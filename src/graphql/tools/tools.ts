@@ -22,6 +22,7 @@ const ServiceToolType = builder.objectRef<ServiceTool>('ServiceTool').implement(
 
 builder.queryField('tools', (t) =>
   t.field({
+    authScopes: { anyKey: true },
     type: [ServiceToolType],
     description: 'The tools of the service: what this instance can run, and which setting would switch on the rest.',
     resolve: (_root, _args, { deps }) => listTools(deps),

@@ -35,6 +35,7 @@ export const NodeType = builder.interfaceRef<{ readonly id: string }>('Node').im
 
 builder.queryField('node', (t) =>
   t.field({
+    authScopes: { anyKey: true },
     type: NodeType,
     nullable: true,
     description: 'Anything by its id. Null when there is no such thing or the caller may not see it.',

@@ -57,6 +57,7 @@ const UsageDayType = builder.objectRef<UsageDay>('UsageDay').implement({
 
 builder.queryFields((t) => ({
   usage: t.field({
+    authScopes: { key: 'USAGE:READ' },
     type: UsageReportType,
     description: "The tokens that the caller's organization used, in total or in a period.",
     args: {
@@ -66,6 +67,7 @@ builder.queryFields((t) => ({
     resolve: (_root, period, { deps, caller }) => getUsage(deps, caller, period),
   }),
   usageDays: t.field({
+    authScopes: { key: 'USAGE:READ' },
     type: [UsageDayType],
     description: "What the caller's organization used on each UTC day, days without use included: at most 366 days.",
     args: {
@@ -79,6 +81,7 @@ builder.queryFields((t) => ({
 
 builder.subscriptionField('usageUpdated', (t) =>
   t.field({
+    authScopes: { key: 'USAGE:READ' },
     type: UsageReportType,
     description: "What the caller's organization used, at once and whenever it changed, at most once a second.",
     subscribe: (_root, _args, { deps, caller, signal }) => watchUsage(deps, caller, signal),

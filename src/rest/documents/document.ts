@@ -18,7 +18,7 @@ import {
 } from 'graphql';
 import type { Scope } from '../../entities/accounts/caller.ts';
 
-/** The policy table, as in domain/access/policy.ts. */
+/** The policy table, as in domain/access/operation-scopes.ts. */
 export type OperationScopes = Readonly<Record<string, Scope | null>>;
 
 /** A variable of a route's document. */
@@ -63,7 +63,7 @@ export function compileDocument(schema: GraphQLSchema, source: string, scopes: O
   if (rootField === undefined) throw new Error(`${rootType.name} has no field ${rootNode.name.value}`);
   const policyKey = `${rootType.name}.${rootField.name}`;
   const scope = scopes[policyKey];
-  if (scope === undefined) throw new Error(`${policyKey} is not in domain/access/policy.ts`);
+  if (scope === undefined) throw new Error(`${policyKey} is not in domain/access/operation-scopes.ts`);
   return {
     document,
     operation,

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { operationScopes } from '../../../src/domain/access/policy.ts';
+import { operationScopes } from '../../../src/domain/access/operation-scopes.ts';
 import { exportOperations } from '../../../src/domain/audit/reads.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';

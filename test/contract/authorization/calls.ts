@@ -25,7 +25,7 @@ export interface Answer {
   readonly body: unknown;
 }
 export interface Operation {
-  /** As in domain/access/policy.ts. */
+  /** As in domain/access/operation-scopes.ts. */
   readonly name: string;
   readonly field: GraphQLField<unknown, unknown>;
   readonly kind: OperationTypeNode;

@@ -9,7 +9,7 @@ import {
   buildSchema as schemaOf,
 } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { operationScopes } from '../../../src/domain/access/policy.ts';
+import { operationScopes } from '../../../src/domain/access/operation-scopes.ts';
 import { referenceScopes, sharedFields, typeRules } from '../../../src/domain/access/type-rules.ts';
 import type { Scope } from '../../../src/entities/accounts/caller.ts';
 import { accessFaults, guardNested } from '../../../src/graphql/builder/nested-access.ts';

@@ -25,7 +25,14 @@ const others: ReadonlySet<string> = new Set([
     'pg-boss',
     'dataloader',
   ],
-  ...['@pothos/core', '@pothos/plugin-dataloader', 'graphql-sse', 'graphql-yoga', '@graphql-yoga/plugin-csrf-prevention'],
+  ...[
+    '@pothos/core',
+    '@pothos/plugin-dataloader',
+    '@pothos/plugin-scope-auth',
+    'graphql-sse',
+    'graphql-yoga',
+    '@graphql-yoga/plugin-csrf-prevention',
+  ],
   ...['express', 'zod', 'ajv-formats', '@opentelemetry/api', 'pino', 'pino-pretty', 'prom-client', '@ai-sdk/provider'],
   // Pages of the service itself, and checksums.
   ...[

@@ -1,0 +1,129 @@
+import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
+import type { GraphQLField, GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql';
+import { notedRefusal } from '../../domain/access/operation.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { audited, idReader } from '../audit/audited.ts';
+import type { GraphContext } from './builder.ts';
+import { inputCheck } from './nested-access.ts';
+import { restOnlyCheck } from './rest-only.ts';
+
+declare global {
+  export namespace PothosSchemaTypes {
+    export interface Plugins<Types extends SchemaTypes> {
+      refusals: RefusalsPlugin<Types>;
+      operations: OperationsPlugin<Types>;
+    }
+  }
+}
+
+type Field = GraphQLField<unknown, GraphContext>;
+type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
+type Arguments = Readonly<Record<string, unknown>>;
+type PothosResolver<Types extends SchemaTypes> = GraphQLFieldResolver<unknown, Types['Context'], object>;
+type Config<Types extends SchemaTypes> = Pick<PothosOutputFieldConfig<Types>, 'parentType' | 'name'>;
+
+/** Wraps what begins an operation: `resolve` of queries and mutations, `subscribe` of subscriptions. */
+abstract class RootFieldPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
+  override wrapResolve(inner: PothosResolver<Types>, config: PothosOutputFieldConfig<Types>): PothosResolver<Types> {
+    if (config.parentType !== 'Query' && config.parentType !== 'Mutation') return inner;
+    return this.wrap(inner as Resolver, config) as PothosResolver<Types>;
+  }
+
+  override wrapSubscribe(inner: PothosResolver<Types>, config: PothosOutputFieldConfig<Types>): PothosResolver<Types> {
+    if (config.parentType !== 'Subscription') return inner;
+    return this.wrap(inner as Resolver, config) as PothosResolver<Types>;
+  }
+
+  abstract wrap(inner: Resolver, config: Config<Types>): Resolver;
+}
+
+/** Writes refusals of operations into the audit log: stands in front of the check of scopes. */
+class RefusalsPlugin<Types extends SchemaTypes> extends RootFieldPlugin<Types> {
+  override wrap(inner: Resolver, { parentType, name }: Config<Types>): Resolver {
+    const idsOf = once(idReader);
+    const refused = (error: unknown, args: Arguments, context: GraphContext, info: GraphQLResolveInfo): never => {
+      const ids = error instanceof DomainError ? idsOf(info)(args) : [];
+      throw notedRefusal(context, `${parentType}.${name}`, error, ids);
+    };
+    return (root, args: Arguments, context, info) => {
+      try {
+        const result: unknown = inner(root, args, context, info);
+        return result instanceof Promise ? result.catch((error: unknown) => refused(error, args, context, info)) : result;
+      } catch (error) {
+        return refused(error, args, context, info);
+      }
+    };
+  }
+}
+
+/** Checks the arguments of an operation that the key may perform, and writes a mutation into the audit log. */
+class OperationsPlugin<Types extends SchemaTypes> extends RootFieldPlugin<Types> {
+  override wrap(inner: Resolver, { parentType, name }: Config<Types>): Resolver {
+    const parts = once((field) => ({
+      checkInput: inputCheck(`${parentType}.${name}`, field),
+      checkRestOnly: restOnlyCheck(field),
+      perform: parentType === 'Mutation' ? audited(field, inner) : inner,
+    }));
+    return (root, args: Arguments, context, info) => {
+      const { checkInput, checkRestOnly, perform } = parts(info);
+      requireStorable(args);
+      checkInput?.(context.caller, args);
+      if (context.isRest !== true) checkRestOnly?.(args);
+      return perform(root, args, context, info);
+    };
+  }
+}
+
+/** Makes something of a root field at its first call: its GraphQL type is not there yet when a plugin wraps it. */
+function once<T>(make: (field: Field) => T): (info: Pick<GraphQLResolveInfo, 'parentType' | 'fieldName'>) => T {
+  let made: { readonly value: T } | undefined;
+  return ({ parentType, fieldName }) => {
+    if (made === undefined) {
+      const field = parentType.getFields()[fieldName];
+      if (field === undefined) throw new Error(`${parentType.name} has no field ${fieldName}`);
+      made = { value: make(field) };
+    }
+    return made.value;
+  };
+}
+
+/**
+ * PostgreSQL's text does not allow the NUL character: checked here for every argument of both APIs. Error messages name members of `input` without
+ * `input`.
+ */
+function requireStorable(args: Arguments): void {
+  const place = placeOfNul(args);
+  if (place === undefined) return;
+  const param = place.replace(/^\.(input\.)?/, '');
+  throw new DomainError('INVALID_VALUE', `${param} must not contain the NUL character`, { param });
+}
+
+/** The path of a text with NUL, such as `.messages[2].content`. Built only when there is one, because every call passes here. */
+function placeOfNul(value: unknown): string | undefined {
+  if (typeof value === 'string') return value.includes('\u0000') ? '' : undefined;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) {
+      const inner = placeOfNul(value[index]);
+      if (inner !== undefined) return `[${index}]${inner}`;
+    }
+  } else if (isPlainObject(value)) {
+    for (const key in value) {
+      const inner = placeOfNul(value[key]);
+      if (inner !== undefined) return `.${key}${inner}`;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Whether a value is an argument map or an input object, not a date, a file or another instance. graphql-js makes them without a prototype, JSON with
+ * one.
+ */
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
+
+SchemaBuilder.registerPlugin('refusals', RefusalsPlugin);
+SchemaBuilder.registerPlugin('operations', OperationsPlugin);
