@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CallOrigin } from '../domain/audit/origin.ts';
 import type { Deps } from '../domain/deps.ts';
+import type { ConnectionMemory } from '../domain/responses/memory.ts';
 import type { Caller } from '../entities/accounts/caller.ts';
 import { DomainError } from '../entities/errors.ts';
 import { makeId } from '../entities/ids.ts';
@@ -27,6 +28,18 @@ export function requestIdOf(req: IncomingMessage & { [idOfRequest]?: string }): 
 /** Where a request came from, for the audit log. */
 export function originOf({ settings }: Pick<Deps, 'settings'>, req: IncomingMessage): CallOrigin {
   return { requestId: requestIdOf(req), address: addressOf(req, settings.TRUSTED_PROXY_HOPS) };
+}
+
+/** What the resolver of a subscription gets of a call, whichever transport it came by. */
+export interface SourceContext extends CallOrigin {
+  readonly deps: Deps;
+  readonly caller: Caller;
+  readonly isRest: boolean;
+  readonly signal: AbortSignal;
+  readonly notes: Map<string, string>;
+  /** Of a WebSocket: its responses that are not stored. */
+  readonly memory?: ConnectionMemory;
+  header(name: string): string | undefined;
 }
 
 /**

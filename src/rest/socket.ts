@@ -1,13 +1,11 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type GraphQLSchema, isInputObjectType } from 'graphql';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { type OperationCall, performOperation, requireOperation } from '../domain/access/operation.ts';
+import { requireOperation } from '../domain/access/operation.ts';
 import { keyEnded, watchKey } from '../domain/accounts/api-keys.ts';
 import type { Deps } from '../domain/deps.ts';
 import { Faults } from '../domain/faults.ts';
-import { beginResponse } from '../domain/responses/create.ts';
 import type { ResponseInput } from '../domain/responses/input.ts';
 import { ConnectionMemory } from '../domain/responses/memory.ts';
 import { responseError } from '../domain/responses/wire.ts';
@@ -17,29 +15,22 @@ import { DomainError, type ErrorCode, errorBody, isWithoutKey } from '../entitie
 import { isTerminal, type RunEvent, type RunSnapshot } from '../entities/runs/event.ts';
 import { authenticate, type KeyCheck } from '../http/authenticate/authenticate.ts';
 import { keyCheckOf } from '../http/authenticate/key-check.ts';
-import { originOf, requestIdOf } from '../http/context.ts';
+import { originOf, requestIdOf, type SourceContext } from '../http/context.ts';
 import { showError } from '../http/errors.ts';
 import { takesExtensions } from '../http/extensions.ts';
 import type { Admissions } from '../http/limits.ts';
 import { rateLimitError } from '../http/reply/rate-headers.ts';
 import { refuseRaw } from '../http/reply/raw.ts';
+import type { Route } from './compile.ts';
 import { ResponseProjection } from './encode/response.ts';
-import { compileReader, type Reader } from './input/body.ts';
 import { renamedFault } from './input/error-params.ts';
-import { type MemberNames, memberNames } from './input/member-names.ts';
+import { memberNames } from './input/member-names.ts';
 import { pathsOf } from './paths.ts';
 
-const paths = pathsOf({ path: '/api/v2/responses', forClients: true });
 /** Requests that may wait on one connection. */
 const waitingMax = 32;
 const pingEveryMs = 30_000;
 const busyRetrySeconds = 5;
-/** The operation that a message performs. */
-export const socketOperation = 'Subscription.newResponseEvents';
-
-/** Throws INSUFFICIENT_SCOPE for things of another noun that the input names and the caller may not read. */
-export type CheckInput = ((caller: Caller, given: Readonly<Record<string, unknown>>) => void) | undefined;
-
 export interface ResponseSocket {
   takes(req: IncomingMessage): boolean;
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
@@ -49,19 +40,12 @@ export interface ResponseSocket {
 }
 
 /**
- * The responses format over WebSocket, on the path of its REST operation: every message is one request or one event as plain JSON, one
- * event a write. Requests of a connection are answered one after the other; within it, `store: false` responses can be continued.
+ * The responses format over WebSocket, a second transport of the route that creates a response: every message is one request or one event as
+ * plain JSON, one event a write. Requests of a connection are answered one after the other; within it, `store: false` responses can be
+ * continued.
  */
-export function createResponseSocket(
-  deps: Deps,
-  schema: GraphQLSchema,
-  admissions: Admissions,
-  checkInput: CheckInput,
-): ResponseSocket {
-  const type = schema.getType('ResponseInput');
-  if (!isInputObjectType(type)) throw new Error('the schema has no ResponseInput');
-  const names = memberNames({ bodyCase: 'snake' });
-  const read = compileReader(type, names, 'coerced');
+export function createResponseSocket(deps: Deps, route: Route, admissions: Admissions): ResponseSocket {
+  const paths = pathsOf(route.row);
   const connections = new Set<Connection>();
   const keyCheck = keyCheckOf(deps, admissions.failedKeys);
   const openOfKey = new Map<string, number>();
@@ -82,7 +66,7 @@ export function createResponseSocket(
         admissions.sockets.require(caller);
         server.handleUpgrade(req, socket, head, (opened) => {
           const requestId = requestIdOf(req);
-          const parts = { deps, admissions, read, checkInput, names, caller, socket: opened, stream: socket, requestId, req };
+          const parts = { deps, admissions, route, caller, socket: opened, stream: socket, requestId, req };
           const connection = new Connection(parts);
           connections.add(connection);
           countOpen(caller.keyId, 1);
@@ -95,7 +79,7 @@ export function createResponseSocket(
           connection.begin();
         });
       };
-      open(deps, req, keyCheck)
+      open(deps, route, req, keyCheck)
         .then(accept)
         .catch((error: unknown) => {
           if (isWithoutKey(error)) deps.audit.refusals.noteWithoutKey();
@@ -112,15 +96,11 @@ export function createResponseSocket(
   };
 }
 
-async function open(deps: Deps, req: IncomingMessage, keyCheck: KeyCheck): Promise<Caller> {
+async function open(deps: Deps, { main }: Route, req: IncomingMessage, keyCheck: KeyCheck): Promise<Caller> {
   const caller = await authenticate(req, keyCheck);
   requireRate(deps, caller);
-  requireOperation(callOf(deps, caller, req), socketOperation);
+  requireOperation({ deps, caller, ...originOf(deps, req) }, `${main.rootType.name}.${main.rootField.name}`);
   return caller;
-}
-
-function callOf(deps: Deps, caller: Caller, req: IncomingMessage): OperationCall {
-  return { deps, caller, ...originOf(deps, req) };
 }
 
 /** Counts an upgrade or a message as a request. @throws DomainError RATE_LIMIT_EXCEEDED. */
@@ -139,9 +119,7 @@ function requireFree({ settings }: Deps, open: number): void {
 interface ConnectionParts {
   readonly deps: Deps;
   readonly admissions: Admissions;
-  readonly read: Reader;
-  readonly checkInput: CheckInput;
-  readonly names: MemberNames;
+  readonly route: Route;
   readonly caller: Caller;
   readonly socket: WebSocket;
   /** The connection below the socket. */
@@ -265,7 +243,7 @@ class Connection {
   }
 
   async #run(input: ResponseInput): Promise<void> {
-    const { deps, caller, req } = this.#parts;
+    const { route, req } = this.#parts;
     const { streamOptions } = input as { readonly streamOptions?: { readonly include_extensions?: unknown } | null };
     const isTaken = takesExtensions((name) => [req.headers[name]].flat()[0]);
     const hasExtensions = isTaken && streamOptions?.include_extensions !== false;
@@ -282,25 +260,27 @@ class Connection {
     const leave = () => request.abort();
     this.#left.signal.addEventListener('abort', leave, { once: true });
     try {
-      const begun = await performOperation(callOf(deps, caller, req), socketOperation, [], async () => {
-        this.#parts.checkInput?.(caller, { input });
-        return beginResponse(deps, caller, { ...input, stream: true }, request.signal, this.#memory);
-      });
-      let run: RunSnapshot | undefined;
-      for await (const batch of begun.events.batches()) {
+      const events = await route.stream?.({ input: { ...input, stream: true } }, this.#contextOf(request.signal));
+      if (events === undefined) throw new Error(`${route.row.operationId} has no stream`);
+      let status: RunSnapshot['status'] | undefined;
+      for await (const batch of events) {
         projection.project(batch);
-        // The last event carries the whole run, so nothing is added up here.
-        run = ended(batch) ?? run;
+        status = endOf(batch) ?? status;
         if (this.#parts.stream.writableNeedDrain) await this.#drained();
       }
-      if (run === undefined || run.status === 'failed') this.#memory.forget(input.previousResponseId);
-      else if (run.status !== 'cancelled' && begun.transcript !== undefined) this.#memory.keep(run, begun.transcript);
+      if (status === undefined || status === 'failed') this.#memory.forget(input.previousResponseId);
     } catch (error) {
       leave();
       throw error;
     } finally {
       this.#left.signal.removeEventListener('abort', leave);
     }
+  }
+
+  #contextOf(signal: AbortSignal): SourceContext {
+    const { deps, caller, req } = this.#parts;
+    const header = (name: string) => [req.headers[name]].flat()[0];
+    return { deps, caller, ...originOf(deps, req), isRest: true, signal, notes: new Map(), memory: this.#memory, header };
   }
 
   /** Resolves when the client has read, or is gone. A client that does not read is cut off (http/connections/connections.ts). */
@@ -326,15 +306,15 @@ class Connection {
     }
     const faults = new Faults();
     const body = typeof response === 'object' && response !== null ? response : members;
-    const input = this.#parts.read(body, faults) as ResponseInput;
+    const input = this.#parts.route.coerced.body?.(body, faults) as ResponseInput;
     faults.throwIfAny();
     return input;
   }
 
   #error(error: unknown): void {
-    const { deps, requestId, names } = this.#parts;
+    const { deps, requestId, route } = this.#parts;
     const shown = responseError(showError(error, deps.logger, requestId));
-    const { message, type, param, code } = errorBody(renamedFault(shown, wireParam(shown.param, names))).error;
+    const { message, type, param, code } = errorBody(renamedFault(shown, wireParam(shown.param, route))).error;
     this.#send(
       JSON.stringify({ type: 'error', status: shown.status, code, message, param, error: { type, code, message, param } }),
     );
@@ -349,11 +329,12 @@ class Connection {
   }
 }
 
-function ended(batch: readonly RunEvent[]): RunSnapshot | undefined {
+/** How a run ended with these events; undefined when it did not. */
+function endOf(batch: readonly RunEvent[]): RunSnapshot['status'] | undefined {
   const last = batch.at(-1);
-  return last !== undefined && isTerminal(last) && 'run' in last ? last.run : undefined;
+  return last !== undefined && isTerminal(last) && 'run' in last ? last.run.status : undefined;
 }
 
-function wireParam(param: string | null, names: MemberNames): string | null {
-  return param?.replace(/[A-Za-z0-9_]+/g, names.wire) ?? null;
+function wireParam(param: string | null, { row }: Route): string | null {
+  return param?.replace(/[A-Za-z0-9_]+/g, memberNames(row).wire) ?? null;
 }

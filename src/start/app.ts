@@ -6,7 +6,6 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { operationScopes } from '../domain/access/operation-scopes.ts';
 import type { Deps } from '../domain/deps.ts';
 import { confirmConnection, receiveCallback } from '../domain/knowledge/connecting.ts';
-import { inputCheckOf } from '../graphql/builder/nested-access.ts';
 import { buildSchema } from '../graphql/schema.ts';
 import { createGraphqlHandler } from '../graphql/server/server.ts';
 import { createHttpApp } from '../http/app.ts';
@@ -27,7 +26,7 @@ import { createContentLinks } from '../rest/content-links.ts';
 import { createReference } from '../rest/reference/reference.ts';
 import { createRestRouter } from '../rest/router.ts';
 import { allRoutes } from '../rest/routes/index.ts';
-import { createResponseSocket, socketOperation } from '../rest/socket.ts';
+import { createResponseSocket } from '../rest/socket.ts';
 import { measure } from './measure.ts';
 
 export interface App {
@@ -81,7 +80,7 @@ export function createApp(deps: Deps, { schema, routes }: Apis): App {
   const admissions = createAdmissions(deps.pools, settings);
   const graphql = createGraphqlHandler({ schema, deps, metrics, streams, admissions });
   const rest = createRestRouter({ routes, deps, metrics, streams, admissions });
-  const sockets = createResponseSocket(deps, schema, admissions, inputCheckOf(schema, socketOperation));
+  const sockets = createResponseSocket(deps, routeWithSocket(routes), admissions);
   const log = createAccessLog(deps.logger, deps.tracing);
   const mcp = createMcpEndpoint({ deps, metrics, streams, admissions, version: packageJson.version });
   const handlers = [
@@ -145,4 +144,11 @@ function createProbes(deps: Deps, metrics: Metrics, isStopping: () => boolean): 
       readyHandler(() => readinessOf(deps), isStopping),
     )
     .get('/metrics', metricsHandler(metrics));
+}
+
+/** The route that a WebSocket serves too. */
+function routeWithSocket(routes: readonly Route[]): Route {
+  const [route, other] = routes.filter(({ row }) => row.socket !== undefined);
+  if (route === undefined || other !== undefined) throw new Error('one route has a socket');
+  return route;
 }

@@ -39,8 +39,6 @@ export interface BegunResponse {
   readonly isStored: boolean;
   /** How the request joined another run. */
   readonly attached?: 'collect' | 'steer';
-  /** For a response that is not stored: all messages that the model got. */
-  readonly transcript?: readonly NewMessage[];
 }
 
 const forksMax = 3;
@@ -53,6 +51,8 @@ const forksMax = 3;
  * OVERLOADED; and, from the first read of a response that is not stored, the refusals of the model.
  *
  * Cost: stored, one transaction.
+ *
+ * @param memory  keeps a response that is not stored, once it has ended well.
  */
 export async function beginResponse(
   deps: Deps,
@@ -79,7 +79,7 @@ export async function beginResponse(
   const serviceTools = await withNewListings(deps, place, withListings(read.tools.serviceTools, items));
   const listed = { ...read, tools: { ...read.tools, serviceTools } };
   const context: Begin = { caller, input, read: listed, answerer, items, messages, id, place, missingGrants: missing };
-  if (!read.isStored) return beginStateless(deps, context, signal);
+  if (!read.isStored) return beginStateless(deps, context, signal, memory);
   const result = await beginStored(deps, context);
   const runId = result.kind === 'attached' ? result.runId : id;
   const isWatched = input.stream === true || !read.isBackground;
@@ -114,7 +114,12 @@ export async function findAnswerer(deps: Deps, caller: Caller, input: ResponseIn
   return { agent, model, flow: undefined, userInputs: agent !== undefined && agent.id === chat?.agentId ? chat.userInputs : {} };
 }
 
-async function beginStateless(deps: Deps, begin: Begin, signal: AbortSignal): Promise<BegunResponse> {
+async function beginStateless(
+  deps: Deps,
+  begin: Begin,
+  signal: AbortSignal,
+  memory: ConnectionMemory | undefined,
+): Promise<BegunResponse> {
   const { caller, input, read, answerer, items, messages, id, place } = begin;
   const history = await historyOfPlace(deps, place);
   requireCalls(read.items, items, history);
@@ -126,7 +131,8 @@ async function beginStateless(deps: Deps, begin: Begin, signal: AbortSignal): Pr
   const plan = await planOf(deps, caller, request, answerer, transcript, headOf(deps, begin, null), run);
   const filed = place.chat === undefined ? plan : { ...plan, readsFilesOf: place.chat.id };
   if (settled.ids.length > 0) await deps.storage.approvals.answer(settled.ids);
-  return { id, events: deps.runs.runStateless(filed, signal, read.secrets), isStored: false, transcript };
+  const events = deps.runs.runStateless(filed, signal, read.secrets);
+  return { id, events: memory?.following(events, transcript) ?? events, isStored: false };
 }
 
 async function beginStored(deps: Deps, begin: Begin): Promise<PlacedTurn> {

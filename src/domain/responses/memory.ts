@@ -1,6 +1,7 @@
 import { messagesOf } from '../../engine/runs/prompt/transcript.ts';
+import { eventStream } from '../../engine/runs/stream.ts';
 import type { NewMessage } from '../../entities/chats/chat.ts';
-import type { RunSnapshot } from '../../entities/runs/event.ts';
+import { isTerminal, type RunEvent, type RunEventStream, type RunSnapshot } from '../../entities/runs/event.ts';
 
 /**
  * Keeps the newest response of a connection that is not stored, so that the next request can continue it. A failed request that continues it
@@ -20,8 +21,22 @@ export class ConnectionMemory {
     return this.#newest?.id === id ? this.#newest.messages : undefined;
   }
 
-  /** @param messages  all messages that the model got for it. */
-  keep(run: RunSnapshot, messages: readonly NewMessage[]): void {
+  /** The events of a response, which is kept when they end well. @param messages  all messages that the model got for it. */
+  following(events: RunEventStream, messages: readonly NewMessage[]): RunEventStream {
+    return eventStream(this.#watched(events.batches(), messages));
+  }
+
+  async *#watched(batches: AsyncIterable<readonly RunEvent[]>, messages: readonly NewMessage[]) {
+    for await (const batch of batches) {
+      const last = batch.at(-1);
+      // The last event has the whole run.
+      if (last !== undefined && isTerminal(last) && 'run' in last) this.#keep(last.run, messages);
+      yield batch;
+    }
+  }
+
+  #keep(run: RunSnapshot, messages: readonly NewMessage[]): void {
+    if (run.status === 'failed' || run.status === 'cancelled') return;
     const all = [...messages, ...messagesOf(run)];
     this.#newest = isLonger(all, this.#lengthMax) ? undefined : { id: run.runId, messages: all };
   }

@@ -2,6 +2,7 @@ import SchemaBuilder from '@pothos/core';
 import DataloaderPlugin from '@pothos/plugin-dataloader';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
 import type { Deps } from '../../domain/deps.ts';
+import type { ConnectionMemory } from '../../domain/responses/memory.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 import { DomainError } from '../../entities/errors.ts';
@@ -25,6 +26,8 @@ export interface GraphContext {
   readonly isRest?: boolean;
   /** Over REST only: members that a resolver adds to the reply besides its result, and the headers of the request. */
   readonly notes?: Map<string, string>;
+  /** Of a WebSocket: its responses that are not stored. */
+  readonly memory?: ConnectionMemory;
   header?(name: string): string | undefined;
 }
 

@@ -132,15 +132,6 @@ interface HandedOn {
 /** Of an operation's input: throws INSUFFICIENT_SCOPE for things that the caller may not read. Undefined when the input refers to none. */
 export type InputCheck = ((caller: Caller, given: Readonly<Record<string, unknown>>) => void) | undefined;
 
-/** The check of an operation that runs without a document. @param operation  as in domain/access/operation-scopes.ts. */
-export function inputCheckOf(schema: GraphQLSchema, operation: string): InputCheck {
-  const [root = '', name = ''] = operation.split('.');
-  const type = schema.getType(root);
-  const field = isObjectType(type) ? type.getFields()[name] : undefined;
-  if (field === undefined) throw new Error(`the schema has no ${operation}`);
-  return inputCheck(operation, field);
-}
-
 /**
  * Builds the check of an operation's input: things of another noun that `input` refers to need the scope that reads them.
  *

@@ -152,7 +152,7 @@ builder.subscriptionFields((t) => ({
     subscribe: async (_root, { input, inOnePiece }, context) => {
       // A subscription implies `stream`: its client reads events as they come.
       const asked = { ...input, stream: input.stream ?? !inOnePiece };
-      const begun = await beginResponse(context.deps, context.caller, asked, context.signal);
+      const begun = await beginResponse(context.deps, context.caller, asked, context.signal, context.memory);
       note(begun, context);
       return begun.events;
     },

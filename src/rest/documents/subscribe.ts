@@ -8,12 +8,12 @@ import {
   valueFromAST,
 } from 'graphql';
 import type { RunEvent, RunEventStream } from '../../entities/runs/event.ts';
-import type { CallContext } from '../../http/context.ts';
+import type { SourceContext } from '../../http/context.ts';
 import type { Variables } from '../route.ts';
 import type { RowDocument } from './document.ts';
 
 /** Opens the source stream of a subscription for one call. @throws whatever its `subscribe` resolver throws. */
-export type OpenSource = (variables: Variables, context: CallContext) => MaybePromise<AsyncIterable<readonly RunEvent[]>>;
+export type OpenSource = (variables: Variables, context: SourceContext) => MaybePromise<AsyncIterable<readonly RunEvent[]>>;
 type MaybePromise<T> = T | Promise<T>;
 
 /**
