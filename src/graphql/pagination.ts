@@ -1,7 +1,8 @@
 import type { OutputRef } from '@pothos/core';
 import { DomainError } from '../entities/errors.ts';
 import type { Page, PageRequest, SortKey } from '../entities/page.ts';
-import { builder, type GraphContext } from './builder/builder.ts';
+import { builder } from './builder/builder.ts';
+import type { GraphContext } from './builder/context.ts';
 
 const pageSizeDefault = 20;
 

@@ -14,7 +14,7 @@ import { registerIdempotencySweep } from '../domain/idempotency.ts';
 import { registerVectorStoreExpiry } from '../domain/knowledge/vector-stores/detach.ts';
 import { createRightsOfAgent } from '../domain/runs/agent-rights.ts';
 import { registerApprovalSweep, registerRunEventSweep } from '../domain/runs/runs.ts';
-import { createSubagentPlan } from '../domain/runs/subagents.ts';
+import { createSubagentPlan } from '../domain/runs/subagent-plan.ts';
 import { parseDnsServers } from '../engine/egress/dns-servers.ts';
 import { createEgress } from '../engine/egress/egress.ts';
 import { createPgBossJobs } from '../engine/jobs/pg-boss.ts';
@@ -117,7 +117,12 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     const runs = createRunEngine({
       ...basics,
       ...{ jobs, models, knowledge, limits, journal, agentTools, pools },
-      ...{ tools, publicUrl, agentServers: createAgentServers(servers), subagentPlan: createSubagentPlan({ ...basics, models }) },
+      ...{
+        tools,
+        publicUrl,
+        agentServers: createAgentServers(servers),
+        subagentPlan: createSubagentPlan({ ...basics, models, tools }),
+      },
     });
     const audit = new AuditTrail(basics);
     const deps: Deps = { ...basics, audit, pools, rates, jobs, models, knowledge, runs, tools, mcp, egress, publicUrl };

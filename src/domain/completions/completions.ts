@@ -4,9 +4,7 @@ import { RunFold } from '../../engine/runs/fold.ts';
 import { awaitedCall, documentsOf, imagesOf } from '../../engine/runs/prompt/transcript.ts';
 import type { RunPlan } from '../../engine/runs/run-engine.ts';
 import { withFileImages } from '../../engine/runs/stored/file-images.ts';
-import { isForcing } from '../../engine/runs/tools/choice.ts';
-import type { ToolRegistry } from '../../engine/tools/registry.ts';
-import { skillInstructions } from '../../engine/tools/skills/skills.ts';
+import { withMessages } from '../../engine/runs/stored/request.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import type { FlowStepRecord } from '../../entities/agents/flow.ts';
@@ -18,27 +16,18 @@ import type { Citation } from '../../entities/knowledge/citation.ts';
 import type { IncompleteReason, RunEvent, RunEventStream, RunSnapshot, Usage } from '../../entities/runs/event.ts';
 import type { OutputFile } from '../../entities/runs/tool.ts';
 import type { Warning } from '../../entities/warning.ts';
-import { agentForRun, modelIdOf } from '../agents/agents.ts';
-import { type ChosenFlow, chooseFlow, type FlowTurn, flowPlanOf, toolsOfFlow } from '../agents/flow-choice.ts';
-import { parametersOf } from '../agents/options.ts';
-import { fillVariables } from '../agents/parts/user-input.ts';
-import { withAgentTools } from '../agents/tools.ts';
-import { runWarnings } from '../agents/warnings.ts';
+import { modelIdOf } from '../agents/agents.ts';
 import { type AttachmentSource, type ContextPart, readAttachments, requireAttachmentCount } from '../chats/attachments.ts';
-import { routingFor, showsOutputs, showsSteps } from '../chats/options.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { findFiles } from '../files/files.ts';
 import { answersOfCompletion, settleApprovals } from '../runs/approvals.ts';
-import { missingGrants } from '../runs/missing-grants.ts';
 import { requireNamedParts } from '../runs/named-parts.ts';
-import { functionsAmong, requireFreeNames } from '../runs/tool-names.ts';
+import { admitAnswerer, agentNamed, missingModel, planRun, type RunRequest } from '../runs/plan.ts';
+import { functionsAmong } from '../runs/tool-names.ts';
 import { chargeTo } from '../usage/charges.ts';
 import { type CompletionInput, type CompletionRequest, readCompletion } from './input.ts';
 import { questionOf, type RequestPart } from './messages.ts';
-import { requireReadableTools } from './requested-tools.ts';
-import { withStandingTools } from './service-tools.ts';
-import { requireForcedTool } from './tool-choice.ts';
 
 export type { CompletionInput } from './input.ts';
 
@@ -86,62 +75,62 @@ export interface Completion {
  * @throws DomainError MODEL_NOT_FOUND, also for an agent that the caller may not see; with every fault of the input; and from the
  * first read of the stream, the refusals of the model.
  *
- * Cost: no promise and no statement while model and agent are cached; files and addresses are read first.
+ * Cost: no statement while model and agent are cached; files and addresses are read first.
  */
-export function runCompletion(
+export async function runCompletion(
   deps: Deps,
   caller: Caller,
   input: CompletionInput,
   terms: CompletionTerms,
   signal: AbortSignal,
-): RunEventStream | Promise<RunEventStream> {
+): Promise<RunEventStream> {
   const request = readCompletion(input, deps.settings, deps.tools);
-  const start = (agent: RunnableAgent | undefined) => {
-    const readable = requireReadableTools(deps, caller, { enabled: request.serviceTools, written: input.tools }, agent);
-    const grants = () => {
-      const missing = missingGrants(deps, caller, request.serviceTools, agent);
-      return missing instanceof Promise ? missing.then((warnings) => startWith(agent, warnings)) : startWith(agent, missing);
-    };
-    return readable instanceof Promise ? readable.then(grants) : grants();
+  await requireNamedParts(deps, caller, input.tools);
+  const agent = isId('agent', input.model) ? await agentNamed(deps, caller, input.model) : undefined;
+  const model = await deps.models.find(agent === undefined ? input.model : modelIdOf(deps, agent));
+  if (model === undefined) throw missingModel(input.model);
+  const asked: RunRequest = {
+    chatMode: 'execute',
+    options: request.options,
+    functions: request.tools,
+    serviceTools: request.serviceTools,
+    toolChoice: request.toolChoice,
+    written: { tools: input.tools, functions: functionsAmong(input.tools ?? []) },
+    hasToolOutputs: request.messages.at(-1)?.role === 'tool',
+    parameters: request.parameters,
+    responseFormat: request.responseFormat,
+    parallelToolCalls: input.parallelToolCalls,
   };
-  const startWith = (agent: RunnableAgent | undefined, missing: readonly Warning[]) => {
-    const run = (model: ModelInfo | undefined) => {
-      if (model === undefined) throw missingModel(input.model);
-      requireForcedTool(request.toolChoice, agent);
-      const routing = routingFor(deps, model.id, request.options);
-      const question = questionOf(request.messages);
-      const begin = (messages: readonly ModelMessage[], flow: ChosenFlow | undefined) => {
-        const said = { ...request, messages, question, flow, date: deps.now(), missingGrants: missing };
-        const plan = { ...planOf(deps.tools, caller, input, said, model, agent, terms), ...routing };
-        const answers = answersOfCompletion(request.messages, request.tools, agent);
-        if (answers.length === 0) return deps.runs.runStateless(plan, signal, request.secrets);
-        return settleApprovals(deps, caller, answers).then(async ({ approvals, ids }) => {
-          await deps.storage.approvals.answer(ids);
-          return deps.runs.runStateless(approvals === undefined ? plan : { ...plan, approvals }, signal, request.secrets);
-        });
-      };
-      const named = requireFreeNames(deps, caller, functionsAmong(input.tools ?? []), agent, request.serviceTools);
-      const chosen = chooseFlow(deps, caller, agent, flowTurnOf(request));
-      const isReady = named === undefined && request.given.length === 0;
-      if (isReady && !(chosen instanceof Promise)) return begin(request.messages, chosen);
-      const said = withGiven(deps, caller, request, model, agent, signal);
-      return Promise.all([said, chosen, named]).then(([messages, flow]) => begin(messages, flow));
-    };
-    const found = deps.models.find(agent === undefined ? input.model : modelIdOf(deps, agent));
-    return found instanceof Promise ? found.then(run) : run(found);
+  const answerer = await admitAnswerer(deps, caller, asked, { agent, model, userInputs: {} });
+  const messages = request.given.length === 0 ? request.messages : await withGiven(deps, caller, request, model, agent, signal);
+  const inputTokensMax = agent?.options.maxInputTokens?.[0];
+  const subject = { question: questionOf(request.messages), date: deps.now(), inputTokensMax };
+  const planned = withMessages(planRun(deps, caller, asked, answerer, subject), messages);
+  if (inputTokensMax !== undefined) requireInputFits(planned.messages, inputTokensMax);
+  const approvals = await answeredApprovals(deps, caller, request, agent);
+  const showsExtensions = terms.takesExtensions && input.streamOptions?.includeExtensions !== false;
+  const { warnings } = answerer;
+  const plan: RunPlan = {
+    ...planned,
+    modelId: model.id,
+    isStreaming: !terms.inOnePiece,
+    forgetsText: !terms.inOnePiece,
+    ...(warnings.length === 0 || !showsExtensions ? {} : { warnings }),
+    generateCitations: isCiting(input, agent, showsExtensions),
+    hidesSteps: !showsExtensions || planned.hidesSteps === true,
+    charge: chargeTo(caller, { agentId: agent?.id ?? null, runId: null }),
+    ...(approvals === undefined ? {} : { approvals }),
   };
-  const answer = () => {
-    if (!isId('agent', input.model)) return start(undefined);
-    const agent = agentOf(deps, caller, input.model);
-    return agent instanceof Promise ? agent.then(start) : start(agent);
-  };
-  const allowed = requireNamedParts(deps, caller, input.tools);
-  return allowed instanceof Promise ? allowed.then(answer) : answer();
+  return deps.runs.runStateless(plan, signal, request.secrets);
 }
 
-function flowTurnOf({ options, messages, toolChoice }: CompletionRequest): FlowTurn {
-  const hasToolOutputs = messages.at(-1)?.role === 'tool';
-  return { override: options.override, chatMode: 'execute', hasToolOutputs, isForcing: isForcing(toolChoice.choice) };
+/** The answers among the messages to calls that waited for approval, each of which counts once. */
+async function answeredApprovals(deps: Deps, caller: Caller, request: CompletionRequest, agent: RunnableAgent | undefined) {
+  const answers = answersOfCompletion(request.messages, request.tools, agent);
+  if (answers.length === 0) return undefined;
+  const { approvals, ids } = await settleApprovals(deps, caller, answers);
+  await deps.storage.approvals.answer(ids);
+  return approvals;
 }
 
 /**
@@ -259,82 +248,6 @@ function isCiting(input: CompletionInput, agent: RunnableAgent | undefined, take
   return input.generateCitations ?? (takesExtensions && agent?.generateCitations === true);
 }
 
-/** A request with what was found out about it. */
-interface BegunCompletion extends CompletionRequest {
-  readonly question: string;
-  readonly flow: ChosenFlow | undefined;
-  readonly date: Date;
-  readonly missingGrants: readonly Warning[];
-}
-
-function planOf(
-  registry: ToolRegistry,
-  caller: Caller,
-  input: CompletionInput,
-  request: BegunCompletion,
-  model: ModelInfo,
-  agent: RunnableAgent | undefined,
-  { inOnePiece, takesExtensions }: CompletionTerms,
-): RunPlan {
-  const { responseFormat } = request;
-  const { choice: toolChoice, forcedTool } = request.toolChoice;
-  const showsExtensions = takesExtensions && input.streamOptions?.includeExtensions !== false;
-  const { flow } = request;
-  const mayReadSkills = flow === undefined && request.toolChoice.allowed === undefined && toolChoice !== 'none';
-  const warnings = runWarnings(agent, registry, {
-    isFlow: flow !== undefined,
-    hasTools: (input.tools ?? []).length > 0,
-    mayReadSkills,
-    missingGrants: request.missingGrants,
-  });
-  const instructions = agent === undefined ? '' : instructionsOf(agent, mayReadSkills);
-  const messages: readonly ModelMessage[] =
-    instructions === '' ? request.messages : [{ role: 'system', content: instructions }, ...request.messages];
-  const question = agent === undefined || agent.dataSourceIds.length === 0 ? '' : request.question.trim();
-  const inputTokensMax = agent?.options.maxInputTokens?.[0];
-  if (inputTokensMax !== undefined) requireInputFits(messages, inputTokensMax);
-  return {
-    modelId: model.id,
-    messages,
-    ...toolsOf(request, agent),
-    ...(forcedTool === undefined ? {} : { forcedTool }),
-    parameters: agent === undefined ? request.parameters : { ...parametersOf(agent.options), ...request.parameters },
-    isStreaming: !inOnePiece,
-    forgetsText: !inOnePiece,
-    ...(warnings.length === 0 || !showsExtensions ? {} : { warnings }),
-    generateCitations: isCiting(input, agent, showsExtensions),
-    hidesSteps: !showsExtensions || !showsSteps(caller, agent, request.options),
-    hidesOutputs: !showsOutputs(caller, agent),
-    charge: chargeTo(caller, { agentId: agent?.id ?? null, runId: null }),
-    ...(flow === undefined || agent === undefined
-      ? {}
-      : { flow: flowPlanOf(flow, agent, { input: request.question, date: request.date, userInputs: {} }) }),
-    ...(inputTokensMax === undefined ? {} : { inputTokensMax }),
-    ...(toolChoice === undefined ? {} : { toolChoice }),
-    ...(responseFormat === undefined ? {} : { responseFormat }),
-    ...(typeof input.parallelToolCalls === 'boolean' ? { parallelToolCalls: input.parallelToolCalls } : {}),
-    ...(agent === undefined || agent.dataSourceIds.length === 0
-      ? {}
-      : { knowledge: { orgId: agent.orgId, dataSourceIds: agent.dataSourceIds, question } }),
-  };
-}
-
-function instructionsOf(agent: RunnableAgent, mayReadSkills: boolean): string {
-  const own = fillVariables(agent.instructions, agent.userInputs, {}).trim();
-  const skills = skillInstructions(agent, mayReadSkills);
-  return [own, skills].filter((part) => part !== '').join('\n\n');
-}
-
-/** A flow calls the agent's tools only. */
-function toolsOf(
-  { tools, serviceTools, toolChoice: { allowed }, flow }: CompletionRequest & { readonly flow: ChosenFlow | undefined },
-  agent: RunnableAgent | undefined,
-): Pick<RunPlan, 'tools' | 'serviceTools' | 'offersAgentTools' | 'offersSkills' | 'onlyTools'> {
-  if (flow !== undefined) return toolsOfFlow(flow, agent);
-  if (allowed !== undefined) return { tools, serviceTools, onlyTools: allowed.functions };
-  return { ...withAgentTools(tools, agent), serviceTools: withStandingTools(serviceTools, agent?.enabledTools ?? []) };
-}
-
 /** Counts four characters as a token: the tokenizers of all models are not known. */
 function requireInputFits(messages: readonly ModelMessage[], most: number): void {
   let length = 0;
@@ -346,27 +259,6 @@ function requireInputFits(messages: readonly ModelMessage[], most: number): void
   throw new DomainError('CONTEXT_LENGTH_EXCEEDED', `The messages are longer than the ${most} tokens this agent takes`, {
     param: 'messages',
   });
-}
-
-/** @throws DomainError MODEL_NOT_FOUND, also for an agent that the caller may not see. */
-export function agentOf(deps: Deps, caller: Caller, id: string): RunnableAgent | Promise<RunnableAgent> {
-  try {
-    const agent = agentForRun(deps, caller, id);
-    if (!(agent instanceof Promise)) return agent;
-    return agent.catch((error: unknown) => {
-      throw hidden(error, id);
-    });
-  } catch (error) {
-    throw hidden(error, id);
-  }
-}
-
-function hidden(error: unknown, id: string): unknown {
-  return error instanceof DomainError && error.code === 'NOT_FOUND' ? missingModel(id) : error;
-}
-
-export function missingModel(id: string): DomainError {
-  return new DomainError('MODEL_NOT_FOUND', `There is no model or agent "${id.slice(0, 100)}"`, { param: 'model' });
 }
 
 /** Positions in later messages count from the start of the joined text. */

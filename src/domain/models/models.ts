@@ -3,8 +3,8 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import { getAgent, listAgents } from '../agents/agents.ts';
-import { missingModel } from '../completions/completions.ts';
 import type { Deps } from '../deps.ts';
+import { missingModel } from '../runs/plan.ts';
 
 /** A value of `model` for completions. */
 export interface CatalogEntry {

@@ -3,6 +3,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { Usage } from '../../entities/runs/event.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
+import { routingFor } from '../chats/options.ts';
 import type { Deps } from '../deps.ts';
 import { findAnswerer } from './create.ts';
 import { type ResponseInput, readResponse } from './input.ts';
@@ -39,7 +40,9 @@ export async function compactResponse(
   }
   const read = readResponse({ ...input, store: false, background: false }, deps.settings, deps.tools);
   const place = await findPlace(deps, caller, input, read);
-  const answerer = await findAnswerer(deps, caller, input, place.chat);
+  const found = await findAnswerer(deps, caller, input, place.chat);
+  // It calls no tools, so nothing of theirs is checked.
+  const answerer = { ...found, flow: undefined, routing: routingFor(deps, found.model.id, read.options), warnings: [] };
   const items = await resolveItems(deps, caller, read.items);
   const history = await historyOfPlace(deps, place);
   requireCalls(read.items, items, history);

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { StoredRequest } from '../../engine/runs/stored/request.ts';
-import { isForcing } from '../../engine/runs/tools/choice.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Chat, ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
@@ -8,26 +7,18 @@ import { isId } from '../../entities/ids.ts';
 import type { RunEventStream } from '../../entities/runs/event.ts';
 import type { ResponseHead, ResponseItem } from '../../entities/runs/response.ts';
 import type { Run } from '../../entities/runs/run.ts';
-import type { Warning } from '../../entities/warning.ts';
 import { modelIdOf } from '../agents/agents.ts';
-import { chooseFlow, type FlowTurn } from '../agents/flow-choice.ts';
-import { runWarnings } from '../agents/warnings.ts';
 import { showsNewChats } from '../chats/chats.ts';
-import { agentOf, missingModel } from '../completions/completions.ts';
-import { requireReadableTools } from '../completions/requested-tools.ts';
-import { requireForcedTool } from '../completions/tool-choice.ts';
 import type { Deps } from '../deps.ts';
 import { type SettledApprovals, settleApprovals } from '../runs/approvals.ts';
-import { missingGrants } from '../runs/missing-grants.ts';
 import { requireNamedParts } from '../runs/named-parts.ts';
+import { type AdmittedAnswerer, type Answerer, admitAnswerer, agentNamed, missingModel } from '../runs/plan.ts';
 import { firstEvents, holderOf, type PlacedTurn, queueFull, startPlaced } from '../runs/thread.ts';
-import { requireFreeNames } from '../runs/tool-names.ts';
 import { type ReadResponse, type ResponseInput, readResponse } from './input.ts';
 import type { ConnectionMemory } from './memory.ts';
-import { agentInMode } from './modes.ts';
 import { withNewListings } from './new-listings.ts';
 import { findPlace, historyOfPlace, type Place } from './place.ts';
-import { type Answerer, echoOf, fileTokensMaxOf, mayReadSkills, planOf, requireRoomFor, storedRequestOf } from './request.ts';
+import { echoOf, fileTokensMaxOf, planOf, requireRoomFor, runRequestOf, storedRequestOf } from './request.ts';
 import { answersEarlierCalls, approvalAnswers, requireCalls, resolveItems, toMessages } from './request-items.ts';
 import { withListings } from './tool-items.ts';
 
@@ -65,20 +56,14 @@ export async function beginResponse(
   await requireNamedParts(deps, caller, input.tools);
   const place = await findPlace(deps, caller, input, read, memory);
   const found = await findAnswerer(deps, caller, input, place.chat);
-  const { agent } = found;
-  await requireReadableTools(deps, caller, { enabled: read.tools.serviceTools, written: input.tools }, agent);
-  const flow = await chooseFlow(deps, caller, agent, flowTurnOf(read));
-  const answerer: Answerer = { ...found, ...(flow === undefined ? {} : { flow }) };
-  const missing = await missingGrants(deps, caller, read.tools.serviceTools, agent);
-  requireForcedTool(read.tools.choice, agentInMode(deps.tools, read.chatMode, answerer.agent));
-  await requireFreeNames(deps, caller, [...read.tools.places], answerer.agent, read.tools.serviceTools);
+  const answerer = await admitAnswerer(deps, caller, runRequestOf(input, read), found);
   const items = await resolveItems(deps, caller, read.items);
   const id = deps.newId('response');
   const giving = { caller, model: answerer.model, tokensMax: fileTokensMaxOf(deps, read, answerer), runId: id };
   const messages = await toMessages(deps, items, giving, signal);
   const serviceTools = await withNewListings(deps, place, withListings(read.tools.serviceTools, items));
   const listed = { ...read, tools: { ...read.tools, serviceTools } };
-  const context: Begin = { caller, input, read: listed, answerer, items, messages, id, place, missingGrants: missing };
+  const context: Begin = { caller, input, read: listed, answerer, items, messages, id, place };
   if (!read.isStored) return beginStateless(deps, context, signal, memory);
   const result = await beginStored(deps, context);
   const runId = result.kind === 'attached' ? result.runId : id;
@@ -88,30 +73,24 @@ export async function beginResponse(
   return { id: runId, events, isStored: true, ...(result.kind === 'attached' ? { attached: result.how } : {}) };
 }
 
-function flowTurnOf({ options, chatMode, items, tools }: ReadResponse): FlowTurn {
-  const hasToolOutputs = ['function_call_output', 'mcp_approval_response'].includes(String(items.at(-1)?.item.type));
-  return { override: options.override, chatMode, hasToolOutputs, isForcing: isForcing(tools.choice.choice) };
-}
-
 interface Begin {
   readonly caller: Caller;
   readonly input: ResponseInput;
   readonly read: ReadResponse;
-  readonly answerer: Answerer;
+  readonly answerer: AdmittedAnswerer;
   readonly items: readonly ResponseItem[];
   readonly messages: readonly NewMessage[];
   readonly id: string;
   readonly place: Place;
-  readonly missingGrants: readonly Warning[];
 }
 
 /** The model or agent of the request, else of the thread, else the default model. */
 export async function findAnswerer(deps: Deps, caller: Caller, input: ResponseInput, chat: Chat | undefined): Promise<Answerer> {
   const name = input.model ?? chat?.agentId ?? chat?.modelId ?? deps.models.defaultModelId();
-  const agent = isId('agent', name) ? await agentOf(deps, caller, name) : undefined;
+  const agent = isId('agent', name) ? await agentNamed(deps, caller, name) : undefined;
   const model = await deps.models.find(agent === undefined ? name : modelIdOf(deps, agent));
   if (model === undefined) throw missingModel(name);
-  return { agent, model, flow: undefined, userInputs: agent !== undefined && agent.id === chat?.agentId ? chat.userInputs : {} };
+  return { agent, model, userInputs: agent !== undefined && agent.id === chat?.agentId ? chat.userInputs : {} };
 }
 
 async function beginStateless(
@@ -220,18 +199,9 @@ function withApprovals(request: StoredRequest, { approvals }: SettledApprovals):
   return approvals === undefined ? request : { ...request, approvals };
 }
 
-function headOf(
-  deps: Deps,
-  { input, read, answerer, missingGrants: missing }: Begin,
-  conversationId: string | null,
-): ResponseHead {
+function headOf(deps: Deps, { input, read, answerer }: Begin, conversationId: string | null): ResponseHead {
   const createdAt = Math.floor(deps.now().getTime() / 1000);
-  const { agent, flow } = answerer;
-  const warnings = runWarnings(agent, deps.tools, {
-    ...{ isFlow: flow !== undefined, hasTools: read.tools.echo.tools.length > 0 },
-    mayReadSkills: mayReadSkills(read, flow),
-    missingGrants: missing,
-  });
+  const { warnings } = answerer;
   const includes = read.includes.length === 0 ? {} : { includes: read.includes };
   const echo = echoOf(input, read, answerer);
   return { createdAt, conversationId, echo, ...includes, ...(warnings.length === 0 ? {} : { warnings }) };
@@ -251,7 +221,7 @@ function copiesOf(deps: Deps, history: readonly (ChatMessage | NewMessage)[]): r
 function batchKeyOf(
   input: ResponseInput,
   read: ReadResponse,
-  { agent, model, flow }: Answerer,
+  { agent, model, flow }: AdmittedAnswerer,
   secrets: string | null,
   { ids: approvalIds }: SettledApprovals,
 ): string {

@@ -1,14 +1,11 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
-import { requireForcedTool } from '../completions/tool-choice.ts';
 import type { Deps } from '../deps.ts';
-import { requireOwnImages } from '../runs/input-images.ts';
-import { requireAskable } from '../runs/subagents.ts';
-import { requireFreeNames } from '../runs/tool-names.ts';
+import { requireNamedParts } from '../runs/named-parts.ts';
+import { admitAnswerer } from '../runs/plan.ts';
 import { findAnswerer } from './create.ts';
 import { type ResponseInput, readResponse } from './input.ts';
-import { agentInMode } from './modes.ts';
 import { findPlace, historyOfPlace } from './place.ts';
-import { echoOf, fileTokensMaxOf, planOf, storedRequestOf } from './request.ts';
+import { echoOf, fileTokensMaxOf, planOf, runRequestOf, storedRequestOf } from './request.ts';
 import { requireCalls, resolveItems, toMessages } from './request-items.ts';
 
 /**
@@ -19,12 +16,10 @@ import { requireCalls, resolveItems, toMessages } from './request-items.ts';
  */
 export async function countResponseInput(deps: Deps, caller: Caller, input: ResponseInput, signal: AbortSignal): Promise<number> {
   const read = readResponse({ ...input, store: false, background: false, stream: false }, deps.settings, deps.tools);
-  await requireAskable(deps, caller, input.tools);
-  await requireOwnImages(deps, caller, input.tools);
+  await requireNamedParts(deps, caller, input.tools);
   const place = await findPlace(deps, caller, input, read);
-  const answerer = await findAnswerer(deps, caller, input, place.chat);
-  requireForcedTool(read.tools.choice, agentInMode(deps.tools, read.chatMode, answerer.agent));
-  await requireFreeNames(deps, caller, [...read.tools.places], answerer.agent, read.tools.serviceTools);
+  const found = await findAnswerer(deps, caller, input, place.chat);
+  const answerer = await admitAnswerer(deps, caller, runRequestOf(input, read), found);
   const items = await resolveItems(deps, caller, read.items);
   const history = await historyOfPlace(deps, place);
   requireCalls(read.items, items, history);

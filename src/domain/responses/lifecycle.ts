@@ -9,9 +9,9 @@ import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import type { OutputFile } from '../../entities/runs/tool.ts';
 import { readSecrets } from '../chats/secrets.ts';
-import { agentOf, missingModel } from '../completions/completions.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
+import { agentNamed, missingModel } from '../runs/plan.ts';
 import { holderOf, queueFull } from '../runs/thread.ts';
 import { type BegunResponse, beginResponse, cancelWhenAlone } from './create.ts';
 import type { ResponseInput } from './input.ts';
@@ -124,7 +124,7 @@ export async function resumeResponse(
   faults.throwIfAny();
   if (run.incompleteReason !== 'paused' || run.chatId === null) throw notPaused(run);
   // A caller who may no longer use the agent cannot continue the response.
-  if (run.agentId !== null) await agentOf(deps, caller, run.agentId);
+  if (run.agentId !== null) await agentNamed(deps, caller, run.agentId);
   const items = await resolveItems(deps, caller, given);
   requireCalls(given, items, await deps.storage.chats.history(run.chatId, deps.settings.MESSAGES_MAX));
   const model = await deps.models.find(run.modelId);

@@ -1,110 +1,71 @@
 import type { ModelInfo } from '../../engine/models/catalog.ts';
-import type { ModelMessage, ModelParameters, ModelTool } from '../../engine/models/port.ts';
+import type { ModelParameters } from '../../engine/models/port.ts';
 import { asStored, historyOf, isCompressed } from '../../engine/runs/prompt/history.ts';
 import type { RunPlan } from '../../engine/runs/run-engine.ts';
 import { withFileImages } from '../../engine/runs/stored/file-images.ts';
-import { flowMode, type StoredRequest } from '../../engine/runs/stored/request.ts';
-import { skillInstructions } from '../../engine/tools/skills/skills.ts';
+import { type StoredRequest, withMessages } from '../../engine/runs/stored/request.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
-import type { UserInputValues } from '../../entities/agents/part.ts';
 import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
 import type { EnabledTool } from '../../entities/runs/tool.ts';
-import { type ChosenFlow, flowPlanOf, toolsOfFlow } from '../agents/flow-choice.ts';
 import { parametersOf } from '../agents/options.ts';
-import { fillVariables } from '../agents/parts/user-input.ts';
-import { offeredSkills, withAgentTools } from '../agents/tools.ts';
 import { chatNameOf } from '../chats/message-input.ts';
-import { routingFor, showsOutputs, showsSteps } from '../chats/options.ts';
 import { visibleQuestionOf } from '../chats/transcripts.ts';
-import { withStandingTools } from '../completions/service-tools.ts';
-import type { AllowedTools } from '../completions/tool-choice.ts';
 import type { Deps } from '../deps.ts';
+import { type AdmittedAnswerer, type Answerer, planRun, type RunRequest } from '../runs/plan.ts';
 import { chargeTo } from '../usage/charges.ts';
 import type { ReadResponse, ResponseInput } from './input.ts';
 import { questionOfMessages } from './messages.ts';
-import { agentInMode, toolsInMode } from './modes.ts';
 
-/** The model that answers, alone or for an agent. */
-export interface Answerer {
-  readonly agent: RunnableAgent | undefined;
-  readonly model: ModelInfo;
-  /** The chat's values for the agent's user inputs; empty when the chat is with another agent. */
-  readonly userInputs: UserInputValues;
-  /** The flow that answers; undefined: the plain loop. */
-  readonly flow: ChosenFlow | undefined;
+/** The request of a response, in the words of the planner. */
+export function runRequestOf(input: ResponseInput, read: ReadResponse): RunRequest {
+  const { tools, options, chatMode, parameters, responseFormat, items } = read;
+  return {
+    ...{ chatMode, options, parameters, responseFormat, parallelToolCalls: input.parallelToolCalls },
+    functions: tools.functions,
+    serviceTools: tools.serviceTools,
+    toolChoice: tools.choice,
+    written: { tools: input.tools, functions: [...tools.places] },
+    hasToolOutputs: ['function_call_output', 'mcp_approval_response'].includes(String(items.at(-1)?.item.type)),
+  };
 }
-
-const planning =
-  'Do not carry anything out now. Answer with a plan: what you would do, in which order, and what you would need to know first.';
 
 /** The data by which any process can start a stored run. */
 export function storedRequestOf(
-  { tools: registry, now, models }: Pick<Deps, 'tools' | 'now' | 'models'>,
+  deps: Pick<Deps, 'tools' | 'now'>,
   input: ResponseInput,
   read: ReadResponse,
-  { agent, model, userInputs, flow }: Answerer,
+  answerer: AdmittedAnswerer,
   messages: readonly NewMessage[],
   caller: Caller,
 ): StoredRequest {
-  const question = questionOfMessages(messages);
-  const { tools, responseFormat, chatMode } = read;
-  const canPlanOnly = chatMode === 'plan';
-  const offered = agentInMode(registry, chatMode, agent);
-  // A call despite tool_choice "none" is refused.
-  const { choice, forcedTool, allowed } = tools.choice;
-  const onlyTools = choice === 'none' ? [] : allowed?.functions;
-  const standing = allowed === undefined ? (offered?.enabledTools ?? []) : [];
-  const serviceTools = withStandingTools(toolsInMode(registry, chatMode, tools.serviceTools), standing);
-  const ofAgent = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, userInputs).trim();
-  const skills = agent === undefined ? '' : skillInstructions(agent, mayReadSkills(read, flow));
-  const instructions = [ofAgent, input.instructions?.trim(), canPlanOnly ? planning : '', skills];
-  const inputTokensMax = read.echo.truncation === 'auto' ? inputTokensMaxOf(agent, model) : undefined;
-  const own = {
-    ...(canPlanOnly
-      ? { tools: [], ...(mayReadSkills(read, flow) ? offeredSkills(offered) : {}) }
-      : agentTools(tools.functions, offered, allowed)),
-    serviceTools,
-  };
+  const { agent, model } = answerer;
+  const { responseFormat } = read;
+  const planned = planRun(deps, caller, runRequestOf(input, read), answerer, {
+    question: questionOfMessages(messages),
+    date: deps.now(),
+    instructions: input.instructions,
+    inputTokensMax: read.echo.truncation === 'auto' ? inputTokensMaxOf(agent, model) : undefined,
+  });
   return {
-    instructions: instructions.filter((part) => part !== undefined && part !== '').join('\n\n'),
-    ...(flow === undefined ? own : toolsOfFlow(flow, agent)),
-    parameters: samplingOf(read, agent),
-    knowledge:
-      agent === undefined || agent.dataSourceIds.length === 0
-        ? null
-        : { orgId: agent.orgId, dataSourceIds: agent.dataSourceIds, question },
-    generateCitations: agent?.generateCitations ?? serviceTools.some(({ type }) => isSearch(type)),
-    hidesSteps: !showsSteps(caller, agent, read.options),
-    hidesOutputs: !showsOutputs(caller, agent),
+    ...planned,
+    // A call in spite of "none" is refused; a completion hands it to its client.
+    ...(read.tools.choice.choice === 'none' ? { onlyTools: [] } : {}),
+    generateCitations: agent?.generateCitations ?? (planned.serviceTools ?? []).some(({ type }) => isSearch(type)),
     chatName: chatNameOf(visibleQuestionOf(messages)),
-    ...routingFor({ models }, model.id, read.options),
-    ...(forcedTool === undefined ? {} : { forcedTool }),
-    ...(flow === undefined || agent === undefined
-      ? { chatMode }
-      : { chatMode: flowMode, flow: flowPlanOf(flow, agent, { input: question, date: now(), userInputs }) }),
     // One in the background is followed while it happens.
     ...(input.stream === false && !read.isBackground ? { isWhole: true } : {}),
     ...(Object.keys(read.secrets).length > 0 ? { needsSecrets: true } : {}),
-    ...(choice === undefined || (canPlanOnly && choice === 'auto') ? {} : { toolChoice: choice }),
-    ...(onlyTools === undefined ? {} : { onlyTools }),
-    ...(typeof input.parallelToolCalls === 'boolean' ? { parallelToolCalls: input.parallelToolCalls } : {}),
     ...(typeof input.maxToolCalls === 'number' ? { toolCallsMax: input.maxToolCalls } : {}),
-    ...(responseFormat === undefined ? {} : { responseFormat, answerCheck: input.stream === true ? 'streamed' : 'held' }),
-    ...(inputTokensMax === undefined ? {} : { inputTokensMax }),
+    ...(responseFormat === undefined ? {} : { answerCheck: input.stream === true ? 'streamed' : 'held' }),
   };
 }
 
 /** In the common format, a model cites what its searches found. */
 function isSearch(type: EnabledTool['type']): boolean {
   return type === 'web_search' || type === 'file_search' || type === 'deep_research';
-}
-
-/** Whether the model may call `use_skill`. */
-export function mayReadSkills({ tools: { choice }, chatMode }: ReadResponse, flow: ChosenFlow | undefined): boolean {
-  return chatMode !== 'chat' && flow === undefined && choice.allowed === undefined && choice.choice !== 'none';
 }
 
 /** The request's sampling, else the agent's. */
@@ -126,15 +87,6 @@ export function echoOf(input: ResponseInput, read: ReadResponse, { agent, model 
   };
 }
 
-/** The functions of a request with those of its agent, as far as the request allows them. */
-function agentTools(
-  own: readonly ModelTool[],
-  agent: RunnableAgent | undefined,
-  allowed: AllowedTools | undefined,
-): Pick<StoredRequest, 'tools' | 'offersAgentTools' | 'offersSkills'> {
-  return allowed === undefined ? withAgentTools(own, agent) : { tools: own };
-}
-
 /** The plan of a run that is not stored, including the bytes of its images. */
 export async function planOf(
   { storage }: Deps,
@@ -145,19 +97,16 @@ export async function planOf(
   head: ResponseHead,
   run: { readonly id: string; readonly isStreaming: boolean },
 ): Promise<RunPlan> {
-  const { instructions, knowledge, chatName: _name, chatMode: _mode, needsSecrets: _secrets, inputTokensMax, ...rest } = request;
-  const history = historyOf(transcript.map(asStored), inputTokensMax);
-  const said: readonly ModelMessage[] = instructions === '' ? history : [{ role: 'system', content: instructions }, ...history];
+  const { inputTokensMax, ...rest } = request;
+  const planned = withMessages(rest, historyOf(transcript.map(asStored), inputTokensMax));
   const seeing = { orgId: caller.orgId, acceptsImages: model.acceptsImages };
-  const messages = await withFileImages(said, seeing, storage.blobs);
   return {
-    ...rest,
+    ...planned,
     modelId: model.id,
-    messages,
+    messages: await withFileImages(planned.messages, seeing, storage.blobs),
     isStreaming: run.isStreaming,
     head,
     charge: chargeTo(caller, { agentId: agent?.id ?? null, runId: run.id }),
-    ...(knowledge === null ? {} : { knowledge }),
   };
 }
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ModelInfo } from '../../engine/models/catalog.ts';
-import { flowMode, type StoredRequest } from '../../engine/runs/stored/request.ts';
-import { skillInstructions } from '../../engine/tools/skills/skills.ts';
+import type { StoredRequest } from '../../engine/runs/stored/request.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import { type Chat, type ChatMessage, type NewMessage, newMessageDefaults } from '../../entities/chats/chat.ts';
@@ -12,11 +11,6 @@ import type { NewRun, Run } from '../../entities/runs/run.ts';
 import type { Warning } from '../../entities/warning.ts';
 import { canWriteChat, visibleChats } from '../access/access.ts';
 import { agentForRun, modelIdOf } from '../agents/agents.ts';
-import { type ChosenFlow, chooseFlow, flowPlanOf, toolsOfFlow } from '../agents/flow-choice.ts';
-import { parametersOf } from '../agents/options.ts';
-import { fillVariables } from '../agents/parts/user-input.ts';
-import { withAgentTools } from '../agents/tools.ts';
-import { runWarnings } from '../agents/warnings.ts';
 import { getOwnChat } from '../chats/chats.ts';
 import {
   chatNameOf,
@@ -28,18 +22,16 @@ import {
   type SubmitToolOutputsInput,
   toolOutputConflict,
 } from '../chats/message-input.ts';
-import { routingFor, showsOutputs, showsSteps } from '../chats/options.ts';
+import { showsSteps } from '../chats/options.ts';
 import { contextOfPrompt } from '../chats/prompt-files.ts';
 import { asVisible } from '../chats/transcripts.ts';
-import { requireReadableTools } from '../completions/requested-tools.ts';
-import { withStandingTools } from '../completions/service-tools.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { answersOfOutputs, settleApprovals } from './approvals.ts';
-import { missingGrants } from './missing-grants.ts';
 import { requireNamedParts } from './named-parts.ts';
+import { admitAnswerer, plainRequest, planRun, type RunRequest } from './plan.ts';
 import { firstEvents, holderOf, queueFull, startPlaced } from './thread.ts';
-import { functionsAmong, requireFreeNames } from './tool-names.ts';
+import { functionsAmong } from './tool-names.ts';
 
 /** Enough messages to contain the outputs of all calls of a message: no model makes more calls at once. */
 const lastMessagesSeen = 300;
@@ -98,22 +90,22 @@ export async function sendMessage(
   const message = readMessage(input, deps.settings, deps.tools);
   await requireNamedParts(deps, caller, input.tools);
   const agent = await agentOfChat(deps, caller, chat);
-  await requireReadableTools(deps, caller, { enabled: message.serviceTools, written: input.tools }, agent);
   const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent)));
-  await requireFreeNames(deps, caller, functionsAmong(input.tools ?? []), agent, message.serviceTools);
-  const turn = {
-    override: message.options.override,
-    chatMode: messageChatMode,
-    hasToolOutputs: false,
-    isForcing: false,
-  } as const;
-  const flow = await chooseFlow(deps, caller, agent, turn);
-  const hidesSteps = !showsSteps(caller, agent, message.options);
-  const request = {
-    ...requestOf(chat, agent, message, input.date ?? deps.now(), flow),
-    ...routingFor(deps, model.id, message.options),
-    hidesSteps,
-    hidesOutputs: !showsOutputs(caller, agent),
+  const asked: RunRequest = {
+    ...plainRequest,
+    options: message.options,
+    functions: message.tools,
+    serviceTools: message.serviceTools,
+    written: { tools: input.tools, functions: functionsAmong(input.tools ?? []) },
+  };
+  const answerer = await admitAnswerer(deps, caller, asked, { agent, model, userInputs: chat.userInputs });
+  const date = input.date ?? deps.now();
+  const request: StoredRequest = {
+    ...planRun(deps, caller, asked, answerer, {
+      ...{ question: message.text, date, lastInstructions: currentDate(date) },
+      inputTokensMax: agent?.options.maxInputTokens?.[0],
+    }),
+    chatName: chatNameOf(message.text),
     ...(isWhole ? { isWhole } : {}),
   };
   const context = await contextOfPrompt(deps, caller, chat, message.parts, model, request.inputTokensMax);
@@ -122,19 +114,14 @@ export async function sendMessage(
   const said = newMessage(deps, run, {
     ...{ role: 'user', content: message.text, parts: message.parts, toolCallId: null, toolStatus: null },
   });
-  const warnings = runWarnings(agent, deps.tools, {
-    isFlow: flow !== undefined,
-    hasTools: (input.tools ?? []).length > 0,
-    mayReadSkills: flow === undefined,
-    missingGrants: await missingGrants(deps, caller, message.serviceTools, agent),
-  });
+  const { warnings } = answerer;
   const result = await deps.storage.threads.begin({
     ...{ run, events: firstEvents(run.id, warnings), messages: [{ ...said, context }], items: [], previousId: null },
     approvalIds: [],
     mustBeNewest: false,
     isBackground: true,
     mode: input.threadMode ?? 'collect',
-    chatMode: messageChatMode,
+    chatMode: asked.chatMode,
     batchKey: batchKeyOf(input, message, request, model, deps.runs.fingerprint(message.secrets)),
     waitingMax: deps.settings.THREAD_WAITING_MAX,
     leaseMs: deps.settings.RUN_LEASE_MS,
@@ -270,9 +257,6 @@ interface Beginning {
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/** Messages and responses of this mode may join each other's kind of run only: the mode is that of responses without one. */
-const messageChatMode = 'execute';
-
 export function newRun(
   deps: Deps,
   { orgId, userId, keyId }: Caller,
@@ -337,38 +321,6 @@ export async function modelFor(deps: Deps, modelId: string): Promise<ModelInfo> 
   const model = await deps.models.find(modelId);
   if (model !== undefined) return model;
   throw new DomainError('MODEL_NOT_FOUND', `There is no model "${modelId.slice(0, 100)}"`, { param: 'modelId' });
-}
-
-function requestOf(
-  chat: Chat,
-  agent: RunnableAgent | undefined,
-  { text, tools, serviceTools }: ReadMessage,
-  date: Date,
-  flow: ChosenFlow | undefined,
-): StoredRequest {
-  const { options = {}, dataSourceIds = [], orgId = '' } = agent ?? {};
-  const inputTokensMax = options.maxInputTokens?.[0];
-  const question = text.trim();
-  const instructions = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, chat.userInputs);
-  const skills = agent === undefined ? '' : skillInstructions(agent, flow === undefined);
-  const ofFlow =
-    agent === undefined || flow === undefined
-      ? { chatMode: messageChatMode }
-      : { chatMode: flowMode, flow: flowPlanOf(flow, agent, { input: text, date, userInputs: chat.userInputs }) };
-  return {
-    // The date comes last: prompt caches hold up to it.
-    instructions: [instructions.trim(), skills, currentDate(date)].filter((part) => part !== '').join('\n\n'),
-    ...ofFlow,
-    ...(flow === undefined
-      ? { ...withAgentTools(tools, agent), serviceTools: withStandingTools(serviceTools, agent?.enabledTools ?? []) }
-      : toolsOfFlow(flow, agent)),
-    parameters: parametersOf(options),
-    knowledge: dataSourceIds.length === 0 ? null : { orgId, dataSourceIds, question },
-    generateCitations: agent?.generateCitations ?? false,
-    hidesSteps: agent?.intermediateStepsVisible !== true,
-    chatName: chatNameOf(text),
-    ...(inputTokensMax === undefined ? {} : { inputTokensMax }),
-  };
 }
 
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];

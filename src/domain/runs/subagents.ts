@@ -1,18 +1,11 @@
-import type { ModelMessage } from '../../engine/models/port.ts';
-import type { Charge, RunPlan } from '../../engine/runs/run-engine.ts';
 import type { Asked } from '../../engine/tools/agent-rights.ts';
-import { skillInstructions } from '../../engine/tools/skills/skills.ts';
 import { type AskableAgent, askFunctionName } from '../../engine/tools/subagent/ask-tool.ts';
-import type { SubagentPlan } from '../../engine/tools/subagents.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
-import { agentForRun, modelIdOf } from '../agents/agents.ts';
-import { parametersOf } from '../agents/options.ts';
-import { fillVariables } from '../agents/parts/user-input.ts';
-import { withAgentTools } from '../agents/tools.ts';
+import { agentForRun } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';
 import { askableFor } from './agent-rights.ts';
 import { memberOf } from './member.ts';
@@ -85,41 +78,12 @@ export async function askableAgents(
   return askable.map(({ id, name, description }) => ({ id, name, description }));
 }
 
-/**
- * The run of an agent that answers one question as a subagent: with its instructions, model, options, knowledge and tools, and without anything of
- * the run that asks. Nobody can answer a call for approval or a function of a client, so tools that need that are left out.
- */
-export function createSubagentPlan(deps: AgentDeps): SubagentPlan {
-  return async (charge, agentId, question) => {
-    const agent = await findFor(deps, memberOf(charge), agentId);
-    return agent === undefined ? undefined : planOf(deps, agent, charge, question);
-  };
-}
-
-function planOf(deps: AgentDeps, agent: RunnableAgent, charge: Charge, question: string): RunPlan {
-  const { dataSourceIds, orgId, enabledTools } = agent;
-  const own = fillVariables(agent.instructions, agent.userInputs, {}).trim();
-  const instructions = [own, skillInstructions(agent, true)].filter((part) => part !== '').join('\n\n');
-  const asked: ModelMessage = { role: 'user', content: question };
-  const inputTokensMax = agent.options.maxInputTokens?.[0];
-  return {
-    modelId: modelIdOf(deps, agent),
-    messages: instructions === '' ? [asked] : [{ role: 'system', content: instructions }, asked],
-    ...withAgentTools([], agent),
-    tools: [],
-    serviceTools: enabledTools,
-    mayNotAsk: true,
-    parameters: parametersOf(agent.options),
-    isStreaming: true,
-    generateCitations: agent.generateCitations,
-    charge: { ...charge, agentId: agent.id },
-    ...(inputTokensMax === undefined ? {} : { inputTokensMax }),
-    ...(dataSourceIds.length === 0 ? {} : { knowledge: { orgId, dataSourceIds, question } }),
-  };
-}
-
 /** Undefined for an agent that is missing or not the member's. */
-function findFor(deps: AgentDeps, member: Caller, id: string): RunnableAgent | undefined | Promise<RunnableAgent | undefined> {
+export function findFor(
+  deps: AgentDeps,
+  member: Caller,
+  id: string,
+): RunnableAgent | undefined | Promise<RunnableAgent | undefined> {
   const missing = (error: unknown) => {
     if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined;
     throw error;

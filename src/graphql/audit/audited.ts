@@ -13,7 +13,7 @@ import { withAuditEntry } from '../../domain/audit/change-entry.ts';
 import type { AuditChange, AuditValue } from '../../entities/audit.ts';
 import { kindOfId } from '../../entities/ids.ts';
 import { hasMembers } from '../../lib/json.ts';
-import type { GraphContext } from '../builder/builder.ts';
+import type { GraphContext } from '../builder/context.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
 type Arguments = Readonly<Record<string, unknown>>;

@@ -1,35 +1,12 @@
 import SchemaBuilder from '@pothos/core';
 import DataloaderPlugin from '@pothos/plugin-dataloader';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
-import type { Deps } from '../../domain/deps.ts';
-import type { ConnectionMemory } from '../../domain/responses/memory.ts';
-import type { Caller } from '../../entities/accounts/caller.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 import { DomainError } from '../../entities/errors.ts';
-import type { ReplyBudget } from '../../http/reply/budget.ts';
 import './operation.ts';
 import './reply-budget.ts';
+import type { GraphContext } from './context.ts';
 import { type AuthScopes, scopeOf } from './scopes.ts';
-
-/** What every resolver gets. A request without a valid key is answered 401 earlier, so there is always a caller. */
-export interface GraphContext {
-  readonly deps: Deps;
-  readonly caller: Caller;
-  readonly requestId: string;
-  /** The network address of the client, if it is known. */
-  readonly address: string | undefined;
-  /** Fires when the client of this request has disconnected. */
-  readonly signal: AbortSignal;
-  /** What the reply may still take; undefined only where other limits bound it. */
-  readonly replyBudget?: ReplyBudget;
-  /** Whether the call came over REST, whose rows choose the form of the reply. */
-  readonly isRest?: boolean;
-  /** Over REST only: members that a resolver adds to the reply besides its result, and the headers of the request. */
-  readonly notes?: Map<string, string>;
-  /** Of a WebSocket: its responses that are not stored. */
-  readonly memory?: ConnectionMemory;
-  header?(name: string): string | undefined;
-}
 
 export type { UploadedFile };
 

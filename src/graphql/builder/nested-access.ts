@@ -19,7 +19,7 @@ import { operationScopes } from '../../domain/access/operation-scopes.ts';
 import { inputReferenceScopes, referenceScopes, sharedFields, type TypeRule, typeRules } from '../../domain/access/type-rules.ts';
 import type { Caller, Scope } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
-import type { GraphContext } from './builder.ts';
+import type { GraphContext } from './context.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
 type Fielded = GraphQLObjectType | GraphQLInterfaceType;

@@ -15,7 +15,7 @@ import { insideFields, typeRules } from '../../domain/access/type-rules.ts';
 import { type ContentNoun, exportOperations, type OperationReads, seesAsAdministrator } from '../../domain/audit/reads.ts';
 import { type IdKind, kindOfId } from '../../entities/ids.ts';
 import { fieldsOf } from '../../lib/selections.ts';
-import type { GraphContext } from './builder.ts';
+import type { GraphContext } from './context.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
 type Field = GraphQLField<unknown, GraphContext>;

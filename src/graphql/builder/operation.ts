@@ -3,7 +3,7 @@ import type { GraphQLField, GraphQLFieldResolver, GraphQLResolveInfo } from 'gra
 import { notedRefusal } from '../../domain/access/operation.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { audited, idReader } from '../audit/audited.ts';
-import type { GraphContext } from './builder.ts';
+import type { GraphContext } from './context.ts';
 import { inputCheck } from './nested-access.ts';
 import { restOnlyCheck } from './rest-only.ts';
 

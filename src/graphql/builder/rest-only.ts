@@ -1,7 +1,7 @@
 import { type GraphQLField, getNamedType, isInputObjectType } from 'graphql';
 import { DomainError } from '../../entities/errors.ts';
 import { isObject } from '../../lib/json.ts';
-import type { GraphContext } from './builder.ts';
+import type { GraphContext } from './context.ts';
 
 /** Members that choose the form of a REST reply. Over GraphQL they would have no effect: the operation decides. */
 export const restOnly = { isRestOnly: true } as const;

@@ -1,7 +1,7 @@
 import type { GraphQLField, GraphQLSchema } from 'graphql';
 import type { Scope } from '../../entities/accounts/caller.ts';
 import { hasMembers } from '../../lib/json.ts';
-import type { GraphContext } from './builder.ts';
+import type { GraphContext } from './context.ts';
 
 type Field = GraphQLField<unknown, GraphContext>;
 

@@ -13,7 +13,8 @@ import {
   resumeResponse,
   stateOf,
 } from '../../domain/responses/lifecycle.ts';
-import { builder, type GraphContext } from '../builder/builder.ts';
+import { builder } from '../builder/builder.ts';
+import type { GraphContext } from '../builder/context.ts';
 import { restOnly } from '../builder/rest-only.ts';
 import { RunEventType } from '../runs/events.ts';
 import { RunType } from '../runs/runs.ts';

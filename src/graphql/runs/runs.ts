@@ -13,7 +13,8 @@ import {
 import { findRunTrace } from '../../domain/runs/trace.ts';
 import { type ChatMessage, threadModes } from '../../entities/chats/chat.ts';
 import type { Run } from '../../entities/runs/run.ts';
-import { builder, type GraphContext } from '../builder/builder.ts';
+import { builder } from '../builder/builder.ts';
+import type { GraphContext } from '../builder/context.ts';
 import { restOnly } from '../builder/rest-only.ts';
 import { CitationType, MessageType, ToolCallType, ToolOutputStatusType } from '../chats/messages.ts';
 import { ToolInput } from '../completions/inputs.ts';

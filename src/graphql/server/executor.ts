@@ -1,6 +1,6 @@
 import { createSourceEventStream, type ExecutionResult, execute, type GraphQLSchema } from 'graphql';
 import { boundedResult } from '../../http/reply/budget.ts';
-import type { GraphContext } from '../builder/builder.ts';
+import type { GraphContext } from '../builder/context.ts';
 import type { Operation } from './documents/documents.ts';
 import type { Params } from './params.ts';
 import { coerceVariables } from './variables.ts';

@@ -1,7 +1,8 @@
 import { requireScope } from '../../domain/access/policy.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { type IdKind, kindOfId } from '../../entities/ids.ts';
-import { builder, type GraphContext } from '../builder/builder.ts';
+import { builder } from '../builder/builder.ts';
+import type { GraphContext } from '../builder/context.ts';
 
 interface Loader {
   readonly typeName: string;

@@ -134,9 +134,10 @@ describe('a stream', () => {
         },
       },
       rows: [
+        ...frameRows.filter((other) => other !== row),
         {
           ...row,
-          document: 'mutation ($input: RunInput!, $after: Int) { startRun(input: $input, after: $after) { id } }',
+          document,
           query: { after: 'Where to go on' },
           stream: { ...row.stream, when: 'always', resume: 'after', document },
         },

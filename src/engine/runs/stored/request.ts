@@ -53,51 +53,34 @@ export const flowMode = 'flow';
 /** Tells a model to continue after a pause: providers want a user's turn last. */
 const goOn: ModelMessage = { role: 'user', content: 'You were interrupted. Go on from exactly where you stopped.' };
 
+/** The plan of a stored run, with the transcript of its chat. */
 export function planOf(run: LeasedRun, transcript: readonly ChatMessage[], isResumed = false): RunPlan {
   const request = requestOf(run);
-  const { instructions, tools, toolChoice, parallelToolCalls, parameters, knowledge, generateCitations, hidesSteps } = request;
-  const {
-    responseFormat,
-    answerCheck,
-    serviceTools,
-    forcedTool,
-    approvals,
-    offersAgentTools,
-    toolCallsMax,
-    onlyTools,
-    inputTokensMax,
-  } = request;
+  const { instructions, inputTokensMax, flow } = request;
   const instructionTokens = Math.ceil(instructions.length / 4);
   const said = historyOf(transcript, inputTokensMax === undefined ? undefined : Math.max(0, inputTokensMax - instructionTokens));
   // A flow goes on with its next step: nothing was interrupted in the middle.
-  const history = isResumed && request.flow === undefined && said.at(-1)?.role === 'assistant' ? [...said, goOn] : said;
+  const history = isResumed && flow === undefined && said.at(-1)?.role === 'assistant' ? [...said, goOn] : said;
   return {
+    ...withMessages(request, history),
     modelId: run.modelId,
-    messages: instructions === '' ? history : [{ role: 'system', content: instructions }, ...history],
-    tools,
-    parameters,
     isStreaming: true,
-    generateCitations,
-    hidesSteps,
-    hidesOutputs: request.hidesOutputs === true,
     chatId: run.chatId,
     charge: chargeOf(run),
-    ...(request.flow === undefined ? {} : { flow: { ...request.flow, input: inputOf(run, transcript) ?? request.flow.input } }),
-    ...(toolChoice === undefined ? {} : { toolChoice }),
-    ...(parallelToolCalls === undefined ? {} : { parallelToolCalls }),
+    ...(flow === undefined ? {} : { flow: { ...flow, input: inputOf(run, transcript) ?? flow.input } }),
+  };
+}
+
+/** A request with the messages that its model gets, behind its instructions. */
+export function withMessages(
+  request: StoredRequest,
+  history: readonly ModelMessage[],
+): Omit<RunPlan, 'modelId' | 'isStreaming' | 'charge'> {
+  const { instructions, knowledge, chatName: _name, chatMode: _mode, needsSecrets: _secrets, ...rest } = request;
+  return {
+    ...rest,
+    messages: instructions === '' ? history : [{ role: 'system', content: instructions }, ...history],
     ...(knowledge === null ? {} : { knowledge }),
-    ...(responseFormat === undefined ? {} : { responseFormat }),
-    ...(answerCheck === undefined ? {} : { answerCheck }),
-    ...(serviceTools === undefined ? {} : { serviceTools }),
-    ...(forcedTool === undefined ? {} : { forcedTool }),
-    ...(approvals === undefined ? {} : { approvals }),
-    ...(offersAgentTools === undefined ? {} : { offersAgentTools }),
-    ...(request.isWhole === undefined ? {} : { isWhole: request.isWhole }),
-    ...(request.routing === undefined ? {} : { routing: request.routing }),
-    ...(request.offersSkills === undefined ? {} : { offersSkills: request.offersSkills }),
-    ...(onlyTools === undefined ? {} : { onlyTools }),
-    ...(toolCallsMax === undefined ? {} : { toolCallsMax }),
-    ...(inputTokensMax === undefined ? {} : { inputTokensMax }),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import { DomainError } from '../../../entities/errors.ts';
 import { ReplyBudget } from '../../../http/reply/budget.ts';
-import type { GraphContext } from '../../builder/builder.ts';
+import type { GraphContext } from '../../builder/context.ts';
 import { type ErrorContext, presentError, presentResult } from '../../errors.ts';
 import type { Subscription } from '../executor.ts';
 import type { Outlet } from './outlet.ts';

@@ -1,0 +1,24 @@
+import type { Deps } from '../../domain/deps.ts';
+import type { ConnectionMemory } from '../../domain/responses/memory.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { ReplyBudget } from '../../http/reply/budget.ts';
+
+/** What every resolver gets. A request without a valid key is answered 401 earlier, so there is always a caller. */
+export interface GraphContext {
+  readonly deps: Deps;
+  readonly caller: Caller;
+  readonly requestId: string;
+  /** The network address of the client, if it is known. */
+  readonly address: string | undefined;
+  /** Fires when the client of this request has disconnected. */
+  readonly signal: AbortSignal;
+  /** What the reply may still take; undefined only where other limits bound it. */
+  readonly replyBudget?: ReplyBudget;
+  /** Whether the call came over REST, whose rows choose the form of the reply. */
+  readonly isRest?: boolean;
+  /** Over REST only: members that a resolver adds to the reply besides its result, and the headers of the request. */
+  readonly notes?: Map<string, string>;
+  /** Of a WebSocket: its responses that are not stored. */
+  readonly memory?: ConnectionMemory;
+  header?(name: string): string | undefined;
+}
