@@ -31,6 +31,13 @@ import { createUsageLedger, type UsageLedger } from './usage/ledger.ts';
 import type { UsageLimits } from './usage/limits.ts';
 import { RunTimings } from './usage/timings.ts';
 
+/** Time of one subagent. */
+const subagentTimeoutMs = 120_000;
+/** Tokens that a subagent may write in one model call. */
+const subagentOutputTokensMax = 4_096;
+/** Tokens of passages given to a model for one question. */
+const passageTokensMax = 4_000;
+
 /** Time for stopped runs to write their end, and for readers to receive it. */
 const endingMsMax = 3_000;
 
@@ -106,8 +113,8 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
     answerCharsMax: settings.ANSWER_MAX_CHARS,
     subagents: {
       countMax: settings.SUBAGENTS_MAX,
-      timeoutMs: settings.SUBAGENT_TIMEOUT_MS,
-      outputTokensMax: settings.SUBAGENT_OUTPUT_TOKENS_MAX,
+      timeoutMs: subagentTimeoutMs,
+      outputTokensMax: subagentOutputTokensMax,
       roundsMax: subagentRoundsMax,
       tokensMax: settings.SUBAGENT_TOKENS_MAX,
       depthMax: subagentDepthMax,
@@ -126,7 +133,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
 
   async function retrieve(...[plan, signal]: Parameters<Retrieve>): Promise<Awaited<ReturnType<Retrieve>>> {
     const { earlier = [], ...asked } = plan;
-    const limits = { passagesMax: settings.RETRIEVAL_PASSAGES_MAX, tokensMax: settings.RETRIEVAL_TOKENS_MAX };
+    const limits = { passagesMax: settings.RETRIEVAL_PASSAGES_MAX, tokensMax: passageTokensMax };
     const written = await rewriteQuestion(plan.question, earlier, plan.charge, signal);
     if (written === undefined) return deps.knowledge.search(plan, limits, signal);
     const found = await deps.knowledge.search({ ...asked, question: written }, limits, signal);
