@@ -13,8 +13,6 @@ export const defaultLimits = {
   DATABASE_WRITE_TIMEOUT_MS: 30_000,
   /** PostgreSQL server only: time for one statement of a job. */
   DATABASE_BACKGROUND_TIMEOUT_MS: 600_000,
-  /** With less free space than this on the disk of DATA_DIR or of the blobs, writes answer 507 and /readyz answers 503. */
-  DISK_FREE_MIN_BYTES: 16 * MiB,
   /** Passages in one request for vectors. */
   EMBEDDING_BATCH_TEXTS_MAX: 64,
   /** A search goes on without a reranker that has not answered by then. */

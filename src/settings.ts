@@ -42,27 +42,26 @@ export const settingsSchema = z.object({
   ),
   DATABASE_URL: optionalDatabaseUrl().describe('PostgreSQL server. Default: the embedded database in DATA_DIR.'),
   DATABASE_POOL_MAX: count(10).describe('Connections to the database.'),
+  DISK_FREE_MIN_BYTES: count(16 * MiB).describe(
+    'With less free space than this on the disk of DATA_DIR or of the blobs, writes answer 507 and /readyz answers 503.',
+  ),
   BLOB_URL: readBy(parseBlobAddress, blobAddressGrammar).describe(
     'Where blobs live: a folder, or an S3-compatible store, which several instances share. Default: file://DATA_DIR/blobs.',
   ),
   AWS_ACCESS_KEY_ID: optionalText('the id of a key of the store').describe('Only with a BLOB_URL of S3.'),
   AWS_SECRET_ACCESS_KEY: optionalText('the secret of that key').describe('Only with a BLOB_URL of S3.'),
-  AWS_SESSION_TOKEN: optionalText('the token of a temporary key').describe('Only with a BLOB_URL of S3 and a temporary key.'),
+  AWS_SESSION_TOKEN: optionalText('the token of a temporary key').describe('Only with a temporary key.'),
   AWS_REGION: optionalMatch(/^[a-z0-9-]+$/, 'a region such as eu-central-1').describe(
     'Region of the bucket, unless BLOB_URL has one. Default: us-east-1, which other stores than AWS ignore.',
   ),
   PARLEY_ADMIN_KEY: optionalMatch(/^[\x21-\x7e]{32,200}$/, '32 to 200 printable characters without blanks').describe(
-    'The first key: any string of 32 to 200 characters. Default: made at the first start and printed once.',
+    'The first key. Default: made at the first start and printed once.',
   ),
-  DEMO: oneOf(['on', 'off'], 'on').describe(
-    'off: the first start makes no demo agent. The demo agent answers questions about Parley from its own manual.',
-  ),
+  DEMO: oneOf(['on', 'off'], 'on').describe('off: the first start makes no demo agent.'),
   PARLEY_MASTER_KEY: optionalMatch(
     /^[^,]{16,}(?:,[^,]{16,})*$/,
     'a secret text of 16 characters or more, or several with commas',
-  ).describe(
-    'Encrypts stored secrets. Several values, separated by commas, rotate: the first encrypts, all decrypt. Default: made in DATA_DIR.',
-  ),
+  ).describe('Encrypts stored secrets. Of several values the first encrypts, all decrypt. Default: made in DATA_DIR.'),
   OPENAI_API_KEY: optionalText('a key of the provider').describe('Switches on the OpenAI models.'),
   OPENAI_BASE_URL: optionalUrl(web, 'http://localhost:8000/v1').describe(
     'An OpenAI-compatible address; alone it makes a provider whose /models lists the models.',
@@ -82,10 +81,10 @@ export const settingsSchema = z.object({
     'Makes embeddings: `provider/name` of an OpenAI-compatible provider.',
   ),
   EMBEDDING_DIMENSIONS: optionalMatch(/^[1-9]\d{0,3}$/, 'a whole number from 1 to 9999').describe(
-    'Dimensions to ask the embedding model for, where it takes such a number; at most 4,000 can be kept. Default: as many as it makes.',
+    'Dimensions to ask the embedding model for, at most 4,000. Default: as many as it makes.',
   ),
   RERANK_URL: optionalUrl(web, 'https://rerank.example.com/v1/rerank').describe(
-    'The whole address of a reranker: `POST {model, query, documents, top_n}`. The best 50 passages of a search are sorted by its answer.',
+    'The whole address of a reranker, which sorts the best 50 passages of a search (docs/knowledge.md).',
   ),
   RERANK_API_KEY: optionalText('a key of the reranker').describe('Sent to it as a bearer token.'),
   RERANK_MODEL: optionalText('a model of the reranker').describe('Sent to it as `model`.'),
@@ -93,7 +92,7 @@ export const settingsSchema = z.object({
     /^[^/\s,]+\/[^\s,]+( *, *[^/\s,]+\/[^\s,]+)*$/,
     'a provider and a model such as openai/gpt-image-1, or several with commas between them',
   ).describe(
-    'Makes images: `provider/name` of an OpenAI-compatible provider or of Google. Of several, separated by commas, the first is the default; requests may ask for the others.',
+    'Makes images: `provider/name` of an OpenAI-compatible provider or of Google. Of several the first is the default; requests may ask for the others.',
   ),
   GOOGLE_CLIENT_ID: optionalText('the id of an OAuth client').describe(
     'With its secret: people connect Google Drive in the browser.',
@@ -142,7 +141,7 @@ export const settingsSchema = z.object({
     'Least time between two requests to one host; a longer crawl-delay of its robots.txt counts.',
   ),
   EGRESS_ALLOW: readBy(parseAllowance, allowanceGrammar).describe(
-    'Private targets that URLs from users may reach. A named host is allowed whatever it resolves to. An allowed address is reachable by every name that resolves to it.',
+    'Private targets that URLs from users may reach. A named host is allowed whatever it resolves to.',
   ),
   EGRESS_DNS_SERVERS: readBy(parseDnsServers, dnsServersGrammar).describe(
     'Name servers that look up the hosts of URLs from users. Default: those of the system.',
@@ -150,16 +149,14 @@ export const settingsSchema = z.object({
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info').describe('Least severe log shown.'),
   LOG_FORMAT: oneOf(['auto', 'pretty', 'json'], 'auto').describe('auto: pretty on a terminal, else json.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: optionalUrl(web, 'http://localhost:4318').describe(
-    'An OpenTelemetry collector (OTLP over HTTP, JSON) that gets the traces, at /v1/traces below this address. Default: no traces are made.',
+    'An OpenTelemetry collector (OTLP over HTTP), which gets traces at /v1/traces below this address. Default: no traces.',
   ),
   OTEL_EXPORTER_OTLP_HEADERS: readBy(parseHeaderList, headerListGrammar).describe('Headers of requests to the collector.'),
   OTEL_SERVICE_NAME: text('parley', 'a name').describe('What traces call this service.'),
   OTEL_TRACES_SAMPLER: oneOf(
     ['always_on', 'always_off', 'traceidratio', 'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'],
     'parentbased_always_on',
-  ).describe(
-    'Which traces are recorded. parentbased: as the traceparent of the request says; requests without one by the rest of the name.',
-  ),
+  ).describe('Which traces are recorded. parentbased: as the traceparent of the request says, else by the rest of the name.'),
   OTEL_TRACES_SAMPLER_ARG: part(1).describe('Only with traceidratio: the part of the traces that is recorded.'),
   OTEL_SDK_DISABLED: oneOf(['true', 'false'], 'false').describe('true: no traces, whatever the other settings say.'),
   ROLE: oneOf(['all', 'web', 'worker'], 'all').describe('What this process does: serve, work through jobs, or both.'),
@@ -172,24 +169,24 @@ export const settingsSchema = z.object({
   ),
   RUN_TIMEOUT_MS: timeMs(600_000).describe('A model run is cut off after this.'),
   SEARCH_URL: optionalUrl(web, 'https://searx.example.com').describe(
-    'Base address of the search service that web_search asks; the path of the provider follows. Default: web_search is off.',
+    'Base address of the search service of web_search. Default: web_search is off.',
   ),
   SEARCH_API_KEY: optionalText('a key of the search service').describe('Key for SEARCH_URL, where it wants one.'),
   SEARCH_PROVIDER: oneOf(['searxng', 'brave', 'tavily'], 'searxng').describe('How SEARCH_URL and X_SEARCH_URL are asked.'),
   X_SEARCH_URL: optionalUrl(web, 'https://x-search.example.com').describe(
-    'Base address of a service that searches posts of a social network, asked like SEARCH_URL. Default: includeXSearch is refused.',
+    'The same for posts of a social network. Default: includeXSearch is refused.',
   ),
   X_SEARCH_API_KEY: optionalText('a key of that service').describe('Key for X_SEARCH_URL, where it wants one.'),
   PYTHON_MEMORY_MAX_BYTES: count(512 * MiB).describe('Memory that one program may take, its interpreter included.'),
   PYTHON_STATE_TTL_MS: timeMs(3_600_000).describe(
-    'Variables and further files of programs are kept for the next program of the same chat for this long after the last one.',
+    'Variables of programs are kept for the next program of the chat for this long.',
   ),
   MODEL_FIRST_TOKEN_TIMEOUT_MS: timeMs(120_000).describe(
-    'Time until the first token of an answer, thinking included, or until the whole of one that comes in one piece. Comments and empty events of a provider do not count. The next model of a route is asked then.',
+    'Time until the first token of an answer, or the whole of one that comes in one piece. The next model of a route is asked then.',
   ),
   TOOL_ROUNDS_MAX: count(16).describe('Model calls in one run; the service calls tools between them.'),
   MCP_SERVERS_FILE: optionalText('the path of a JSON file').describe(
-    'JSON file with MCP servers that agents and requests may name: programs of this machine, or addresses.',
+    'JSON file with MCP servers: programs of this machine, or addresses (docs/tools.md).',
   ),
   MCP_PUBLIC_AGENTS: oneOf(['on', 'off'], 'off').describe(
     "on: /mcp also lists agents of other organizations that a key may use; off: those of the key's organization.",
@@ -198,20 +195,16 @@ export const settingsSchema = z.object({
   RATE_LIMIT_REQUESTS_PER_MINUTE_KEY: rate(1_200_000).describe(
     'Requests that one key may make in a minute, at all instances together; more answer 429. 0: no limit.',
   ),
-  RATE_LIMIT_REQUESTS_PER_MINUTE_ORGANIZATION: rate(2_400_000).describe(
-    'Requests that all keys of one organization may make in a minute, at all instances together; more answer 429. 0: no limit.',
-  ),
-  TRUSTED_PROXY_HOPS: whole(0, 0, 10).describe(
-    'Number of your proxies in front of the service that append to X-Forwarded-For. The audit log and the limits by address then take the client address from that header; 0 ignores it.',
-  ),
+  RATE_LIMIT_REQUESTS_PER_MINUTE_ORGANIZATION: rate(2_400_000).describe('The same for all keys of one organization.'),
+  TRUSTED_PROXY_HOPS: whole(0, 0, 10).describe('Number of your proxies that append to X-Forwarded-For; 0 ignores that header.'),
   SHUTDOWN_GRACE_MS: timeMs(20_000).describe(
-    'Time for replies in flight to end after SIGTERM. Runs still active a quarter of it (at most 3 seconds) before its end are stopped, so that their streams end properly.',
+    'Time for replies in flight to end after SIGTERM. Active runs are stopped a little before its end, so that their streams end properly.',
   ),
   INDEX_CONCURRENCY: count(2).describe(
     'Items of one tenant indexed at one time in this process; one more may be of another tenant.',
   ),
   QUERY_REWRITE_MODEL: optionalMatch(/^[^/\s]+\/\S+$/, 'a provider and a model such as openai/gpt-4o-mini').describe(
-    'The model that writes out a question which continues a conversation, before knowledge is searched: `provider/name`. Default: none; the question is searched with words of the messages before it.',
+    'The model that writes out questions which continue a conversation, before knowledge is searched. Default: they are searched with words of the messages before.',
   ),
 });
 /** What the operator chose, and beside it the limits that nobody chooses. */

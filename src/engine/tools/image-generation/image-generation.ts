@@ -196,7 +196,7 @@ async function fetched({ egress, settings }: ImageDeps, url: string, { plan }: T
 }
 
 /** The file of the chat that the model names by its id or its name. @throws DomainError when it is missing or no image. */
-async function inputImage(named: string, { files }: ToolRun, signal: AbortSignal): Promise<InputImage> {
+async function inputImage(_deps: ImageDeps, named: string, { files }: ToolRun, signal: AbortSignal): Promise<InputImage> {
   const all = await files.list(signal);
   const file = all.find(({ id }) => id === named) ?? all.find(({ filename }) => filename === named);
   if (file === undefined) {
@@ -233,7 +233,7 @@ async function maskOf(
   run: ToolRun,
   signal: AbortSignal,
 ): Promise<InputImage> {
-  if (typeof mask.file_id === 'string') return inputImage(mask.file_id, run, signal);
+  if (typeof mask.file_id === 'string') return inputImage(deps, mask.file_id, run, signal);
   const bytes = Buffer.from(String(mask.image_url).replace(/^[^,]*,/, ''), 'base64');
   return { filename: 'mask.png', mimeType: requireImage(deps, bytes), bytes };
 }
