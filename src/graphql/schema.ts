@@ -1,7 +1,10 @@
 import {
   defaultFieldResolver,
+  GRAPHQL_MAX_INT,
+  GRAPHQL_MIN_INT,
   type GraphQLField,
   type GraphQLFieldResolver,
+  GraphQLInt,
   type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLSchema,
@@ -10,7 +13,9 @@ import {
   isInterfaceType,
   isIntrospectionType,
   isObjectType,
+  isScalarType,
   isSpecifiedScalarType,
+  Kind,
 } from 'graphql';
 import { notedRefusal } from '../domain/access/operation.ts';
 import { operationScopes, requireScope } from '../domain/access/policy.ts';
@@ -20,7 +25,6 @@ import { builder, type GraphContext } from './builder/builder.ts';
 import { accessFaults, guardNested, inputCheck } from './builder/nested-access.ts';
 import { observe } from './builder/observed.ts';
 import { restOnlyCheck } from './builder/rest-only.ts';
-import { readLargeNumbers } from './builder/whole-numbers.ts';
 import './types/scalars.ts';
 import './types/node.ts';
 import './accounts/accounts.ts';
@@ -210,4 +214,22 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
   return prototype === null || prototype === Object.prototype;
+}
+
+const { parseValue, parseLiteral } = GraphQLInt;
+
+/**
+ * A given number beyond 32 bits becomes the nearest within, as on REST: every member has bounds of its own there, which the refusal then tells
+ * instead of those of 32 bits. The builder takes no other type of this name, so its readers are replaced.
+ */
+function readLargeNumbers(schema: GraphQLSchema): void {
+  const int = schema.getType('Int');
+  if (!isScalarType(int)) return;
+  int.parseValue = (value) => parseValue(Number.isInteger(value) ? nearest(Number(value)) : value);
+  int.parseLiteral = (node, variables) =>
+    parseLiteral(node.kind === Kind.INT ? { ...node, value: String(nearest(Number(node.value))) } : node, variables);
+}
+
+function nearest(value: number): number {
+  return Math.min(Math.max(value, GRAPHQL_MIN_INT), GRAPHQL_MAX_INT);
 }

@@ -1,6 +1,7 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
-import { isTerminal, type RunEvent, type RunStatus } from '../../entities/runs/event.ts';
+import { isTerminal, type RunEvent, type RunEventStream, type RunStatus } from '../../entities/runs/event.ts';
 import { Tally } from '../../lib/tally.ts';
 import type { Settings } from '../../settings.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -22,9 +23,7 @@ import { createRewriteQuestion } from './prompt/rewrite.ts';
 import type { Retrieve, RunEngine, RunPlan } from './run-engine.ts';
 import { RunScope } from './scope.ts';
 import { RunStop } from './stop.ts';
-import { createFingerprint } from './stored/fingerprint.ts';
 import { StoredRuns } from './stored/stored-runs.ts';
-import { eventStream } from './stream.ts';
 import { chargedEmbeddings } from './usage/embeddings.ts';
 import { countInputTokens } from './usage/input-tokens.ts';
 import { createUsageLedger, type UsageLedger } from './usage/ledger.ts';
@@ -249,4 +248,35 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       await deps.limits.stop();
     },
   };
+}
+
+/** Makes the function behind RunEngine.fingerprint. */
+function createFingerprint(): (secrets: Readonly<Record<string, string>>) => string | null {
+  const key = randomBytes(32);
+  return (secrets) => {
+    const entries = Object.entries(secrets).sort(([left], [right]) => (left < right ? -1 : 1));
+    if (entries.length === 0) return null;
+    return createHmac('sha256', key).update(JSON.stringify(entries)).digest('base64url');
+  };
+}
+
+/** Makes a stream of events from a stream of batches. It can be read once, by events or by batches. */
+function eventStream(batches: AsyncIterable<readonly RunEvent[]>): RunEventStream {
+  return new BatchedStream(batches);
+}
+
+class BatchedStream implements RunEventStream {
+  readonly #source: AsyncIterable<readonly RunEvent[]>;
+
+  constructor(source: AsyncIterable<readonly RunEvent[]>) {
+    this.#source = source;
+  }
+
+  batches(): AsyncIterable<readonly RunEvent[]> {
+    return this.#source;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent> {
+    for await (const batch of this.#source) yield* batch;
+  }
 }
