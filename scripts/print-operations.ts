@@ -5,4 +5,4 @@ import { missingOperations } from '../test/support/apis/contract-operations.ts';
 import { operationLines, operationsPage } from './support/operations-page.ts';
 
 /** Writes docs/operations.md: `npm run operations`. A test fails when the page is outdated. */
-writeFileSync('docs/operations.md', operationsPage(operationLines(buildSchema(), allRoutes, '.'), missingOperations));
+writeFileSync('docs/operations.md', operationsPage(operationLines(buildSchema(), allRoutes), missingOperations));

@@ -6,7 +6,7 @@ import { settingsSchema } from '../../src/settings.ts';
 export function configurationPage(): string {
   const rows = Object.entries<z.ZodType>(settingsSchema.shape).map(([name, schema]) => {
     const meaning = (schema.description ?? '').replaceAll('|', '\\|');
-    return `| \`${name}\` | ${defaultOf(schema)} | ${allowedOf(schema).replaceAll('|', '\\|')} | ${meaning} |`;
+    return `| \`${name}\` | ${valuesOf(schema).replaceAll('|', '\\|')} | ${meaning} |`;
   });
   return [
     '# Configuration',
@@ -15,8 +15,8 @@ export function configurationPage(): string {
     'has a default, which an empty one gets too. A start with bad settings names all of them at once, and `npm run parley -- doctor` checks more than',
     'a start does. The unit of a number is the end of its name.',
     '',
-    '| setting | default | allowed | meaning |',
-    '| --- | --- | --- | --- |',
+    '| setting | default; allowed | meaning |',
+    '| --- | --- | --- |',
     ...rows,
     '',
     'This page is printed from `src/settings.ts` by `npm run configuration`.',
@@ -24,7 +24,11 @@ export function configurationPage(): string {
   ].join('\n');
 }
 
-function defaultOf(schema: z.ZodType): string {
+/** The default, if there is one, and what is allowed. Most settings are whole numbers, and the end of a name says so. */
+function valuesOf(schema: z.ZodType): string {
   const { data } = schema.safeParse(undefined);
-  return data === undefined ? 'none' : `\`${String(data)}\``;
+  const allowed = allowedOf(schema)
+    .replace(/^a whole number from (\d+)$/, 'at least $1')
+    .replace(/^a whole number from /, '');
+  return data === undefined ? allowed : `\`${String(data)}\`; ${allowed}`;
 }

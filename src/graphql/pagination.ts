@@ -89,7 +89,7 @@ export function pageArgs(arg: ArgBuilder) {
     first: arg.int({
       required: false,
       defaultValue: pageSizeDefault,
-      description: `How many items to return, from 1 to the service's LIST_MAX (100 unless set otherwise). Default ${pageSizeDefault}. A page of long items may hold fewer: \`pageInfo.hasNextPage\` tells whether more follow.`,
+      description: `How many items to return, from 1 to 100. Default ${pageSizeDefault}. A page of long items may hold fewer: \`pageInfo.hasNextPage\` tells whether more follow.`,
     }),
     after: arg.string({ required: false, description: 'A cursor of this list: items after it are returned.' }),
   };

@@ -3,6 +3,13 @@ import type { Settings } from '../settings.ts';
 import { FailedKeys } from './authenticate/failed-keys.ts';
 import { RequestTurns } from './request-turns.ts';
 
+/** Requests of one organization that may wait for their turn; more answer 429. */
+const waitingMax = 1_000;
+/** A request that has waited this long for its turn is answered 503. */
+const waitTimeoutMs = 15_000;
+/** WebSockets of the responses API that one organization may have open at this process; more answer 429. */
+const organizationSocketsMax = 400;
+
 /** What requests share in this process, whichever API they use. */
 export interface Admissions {
   /** Requests that hold a run. */
@@ -29,11 +36,11 @@ export function createAdmissions(pools: Pools, settings: Settings): Admissions {
     sockets: pools.admission('sockets', {
       max: settings.SOCKETS_MAX,
       what: 'open WebSockets',
-      organizationMax: settings.SOCKETS_PER_ORGANIZATION_MAX,
+      organizationMax: organizationSocketsMax,
     }),
     requests: new RequestTurns(pools.queue('requests', settings.REQUESTS_ACTIVE_MAX), {
-      waitingMax: settings.REQUESTS_WAITING_MAX,
-      timeoutMs: settings.REQUEST_WAIT_TIMEOUT_MS,
+      waitingMax,
+      timeoutMs: waitTimeoutMs,
     }),
     failedKeys: new FailedKeys({
       perMinute: settings.RATE_LIMIT_FAILED_KEYS_PER_MINUTE_ADDRESS,

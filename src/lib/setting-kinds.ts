@@ -22,7 +22,6 @@ export function whole(fallback: number, min: number, max: number = Number.MAX_SA
 }
 
 export const count = (fallback: number) => whole(fallback, 1);
-export const percent = (fallback: number) => whole(fallback, 1, 99);
 export const rate = (fallback: number) => whole(fallback, 0);
 /** Milliseconds of a timer. */
 export const timeMs = (fallback: number, max: number = timerMsMax) => whole(fallback, 1, max);

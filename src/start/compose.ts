@@ -35,6 +35,16 @@ import { openStorage } from '../storage/storage.ts';
 import { createUsageJournal } from '../storage/usage/journal.ts';
 import { createTools } from './tools.ts';
 
+/** Most tokens that a process reserves from the limit of an organization at once. */
+const usageBlockTokens = 100_000;
+/**
+ * Part of any pool of this process (runs, streams, WebSockets, uploads, active requests) that one tenant alone may hold; the
+ * rest stays free for other tenants.
+ */
+const tenantPercent = 90;
+/** Part of the share of its tenant that one organization alone may hold. */
+const organizationPercent = 90;
+
 const rateSweepMs = 600_000;
 /** Time for the last spans to reach the collector, after everything else has ended. */
 const tracesEndMs = 2_000;
@@ -74,8 +84,8 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     const tracing = await createTracing(settings, logger);
     const basics = { settings, storage, logger, tracing, now: () => new Date(), newId };
     const pools = new Pools({
-      tenantPercent: settings.SHARE_TENANT_MAX_PERCENT,
-      organizationPercent: settings.SHARE_ORGANIZATION_MAX_PERCENT,
+      tenantPercent,
+      organizationPercent,
     });
     const jobs = createPgBossJobs({
       pools,
@@ -103,7 +113,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       ...basics,
       store: storage.usageLimits,
       leaseMs: settings.USAGE_LEASE_MS,
-      blockTokens: settings.USAGE_BLOCK_TOKENS,
+      blockTokens: usageBlockTokens,
     });
     const rates = createRates(basics);
     if (storage.rateBuckets !== undefined) jobs.every('rates.sweep', rateSweepMs, storage.rateBuckets.sweep);

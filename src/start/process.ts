@@ -1,62 +1,77 @@
 import { existsSync } from 'node:fs';
+import type { Logger } from 'pino';
 import { watchForStalls } from '../engine/processes/stall-watch.ts';
 import { createLogger } from '../http/log/logging.ts';
 import { noteRequests } from '../http/log/requests-under-way.ts';
+import type { Limits } from '../limits.ts';
 import { loadSettings, type Settings } from '../settings.ts';
 import { startEmbeddedOf } from '../storage/database/embedded/embedded.ts';
-import { mistypedSentence, mistypedSettings } from './checks/mistyped.ts';
+import { unreadSettings } from './checks/mistyped.ts';
 import type { Service } from './service.ts';
 import { demoWelcome, welcome } from './welcome.ts';
 
-const settings = await readSettings();
-const logger = createLogger(settings);
-
-process.on('unhandledRejection', (error) => logger.error({ err: error }, 'unhandled rejection'));
-process.on('uncaughtException', (error) => {
-  logger.fatal({ err: error }, 'stopping after an unexpected failure');
-  process.exitCode = 1;
-  process.exit();
-});
-
-const service = await start().catch((error: unknown) => refuse(error));
-const requests = noteRequests();
-const endWatch = watchForStalls({
-  logger,
-  maxMs: settings.EVENT_LOOP_BLOCKED_MAX_MS,
-  underWay: () => [...service.deps.jobs.underWay(), ...requests()],
-});
-process.on('exit', endWatch);
+/**
+ * The process ends itself, to be started again, when its event loop has been blocked this long. From 2 seconds on a line
+ * names what was under way.
+ */
+const blockedMaxMs = 60_000;
 
 /** Ctrl-C comes twice under `npm start`: from the terminal, and from npm, which hands on what it gets. */
 const sameSignalMs = 500;
 
-let stoppingSinceMs: number | undefined;
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.on(signal, async () => {
-    // A second signal ends the process at once.
-    if (stoppingSinceMs !== undefined && performance.now() - stoppingSinceMs > sameSignalMs) process.exit(1);
-    if (stoppingSinceMs !== undefined) return;
-    stoppingSinceMs = performance.now();
-    logger.info({ signal }, 'stopping: replies in flight may end');
-    await service.close(settings.SHUTDOWN_GRACE_MS).catch((error: unknown) => logger.error({ err: error }, 'stopping failed'));
-    logger.info('stopped');
-    process.exit(0);
-  });
-}
+/**
+ * Runs Parley as this process: reads the settings, starts the service, and ends with its signals.
+ *
+ * @param limits  replace their defaults; only tests give some.
+ */
+export async function runProcess(limits: Partial<Limits> = {}): Promise<void> {
+  const settings = await readSettings(limits);
+  const logger = createLogger(settings);
 
-for (const mistyped of mistypedSettings(process.env)) logger.warn(mistypedSentence(mistyped));
-// The last step of a start: a test or a script that reads this line may send a signal at once.
-console.log(welcome(service.url, service.firstKey, settings));
-announceDemo(service);
+  process.on('unhandledRejection', (error) => logger.error({ err: error }, 'unhandled rejection'));
+  process.on('uncaughtException', (error) => {
+    logger.fatal({ err: error }, 'stopping after an unexpected failure');
+    process.exitCode = 1;
+    process.exit();
+  });
+
+  const service = await start(settings, logger).catch((error: unknown) => refuse(error));
+  const requests = noteRequests();
+  const endWatch = watchForStalls({
+    logger,
+    maxMs: blockedMaxMs,
+    underWay: () => [...service.deps.jobs.underWay(), ...requests()],
+  });
+  process.on('exit', endWatch);
+
+  let stoppingSinceMs: number | undefined;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, async () => {
+      // A second signal ends the process at once.
+      if (stoppingSinceMs !== undefined && performance.now() - stoppingSinceMs > sameSignalMs) process.exit(1);
+      if (stoppingSinceMs !== undefined) return;
+      stoppingSinceMs = performance.now();
+      logger.info({ signal }, 'stopping: replies in flight may end');
+      await service.close(settings.SHUTDOWN_GRACE_MS).catch((error: unknown) => logger.error({ err: error }, 'stopping failed'));
+      logger.info('stopped');
+      process.exit(0);
+    });
+  }
+
+  for (const sentence of unreadSettings(process.env)) logger.warn(sentence);
+  // The last step of a start: a test or a script that reads this line may send a signal at once.
+  console.log(welcome(service.url, service.firstKey, settings));
+  announceDemo(service, () => stoppingSinceMs !== undefined);
+}
 
 /** The demo agent is made while the service already answers: a first start takes no longer with it. */
-function announceDemo({ url, firstKey, demo }: Service): void {
+function announceDemo({ url, firstKey, demo }: Service, isStopping: () => boolean): void {
   void demo?.then((agentId) => {
-    if (agentId !== undefined && firstKey !== undefined && stoppingSinceMs === undefined) console.log(demoWelcome(url, firstKey));
+    if (agentId !== undefined && firstKey !== undefined && !isStopping()) console.log(demoWelcome(url, firstKey));
   });
 }
 
-async function start(): Promise<Service> {
+async function start(settings: Settings, logger: Logger): Promise<Service> {
   const onFatal = (error: Error) => {
     logger.fatal({ err: error }, 'the embedded database ended; start Parley again');
     process.exit(1);
@@ -73,10 +88,10 @@ function readEnvironment(name: string): string | undefined {
   return value === '' ? undefined : value;
 }
 
-async function readSettings(): Promise<Settings> {
+async function readSettings(limits: Partial<Limits>): Promise<Settings> {
   try {
     if (existsSync('.env')) process.loadEnvFile('.env');
-    return loadSettings(process.env);
+    return loadSettings(process.env, limits);
   } catch (error) {
     return refuse(error);
   }

@@ -20,6 +20,13 @@ import { createSearchClient } from '../engine/tools/web-search/search-client.ts'
 import { createWebSearchKind, type WebSearchDeps } from '../engine/tools/web-search/web-search.ts';
 import type { Settings } from '../settings.ts';
 
+/** Bytes of the files of a chat that one program finds, and bytes of the files that it may write or change. */
+const filesMaxBytes = 32 * 1024 * 1024;
+/** Files that one program may write or change. */
+const filesMax = 20;
+/** Largest state that the programs of one chat keep; larger variables are left out. */
+const stateMaxBytes = 8 * 1024 * 1024;
+
 interface ToolParts extends Pick<Deps, 'settings' | 'storage' | 'pools' | 'models' | 'egress' | 'knowledge' | 'now' | 'newId'> {
   readonly servers: ResolveDeps;
   readonly rightsOfAgent: RightsOfAgent;
@@ -91,9 +98,9 @@ function programLimits(settings: Settings): ProgramLimits {
   return {
     timeoutMs: settings.PYTHON_TIMEOUT_MS,
     memoryMaxBytes: settings.PYTHON_MEMORY_MAX_BYTES,
-    filesMaxBytes: settings.PYTHON_FILES_MAX_BYTES,
-    filesMax: settings.PYTHON_FILES_MAX,
+    filesMaxBytes,
+    filesMax,
     fileMaxBytes: settings.CHAT_FILE_MAX_BYTES,
-    stateMaxBytes: settings.PYTHON_STATE_MAX_BYTES,
+    stateMaxBytes,
   };
 }

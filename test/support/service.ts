@@ -1,15 +1,15 @@
 import { afterAll, beforeEach, inject } from 'vitest';
 import type { Deps } from '../../src/domain/deps.ts';
 import { createLogger } from '../../src/http/log/logging.ts';
-import { loadSettings } from '../../src/settings.ts';
 import { type Service, startService as start } from '../../src/start/service.ts';
 import { TestClient } from './client.ts';
 import { makeFor } from './make.ts';
+import { testSettings } from './settings.ts';
 import { copyOf, testServerUrl } from './storage/databases.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
 export interface ServiceOptions {
-  /** Settings that differ from their defaults. */
+  /** Settings, and limits of `src/limits.ts`, that differ from their defaults. */
   readonly env?: Readonly<Record<string, string>>;
   /** Receives the lines of the log; default: warnings and errors go to standard output. */
   readonly onLog?: (line: string) => void;
@@ -143,7 +143,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
 }
 
 function launch(env: Readonly<Record<string, string>>, onLog: ((line: string) => void) | undefined): Promise<Service> {
-  const settings = loadSettings(env);
+  const settings = testSettings(env);
   return start(settings, createLogger(settings, onLog), (error) => {
     throw error;
   });

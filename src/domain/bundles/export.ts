@@ -19,6 +19,9 @@ import type { Deps } from '../deps.ts';
 import { listDataSourcesOfAgents } from '../knowledge/sources.ts';
 import { portableData } from './portable-data.ts';
 
+/** Most bytes of uploaded files that one exported agent carries. */
+const contentMaxBytes = 4 * 1024 * 1024;
+
 export interface ExportQuery {
   /** Default: included when the key may read them. */
   readonly includeDataSources?: boolean | null | undefined;
@@ -226,7 +229,7 @@ async function bundledDataSources(
   const chosen = wanted.length === 0 ? attached : attached.filter(({ id }) => wanted.includes(id));
   // The order must not depend on ids, which differ between installations.
   const ordered = sortedBy(chosen, ({ name, type, data }) => `${name}\u0000${type}\u0000${JSON.stringify(data)}`);
-  const budget = { bytesLeft: deps.settings.BUNDLE_CONTENT_MAX_BYTES };
+  const budget = { bytesLeft: contentMaxBytes };
   const bundled: BundledDataSource[] = [];
   let bundledBytes = 0;
   for (const source of ordered) {

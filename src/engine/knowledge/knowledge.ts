@@ -2,9 +2,11 @@ import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
 import type { Connection } from '../../entities/knowledge/connection.ts';
 import type { ItemFilter } from '../../entities/knowledge/item-filter.ts';
+import { lexicalReasons, type Retrieval, rerankReasons } from '../../entities/knowledge/retrieval.ts';
 import type { SearchedQuestion, Turn } from '../../entities/knowledge/searched-question.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import { RecentValue } from '../../lib/recent-value.ts';
+import { Tally } from '../../lib/tally.ts';
 import type { Settings } from '../../settings.ts';
 import type { RankedChunk } from '../../storage/knowledge/chunk-ranking.ts';
 import type { PendingCount } from '../../storage/knowledge/embeddings/pending.ts';
@@ -30,10 +32,8 @@ import { newLeaseOwner } from './index/index-item.ts';
 import { registerIndexJobs } from './index/index-jobs.ts';
 import { findSpace, type Meaning } from './meaning/meaning.ts';
 import { readAttachmentText } from './read-attachment.ts';
-import { SearchCounts } from './search/counts.ts';
 import { type Explanations, explainPassages } from './search/explain.ts';
 import { contextOf } from './search/follow-up.ts';
-import { atLines } from './search/line-address.ts';
 import type { PassageMatch } from './search/passages.ts';
 import { createReranker } from './search/reranker.ts';
 import { type SearchResult, searchPassages } from './search/search.ts';
@@ -222,4 +222,29 @@ function createMeaning({ settings, storage, models, embed }: KnowledgeOptions): 
     timeoutMs: settings.RETRIEVAL_EMBEDDING_TIMEOUT_MS,
     weight: settings.RETRIEVAL_VECTOR_WEIGHT,
   };
+}
+
+/** Counts searches by how they were made. */
+class SearchCounts {
+  readonly modes = new Tally<Retrieval['mode']>(['hybrid', 'lexical']);
+  /** Searches without vectors although EMBEDDING_MODEL is set, by reason. */
+  readonly lexical = new Tally(lexicalReasons);
+  /** Searches that were not reranked although RERANK_URL is set, by reason. */
+  readonly unreranked = new Tally(rerankReasons);
+
+  add({ mode, reason, rerankReason }: Retrieval): void {
+    this.modes.add(mode);
+    if (reason !== null) this.lexical.add(reason);
+    if (rerankReason !== null) this.unreranked.add(rerankReason);
+  }
+}
+
+/** Files that a repository host shows as pages, where lines have no places: `plain=1` shows the source. */
+const shownAsPage = /\.(md|markdown|mdown|mkdn?|mdx|rst|adoc|asciidoc|textile|rdoc|org|creole|mediawiki|wiki|pod)$/i;
+
+/** The address of a passage of a file of a repository, with its lines, such as `…/blob/<commit>/src/main.ts#L10-L42`; else `url` as it is. */
+function atLines(url: string, { itemType, lineStart, lineEnd }: Pick<RankedChunk, 'itemType' | 'lineStart' | 'lineEnd'>): string {
+  if (itemType !== 'REPO_HOST' || lineStart === null) return url;
+  const lines = lineEnd === null || lineEnd <= lineStart ? `L${lineStart}` : `L${lineStart}-L${lineEnd}`;
+  return `${url}${shownAsPage.test(url) ? '?plain=1' : ''}#${lines}`;
 }

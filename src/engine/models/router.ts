@@ -9,6 +9,9 @@ import type { Provider } from './providers/provider.ts';
 import { type RoutedStream, routeStream } from './route-stream.ts';
 import { type ProviderRouting, routedChain } from './routing.ts';
 
+/** Age at which a provider's list of models is fetched again. */
+const modelListTtlMs = 60_000;
+
 /** The models of this process: the built-in one, the providers of the settings, the routes of the models file. */
 export interface ModelRouter {
   /** All usable models in a stable order. Agents without a model use the first, unless DEFAULT_MODEL is set. */
@@ -71,7 +74,7 @@ export function createModelRouter(
   const providers = configuredProviders(settings, file, environment);
   const embedding = embeddingModel(settings.EMBEDDING_MODEL, providers);
   const images = (settings.IMAGE_MODEL ?? '').split(',').flatMap((id) => imageModels(id.trim(), providers));
-  const catalog = new Catalog(providers, file.routes, settings.MODEL_LIST_TTL_MS, logger, now);
+  const catalog = new Catalog(providers, file.routes, modelListTtlMs, logger, now);
   const circuit = new Circuit(now);
   const builtInId = 'parley/offline';
   const named = new Set([settings.DEFAULT_MODEL, settings.EMBEDDING_MODEL, ...images.map(({ id }) => id)]);

@@ -1,3 +1,4 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
 import { isTerminal, type RunEvent, type RunStatus } from '../../entities/runs/event.ts';
@@ -22,7 +23,6 @@ import { createRewriteQuestion } from './prompt/rewrite.ts';
 import type { Retrieve, RunEngine, RunPlan } from './run-engine.ts';
 import { RunScope } from './scope.ts';
 import { RunStop } from './stop.ts';
-import { createFingerprint } from './stored/fingerprint.ts';
 import { StoredRuns } from './stored/stored-runs.ts';
 import { eventStream } from './stream.ts';
 import { chargedEmbeddings } from './usage/embeddings.ts';
@@ -30,6 +30,13 @@ import { countInputTokens } from './usage/input-tokens.ts';
 import { createUsageLedger, type UsageLedger } from './usage/ledger.ts';
 import type { UsageLimits } from './usage/limits.ts';
 import { RunTimings } from './usage/timings.ts';
+
+/** Time of one subagent. */
+const subagentTimeoutMs = 120_000;
+/** Tokens that a subagent may write in one model call. */
+const subagentOutputTokensMax = 4_096;
+/** Tokens of passages given to a model for one question. */
+const passageTokensMax = 4_000;
 
 /** Time for stopped runs to write their end, and for readers to receive it. */
 const endingMsMax = 3_000;
@@ -106,8 +113,8 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
     answerCharsMax: settings.ANSWER_MAX_CHARS,
     subagents: {
       countMax: settings.SUBAGENTS_MAX,
-      timeoutMs: settings.SUBAGENT_TIMEOUT_MS,
-      outputTokensMax: settings.SUBAGENT_OUTPUT_TOKENS_MAX,
+      timeoutMs: subagentTimeoutMs,
+      outputTokensMax: subagentOutputTokensMax,
       roundsMax: subagentRoundsMax,
       tokensMax: settings.SUBAGENT_TOKENS_MAX,
       depthMax: subagentDepthMax,
@@ -126,7 +133,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
 
   async function retrieve(...[plan, signal]: Parameters<Retrieve>): Promise<Awaited<ReturnType<Retrieve>>> {
     const { earlier = [], ...asked } = plan;
-    const limits = { passagesMax: settings.RETRIEVAL_PASSAGES_MAX, tokensMax: settings.RETRIEVAL_TOKENS_MAX };
+    const limits = { passagesMax: settings.RETRIEVAL_PASSAGES_MAX, tokensMax: passageTokensMax };
     const written = await rewriteQuestion(plan.question, earlier, plan.charge, signal);
     if (written === undefined) return deps.knowledge.search(plan, limits, signal);
     const found = await deps.knowledge.search({ ...asked, question: written }, limits, signal);
@@ -241,5 +248,15 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       });
       await deps.limits.stop();
     },
+  };
+}
+
+/** Makes the function behind RunEngine.fingerprint. */
+function createFingerprint(): (secrets: Readonly<Record<string, string>>) => string | null {
+  const key = randomBytes(32);
+  return (secrets) => {
+    const entries = Object.entries(secrets).sort(([left], [right]) => (left < right ? -1 : 1));
+    if (entries.length === 0) return null;
+    return createHmac('sha256', key).update(JSON.stringify(entries)).digest('base64url');
   };
 }

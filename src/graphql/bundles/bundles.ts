@@ -1,5 +1,6 @@
 import { getAgent } from '../../domain/agents/agents.ts';
-import { exportAgent, type ImportResult, importAgent } from '../../domain/bundles/bundles.ts';
+import { exportAgent } from '../../domain/bundles/export.ts';
+import { type ImportResult, importAgent } from '../../domain/bundles/import.ts';
 import type { AgentBundle, BundledDataSource, BundledTool, BundledUserInput } from '../../entities/agents/bundle.ts';
 import { AgentType } from '../agents/agents.ts';
 import { AgentVisibilityType } from '../agents/enums.ts';

@@ -69,7 +69,7 @@ export const ChatType = builder.objectRef<Chat>('Chat').implement({
     }),
     messages: t.loadableList({
       type: MessageType,
-      description: 'What was said, in order; the newest when there are more than the service shows (MESSAGES_MAX).',
+      description: 'What was said, in order; the newest 2,000 when there are more.',
       load: (chatIds: string[], { deps }) => listMessages(deps, chatIds) as never,
       resolve: ({ id }) => id,
     }),

@@ -76,7 +76,7 @@ builder.mutationFields((t) => ({
   createFileUpload: t.field({
     authScopes: { key: 'CHATS:WRITE' },
     type: UploadType,
-    description: 'Begins a file that comes in parts. It expires an hour later; a user may have UPLOADS_PENDING_MAX of them.',
+    description: 'Begins a file that comes in parts. It expires an hour later; a user may have 20 of them.',
     args: { input: t.arg({ type: CreateInput, description: 'The file.' }) },
     resolve: (_root, { input }, { deps, caller }) => createUpload(deps, caller, input),
   }),

@@ -74,7 +74,7 @@ builder.queryFields((t) => ({
 const CreateMemoryInput = builder.inputType('CreateMemoryInput', {
   description: 'A new memory.',
   fields: (t) => ({
-    text: t.string({ description: 'What is remembered; at most MEMORY_MAX_CHARS of the service.' }),
+    text: t.string({ description: 'What is remembered; at most 2,000 characters.' }),
     key: t.string({
       required: false,
       description: 'At most 100 characters. A memory with the same key and agent is replaced.',

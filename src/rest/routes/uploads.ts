@@ -11,7 +11,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     method: 'post',
     path: uploads,
     summary: 'Begin a file that comes in parts',
-    description: 'It takes parts for an hour. A user may have UPLOADS_PENDING_MAX of them pending.',
+    description: 'It takes parts for an hour. A user may have 20 of them pending.',
     document: `mutation ($input: CreateFileUploadInput!) { createFileUpload(input: $input) { ${fields} } }`,
     body: 'input',
     bodyCase: 'snake',

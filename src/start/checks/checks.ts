@@ -4,7 +4,7 @@ import { checkEgress } from './egress.ts';
 import { checkFiles } from './files.ts';
 import { type Finding, good, warning, wrong } from './finding.ts';
 import { checkFolders } from './folders.ts';
-import { mistypedSettings } from './mistyped.ts';
+import { mistypedSettings, removedSettings } from './mistyped.ts';
 import { checkModels } from './models.ts';
 import { checkPort } from './port.ts';
 
@@ -28,6 +28,9 @@ export async function checkAll(env: NodeJS.ProcessEnv): Promise<readonly Finding
   ]);
   return [
     ...settingsFindings(env),
+    ...removedSettings(env).map((name) =>
+      warning('settings', `${name} is no setting any more.`, 'CHANGELOG.md says what holds instead.'),
+    ),
     ...mistypedSettings(env).map(({ name, meant }) => warning('settings', `${name} is no setting.`, `Did you mean ${meant}?`)),
     ...(isAbout('DATA_DIR', 'BLOB_URL') ? [] : checkFolders(settings)),
     ...[database, files, port, models, egress].flat(),

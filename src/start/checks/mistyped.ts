@@ -9,6 +9,28 @@ export interface MistypedSetting {
 }
 
 const settingNames = Object.keys(settingsSchema.shape);
+/** Settings of earlier versions. Their values are fixed now. */
+const removedNames: ReadonlySet<string> = new Set(
+  `DATABASE_CHECKOUT_TIMEOUT_MS DATABASE_READ_TIMEOUT_MS DATABASE_WRITE_TIMEOUT_MS DATABASE_BACKGROUND_TIMEOUT_MS DATABASE_FSYNC
+    DISK_RESERVE_BYTES EMBEDDING_BATCH_TEXTS_MAX EMBEDDING_BATCH_TOKENS_MAX RERANK_TIMEOUT_MS IMAGE_TIMEOUT_MS
+    IMAGE_MAX_BYTES CONNECTOR_TIMEOUT_MS CONNECTOR_CONCURRENCY CONNECTOR_BACKOFF_MS CRAWL_TIMEOUT_MS OTEL_BSP_SCHEDULE_DELAY
+    BODY_IDLE_TIMEOUT_MS CHAT_FILES_MAX UPLOADS_PENDING_MAX FILES_MAX CHAT_FILE_TOKENS_MAX MESSAGES_MAX TOOLS_MAX
+    BUNDLE_CONTENT_MAX_BYTES BUNDLE_FETCH_MAX_BYTES PROMPT_FETCH_MAX_BYTES VECTOR_STORE_FILES_MAX AGENT_DATA_SOURCES_MAX LIST_MAX
+    LIST_PAGE_MAX_BYTES USAGE_BLOCK_TOKENS USAGE_LEASE_MS AUDIT_REFUSALS_PER_MINUTE_MAX THREAD_WAITING_MAX SEARCH_TIMEOUT_MS
+    SEARCH_CALLS_MAX PAGE_TIMEOUT_MS PAGE_MAX_BYTES PYTHON_TIMEOUT_MS PYTHON_FILES_MAX_BYTES PYTHON_FILES_MAX PYTHON_STATE_MAX_BYTES
+    PYTHON_PROGRAMS_MAX SPREADSHEETS_MAX MEMORIES_MAX MEMORY_MAX_CHARS RUN_LEASE_MS MODEL_CONNECT_TIMEOUT_MS
+    MODEL_FIRST_BYTE_TIMEOUT_MS MODEL_IDLE_TIMEOUT_MS MODEL_RETRIES_MAX ANSWER_MAX_CHARS SUBAGENTS_MAX SUBAGENT_TIMEOUT_MS
+    SUBAGENT_OUTPUT_TOKENS_MAX SUBAGENT_TOKENS_MAX API_FUNCTION_TIMEOUT_MS API_FUNCTION_REPLY_MAX_BYTES TOOL_RESULT_MAX_CHARS
+    MCP_START_TIMEOUT_MS MCP_CALL_TIMEOUT_MS MCP_REPLY_MAX_BYTES MCP_IDLE_TIMEOUT_MS MCP_SESSIONS_MAX MCP_TOOLS_TTL_MS
+    EGRESS_CONNECT_TIMEOUT_MS EGRESS_FETCH_TIMEOUT_MS EGRESS_LOOKUP_TIMEOUT_MS EGRESS_LOOKUPS_MAX EGRESS_CALLS_MAX MODEL_LIST_TTL_MS
+    SHARE_TENANT_MAX_PERCENT SHARE_ORGANIZATION_MAX_PERCENT RATE_LIMIT_FAILED_KEYS_PER_MINUTE_ADDRESS REQUESTS_ACTIVE_MAX
+    REQUESTS_WAITING_MAX REQUEST_WAIT_TIMEOUT_MS UPLOADS_ACTIVE_MAX SSE_HEARTBEAT_MS SSE_BUFFER_MAX_BYTES SSE_STALL_TIMEOUT_MS
+    SUBSCRIPTIONS_MAX SUBSCRIPTIONS_PER_ORGANIZATION_MAX SOCKETS_MAX SOCKETS_PER_ORGANIZATION_MAX PIPELINED_REQUESTS_MAX
+    REPLIES_UNSENT_MAX_BYTES SOCKETS_PER_KEY_MAX SOCKET_LIFETIME_MS EVENT_LOOP_BLOCKED_MAX_MS EXTRACT_TIMEOUT_MS
+    EXTRACT_MEMORY_MAX_BYTES EXTRACT_TEXT_MAX_CHARS INDEX_LEASE_MS PROMPT_READERS_MAX RETRIEVAL_PASSAGES_MAX RETRIEVAL_TOKENS_MAX
+    RETRIEVAL_EMBEDDING_TIMEOUT_MS RETRIEVAL_VECTOR_WEIGHT GRAPHQL_DEPTH_MAX GRAPHQL_TOKENS_MAX GRAPHQL_ALIASES_MAX
+    GRAPHQL_DIRECTIVES_MAX GRAPHQL_DOCUMENT_MAX_CHARS GRAPHQL_FIELDS_MAX GRAPHQL_COST_MAX REPLY_MAX_BYTES`.split(/\s+/),
+);
 const settings = settingNames.map((name) => ({ name, squeezed: withoutSigns(name), words: name.split('_') }));
 /** Variables that other parts of Parley read: the command line and the script `parley`. */
 const otherNames: ReadonlySet<string> = new Set(['PARLEY_URL', 'PARLEY_API_KEY', 'PARLEY_KEY', 'PARLEY_TYPED_IN']);
@@ -19,11 +41,34 @@ const distanceMax = 2;
 /** Shorter names are near to too many others: HOST, PORT, ROLE and DEMO are never guessed. */
 const nearMinChars = 7;
 
+/** Settings of earlier versions that an environment still has, by name. */
+export function removedSettings(env: NodeJS.ProcessEnv): readonly string[] {
+  return Object.keys(env)
+    .filter((name) => removedNames.has(name))
+    .sort();
+}
+
+/** A sentence for each variable that its operator took for a setting, by name. */
+export function unreadSettings(env: NodeJS.ProcessEnv): readonly string[] {
+  return [
+    ...removedSettings(env).map(
+      (name) => `${name} is no setting any more and has no effect; CHANGELOG.md says what holds instead`,
+    ),
+    ...mistypedSettings(env).map(mistypedSentence),
+  ];
+}
+
 /** The variables of an environment that are no settings, but were probably meant as one, by name. Values are not looked at, but for file names. */
 export function mistypedSettings(env: NodeJS.ProcessEnv): readonly MistypedSetting[] {
   const isNamedElsewhere = readerOfFiles(env);
   return Object.keys(env)
-    .filter((name) => !settingNames.includes(name) && !otherNames.has(name) && !namesOfOthers.has(name.toUpperCase()))
+    .filter(
+      (name) =>
+        !settingNames.includes(name) &&
+        !otherNames.has(name) &&
+        !removedNames.has(name) &&
+        !namesOfOthers.has(name.toUpperCase()),
+    )
     .flatMap((name) => {
       const meant = meantBy(name);
       return meant === undefined || isNamedElsewhere(name) ? [] : [{ name, meant }];

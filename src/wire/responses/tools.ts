@@ -142,8 +142,8 @@ const fileSearch = {
 const bounded = (description: string, minimum: number) => z.int('must be an integer').meta({ description, minimum }).nullish();
 const deepResearch = {
   budget: object('What it may spend.', {
-    subagents: bounded('Most subagents: 1 to `SUBAGENTS_MAX`.', 1),
-    tokens: bounded('Most tokens of all subagents together: 1,000 to `SUBAGENT_TOKENS_MAX`.', 1_000),
+    subagents: bounded('Most subagents: 1 to 5.', 1),
+    tokens: bounded('Most tokens of all subagents together: 1,000 to 200,000.', 1_000),
   }).nullish(),
 };
 const spreadsheet = {

@@ -110,7 +110,7 @@ describe('parse, validation, limits and plan', () => {
   });
 
   it('are done once for a document, however often it comes', () => {
-    const documents = new Documents(schema, loadSettings({ GRAPHQL_FIELDS_MAX: '10' }));
+    const documents = new Documents(schema, loadSettings({}, { GRAPHQL_FIELDS_MAX: 10 }));
     const query = 'query ($first: Int) { agents(first: $first) { nodes { id name } } }';
     for (let first = 1; first <= 100; first += 1) {
       const operation = documents.request({ query, operationName: undefined, variables: { first }, extensions: {} }).operation();

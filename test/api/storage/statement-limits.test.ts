@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { publicError } from '../../../src/entities/errors.ts';
-import { loadSettings } from '../../../src/settings.ts';
 import type { Database } from '../../../src/storage/database/database.ts';
 import { openDatabase } from '../../../src/storage/database/open.ts';
+import { testSettings } from '../../support/settings.ts';
 import { copyOf, type Place, testServerUrl } from '../../support/storage/databases.ts';
 
 let place: Place;
@@ -17,7 +17,7 @@ beforeAll(async () => {
     DATABASE_WRITE_TIMEOUT_MS: '600',
     DATABASE_BACKGROUND_TIMEOUT_MS: '30000',
   };
-  db = await openDatabase(loadSettings({ ...place.env, ...env }), { onError: () => {} });
+  db = await openDatabase(testSettings({ ...place.env, ...env }), { onError: () => {} });
 });
 afterAll(async () => {
   await db.close();

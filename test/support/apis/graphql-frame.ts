@@ -12,8 +12,8 @@ import { Connections } from '../../../src/http/connections/connections.ts';
 import { createAdmissions } from '../../../src/http/limits.ts';
 import { Metrics } from '../../../src/http/log/metrics.ts';
 import { SseStreams } from '../../../src/http/reply/sse.ts';
-import { loadSettings } from '../../../src/settings.ts';
 import { TestClient } from '../client.ts';
+import { testSettings } from '../settings.ts';
 import { testPools, testRates } from '../sharing/pools.ts';
 import { forgetfulAudit } from '../storage/forgetful-audit.ts';
 import { callerWith } from './rest-frame.ts';
@@ -51,7 +51,7 @@ export interface GraphqlFrame {
 
 /** The GraphQL API over the small schema, on its own port. */
 export async function startGraphqlFrame(env: Readonly<Record<string, string>> = {}): Promise<GraphqlFrame> {
-  const settings = loadSettings(env);
+  const settings = testSettings(env);
   const sources = { open: 0 };
   const logs: string[] = [];
   const watchers = new Set<() => void>();

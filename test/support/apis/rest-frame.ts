@@ -19,8 +19,9 @@ import { compileRoutes } from '../../../src/rest/compile.ts';
 import { noDeclarations } from '../../../src/rest/openapi/declarations.ts';
 import type { DeclaredRoute, FoldFactory, StreamEncoderFactory } from '../../../src/rest/route.ts';
 import { createRestRouter } from '../../../src/rest/router.ts';
-import { loadSettings, type Settings } from '../../../src/settings.ts';
+import type { Settings } from '../../../src/settings.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
+import { testSettings } from '../settings.ts';
 import { testPools, testRates } from '../sharing/pools.ts';
 import { forgetfulAudit } from '../storage/forgetful-audit.ts';
 
@@ -247,7 +248,7 @@ export interface Frame {
  * has no scope.
  */
 export async function startFrame(options: FrameOptions): Promise<Frame> {
-  const settings = loadSettings({ ...options.settings });
+  const settings = testSettings({ ...options.settings });
   const callers = new Map([
     ['all', callerWith('key_all', ['AGENTS:READ', 'AGENTS:WRITE', 'CHATS:WRITE'])],
     ['other', callerWith('key_other', ['AGENTS:READ', 'AGENTS:WRITE', 'CHATS:WRITE'], 2)],

@@ -15,7 +15,7 @@ import { SourceError } from '../../../src/engine/knowledge/connectors/error.ts';
 import { createVendorClient } from '../../../src/engine/knowledge/connectors/vendor/client.ts';
 import type { ConnectedType } from '../../../src/entities/knowledge/data-source.ts';
 import { createLogger } from '../../../src/http/log/logging.ts';
-import { loadSettings } from '../../../src/settings.ts';
+import { testSettings } from '../settings.ts';
 import { egressPlaces, someOwner } from '../sharing/pools.ts';
 
 /** A token of a stand-in, which is renewed once it is refused. */
@@ -34,7 +34,7 @@ export interface ConnectorBench {
 
 /** What connectors work with, on this machine, without waits between attempts. */
 export function connectorBench(env: Readonly<Record<string, string>>, token: BenchToken, allow?: string): ConnectorBench {
-  const settings = loadSettings({ LOG_LEVEL: 'fatal', ...env });
+  const settings = testSettings({ LOG_LEVEL: 'fatal', ...env });
   const limits = { dnsServers: [], connectTimeoutMs: 1_000, lookupTimeoutMs: 1_000, ...egressPlaces(16, 16) };
   const egress = createEgress({ allow, ...limits });
   const vendors = createVendorClient({

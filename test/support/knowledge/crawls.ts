@@ -15,7 +15,7 @@ import {
 } from '../../../src/engine/knowledge/connectors/web/web.ts';
 import { createExtractor } from '../../../src/engine/knowledge/extract/extract.ts';
 import { FairQueue } from '../../../src/lib/fair-queue.ts';
-import { loadSettings } from '../../../src/settings.ts';
+import { testSettings } from '../settings.ts';
 
 /** What a listing said, and what a service would know after it. */
 export interface Listing {
@@ -48,7 +48,7 @@ export function crawler(
   env: Readonly<Record<string, string>> = {},
   options: WebConnectorOptions = {},
 ): { readonly connector: Connector; list(data: Readonly<Record<string, unknown>>, options?: ListOptions): Promise<Listing> } {
-  const settings = loadSettings({ EGRESS_ALLOW: '127.0.0.1', ...env });
+  const settings = testSettings({ EGRESS_ALLOW: '127.0.0.1', ...env });
   const queue = (max: number) => new FairQueue({ max, tenantPercent: 99 });
   const egress = createEgress({
     ...{ allow: settings.EGRESS_ALLOW, connectTimeoutMs: 5_000, lookupTimeoutMs: 5_000, lookups: queue(16), calls: queue(64) },

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../eventually.ts';
+import { splitLimits } from '../settings.ts';
 
 /** `node src/main.js` as a process of its own, for what only a process can show: kill -9, SIGTERM, first start, the lock. */
 export interface ParleyProcess {
@@ -19,14 +20,17 @@ export interface ParleyProcess {
 }
 
 const mainPath = fileURLToPath(new URL('../../../src/main.js', import.meta.url));
+const limitedPath = fileURLToPath(new URL('./limited-parley.js', import.meta.url));
 /** No process of a test lives long enough to win back what optimizing the code of the database costs it: a second at its start. */
 const briefly = ['--liftoff-only'];
 const running = new Set<ChildProcess>();
 
-/** Starts Parley with these settings and nothing else of this environment. */
-export function startProcess(env: Readonly<Record<string, string>>, cwd?: string): ParleyProcess {
+/** Starts Parley with these settings and limits (`src/limits.ts`), and nothing else of this environment. */
+export function startProcess(values: Readonly<Record<string, string>>, cwd?: string): ParleyProcess {
+  const { env, limits } = splitLimits(values);
+  const program = Object.keys(limits).length === 0 ? [mainPath] : [limitedPath, JSON.stringify(limits)];
   return watched(
-    spawn(process.execPath, [...briefly, mainPath], {
+    spawn(process.execPath, [...briefly, ...program], {
       env: { PATH: process.env.PATH ?? '', ...always, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       ...(cwd === undefined ? {} : { cwd }),

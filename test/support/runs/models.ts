@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import type { ModelDelta, ModelRequest } from '../../../src/engine/models/port.ts';
 import { createModelRouter, type ModelRouter } from '../../../src/engine/models/router.ts';
-import { loadSettings } from '../../../src/settings.ts';
+import { testSettings } from '../settings.ts';
 
 /** A router over the given settings, without logs and with short time limits. */
 export function makeRouter(environment: Readonly<Record<string, string>>, now: () => Date = () => new Date()): ModelRouter {
-  const settings = loadSettings({ MODEL_RETRIES_MAX: '0', ...environment });
+  const settings = testSettings({ MODEL_RETRIES_MAX: '0', ...environment });
   return createModelRouter(settings, pino({ level: 'silent' }), now, (name) => environment[name]);
 }
 

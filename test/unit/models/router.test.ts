@@ -243,7 +243,7 @@ describe('an answer of an OpenAI-compatible provider', () => {
     ['in mid-stream', { text: ['a', 'b'], hangAtByte: 250 }],
   ])('times out when the upstream falls silent %s', async (_case, script) => {
     upstream.next(script);
-    const models = router({ MODEL_FIRST_BYTE_TIMEOUT_MS: '300', MODEL_IDLE_TIMEOUT_MS: '300' });
+    const models = router({ MODEL_FIRST_TOKEN_TIMEOUT_MS: '300', MODEL_IDLE_TIMEOUT_MS: '300' });
     expect(await failureOf(models.stream(test(), never).deltas)).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
     await upstream.until(({ openStreams }) => openStreams === 0);
   });

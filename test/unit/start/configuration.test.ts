@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { configurationPage } from '../../../scripts/support/configuration-page.ts';
 import { allowedOf } from '../../../src/lib/setting-kinds.ts';
+import { defaultLimits } from '../../../src/limits.ts';
 import { loadSettings, settingsSchema } from '../../../src/settings.ts';
 
 const sources = fileURLToPath(new URL('../../../src', import.meta.url));
@@ -23,11 +24,18 @@ describe('settings', () => {
 
   it('all have an effect: something other than their list reads each of them', () => {
     const read = readdirSync(sources, { recursive: true, encoding: 'utf8' })
-      .filter((path) => path.endsWith('.ts') && path !== 'settings.ts' && !/^(start\/checks|storage\/generated)/.test(path))
+      .filter(
+        (path) =>
+          path.endsWith('.ts') &&
+          path !== 'settings.ts' &&
+          path !== 'limits.ts' &&
+          !/^(start\/checks|storage\/generated)/.test(path),
+      )
       .map((path) => readFileSync(join(sources, path), 'utf8').replaceAll(/^\s*(?:\*|\/\/|\/\*\*).*$/gm, ''))
       .join('\n');
     const isRead = (name: string) => new RegExp(`\\.${name}\\b|[{,]\\s*${name}\\s*[,:}]`).test(read);
-    expect(Object.keys(settingsSchema.shape).filter((name) => !isRead(name))).toEqual([]);
+    const names = [...Object.keys(settingsSchema.shape), ...Object.keys(defaultLimits)];
+    expect(names.filter((name) => !isRead(name))).toEqual([]);
   });
 
   it('that are numbers of something name its unit last', () => {
@@ -50,7 +58,7 @@ describe('settings', () => {
     expect(() => loadSettings({ [name]: text })).toThrow(words);
   });
 
-  it.each(['PORT', 'LOG_FORMAT', 'LIST_MAX'])('are refused all at once: %s is named beside the others', (name) => {
-    expect(() => loadSettings({ PORT: '70000', LOG_FORMAT: 'xml', LIST_MAX: '0' })).toThrow(`${name} must be `);
+  it.each(['PORT', 'LOG_FORMAT', 'INDEX_CONCURRENCY'])('are refused all at once: %s is named beside the others', (name) => {
+    expect(() => loadSettings({ PORT: '70000', LOG_FORMAT: 'xml', INDEX_CONCURRENCY: '0' })).toThrow(`${name} must be `);
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { settingsSchema } from '../../../src/settings.ts';
-import { mistypedSettings } from '../../../src/start/checks/mistyped.ts';
+import { mistypedSettings, unreadSettings } from '../../../src/start/checks/mistyped.ts';
 
 const meantBy = (name: string) => mistypedSettings({ [name]: 'x' })[0]?.meant;
 const settingNames = Object.keys(settingsSchema.shape);
@@ -64,5 +64,12 @@ describe('a variable that was meant as a setting', () => {
     writeFileSync(path, JSON.stringify({ providers: [{ id: 'other', apiKeyEnv: 'OPENAI_APIKEY' }] }));
     expect(mistypedSettings({ OPENAI_APIKEY: 'x', MODELS_FILE: path })).toEqual([]);
     rmSync(folder, { recursive: true });
+  });
+
+  it('that earlier versions had is named with where its successor stands', () => {
+    expect(unreadSettings({ RUN_LEASE_MS: '1', OPENAI_APIKEY: 'x', PORT: '1' })).toEqual([
+      'RUN_LEASE_MS is no setting any more and has no effect; CHANGELOG.md says what holds instead',
+      'OPENAI_APIKEY is no setting; did you mean OPENAI_API_KEY?',
+    ]);
   });
 });

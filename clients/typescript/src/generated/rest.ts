@@ -513,7 +513,7 @@ export interface paths {
         };
         /**
          * Get chat
-         * @description With its messages, in order; the newest when there are more than the service shows (MESSAGES_MAX). Long chats are read page by page with List messages of a chat.
+         * @description With its messages, in order; the newest 2,000 when there are more. Long chats are read page by page with List messages of a chat.
          */
         get: operations["getChat"];
         put?: never;
@@ -1372,7 +1372,7 @@ export interface paths {
         put?: never;
         /**
          * Begin a file that comes in parts
-         * @description It takes parts for an hour. A user may have UPLOADS_PENDING_MAX of them pending.
+         * @description It takes parts for an hour. A user may have 20 of them pending.
          *
          *     Also at `/v1/uploads`.
          */
@@ -4070,7 +4070,7 @@ export interface components {
             pinPosition: number;
             /** @description Who answers in it. */
             ai: components["schemas"]["ChatAgent"];
-            /** @description What was said, in order; the newest when there are more than the service shows (MESSAGES_MAX). */
+            /** @description What was said, in order; the newest 2,000 when there are more. */
             messages: components["schemas"]["Message"][];
             /** @description A text of its agent that the first message begins from, for the box of a front end; empty when there is none. Models do not get it. */
             seed: string;
@@ -4921,7 +4921,7 @@ export interface components {
             pinPosition: number;
             /** @description Who answers in it. */
             ai: components["schemas"]["ChatAgent"];
-            /** @description What was said, in order; the newest when there are more than the service shows (MESSAGES_MAX). */
+            /** @description What was said, in order; the newest 2,000 when there are more. */
             messages: components["schemas"]["Message"][];
         };
         /**
@@ -6021,7 +6021,7 @@ export interface components {
             agentId?: string | null;
             /** @description At most 100 characters. A memory with the same key and agent is replaced. */
             key?: string | null;
-            /** @description What is remembered; at most MEMORY_MAX_CHARS of the service. */
+            /** @description What is remembered; at most 2,000 characters. */
             text: string;
         };
         /** @description A new organization. */
@@ -6329,9 +6329,9 @@ export interface components {
             type: "deep_research";
             /** @description What it may spend. */
             budget?: {
-                /** @description Most subagents: 1 to `SUBAGENTS_MAX`. */
+                /** @description Most subagents: 1 to 5. */
                 subagents?: number | null;
-                /** @description Most tokens of all subagents together: 1,000 to `SUBAGENT_TOKENS_MAX`. */
+                /** @description Most tokens of all subagents together: 1,000 to 200,000. */
                 tokens?: number | null;
             } | null;
             /** @description Whether each call waits for approval. Default: `false`. */

@@ -1,8 +1,12 @@
-import { type DataFault, readApiFunction } from '../../../engine/tools/api-function/api-function.ts';
+import {
+  authMembers,
+  credentialMembers,
+  type DataFault,
+  readApiFunction,
+} from '../../../engine/tools/api-function/api-function.ts';
 import { compileArguments } from '../../../engine/tools/json-schema/arguments.ts';
 import { SchemaError } from '../../../engine/tools/json-schema/read-schema.ts';
 import { extractSecrets, type SecretMatch } from '../../../engine/tools/secrets-in-data.ts';
-import { authDataMembers, toolDataMembers } from '../../../engine/tools/tool-data-members.ts';
 import type { AgentToolType, JsonObject } from '../../../entities/agents/part.ts';
 import { isObject } from '../../../lib/json.ts';
 import type { Faults } from '../../faults.ts';
@@ -119,3 +123,20 @@ function readDescription(param: string, { description }: JsonObject, faults: Fau
 function addFaults(param: string, found: readonly DataFault[], faults: Faults): void {
   for (const { path, message } of found) faults.add(`${param}${path}`, `${param}${path} ${message}`);
 }
+
+const ofEveryTool = ['description', 'requireApproval'] as const;
+
+/** The members that the data of a tool may have. Any other is refused: one that was stored without effect, such as a mistyped `requireApproval`, would pass for a rule. */
+const toolDataMembers: Readonly<Record<AgentToolType, readonly string[]>> = {
+  API_FUNCTION: [...ofEveryTool, 'parameters', 'method', 'url', 'headers', 'query', 'body', 'auth', 'idempotent'],
+  CLIENT_FUNCTION: [...ofEveryTool, 'parameters'],
+  MCP_SERVER: [
+    ...ofEveryTool,
+    ...['server', 'url', 'headers', 'auth', 'allowedTools', 'allowed_tools'],
+    // Of programs, which an agent may hold for another installation; here they have a warning.
+    ...['command', 'args', 'env', 'cwd', 'transport', 'type'],
+  ],
+};
+
+/** The members of `auth`: how the credential is sent, and the credential. */
+const authDataMembers: readonly string[] = [...authMembers, ...credentialMembers];

@@ -5,11 +5,14 @@ import type { Jobs } from '../../jobs/jobs.ts';
 import { embedSource } from './embed-source.ts';
 import type { Meaning } from './meaning.ts';
 
+/** Tokens in one request for vectors, by an upper estimate. */
+const tokensMax = 16_000;
+
 export interface VectorJobsContext {
   /** Undefined while EMBEDDING_MODEL is not set. */
   readonly meaning: Meaning | undefined;
   readonly storage: Pick<Storage, 'usageLimits'>;
-  readonly settings: Pick<Settings, 'EMBEDDING_BATCH_TEXTS_MAX' | 'EMBEDDING_BATCH_TOKENS_MAX'>;
+  readonly settings: Pick<Settings, 'EMBEDDING_BATCH_TEXTS_MAX'>;
   readonly jobs: Jobs;
 }
 
@@ -22,7 +25,7 @@ const queuedWaitMaxMs = 60_000;
 export function registerVectorJobs(context: VectorJobsContext): void {
   const { meaning, storage, settings, jobs } = context;
   const store = meaning?.store;
-  const { EMBEDDING_BATCH_TEXTS_MAX: textsMax, EMBEDDING_BATCH_TOKENS_MAX: tokensMax } = settings;
+  const { EMBEDDING_BATCH_TEXTS_MAX: textsMax } = settings;
   // Registered without a store too: jobs of an earlier setting end at once.
   jobs.work(
     'knowledge.embed-source',

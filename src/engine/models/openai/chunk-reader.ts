@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { TokenLogprob } from '../../../entities/runs/event.ts';
-import { itemsOf, type JsonObject, membersOf, stringOf } from '../../../lib/json.ts';
+import { hasMembers, itemsOf, type JsonObject, membersOf, stringOf } from '../../../lib/json.ts';
 import { storableText } from '../../../lib/text.ts';
 import type { FinishReason, ModelDelta, TokenUsage } from '../port.ts';
 import { malformed, refusalInStream } from './errors.ts';
-import { usageOf } from './usage.ts';
 
 interface OpenCall {
   readonly index: number;
@@ -196,4 +195,19 @@ function finishReason(said: string, hasCalls: boolean): FinishReason {
   if (said === 'content_filter') return 'content_filter';
   // Some say `stop` with calls, some `tool_calls` with none, which sends clients in circles.
   return hasCalls ? 'tool_calls' : 'stop';
+}
+
+/** Usage in the OpenAI-compatible format; undefined when there is none. */
+function usageOf(value: unknown): TokenUsage | undefined {
+  if (!hasMembers(value)) return undefined;
+  return {
+    inputTokens: count(value.prompt_tokens ?? value.input_tokens),
+    outputTokens: count(value.completion_tokens ?? value.output_tokens),
+    cachedTokens: count(membersOf(value.prompt_tokens_details).cached_tokens),
+    reasoningTokens: count(membersOf(value.completion_tokens_details).reasoning_tokens),
+  };
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.trunc(value) : 0;
 }

@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { membersOf } from '../../../lib/json.ts';
 import { type ModelDelta, ModelError } from '../port.ts';
-import { bodyDeltas } from './body.ts';
-import { refusal, transportFailure } from './errors.ts';
+import { ChunkReader } from './chunk-reader.ts';
+import { malformed, refusal, transportFailure } from './errors.ts';
 import { StreamParser } from './stream-parser.ts';
 
 type Batch = readonly ModelDelta[];
@@ -239,3 +240,16 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
 }
 
 const unwanted = new Error('no longer wanted');
+
+/** The deltas of an answer that came in one piece. @throws ModelError */
+function bodyDeltas(body: string, out: ModelDelta[]): void {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    throw malformed('it is not JSON');
+  }
+  const reader = new ChunkReader();
+  reader.read(membersOf(parsed), out);
+  reader.end(out);
+}

@@ -4,6 +4,9 @@ import { createProvider, type ProviderOptions } from './create-provider.ts';
 import type { ModelsFile } from './models-file.ts';
 import type { Provider } from './provider.ts';
 
+/** Time for a connection to a model provider. */
+const connectTimeoutMs = 10_000;
+
 export type ModelSettings = Pick<
   Settings,
   | 'OPENAI_API_KEY'
@@ -17,12 +20,9 @@ export type ModelSettings = Pick<
   | 'DEFAULT_MODEL'
   | 'EMBEDDING_MODEL'
   | 'IMAGE_MODEL'
-  | 'MODEL_CONNECT_TIMEOUT_MS'
-  | 'MODEL_FIRST_BYTE_TIMEOUT_MS'
   | 'MODEL_FIRST_TOKEN_TIMEOUT_MS'
   | 'MODEL_IDLE_TIMEOUT_MS'
   | 'MODEL_RETRIES_MAX'
-  | 'MODEL_LIST_TTL_MS'
   | 'ANSWER_MAX_CHARS'
 >;
 
@@ -40,8 +40,8 @@ export function configuredProviders(
   environment: ReadEnvironment,
 ): readonly Provider[] {
   const limits = {
-    connectTimeoutMs: settings.MODEL_CONNECT_TIMEOUT_MS,
-    firstByteTimeoutMs: settings.MODEL_FIRST_BYTE_TIMEOUT_MS,
+    connectTimeoutMs,
+    firstByteTimeoutMs: settings.MODEL_FIRST_TOKEN_TIMEOUT_MS,
     firstTokenTimeoutMs: settings.MODEL_FIRST_TOKEN_TIMEOUT_MS,
     idleTimeoutMs: settings.MODEL_IDLE_TIMEOUT_MS,
     bodyBytesMax: settings.ANSWER_MAX_CHARS * bytesPerChar + envelopeBytes,

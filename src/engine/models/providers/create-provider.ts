@@ -2,8 +2,9 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { withUserAgent } from '../../../lib/product.ts';
 import { createAiSdkImages } from '../ai-sdk/ai-sdk-images.ts';
 import { createAiSdkModel } from '../ai-sdk/ai-sdk-model.ts';
-import { geminiBounds } from '../ai-sdk/gemini-bounds.ts';
+import { aspectRatioOf } from '../ai-sdk/aspect-ratio.ts';
 import { createOpenAiClient } from '../openai/client.ts';
+import type { ImageBounds } from '../port.ts';
 import { listModels, type Wire } from './listing.ts';
 import type { ListedModel, Provider } from './provider.ts';
 
@@ -81,3 +82,14 @@ function keyHeaders(wire: Wire, apiKey: string | undefined): Readonly<Record<str
   if (apiKey === undefined) return {};
   return wire === 'google' ? { 'x-goog-api-key': apiKey } : { authorization: `Bearer ${apiKey}` };
 }
+
+/** Gemini takes a prompt, images to change and a shape. The SDK would drop the other options with a warning that nobody reads. */
+const geminiBounds: ImageBounds = {
+  unfit: (name) => (name.startsWith('gemini-') ? undefined : 'Google makes images with models whose names begin with gemini-'),
+  refuses(option, value) {
+    if (value === undefined || value === 'auto') return undefined;
+    if (option !== 'size') return 'cannot be served by this model: leave it out';
+    if (aspectRatioOf(String(value)) !== undefined) return undefined;
+    return 'must have a shape that this model makes: 1:1, 2:3, 3:2, 3:4, 4:3, 4:5, 5:4, 9:16, 16:9 or 21:9';
+  },
+};

@@ -1,9 +1,10 @@
+import type { Turn } from '../../../entities/knowledge/searched-question.ts';
+import type { ModelMessage } from '../../models/port.ts';
 import type { RunOutput } from '../answer/output.ts';
 import type { LoopDeps } from '../loop-deps.ts';
 import type { RunPlan } from '../run-engine.ts';
 import type { CitablePassages } from './citable.ts';
 import { type CitedPassage, passagesWithin } from './context.ts';
-import { turnsBefore } from './turns.ts';
 
 /**
  * Retrieves the passages for a run, emits the step, and makes them citable. An error leaves the answer without
@@ -37,4 +38,22 @@ export async function findPassages(
     step({ passages: 0, isUnavailable: true });
     return [];
   }
+}
+
+/** Messages before the question that are looked at. */
+const turnsMax = 12;
+
+/** What users and the model said before the last message of a user, oldest first. */
+function turnsBefore(messages: readonly ModelMessage[]): readonly Turn[] {
+  const question = messages.findLastIndex(({ role }) => role === 'user');
+  return messages
+    .slice(Math.max(0, question - turnsMax), Math.max(0, question))
+    .flatMap((message) => (message.role === 'user' || message.role === 'assistant' ? turnOf(message) : []));
+}
+
+function turnOf({ role, content }: Extract<ModelMessage, { readonly role: 'user' | 'assistant' }>): readonly Turn[] {
+  const parts =
+    typeof content === 'string' ? [content] : (content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const text = parts.join('\n');
+  return text.trim() === '' ? [] : [{ role, text }];
 }

@@ -18,7 +18,6 @@ import { closingFor, closingOf } from './closing.ts';
 import { EventLog } from './event-log.ts';
 import { withFileImages } from './file-images.ts';
 import { LeaseClock, type Moment } from './lease-clock.ts';
-import { leaseHold } from './lease-hold.ts';
 import { leftoverOf } from './leftover.ts';
 import { LogWriter } from './log-writer.ts';
 import { chargeOf, planOf, requestOf } from './request.ts';
@@ -292,4 +291,13 @@ function terminalRun(events: readonly RunEvent[]): RunSnapshot {
   const last = events.at(-1);
   if (last === undefined || !('run' in last)) throw new Error('a run ends with its terminal event');
   return last.run;
+}
+
+/** The hold of a stored run, by its lease. `extend` throws when another process has the run, or when the run was told to stop. */
+function leaseHold(of: { readonly written: RunHold['written']; readonly clock: LeaseClock; extend(): Promise<void> }): RunHold {
+  return {
+    written: of.written,
+    isFresh: () => of.clock.isFresh,
+    renew: () => (of.clock.isFresh ? Promise.resolve() : of.extend()),
+  };
 }

@@ -1,12 +1,13 @@
 import type { SpentCall } from '../../../entities/runs/event.ts';
-import type { Subagents } from '../../tools/subagents.ts';
+import type { ModelQuestion, Subagents } from '../../tools/subagents.ts';
 import type { RunBudget } from '../budget.ts';
 import type { LoopDeps, LoopStart } from '../loop-deps.ts';
 import type { RunPlan } from '../run-engine.ts';
-import { askModel } from './ask-model.ts';
+import type { TokenAllowance } from '../token-allowance.ts';
 import { earlierFindings } from './earlier-findings.ts';
 import type { SubagentParent } from './parent.ts';
 import { runSubagent } from './subagent.ts';
+import { lastMessage, spendingOf, workOff } from './work.ts';
 
 interface OfRun extends Pick<SubagentParent, 'run'> {
   readonly plan: RunPlan;
@@ -49,3 +50,24 @@ const stopsShort = {
   bounded: 'this answer may ask the model no further questions',
   spent: 'the tokens that subagents of this answer may use are used up',
 } as const;
+
+/** Asks the model of a run one question, without tools and knowledge. @returns undefined when there is no whole answer. */
+async function askModel(
+  { messages, responseFormat }: ModelQuestion,
+  parent: SubagentParent,
+  tokens: TokenAllowance,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { plan: own, deps, budget, runId } = parent;
+  const { timeoutMs, outputTokensMax } = deps.subagents;
+  const { stop: _stop, logprobs: _logprobs, maxTokens = outputTokensMax, ...parameters } = own.parameters;
+  const plan: RunPlan = {
+    ...{ modelId: own.modelId, messages, tools: [], onlyTools: [], responseFormat },
+    parameters: { ...parameters, maxTokens: Math.min(maxTokens, outputTokensMax) },
+    ...{ isStreaming: true, generateCitations: false, charge: own.charge },
+  };
+  const { ledger } = spendingOf(parent);
+  const work = { timeoutMs, ledger, budget: budget.share(1, tokens), secrets: {}, keyPrefix: runId };
+  const run = await workOff(plan, work, parent, signal, () => undefined);
+  return run?.status === 'completed' ? lastMessage(run)?.text : undefined;
+}

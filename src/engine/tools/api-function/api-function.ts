@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts';
 import { forbiddenHeaders } from '../../egress/hops.ts';
 import { compileArguments } from '../json-schema/arguments.ts';
-import { declaredNames } from '../json-schema/declared-names.ts';
 import { SchemaError } from '../json-schema/read-schema.ts';
+import { resolveReference } from '../json-schema/references.ts';
 import { splitAddress } from './address.ts';
 import { argumentNames, parseTemplate, type Template } from './template.ts';
 import { type Pair, readPairs, readTextBody, type TextBody } from './text-body.ts';
@@ -208,4 +208,27 @@ function optionalText(given: unknown, path: string, lengthMax: number, fault: Fa
 
 function upper(value: unknown): unknown {
   return typeof value === 'string' ? value.toUpperCase() : value;
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/**
+ * The members that a schema of an object names under `properties`, also in the schemas that it joins: by reference, `allOf`, `anyOf`,
+ * `oneOf`, `then` and `else`.
+ *
+ * @param schema  one that `readSchema` takes for a tool.
+ */
+function declaredNames(schema: Schema): ReadonlySet<string> {
+  const names = new Set<string>();
+  const seen = new Set<unknown>();
+  const add = (one: unknown) => {
+    if (typeof one !== 'object' || one === null || seen.has(one)) return;
+    seen.add(one);
+    const { $ref, properties, allOf, anyOf, oneOf, then: whenTrue, else: whenFalse } = one as Schema;
+    for (const name of Object.keys(properties ?? {})) names.add(name);
+    for (const inner of [allOf, anyOf, oneOf, whenTrue, whenFalse].flat()) add(inner);
+    if (typeof $ref === 'string') add(resolveReference(schema, $ref));
+  };
+  add(schema);
+  return names;
 }

@@ -3,7 +3,6 @@ import type { FairQueue } from '../../../lib/fair-queue.ts';
 import { nobody, type ShareOwner } from '../../../lib/fair-share.ts';
 import type { CallPass, ServerTool, ToolResult } from '../server-tool.ts';
 import type { ToolKind, ToolRun, Unavailable } from '../tool-kind.ts';
-import { codeOf } from './arguments.ts';
 import { findBox } from './box/box.ts';
 import { type ProgramLimits, type ProgramOutcome, runProgram } from './box/program.ts';
 import type { Box } from './box/run-in-box.ts';
@@ -182,3 +181,21 @@ function textOf(
 }
 
 const cutNote = '\n[… the rest of the output was cut]\n';
+
+const codeLengthMax = 100_000;
+
+/** The program in the arguments of a call. @throws DomainError for arguments without it. */
+function codeOf(args: string, member: 'code' | 'command'): string {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(args);
+  } catch {
+    throw new DomainError('INVALID_JSON', 'The arguments are no JSON');
+  }
+  const code = typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>)[member] : undefined;
+  if (typeof code !== 'string') throw new DomainError('INVALID_VALUE', `The arguments must hold ${member}, a string`);
+  if (code.length > codeLengthMax) {
+    throw new DomainError('INVALID_VALUE', `${member} must have at most ${codeLengthMax} characters`);
+  }
+  return code;
+}

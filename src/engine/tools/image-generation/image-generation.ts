@@ -19,8 +19,11 @@ import {
   readImageCall,
 } from './options.ts';
 
+/** Largest image that a provider may answer; CHAT_FILE_MAX_BYTES holds too. */
+const imageMaxBytes = 20 * 1024 * 1024;
+
 export interface ImageDeps {
-  readonly settings: Pick<Settings, 'IMAGE_TIMEOUT_MS' | 'IMAGE_MAX_BYTES' | 'CHAT_FILE_MAX_BYTES' | 'EGRESS_FETCH_TIMEOUT_MS'>;
+  readonly settings: Pick<Settings, 'IMAGE_TIMEOUT_MS' | 'CHAT_FILE_MAX_BYTES' | 'EGRESS_FETCH_TIMEOUT_MS'>;
   /** The models of IMAGE_MODEL, the default first. */
   readonly models: readonly ImageModel[];
   readonly egress: Egress;
@@ -164,7 +167,7 @@ function countOf(made: number, asked: number): string {
 }
 
 function requireImage({ settings }: ImageDeps, bytes: Buffer): string {
-  const bytesMax = Math.min(settings.IMAGE_MAX_BYTES, settings.CHAT_FILE_MAX_BYTES);
+  const bytesMax = Math.min(imageMaxBytes, settings.CHAT_FILE_MAX_BYTES);
   if (bytes.length > bytesMax) {
     throw new DomainError(
       'REQUEST_TOO_LARGE',
@@ -180,7 +183,7 @@ function requireImage({ settings }: ImageDeps, bytes: Buffer): string {
 async function fetched({ egress, settings }: ImageDeps, url: string, { plan }: ToolRun, signal: AbortSignal): Promise<Buffer> {
   const inline = /^data:image\/[\w.+-]+;base64,(.*)$/s.exec(url)?.[1];
   if (inline !== undefined) return Buffer.from(inline, 'base64');
-  const bytesMax = Math.min(settings.IMAGE_MAX_BYTES, settings.CHAT_FILE_MAX_BYTES);
+  const bytesMax = Math.min(imageMaxBytes, settings.CHAT_FILE_MAX_BYTES);
   const request = { owner: plan.charge, url, bytesMax, timeoutMs: settings.EGRESS_FETCH_TIMEOUT_MS };
   try {
     const { status, body } = await egress.send(request, signal);
@@ -193,7 +196,7 @@ async function fetched({ egress, settings }: ImageDeps, url: string, { plan }: T
 }
 
 /** The file of the chat that the model names by its id or its name. @throws DomainError when it is missing or no image. */
-async function inputImage({ settings }: ImageDeps, named: string, { files }: ToolRun, signal: AbortSignal): Promise<InputImage> {
+async function inputImage(_deps: ImageDeps, named: string, { files }: ToolRun, signal: AbortSignal): Promise<InputImage> {
   const all = await files.list(signal);
   const file = all.find(({ id }) => id === named) ?? all.find(({ filename }) => filename === named);
   if (file === undefined) {
@@ -201,7 +204,7 @@ async function inputImage({ settings }: ImageDeps, named: string, { files }: Too
     const known = names.length === 0 ? 'there are none' : `there are ${names.join(', ')}`;
     throw new DomainError('NOT_FOUND', `There is no file ${named} in this conversation: ${known}`);
   }
-  const bytes = await files.read(file, settings.IMAGE_MAX_BYTES, signal);
+  const bytes = await files.read(file, imageMaxBytes, signal);
   return asImage(file.filename, bytes);
 }
 
@@ -209,7 +212,7 @@ async function inputImage({ settings }: ImageDeps, named: string, { files }: Too
 async function ownImage(deps: ImageDeps, id: string, { plan }: ToolRun, signal: AbortSignal): Promise<InputImage> {
   const file = await deps.ownFile(plan.charge, id);
   if (file === undefined) throw new DomainError('NOT_FOUND', `There is no file ${id}`);
-  const bytesMax = deps.settings.IMAGE_MAX_BYTES;
+  const bytesMax = imageMaxBytes;
   if (file.sizeBytes > bytesMax) {
     throw new DomainError('REQUEST_TOO_LARGE', `The file has ${file.sizeBytes} bytes; at most ${bytesMax} are taken`);
   }

@@ -6,6 +6,17 @@ import type { Pools } from '../../sharing/pools.ts';
 import { McpServers } from './servers.ts';
 import { readServersFile } from './servers-file.ts';
 
+/** Time to connect to an MCP server and list its tools, the start of its program included. */
+const startTimeoutMs = 30_000;
+/** Time for one call of a tool of an MCP server. */
+const callTimeoutMs = 60_000;
+/** Largest answer of an MCP server that is read. */
+const replyBytesMax = 8 * 1024 * 1024;
+/** A session with an MCP server, or its program, ends after so long without a call. */
+const idleTimeoutMs = 300_000;
+/** Age at which an MCP server's list of tools is fetched again. */
+const toolsTtlMs = 300_000;
+
 export interface McpDeps {
   readonly settings: Settings;
   readonly pools: Pools;
@@ -40,11 +51,11 @@ export function createMcpServers({ settings, pools, egressOptions, ...deps }: Mc
       what: 'sessions with MCP servers',
       organizationMax: Math.ceil(settings.MCP_SESSIONS_MAX / 4),
     }),
-    startTimeoutMs: settings.MCP_START_TIMEOUT_MS,
-    callTimeoutMs: settings.MCP_CALL_TIMEOUT_MS,
-    replyBytesMax: settings.MCP_REPLY_MAX_BYTES,
-    idleTimeoutMs: settings.MCP_IDLE_TIMEOUT_MS,
-    toolsTtlMs: settings.MCP_TOOLS_TTL_MS,
+    startTimeoutMs,
+    callTimeoutMs,
+    replyBytesMax,
+    idleTimeoutMs,
+    toolsTtlMs,
     resultCharsMax: settings.TOOL_RESULT_MAX_CHARS,
   });
 }

@@ -2,6 +2,11 @@ import { type DocumentNode, GraphQLError, Kind, visit } from 'graphql';
 import type { Settings } from '../../../settings.ts';
 import type { DocumentErrorCode } from '../../errors.ts';
 
+/** Most directives in a GraphQL document. */
+const directivesMax = 20;
+/** Longest GraphQL document, in UTF-16 code units. Long values belong into variables, which BODY_MAX_BYTES bounds. */
+const charsMax = 262_144;
+
 /** What a document may ask for; each from the setting of its name. */
 export interface DocumentLimits {
   /** UTF-16 code units: a document is mostly ASCII. */
@@ -23,11 +28,11 @@ const operationsMax = 50;
 
 export function documentLimits(settings: Settings): DocumentLimits {
   return {
-    charsMax: settings.GRAPHQL_DOCUMENT_MAX_CHARS,
+    charsMax,
     depthMax: settings.GRAPHQL_DEPTH_MAX,
     tokensMax: settings.GRAPHQL_TOKENS_MAX,
     aliasesMax: settings.GRAPHQL_ALIASES_MAX,
-    directivesMax: settings.GRAPHQL_DIRECTIVES_MAX,
+    directivesMax,
     fieldsMax: settings.GRAPHQL_FIELDS_MAX,
     costMax: settings.GRAPHQL_COST_MAX,
     listMax: settings.LIST_MAX,

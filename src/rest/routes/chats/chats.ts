@@ -101,7 +101,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     path: '/api/v1/chats/{chatId}',
     summary: 'Get chat',
     description:
-      'With its messages, in order; the newest when there are more than the service shows (MESSAGES_MAX). Long chats are read page by page with List messages of a chat.',
+      'With its messages, in order; the newest 2,000 when there are more. Long chats are read page by page with List messages of a chat.',
     tag: 'Chats',
     spec: 'Get chat',
     schemas: { Chat: 'ChatDetail' },

@@ -5,8 +5,6 @@ import type { Ballast } from './ballast.ts';
 
 export interface DurableFilesOptions {
   readonly folder: string;
-  /** False leaves writing to the disk to the operating system: a power failure may then lose or corrupt the database. */
-  readonly isSynced: boolean;
   /** Given up for the database's own log and state when the disk has no room for them. */
   readonly ballast: Ballast;
   /** Called when a write found no room, before its error reaches the database. */
@@ -93,7 +91,6 @@ export class DurableFiles extends NodeFS {
       return written;
     };
     streams.fsync = (stream) => {
-      if (!this.#options.isSynced) return 0;
       const path = files.realPath(stream.node);
       if (isLogFile(path)) this.#unsynced.add(path);
       else {

@@ -10,6 +10,9 @@ import { checkDataFolder } from './data-folder.ts';
 import { lockFolder } from './lock.ts';
 import type { WorkerMessage, WorkerOptions } from './worker.ts';
 
+/** Space that the embedded database reserves, so that it can finish its work when the disk is full. */
+const ballastBytes = 32 * 1024 * 1024;
+
 export interface EmbeddedServer {
   readonly connection: PoolConfig;
   /** Whether it refuses writes, because its disk has no room. */
@@ -22,7 +25,7 @@ const transactionIdleMsMax = 15_000;
 const roomToOpenBytes = 20 * 1024 * 1024;
 const roomToMakeBytes = 48 * 1024 * 1024;
 
-export type EmbeddedSettings = Pick<Settings, 'DATABASE_FSYNC' | 'DISK_FREE_MIN_BYTES' | 'DISK_RESERVE_BYTES'>;
+export type EmbeddedSettings = Pick<Settings, 'DISK_FREE_MIN_BYTES'>;
 
 /**
  * Starts the embedded PostgreSQL of the settings. It needs little of Parley and works in a thread of its own, so whoever starts it first
@@ -47,7 +50,7 @@ export function startEmbeddedOf(settings: Settings, onCrash: (error: Error) => v
  */
 export async function startEmbedded(
   dataDir: string,
-  { DATABASE_FSYNC, DISK_FREE_MIN_BYTES, DISK_RESERVE_BYTES }: EmbeddedSettings,
+  { DISK_FREE_MIN_BYTES }: EmbeddedSettings,
   onCrash: (error: Error) => void,
 ): Promise<EmbeddedServer> {
   prepareFolder(dataDir, 'DATA_DIR');
@@ -71,9 +74,8 @@ export async function startEmbedded(
     socketPath: join(socketFolder, '.s.PGSQL.5432'),
     transactionIdleMsMax,
     ballastPath: ballastPathOf(dataDir),
-    isSynced: DATABASE_FSYNC === 'on',
     freeMinBytes: DISK_FREE_MIN_BYTES,
-    ballastBytes: DISK_RESERVE_BYTES,
+    ballastBytes,
   };
   const worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: options });
   let isClosing = false;

@@ -15,15 +15,13 @@ export interface WorkerOptions {
   readonly ballastPath: string;
   readonly socketPath: string;
   readonly transactionIdleMsMax: number;
-  readonly isSynced: boolean;
   readonly freeMinBytes: number;
   readonly ballastBytes: number;
 }
 /** `full` and `roomy` say that the database stopped writing, and writes again. */
 export type WorkerMessage = 'ready' | 'closed' | 'full' | 'roomy';
 
-const { databaseFolder, ballastPath, socketPath, transactionIdleMsMax, isSynced, freeMinBytes, ballastBytes } =
-  workerData as WorkerOptions;
+const { databaseFolder, ballastPath, socketPath, transactionIdleMsMax, freeMinBytes, ballastBytes } = workerData as WorkerOptions;
 const lookEveryMs = 1_000;
 
 const program = compileProgram();
@@ -34,7 +32,7 @@ const guard = new WriteGuard({
   onChange: (isReadOnly) => tell(isReadOnly ? 'full' : 'roomy'),
 });
 const files = new DurableFiles({
-  ...{ folder: databaseFolder, isSynced, ballast, onFull: () => guard.noteFull() },
+  ...{ folder: databaseFolder, ballast, onFull: () => guard.noteFull() },
   // PostgreSQL gave up in the middle of a change. The thread ends at once, so that nothing of it is acknowledged; the next start repairs it.
   onAbort: () => process.exit(1),
 });
@@ -64,7 +62,7 @@ parentPort?.once('message', async () => {
  * small disk has better use for the room. Triggers that tell other processes of changes see that there are none.
  */
 function startParams(): string[] {
-  const own = PGlite.defaultStartParams.filter((param) => param !== '-F' || !isSynced);
+  const own = PGlite.defaultStartParams.filter((param) => param !== '-F');
   const settings = ['wal_sync_method=fsync', 'min_wal_size=32MB', 'max_wal_size=128MB', 'parley.single_process=on'];
   return [...own, ...settings.flatMap((setting) => ['-c', setting])];
 }

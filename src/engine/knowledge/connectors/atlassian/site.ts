@@ -2,8 +2,7 @@ import { itemsOf, membersOf, stringOf } from '../../../../lib/json.ts';
 import type { OpenConnection } from '../../connections/tokens.ts';
 import type { ConnectorServices, SyncedSource } from '../connector.ts';
 import { SourceError } from '../error.ts';
-import type { VendorRequest, VendorToken } from '../vendor/client.ts';
-import { atlassianRefusal } from './refusal.ts';
+import type { VendorReply, VendorRequest, VendorToken } from '../vendor/client.ts';
 
 export type AtlassianProduct = 'confluence' | 'jira';
 
@@ -164,4 +163,13 @@ function baseOf({ settings }: Pick<ConnectorServices, 'settings'>): string {
 
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url;
+}
+
+/** What a refusal means where its body says more than its status. */
+function atlassianRefusal(service: string): (reply: VendorReply) => SourceError | undefined {
+  return ({ status, body }) => {
+    const isAboutScopes = (status === 401 || status === 403) && /scope/i.test(body.toString('utf8', 0, 4_096));
+    if (!isAboutScopes) return undefined;
+    return new SourceError('AUTH', `The connection does not allow ${service} to be read: connect it again, and agree to that.`);
+  };
 }

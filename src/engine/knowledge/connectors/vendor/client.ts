@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
+import { BoundedMap } from '../../../../lib/bounded-map.ts';
 import type { ShareOwner } from '../../../../lib/fair-share.ts';
 import { withUserAgent } from '../../../../lib/product.ts';
 import type { Egress } from '../../../egress/egress.ts';
 import { EgressError } from '../../../egress/error.ts';
 import { SourceError } from '../error.ts';
-import { Pauses } from './pauses.ts';
 import { withWords } from './words.ts';
 import { tooLargeMessage, writeBounded } from './write-bounded.ts';
 
@@ -283,4 +283,29 @@ function plainHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, str
 
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** A service that asks for more is asked again after this time. */
+const pauseMaxMs = 15 * 60_000;
+
+/**
+ * How long services asked to be left alone, by service and account. Whoever asks meanwhile for something else of the same account would be refused too,
+ * and many services then make the wait longer.
+ */
+class Pauses {
+  readonly #endsAtMs = new BoundedMap<string, number>(10_000);
+
+  begin(key: string, waitMs: number): void {
+    this.#endsAtMs.set(key, Math.max(this.#endsAtMs.get(key) ?? 0, performance.now() + Math.min(waitMs, pauseMaxMs)));
+  }
+
+  /** Milliseconds; 0 when there is nothing to wait for. */
+  left(key: string): number {
+    const endsAtMs = this.#endsAtMs.get(key);
+    if (endsAtMs === undefined) return 0;
+    const leftMs = endsAtMs - performance.now();
+    if (leftMs > 0) return leftMs;
+    this.#endsAtMs.delete(key);
+    return 0;
+  }
 }

@@ -1,6 +1,6 @@
 import type { ExistingItem, ListedItem } from '../connector.ts';
 import { SourceError } from '../error.ts';
-import { addressKey } from './address/address.ts';
+import { addressKey, pathOf } from './address/address.ts';
 import type { Scope } from './address/scope.ts';
 import { isEndless } from './address/shapes.ts';
 import { Batch } from './batch.ts';
@@ -11,8 +11,6 @@ import type { Memory } from './memory.ts';
 import { filenameOf } from './page/kind.ts';
 import { isIndexedAsRead, retainedLinks } from './page-memory.ts';
 import { type LeftOut, nameOf, type Outcome, type ReadDocument } from './read-entry.ts';
-import { isSameSite } from './site/same-site.ts';
-import { TextCounts } from './text-counts.ts';
 
 const hopsMax = 10;
 
@@ -284,4 +282,36 @@ export class Findings {
 /** Whether an entry is the address of the source, or what that redirects to. */
 export function isStartOf({ kind, depth }: Entry): boolean {
   return kind === 'LINK' && depth === 0;
+}
+
+/** Whether two addresses are of one site: the same host but for `www.`, on http or https with the usual ports, or the same origin. */
+function isSameSite(one: string, other: string): boolean {
+  const [from, to] = [new URL(one), new URL(other)];
+  if (from.origin === to.origin) return true;
+  const isUsual = from.port === '' && to.port === '';
+  const isDowngrade = from.protocol === 'https:' && to.protocol === 'http:';
+  return isUsual && !isDowngrade && bareHost(from.hostname) === bareHost(to.hostname);
+}
+
+function bareHost(hostname: string): string {
+  return hostname.replace(/^www\./, '');
+}
+
+/** Pages with the same text, after which it is taken for the page of an address that is not there. */
+const sameTextMax = 20;
+
+/** Finds pages that show what another page showed: with a session in the address, or for any address at all. */
+class TextCounts {
+  readonly #counts = new Map<string, number>();
+  readonly #atPaths = new Set<string>();
+
+  /** Counts a page. @returns whether it only repeats others: its path with other parameters, or many pages with its text. */
+  isRepeated(url: string, textHash: string): boolean {
+    const count = this.#counts.get(textHash) ?? 0;
+    const atPath = `${textHash} ${pathOf(url)}`;
+    const isAtPath = this.#atPaths.has(atPath);
+    this.#counts.set(textHash, count + 1);
+    this.#atPaths.add(atPath);
+    return isAtPath || count >= sameTextMax;
+  }
 }

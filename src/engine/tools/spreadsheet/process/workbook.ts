@@ -3,7 +3,6 @@ import type { WorkBook, WorkSheet } from '@e965/xlsx';
 import { columnsMax, type FileKind, rowsMax, sheetsMax, workbookCellsMax } from '../request.ts';
 import { readCsv, writeCsv } from './csv.ts';
 import { WorkbookFault } from './fault.ts';
-import { formulaForFile, plainFormula } from './future-functions.ts';
 import { nameOfCell, type Range } from './range.ts';
 import type { CellObject, Sheet, Workbook } from './sheet.ts';
 
@@ -137,3 +136,28 @@ function isoFormat(format: string): string {
 }
 
 export const errorCodes: ReadonlyMap<string, number> = new Map(Array.from(errorTexts, ([code, text]) => [text, code]));
+
+/** Functions that a file names with a prefix, because they are younger than its format. Excel shows `#NAME?` without it. */
+const future =
+  /\b(ACOT|ACOTH|AGGREGATE|ARABIC|BASE|BITAND|BITLSHIFT|BITOR|BITRSHIFT|BITXOR|BYCOL|BYROW|CEILING\.MATH|CHOOSECOLS|CHOOSEROWS|COMBINA|CONCAT|COT|COTH|CSC|CSCH|DAYS|DECIMAL|DROP|EXPAND|FLOOR\.MATH|FORMULATEXT|HSTACK|IFNA|IFS|ISFORMULA|ISOWEEKNUM|LAMBDA|LET|MAKEARRAY|MAP|MAXIFS|MINIFS|NORM\.DIST|NORM\.INV|NUMBERVALUE|PDURATION|PERCENTILE\.EXC|PERCENTILE\.INC|QUARTILE\.EXC|QUARTILE\.INC|RANDARRAY|RANK\.AVG|RANK\.EQ|REDUCE|RRI|SCAN|SEC|SECH|SEQUENCE|SHEET|SHEETS|SORTBY|STDEV\.P|STDEV\.S|SWITCH|TAKE|TEXTAFTER|TEXTBEFORE|TEXTJOIN|TEXTSPLIT|TOCOL|TOROW|UNICHAR|UNICODE|UNIQUE|VALUETOTEXT|VAR\.P|VAR\.S|VSTACK|WRAPCOLS|WRAPROWS|XLOOKUP|XMATCH|XOR)(?=\()/gi;
+const worksheet = /\b(FILTER|SORT)(?=\()/gi;
+
+/** A formula as a file holds it. Text in quotes stays as it is. */
+function formulaForFile(formula: string): string {
+  return formula
+    .split(/("(?:[^"]|"")*")/)
+    .map((part, index) =>
+      index % 2 === 1
+        ? part
+        : part
+            .replaceAll(/_xlfn\.(?:_xlws\.)?/gi, '')
+            .replaceAll(future, (name) => `_xlfn.${name.toUpperCase()}`)
+            .replaceAll(worksheet, (name) => `_xlfn._xlws.${name.toUpperCase()}`),
+    )
+    .join('');
+}
+
+/** A formula as people write it. */
+function plainFormula(formula: string): string {
+  return formula.replaceAll(/_xl(?:fn|ws|pm)\./gi, '');
+}

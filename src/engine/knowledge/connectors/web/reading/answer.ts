@@ -1,9 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import { createGunzip } from 'node:zlib';
+import { fileTypeFromBuffer } from 'file-type';
+import { decodeText } from '../../../extract/charset.ts';
 import type { Answer } from '../../../extract/document.ts';
 import { readAddress } from '../address/address.ts';
 import { createScope, type Scope } from '../address/scope.ts';
-import { decodeDocument, utf8Bytes } from '../page/charset.ts';
-import { kindOfContent } from '../page/kind-of-content.ts';
+import { type DocumentKind, extensionOf, kindByExtension, kindByMimeType, pageExtensions } from '../page/kind.ts';
 import { readPage } from '../page/page.ts';
 import { sitemapReader } from '../site/sitemap-reader.ts';
 import type { DocumentFacts, DocumentQuestion, ScopeFacts, SitemapQuestion, WebQuestion } from './question.ts';
@@ -95,4 +97,53 @@ async function* unzipped(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   } catch {
     // A file that no reader can decompress will not be better later.
   }
+}
+
+/** Their text is valid UTF-8 of other characters. */
+const notToConfuse = /^(?:utf-?16(?:le|be)?|iso-2022-(?:jp|kr)|hz-gb-2312)$/i;
+
+/**
+ * Decodes a page or a text file: by byte order mark, as UTF-8 if it is that, by the charset of the reply's head, by that of the page, by its letters.
+ *
+ * @param contentType  the header.
+ */
+function decodeDocument(bytes: Uint8Array, contentType: string): string {
+  const declared = /charset\s*=\s*["']?([\w.:-]{2,40})/i.exec(contentType)?.[1];
+  if (declared !== undefined && notToConfuse.test(declared)) {
+    try {
+      return new TextDecoder(declared).decode(bytes);
+    } catch {
+      // Not a charset of this system: the content decides.
+    }
+  }
+  const top = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 4096)).toString('latin1');
+  const inPage = /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w.:-]{2,40})/i.exec(top)?.[1];
+  return decodeText(bytes, declared ?? inPage).replace(/^\ufeff/, '');
+}
+
+/** The bytes as UTF-8, so that later readers need not know the head of the reply. */
+function utf8Bytes(bytes: Uint8Array, text: string): Uint8Array {
+  return isUtf8(bytes) && !bytes.includes(0) && !bytes.includes(0x1b) ? bytes : Buffer.from(text);
+}
+
+/**
+ * What the content is, where its beginning contradicts or completes the head of the reply; null for something that is not read. It looks into archives, so only the
+ * process that reads pages may import it.
+ */
+async function kindOfContent(bytes: Uint8Array, said: DocumentKind | undefined, url: string): Promise<DocumentKind | null> {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 1024)).toString('latin1');
+  if (head.includes('%PDF-')) return 'PDF';
+  const isPage =
+    /^\s*(?:\xef\xbb\xbf\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b/i.test(
+      head,
+    );
+  // A login page in place of a file, and a page whose type nobody set.
+  if (isPage && said !== 'TEXT') return 'PAGE';
+  if (said !== undefined) return said;
+  const found = await fileTypeFromBuffer(bytes).catch(() => undefined);
+  const named = kindByExtension.get(extensionOf(url));
+  if (found === undefined) return named ?? (pageExtensions.has(extensionOf(url)) && /<\w/.test(head) ? 'PAGE' : null);
+  // An old office file says no more than that it is one.
+  if (found.mime === 'application/x-cfb') return named === 'DOC' || named === 'XLS' ? named : null;
+  return kindByMimeType[found.mime] ?? null;
 }

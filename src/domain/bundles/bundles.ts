@@ -1,2 +1,0 @@
-export { exportAgent } from './export.ts';
-export { type ImportResult, importAgent } from './import.ts';
