@@ -1,9 +1,11 @@
 import SchemaBuilder from '@pothos/core';
+import ComplexityPlugin from '@pothos/plugin-complexity';
 import DataloaderPlugin from '@pothos/plugin-dataloader';
 import type { Deps } from '../../domain/deps.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 import type { ReplyBudget } from '../../http/reply/budget.ts';
+import { fieldComplexity } from './complexity.ts';
 import './reply-budget.ts';
 
 /** What every resolver gets. A request without a valid key is answered 401 earlier, so there is always a caller. */
@@ -62,7 +64,9 @@ export interface SchemaTypes {
  *     }),
  */
 export const builder = new SchemaBuilder<SchemaTypes>({
-  plugins: [DataloaderPlugin, 'replyBudget'],
+  plugins: [ComplexityPlugin, DataloaderPlugin, 'replyBudget'],
+  // Checked by graphql/server/operations.ts, before the first resolver runs.
+  complexity: { disabled: true, fieldComplexity },
   defaultFieldNullability: false,
   defaultInputFieldRequiredness: true,
 });
