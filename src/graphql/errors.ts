@@ -28,6 +28,8 @@ export interface ErrorContext {
  * request keep their message; anything else is logged in full and shown as SERVER_ERROR.
  */
 export function presentError(error: unknown, context: ErrorContext): GraphQLError {
+  // Presented already: the results of a subscription are, before they are sent.
+  if (error instanceof GraphQLError && error.extensions.requestId === context.requestId) return error;
   const located = error instanceof GraphQLError ? error : undefined;
   const cause = rootCause(error);
   if (located !== undefined && !(cause instanceof DomainError) && isFaultOfRequest(located)) {
@@ -61,7 +63,8 @@ export function presentResult<Result extends { readonly errors?: readonly unknow
   return { ...result, errors: result.errors.map((error) => presentError(error, context)) };
 }
 
-function rootCause(error: unknown): unknown {
+/** What was thrown: errors of graphql-js wrap it. */
+export function rootCause(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError !== undefined ? rootCause(error.originalError) : error;
 }
 

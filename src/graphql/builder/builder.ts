@@ -1,8 +1,10 @@
 import SchemaBuilder from '@pothos/core';
+import ComplexityPlugin from '@pothos/plugin-complexity';
 import DataloaderPlugin from '@pothos/plugin-dataloader';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 import { DomainError } from '../../entities/errors.ts';
+import { fieldComplexity } from './complexity.ts';
 import './operation.ts';
 import './reply-budget.ts';
 import type { GraphContext } from './context.ts';
@@ -48,7 +50,7 @@ export interface SchemaTypes {
  */
 export const builder = new SchemaBuilder<SchemaTypes>({
   // The first wraps the others.
-  plugins: ['refusals', ScopeAuthPlugin, 'operations', DataloaderPlugin, 'replyBudget'],
+  plugins: ['refusals', ScopeAuthPlugin, 'operations', ComplexityPlugin, DataloaderPlugin, 'replyBudget'],
   scopeAuth: {
     authorizeOnSubscribe: true,
     authScopes: ({ caller }) => ({ key: (scope) => caller.scopes.has(scope), anyKey: true }),
@@ -58,6 +60,8 @@ export const builder = new SchemaBuilder<SchemaTypes>({
       return new DomainError('INSUFFICIENT_SCOPE', `${fieldName} needs a key with the scope ${scope}`);
     },
   },
+  // Checked by graphql/server/operations.ts, before the first resolver runs.
+  complexity: { disabled: true, fieldComplexity },
   defaultFieldNullability: false,
   defaultInputFieldRequiredness: true,
 });

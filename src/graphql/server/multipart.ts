@@ -1,26 +1,21 @@
-import type { IncomingMessage } from 'node:http';
+import type { GraphQLParams } from 'graphql-yoga';
+import type { AdmissionPool } from '../../engine/sharing/pools.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { type Form, readForm } from '../../http/body/form.ts';
 import type { Settings } from '../../settings.ts';
-import { type Params, paramsOf } from './params.ts';
+import { type CallPlugin, callerOf } from './call.ts';
 
 const filesMax = 10;
 /** The specification has two, `operations` and `map`. */
 const fieldsMax = 5;
 
-export interface MultipartRequest {
-  readonly params: Params;
-  dispose(): Promise<void>;
-}
-
 /**
- * Reads a request of the GraphQL multipart request specification: `operations`, `map`, then the files, which are gone after `dispose`.
- *
- * @throws DomainError as `readForm`, and INVALID_JSON, INVALID_TYPE, INVALID_VALUE, MISSING_REQUIRED_PARAMETER.
+ * Reads requests of the GraphQL multipart request specification: `operations`, `map`, then the files, which are gone when the reply is
+ * sent. Yoga's own reader keeps whole files in memory; this one sets them aside in temporary files, within the limits of uploads.
  */
-export async function readMultipart(req: IncomingMessage, settings: Settings): Promise<MultipartRequest> {
-  const form = await readForm(req, {
+export function useMultipart(settings: Settings, uploads: AdmissionPool): CallPlugin {
+  const limits = {
     fileMaxBytes: settings.UPLOAD_MAX_BYTES,
     filesMax,
     // Nearly all text is in the field `operations`.
@@ -28,22 +23,31 @@ export async function readMultipart(req: IncomingMessage, settings: Settings): P
     fieldsMaxBytes: settings.BODY_MAX_BYTES,
     fieldsMax,
     idleMs: settings.BODY_IDLE_TIMEOUT_MS,
-  });
-  try {
-    return { params: paramsOfForm(form), dispose: form.dispose };
-  } catch (error) {
-    await form.dispose();
-    throw error;
-  }
+  };
+  return {
+    onRequestParse: ({ request, serverContext: { call }, setRequestParser }) => {
+      if (request.method !== 'POST' || !/^multipart\/form-data\b/i.test(request.headers.get('content-type') ?? '')) return;
+      setRequestParser(async () => {
+        const caller = callerOf(call);
+        uploads.enter(caller);
+        call.afterwards.push(() => uploads.leave(caller));
+        try {
+          const form = await readForm(call.req, limits);
+          call.afterwards.push(form.dispose);
+          return paramsOfForm(form);
+        } catch (error) {
+          call.refusal = [error];
+          throw error;
+        }
+      });
+    },
+  };
 }
 
-function paramsOfForm({ fields, files }: Form): Params {
+function paramsOfForm({ fields, files }: Form): GraphQLParams {
   const operations = jsonField(fields, 'operations');
-  const map = jsonField(fields, 'map');
-  if (Array.isArray(operations))
-    throw new DomainError('INVALID_TYPE', 'operations must be one object; batches are not taken', { param: 'operations' });
   const byName = new Map(files.map((file) => [file.name, file]));
-  for (const [name, paths] of Object.entries(map as Record<string, unknown>)) {
+  for (const [name, paths] of Object.entries(jsonField(fields, 'map'))) {
     const file = byName.get(name);
     if (file === undefined) {
       throw new DomainError('MISSING_REQUIRED_PARAMETER', `map names ${name}, but the form has no such file`, { param: name });
@@ -52,7 +56,7 @@ function paramsOfForm({ fields, files }: Form): Params {
       throw new DomainError('INVALID_TYPE', `map.${name} must be an array of paths`, { param: `map.${name}` });
     for (const path of paths) place(operations, path, file);
   }
-  return paramsOf(operations);
+  return operations;
 }
 
 function jsonField(fields: ReadonlyMap<string, string>, name: string): object {

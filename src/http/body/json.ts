@@ -48,6 +48,19 @@ export function requireJsonType(req: IncomingMessage): void {
   throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `The body must be application/json in UTF-8, not ${type.slice(0, 100)}`);
 }
 
+/**
+ * The bytes of a body for another reader, within its limits. JSON is text in UTF-8 without members `__proto__` then, as from `parseJsonBody`.
+ *
+ * @throws DomainError as `readJsonBody`; JSON that is broken otherwise is left to the reader.
+ */
+export async function readSafeBytes(req: IncomingMessage, maxBytes: number, idleMs: number): Promise<Buffer> {
+  const isJson = /json\b/i.test(req.headers['content-type'] ?? '');
+  if (isJson) requireJsonType(req);
+  const bytes = await readBytes(req, maxBytes, idleMs);
+  if (!isJson || (isUtf8(bytes) && !/^\ufeff|__proto__|\\u005/.test(bytes.toString()))) return bytes;
+  return Buffer.from(JSON.stringify(parseJsonBody(bytes).value));
+}
+
 /** All bytes of a body, at most `maxBytes`. @throws DomainError REQUEST_TOO_LARGE, REQUEST_TIMEOUT, CLIENT_CLOSED_REQUEST. */
 export function readBytes(req: IncomingMessage, maxBytes: number, idleMs: number): Promise<Buffer> {
   const declared = Number(req.headers['content-length'] ?? 0);

@@ -47,14 +47,14 @@ describe('operations', () => {
   });
 
   it.each([
-    ['an array', [{ query: '{hello}' }], 'INVALID_TYPE', null],
-    ['no query', {}, 'MISSING_REQUIRED_PARAMETER', 'query'],
-    ['a query that is no text', { query: 1 }, 'INVALID_TYPE', 'query'],
-    ['variables that are no object', { query: '{hello}', variables: [1] }, 'INVALID_TYPE', 'variables'],
-    ['broken JSON', '{"query', 'INVALID_JSON', null],
-  ])('refuses %s with 400', async (_case, body, code, param) => {
+    ['an array', [{ query: '{hello}' }]],
+    ['no query', {}],
+    ['a query that is no text', { query: 1 }],
+    ['variables that are no object', { query: '{hello}', variables: [1] }],
+    ['broken JSON', '{"query'],
+  ])('refuses %s with 400', async (_case, body) => {
     const reply = await post(body, { 'content-type': 'application/json' });
-    expect(reply).toMatchObject({ status: 400, body: { errors: [{ extensions: { code, param } }] } });
+    expect(reply).toMatchObject({ status: 400, body: { errors: [{ extensions: { code: 'BAD_REQUEST' } }] } });
   });
 
   it('names the member of a variable that does not fit', async () => {

@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { buildSchema, GraphQLObjectType, GraphQLScalarType, type GraphQLSchema } from 'graphql';
+import { buildSchema, GraphQLObjectType, GraphQLScalarType, type GraphQLSchema, isObjectType } from 'graphql';
 import { pino } from 'pino';
 import type { Deps } from '../../../src/domain/deps.ts';
 import type { UploadedFile } from '../../../src/entities/chats/uploaded-file.ts';
 import { DomainError } from '../../../src/entities/errors.ts';
+import { fieldComplexity } from '../../../src/graphql/builder/complexity.ts';
 import { createGraphqlHandler } from '../../../src/graphql/server/server.ts';
 import { Connections } from '../../../src/http/connections/connections.ts';
 import { createAdmissions } from '../../../src/http/limits.ts';
@@ -142,6 +143,10 @@ function testSchema(sources: { open: number }): GraphQLSchema {
   for (const field of Object.values(subscription?.getFields() ?? {})) {
     field.subscribe = (_root, args, context) => sourcesOf[field.name]?.(args as never, context as never);
     field.resolve = (event) => event;
+  }
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    for (const field of Object.values(type.getFields())) field.extensions = { complexity: fieldComplexity };
   }
   return schema;
 }

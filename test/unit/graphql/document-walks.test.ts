@@ -11,10 +11,10 @@ const source = fileURLToPath(new URL('../../../src', import.meta.url));
  */
 const walks: Readonly<Record<string, string>> = {
   'lib/selections.ts': 'unfolds each fragment once for each place',
-  'graphql/server/documents/merged-fields.ts': 'remembers each place, and counts its fields against GRAPHQL_FIELDS_MAX',
+  'graphql/server/unfolding.ts': 'counts what it walks against GRAPHQL_FIELDS_MAX',
+  'graphql/server/operations.ts': 'asks for the root fields of an operation once',
   'graphql/builder/members.ts': 'reads each selection set once',
   'graphql/builder/observed.ts': 'asks for the root fields of an operation once',
-  'graphql/server/documents/limits.ts': 'visits the text of the document, in which a fragment stands once',
   'rest/documents/checks.ts': 'our own documents',
   'rest/documents/document.ts': 'our own documents',
   'rest/openapi/document.ts': 'our own documents',
@@ -33,13 +33,14 @@ describe('walks over documents', () => {
     expect(found.sort()).toEqual(Object.keys(walks).sort());
   });
 
-  it('that validate a document of a caller use no rule of graphql-js whose work is the square of the document', () => {
+  it('that validate a document of a caller bound the work of the rules of graphql-js first', () => {
     const users = sourceFiles().filter((file) =>
       /\bspecifiedRules\b|\bvalidate\(/.test(readFileSync(join(source, file), 'utf8')),
     );
     const ofGraphql = users.filter((file) => readFileSync(join(source, file), 'utf8').includes("from 'graphql'"));
     // rest/documents/document.ts checks only Parley's own documents.
-    expect(ofGraphql.sort()).toEqual(['graphql/server/documents/validate.ts', 'rest/documents/document.ts']);
+    expect(ofGraphql.sort()).toEqual(['graphql/server/document-limits.ts', 'rest/documents/document.ts']);
+    expect(readFileSync(join(source, 'graphql/server/document-limits.ts'), 'utf8')).toContain('unfoldingFault(');
   });
 
   it('that execute a document bound the bytes of the reply', () => {
@@ -47,7 +48,7 @@ describe('walks over documents', () => {
       const text = readFileSync(join(source, file), 'utf8');
       return /import \{[^}]*\b(?:execute|subscribe|graphql)\b[^}]*\} from 'graphql'/.test(text);
     });
-    expect(executing.sort()).toEqual(['graphql/server/executor.ts', 'rest/call/handler.ts']);
+    expect(executing.sort()).toEqual(['graphql/server/operations.ts', 'rest/call/handler.ts']);
     for (const file of executing) expect(readFileSync(join(source, file), 'utf8')).toContain('boundedResult(');
   });
 });

@@ -1,0 +1,34 @@
+import type { FieldComplexityValue } from '@pothos/plugin-complexity';
+import { type GraphQLOutputType, getNamedType, getNullableType, isEnumType, isLeafType, isListType } from 'graphql';
+
+/** Items that a list without `first` is taken to have: such lists are bounded by their one parent. */
+const boundedListSize = 10;
+/** Items of a page that is asked for without `first`. */
+const pageSizeDefault = 20;
+/** Cost of a leaf; an object costs 1. A text may be long, a number, a time or a name of an enum is not. */
+const textCost = 0.2;
+const leafCost = 0.05;
+/** Scalars whose values are short whatever a user stores. */
+const shortScalars: ReadonlySet<string> = new Set(['ID', 'Int', 'Float', 'Boolean', 'DateTime', 'Count']);
+
+/** What one field may add to the cost of an operation, for Pothos' complexity: the values that it makes, at the cost of each. */
+export function fieldComplexity(
+  args: Readonly<Record<string, unknown>>,
+  _context: unknown,
+  { name, type, args: definitions }: { name: string; type: GraphQLOutputType; args: readonly { readonly name: string }[] },
+): FieldComplexityValue {
+  const isPage = definitions.some((argument) => argument.name === 'first');
+  const first = typeof args.first === 'number' ? args.first : pageSizeDefault;
+  const listSize = listsOfPages.has(name) ? 1 : boundedListSize;
+  const multiplier = isPage ? first : isListType(getNullableType(type)) ? listSize : 1;
+  return { field: multiplier * ownCost(type), multiplier };
+}
+
+/** Lists of a connection: `first` of the connection has counted their items. */
+const listsOfPages: ReadonlySet<string> = new Set(['nodes', 'edges']);
+
+function ownCost(type: GraphQLOutputType): number {
+  const named = getNamedType(type);
+  if (!isLeafType(named)) return 1;
+  return isEnumType(named) || shortScalars.has(named.name) ? leafCost : textCost;
+}
