@@ -162,8 +162,6 @@ export const defaultLimits = {
   SOCKET_LIFETIME_MS: 3_600_000,
   /** Time to extract the text of one document. */
   EXTRACT_TIMEOUT_MS: 30_000,
-  /** Memory that reading one document may take. */
-  EXTRACT_MEMORY_MAX_BYTES: 300 * MiB,
   /** Text of one document, in UTF-16 code units; one with more is refused. */
   EXTRACT_TEXT_MAX_CHARS: 20_000_000,
   /** An item whose worker is silent for this long is queued again. */
@@ -177,8 +175,6 @@ export const defaultLimits = {
   RETRIEVAL_PASSAGES_MAX: 8,
   /** A search goes on by words alone when the vector of its question is not there by then. */
   RETRIEVAL_EMBEDDING_TIMEOUT_MS: 2_000,
-  /** How much meaning counts in a search, against words: 0 words alone, 1 meaning alone. */
-  RETRIEVAL_VECTOR_WEIGHT: 0.5,
   /** Deepest GraphQL selection. */
   GRAPHQL_DEPTH_MAX: 12,
   /** Most tokens in a GraphQL document. */

@@ -203,6 +203,12 @@ export const settingsSchema = z.object({
   INDEX_CONCURRENCY: count(2).describe(
     'Items of one tenant indexed at one time in this process; one more may be of another tenant.',
   ),
+  EXTRACT_MEMORY_MAX_BYTES: count(300 * MiB).describe(
+    'Memory that reading one document may take: the default is enough for some 500,000 filled cells of a workbook.',
+  ),
+  RETRIEVAL_VECTOR_WEIGHT: part(0.5).describe(
+    'How much meaning counts in a search, against words: 0 words alone, 1 meaning alone. A weak EMBEDDING_MODEL needs a lower one.',
+  ),
   QUERY_REWRITE_MODEL: optionalMatch(/^[^/\s]+\/\S+$/, 'a provider and a model such as openai/gpt-4o-mini').describe(
     'The model that writes out questions which continue a conversation, before knowledge is searched. Default: they are searched with words of the messages before.',
   ),

@@ -43,8 +43,7 @@ export async function authorizeConnection(
   const place = readReturnTo(deps, returnTo ?? undefined);
   const state = randomWord();
   const verifier = randomWord();
-  const challenge = createHash('sha256').update(verifier).digest('base64url');
-  const url = authorizeUrl(deps, provider, state, challenge);
+  const url = await authorizeUrl(deps, provider, state, verifier);
   const id = hashOf(state);
   const sealed = await sealAttempt(deps.storage, { id, orgId: caller.orgId }, { verifier, keyId: caller.keyId });
   await deps.storage.connectionAttempts.create({
@@ -196,13 +195,12 @@ export async function browseConnection(
   });
 }
 
-function authorizeUrl(deps: Deps, provider: BrowserProvider, state: string, challenge: string): string {
-  try {
-    return deps.knowledge.connecting.authorizeUrl(provider, { state, challenge, redirectUri: redirectUri(deps) });
-  } catch (error) {
+function authorizeUrl(deps: Deps, provider: BrowserProvider, state: string, verifier: string): Promise<string> {
+  const request = { state, verifier, redirectUri: redirectUri(deps) };
+  return deps.knowledge.connecting.authorizeUrl(provider, request).catch((error: unknown) => {
     if (!(error instanceof SourceError)) throw error;
     throw new DomainError('UNSUPPORTED_VALUE', error.message, { param: 'provider' });
-  }
+  });
 }
 
 function redirectUri({ publicUrl }: Deps): string {

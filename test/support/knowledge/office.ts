@@ -12,6 +12,16 @@ const sheet = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 const ids = `xmlns:r="${officeTypes}"`;
 const contentTypes =
   '<?xml version="1.0" encoding="UTF-8"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/></Types>';
+const sheetTypes = contentTypes.replace(
+  '</Types>',
+  ['sharedStrings', 'styles']
+    .map(
+      (part) =>
+        `<Override PartName="/xl/${part}.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.${part}+xml"/>`,
+    )
+    .join('')
+    .concat('</Types>'),
+);
 
 export function relationsXml(relations: Relations): string {
   const entries = relations.map(
@@ -75,6 +85,7 @@ export function xlsx(sheets: readonly XlsxSheet[], strings: readonly string[] = 
       `<sheet name="${name}" sheetId="${index + 1}" r:id="rId${index + 1}"${isHidden === true ? ' state="hidden"' : ''}/>`,
   );
   return officePackage('xl/workbook.xml', {
+    '[Content_Types].xml': sheetTypes,
     'xl/workbook.xml': `<workbook ${sheet} ${ids}><sheets>${entries.join('')}</sheets></workbook>`,
     'xl/_rels/workbook.xml.rels': relationsXml([
       ...sheets.map((_sheet, index) => ['worksheet', `worksheets/sheet${index + 1}.xml`] as const),
@@ -137,6 +148,7 @@ export function ods(tables: string, manifest = ''): Buffer {
   return zip({
     mimetype: { content: 'application/vnd.oasis.opendocument.spreadsheet', isStored: true },
     'content.xml': `<?xml version="1.0" encoding="UTF-8"?><office:document-content ${names}><office:automatic-styles><style:style style:name="ta2" style:family="table"><style:table-properties table:display="false"/></style:style></office:automatic-styles><office:body><office:spreadsheet>${tables}</office:spreadsheet></office:body></office:document-content>`,
+    'styles.xml': `<office:document-styles ${names}/>`,
     'META-INF/manifest.xml': `<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">${manifest}</manifest:manifest>`,
   });
 }

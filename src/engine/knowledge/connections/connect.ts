@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { calculatePKCECodeChallenge } from 'oauth4webapi';
 import type { ConnectionProvider, ConnectionSecrets, OauthProvider } from '../../../entities/knowledge/connection.ts';
 import { itemsOf, membersOf } from '../../../lib/json.ts';
 import type { Settings } from '../../../settings.ts';
@@ -25,8 +26,8 @@ export interface Connecting {
   /** Where the browser is sent. @throws SourceError CONFIGURATION naming the settings that are missing. */
   authorizeUrl(
     provider: BrowserProvider,
-    request: { readonly state: string; readonly challenge: string; readonly redirectUri: string },
-  ): string;
+    request: { readonly state: string; readonly verifier: string; readonly redirectUri: string },
+  ): Promise<string>;
   /** Turns the answer of the service into an account. @throws SourceError */
   account(provider: BrowserProvider, answer: ServiceAnswer, signal: AbortSignal): Promise<ConnectedAccount>;
 }
@@ -50,7 +51,7 @@ export function createConnecting({
   now(): Date;
 }): Connecting {
   return {
-    authorizeUrl(provider, { state, challenge, redirectUri }) {
+    async authorizeUrl(provider, { state, verifier, redirectUri }) {
       if (provider === 'REPO_HOST') return installUrl(settings, state);
       const service = oauthService(settings, provider);
       if (service.client === undefined) throw notRegistered(service.name, service.clientSettings);
@@ -61,21 +62,19 @@ export function createConnecting({
         response_type: 'code',
         scope: service.scopes.join(' '),
         state,
-        ...(service.usesPkce ? { code_challenge: challenge, code_challenge_method: 'S256' } : {}),
         ...service.authorizeMembers,
       };
       for (const [name, value] of Object.entries(members)) url.searchParams.set(name, value);
+      if (service.usesPkce) {
+        url.searchParams.set('code_challenge', await calculatePKCECodeChallenge(verifier));
+        url.searchParams.set('code_challenge_method', 'S256');
+      }
       return url.href;
     },
     async account(provider, { code, verifier, redirectUri, installationId }, signal) {
       const service = provider === 'REPO_HOST' ? userTokens(settings) : oauthService(settings, provider);
-      const grant = {
-        grant_type: 'authorization_code',
-        code,
-        redirect_uri: redirectUri,
-        ...(service.usesPkce ? { code_verifier: verifier } : {}),
-      };
-      const { secrets, expiresAt, scopes } = await requestTokens(vendors, service, grant, now(), signal);
+      const proof = { code, verifier, redirectUri };
+      const { secrets, expiresAt, scopes } = await requestTokens(vendors, service, proof, now(), signal);
       const token = bearer(secrets.accessToken ?? '');
       if (provider === 'REPO_HOST') {
         if (installationId === undefined)

@@ -1,8 +1,9 @@
-import { createSign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createAppAuth } from '@octokit/auth-app';
+import { request as octokitRequest } from '@octokit/request';
 import type { Connection } from '../../../entities/knowledge/connection.ts';
-import { BoundedMap } from '../../../lib/bounded-map.ts';
 import { membersOf } from '../../../lib/json.ts';
+import { unlessAborted } from '../../../lib/unless-aborted.ts';
 import type { Settings } from '../../../settings.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import { SourceError } from '../connectors/error.ts';
@@ -20,9 +21,8 @@ export interface InstallationTokens {
   open(installationId: number, owner: Pick<Connection, 'orgId' | 'ownerUserId'>): Promise<VendorToken>;
 }
 
-/** An App's own token is good for ten minutes at most; clocks differ. */
-const appTokenSeconds = { before: 60, after: 540 };
 const marginMs = 60_000;
+const badKey = 'GITHUB_APP_PRIVATE_KEY holds no private key in PEM, and names no file with one.';
 
 export function createInstallationTokens(options: {
   readonly settings: Settings;
@@ -31,18 +31,26 @@ export function createInstallationTokens(options: {
   now(): Date;
 }): InstallationTokens {
   const { settings, storage, vendors, now } = options;
-  const known = new BoundedMap<number, { readonly value: string; readonly expiresAtMs: number }>(1_000);
+  let app: ReturnType<typeof createAppAuth> | undefined;
 
-  async function request(installationId: number, signal: AbortSignal): Promise<string> {
-    const service = 'the repository host';
-    const url = `${settings.GITHUB_API_URL}/app/installations/${installationId}/access_tokens`;
-    const headers = { authorization: `Bearer ${appToken(settings, now())}`, accept: 'application/vnd.github+json' };
-    const request = { service, url, headers, method: 'POST', body: {}, slowDownMs, refusal } as const;
-    const { token, expires_at: expiresAt } = membersOf(await vendors.json(request, signal));
-    if (typeof token !== 'string') throw new SourceError('BAD_REPLY', 'The repository host gave no token.');
-    const expiresAtMs = typeof expiresAt === 'string' ? Date.parse(expiresAt) : now().getTime() + 3_600_000;
-    known.set(installationId, { value: token, expiresAtMs });
-    return token;
+  /** A token of the cache of the library, unless it ends soon. */
+  async function token(installationId: number, signal: AbortSignal): Promise<string> {
+    const { token: cached, expiresAt } = await authenticate(installationId, false, signal);
+    // The library counts an hour from the reply, whatever the reply says.
+    const endsSoon = Date.parse(expiresAt) - now().getTime() < marginMs;
+    return endsSoon ? (await authenticate(installationId, true, signal)).token : cached;
+  }
+
+  async function authenticate(installationId: number, refresh: boolean, signal: AbortSignal) {
+    app ??= appAuth(settings, vendors);
+    try {
+      // Callers that ask at one time share a request, so none of them ends it.
+      return await unlessAborted(app({ type: 'installation', installationId, refresh }), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof Error && error.cause instanceof SourceError) throw error.cause;
+      throw new SourceError('CONFIGURATION', badKey);
+    }
   }
 
   return {
@@ -52,13 +60,9 @@ export function createInstallationTokens(options: {
         throw new SourceError('AUTH', 'The connection of this source was deleted: connect the repository host again.');
       return {
         account: String(installationId),
-        async authorization(signal) {
-          const found = known.get(installationId);
-          const isGood = found !== undefined && found.expiresAtMs - now().getTime() > marginMs;
-          return `Bearer ${isGood ? found.value : await request(installationId, signal)}`;
-        },
+        authorization: async (signal) => `Bearer ${await token(installationId, signal)}`,
         async renew(refused, signal) {
-          if (`Bearer ${known.get(installationId)?.value}` === refused) await request(installationId, signal);
+          if (`Bearer ${await token(installationId, signal)}` === refused) await authenticate(installationId, true, signal);
         },
       };
     },
@@ -81,27 +85,31 @@ function refusal(reply: VendorReply): SourceError | undefined {
   return new SourceError('FORBIDDEN', 'The repository host gives the App no token for this installation.');
 }
 
-/** What the App calls itself with: a JSON Web Token, RS256. @throws SourceError CONFIGURATION */
-function appToken({ GITHUB_APP_ID: id, GITHUB_APP_PRIVATE_KEY: key }: Settings, now: Date): string {
-  if (id === undefined || key === undefined) {
+/** The App at the repository host. Its requests go through the client of all vendors. @throws SourceError CONFIGURATION */
+function appAuth(settings: Settings, vendors: VendorClient): ReturnType<typeof createAppAuth> {
+  const { GITHUB_APP_ID: appId, GITHUB_APP_PRIVATE_KEY: key, GITHUB_API_URL: baseUrl } = settings;
+  if (appId === undefined || key === undefined) {
     throw new SourceError(
       'CONFIGURATION',
       'The operator has to set GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY before repositories can be read.',
     );
   }
-  const seconds = Math.floor(now.getTime() / 1_000);
-  const claims = { iat: seconds - appTokenSeconds.before, exp: seconds + appTokenSeconds.after, iss: id };
-  const signed = [{ alg: 'RS256', typ: 'JWT' }, claims]
-    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
-    .join('.');
-  try {
-    return `${signed}.${createSign('RSA-SHA256').update(signed).sign(pemOf(key), 'base64url')}`;
-  } catch {
-    throw new SourceError('CONFIGURATION', 'GITHUB_APP_PRIVATE_KEY holds no private key in PEM, and names no file with one.');
-  }
+  const fetch = async (url: string, init: { readonly headers: Readonly<Record<string, string>> }): Promise<Response> => {
+    // The library writes the name of the scheme in small letters, which not every server takes.
+    const authorization = init.headers.authorization?.replace(/^bearer /, 'Bearer ') ?? '';
+    const headers = { authorization, accept: 'application/vnd.github+json' };
+    const request = { service: 'the repository host', url, headers, method: 'POST', body: {}, slowDownMs, refusal } as const;
+    const reply = membersOf(await vendors.json(request, new AbortController().signal));
+    if (typeof reply.token !== 'string') throw new SourceError('BAD_REPLY', 'The repository host gave no token.');
+    return Response.json(reply, { status: 201 });
+  };
+  return createAppAuth({ appId, privateKey: pemOf(key), request: octokitRequest.defaults({ baseUrl, request: { fetch } }) });
 }
 
-/** Line ends may be written as \n, as in files of settings. */
 function pemOf(key: string): string {
-  return key.includes('-----BEGIN') ? key.replaceAll('\\n', '\n') : readFileSync(key, 'utf8');
+  try {
+    return key.includes('-----BEGIN') ? key : readFileSync(key, 'utf8');
+  } catch {
+    throw new SourceError('CONFIGURATION', badKey);
+  }
 }

@@ -1,3 +1,4 @@
+import * as oauth from 'oauth4webapi';
 import type { ConnectionSecrets } from '../../../entities/knowledge/connection.ts';
 import { membersOf } from '../../../lib/json.ts';
 import { SourceError } from '../connectors/error.ts';
@@ -12,40 +13,100 @@ export interface TokenGrant {
   readonly scopes: readonly string[] | undefined;
 }
 
+/** What tokens are asked for with: the code of a person's consent, or the refresh token of an earlier grant. */
+export type TokenProof =
+  | { readonly code: string; readonly verifier: string; readonly redirectUri: string }
+  | { readonly refreshToken: string };
+
 /**
- * Asks a service for tokens: with a code, or with a refresh token.
+ * Asks a service for tokens.
  *
- * @param grant  the members of the grant, such as `{grant_type, code, redirect_uri, code_verifier}`.
- * @throws SourceError AUTH when the grant is refused; CONFIGURATION when this instance is not registered there, or wrongly.
+ * @throws SourceError AUTH when the proof is refused; CONFIGURATION when this instance is not registered there, or wrongly.
  */
 export async function requestTokens(
   vendors: VendorClient,
   service: OauthService,
-  grant: Readonly<Record<string, string>>,
+  proof: TokenProof,
   now: Date,
   signal: AbortSignal,
 ): Promise<TokenGrant> {
-  const { client, name } = service;
-  if (client === undefined) {
-    throw new SourceError('CONFIGURATION', `The operator has to set ${service.clientSettings} before ${name} can be connected.`);
+  if (service.client === undefined) {
+    throw new SourceError(
+      'CONFIGURATION',
+      `The operator has to set ${service.clientSettings} before ${service.name} can be connected.`,
+    );
   }
-  const members = { ...grant, client_id: client.id, client_secret: client.secret };
-  const body = service.format === 'json' ? members : new URLSearchParams(members);
-  const reply = await vendors.send({ service: name, url: service.tokenUrl, body, accept: [400, 401, 403] }, signal);
+  const own = 'refreshToken' in proof ? [proof.refreshToken] : [proof.code, proof.verifier];
+  const secrets = [service.client.secret, ...own];
+  const granted = await grantOf(vendors, service, service.client, proof, secrets, signal).catch((error: unknown) => {
+    signal.throwIfAborted();
+    if (error instanceof SourceError) throw error;
+    throw new SourceError('BAD_REPLY', `${service.name} gave no token.`);
+  });
+  const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds, scope } = granted;
+  if (accessToken === '') throw new SourceError('BAD_REPLY', `${service.name} gave no token.`);
+  return {
+    secrets: { accessToken, ...(refreshToken === undefined ? {} : { refreshToken }) },
+    expiresAt: seconds !== undefined && seconds > 0 ? new Date(now.getTime() + seconds * 1_000) : null,
+    scopes: scope?.split(/[\s,]+/).filter(Boolean),
+  };
+}
+
+async function grantOf(
+  vendors: VendorClient,
+  service: OauthService,
+  { id, secret }: NonNullable<OauthService['client']>,
+  proof: TokenProof,
+  secrets: readonly string[],
+  signal: AbortSignal,
+): Promise<oauth.TokenEndpointResponse> {
+  const server = { issuer: new URL(service.tokenUrl).origin, token_endpoint: service.tokenUrl };
+  const client = { client_id: id };
+  const authentication = oauth.ClientSecretPost(secret);
+  const options = {
+    [oauth.customFetch]: (url: string, { body }: { readonly body: URLSearchParams }) =>
+      send(vendors, service, url, body, secrets, signal),
+    // The operator set the address.
+    [oauth.allowInsecureRequests]: true,
+    signal,
+  };
+  if ('refreshToken' in proof) {
+    const reply = await oauth.refreshTokenGrantRequest(server, client, authentication, proof.refreshToken, options);
+    return oauth.processRefreshTokenResponse(server, client, reply);
+  }
+  // The state was checked when the browser came back.
+  const consent = oauth.validateAuthResponse(server, client, new URLSearchParams({ code: proof.code }), oauth.expectNoState);
+  const verifier = service.usesPkce ? proof.verifier : oauth.nopkce;
+  const reply = await oauth.authorizationCodeGrantRequest(
+    server,
+    client,
+    authentication,
+    consent,
+    proof.redirectUri,
+    verifier,
+    options,
+  );
+  return oauth.processAuthorizationCodeResponse(server, client, reply);
+}
+
+/** A request of the library, by the client of all vendors, in the form that the service takes. @throws SourceError for a refusal. */
+async function send(
+  vendors: VendorClient,
+  service: OauthService,
+  url: string,
+  form: URLSearchParams,
+  secrets: readonly string[],
+  signal: AbortSignal,
+): Promise<Response> {
+  const body = service.format === 'json' ? Object.fromEntries(form) : form;
+  const reply = await vendors.send({ service: service.name, url, body, accept: [400, 401, 403] }, signal);
   const said = membersOf(parsed(reply.body));
   // GitHub refuses with status 200 and the member `error`.
   if (reply.status >= 400 || typeof said.error === 'string') {
-    const { code = '', code_verifier: verifier = '', refresh_token: refreshToken = '' } = grant;
-    const secrets = [client.secret, code, verifier, refreshToken];
     throw withWords(refusalOf(service, reply.status, said), reply.body, secrets);
   }
-  const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds, scope } = said;
-  if (typeof accessToken !== 'string' || accessToken === '') throw new SourceError('BAD_REPLY', `${name} gave no token.`);
-  return {
-    secrets: { accessToken, ...(typeof refreshToken === 'string' ? { refreshToken } : {}) },
-    expiresAt: typeof seconds === 'number' && seconds > 0 ? new Date(now.getTime() + seconds * 1_000) : null,
-    scopes: typeof scope === 'string' ? scope.split(/[\s,]+/).filter(Boolean) : undefined,
-  };
+  // The protocol asks for a type; all that these services give are bearer tokens, whether they say so or not.
+  return Response.json({ token_type: 'bearer', ...said });
 }
 
 function refusalOf({ name, clientSettings }: OauthService, status: number, said: ReturnType<typeof membersOf>): SourceError {

@@ -106,8 +106,7 @@ class Renewed implements OpenConnection {
       if (secrets?.refreshToken === undefined) {
         throw new SourceError('AUTH', `${service.name} does not accept the connection any more: connect it again.`);
       }
-      const members = { grant_type: 'refresh_token', refresh_token: secrets.refreshToken };
-      const grant = await requestTokens(vendors, service, members, now(), signal);
+      const grant = await requestTokens(vendors, service, { refreshToken: secrets.refreshToken }, now(), signal);
       const sealed = await sealSecrets(storage, this.connection, { ...secrets, ...grant.secrets });
       // Stored before it is used: the old refresh token may be dead already.
       this.connection = await storage.connections.update(id, { sealed, expiresAt: grant.expiresAt });

@@ -10,7 +10,7 @@ const inflatedMaxBytes = 512 * mebibyte;
 /** Text deflates to a tenth, sheets of equal rows to a fiftieth. Only parts larger than `ratioFreeBytes` are compared. */
 const ratioMax = 200;
 const ratioFreeBytes = 32 * mebibyte;
-/** A part that is read as a whole: a chapter, a list of relations. */
+/** A part that is read as a whole: a chapter, a sheet. */
 const wholePartMaxBytes = 64 * mebibyte;
 
 /**
@@ -74,7 +74,7 @@ export class Archive {
   async read(name: string): Promise<Uint8Array | undefined> {
     const entry = this.#entries.get(name);
     if (entry === undefined) return undefined;
-    if (entry.uncompressedSize > wholePartMaxBytes) throw this.#tooLarge();
+    if (entry.uncompressedSize > wholePartMaxBytes) throw this.#tooLarge('has a part that expands', wholePartMaxBytes);
     const parts: Buffer[] = [];
     for await (const part of this.#stream(entry)) parts.push(part);
     return Buffer.concat(parts);
@@ -92,7 +92,7 @@ export class Archive {
     try {
       for await (const part of stream as AsyncIterable<Buffer>) {
         this.#inflatedBytes += part.length;
-        if (this.#inflatedBytes > inflatedMaxBytes) throw this.#tooLarge();
+        if (this.#inflatedBytes > inflatedMaxBytes) throw this.#tooLarge('expands', inflatedMaxBytes);
         yield part;
       }
     } catch (error) {
@@ -102,12 +102,9 @@ export class Archive {
     }
   }
 
-  #tooLarge(): ExtractError {
-    const mebibytes = inflatedMaxBytes / mebibyte;
-    return new ExtractError(
-      'TOO_LARGE',
-      `${this.what} expands to more than the ${mebibytes} MiB that can be read; split it into smaller ones.`,
-    );
+  #tooLarge(does: string, maxBytes: number): ExtractError {
+    const sentence = `${this.what} ${does} to more than the ${maxBytes / mebibyte} MiB that can be read; split it into smaller ones.`;
+    return new ExtractError('TOO_LARGE', sentence);
   }
 }
 

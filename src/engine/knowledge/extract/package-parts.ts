@@ -48,6 +48,11 @@ export async function packageTitle(archive: Archive): Promise<string | null> {
       if (isTitle) title += text;
     },
   });
+  return givenTitle(title);
+}
+
+/** A title that a person gave; null for those that programs make up. */
+export function givenTitle(title: string): string | null {
   const isMadeUp =
     /^(?:PowerPoint[ -]|Presentation$|Microsoft (?:Word|Excel|PowerPoint)|Untitled|Slide 1$|Document\d*$|Mappe\d*$)/i.test(
       title.trim(),

@@ -42,11 +42,11 @@ async function writeDocument(bytes: Uint8Array, type: DocumentType, writer: Docu
     case 'doc':
       return (await import('./formats/doc.ts')).readDoc(bytes, writer);
     case 'xlsx':
-      return (await import('./formats/xlsx.ts')).readXlsx(type.archive, writer);
+      return (await import('./formats/workbook.ts')).readXlsx(type.archive, writer);
     case 'xls':
-      return (await import('./formats/xls.ts')).readXls(bytes, writer);
+      return (await import('./formats/workbook.ts')).readXls(bytes, writer);
     case 'ods':
-      return (await import('./formats/ods.ts')).readOds(type.archive, writer);
+      return (await import('./formats/workbook.ts')).readOds(type.archive, writer);
     case 'pptx':
       return (await import('./formats/pptx.ts')).readPptx(type.archive, writer);
     case 'epub':

@@ -12,8 +12,6 @@ export interface SheetCell {
 
 /** Rows of one block; passages may be cut between any two rows. */
 const rowsPerBlock = 50;
-/** Cells of one document, counted with empty ones: reading more takes too long. */
-export const cellsMax = 3_000_000;
 
 /**
  * Writes the sheets of a workbook: a heading for each sheet, then one line for each row, each cell with its column's name
@@ -23,7 +21,6 @@ export const cellsMax = 3_000_000;
  */
 export class SheetWriter {
   readonly #writer: DocumentWriter;
-  #cells = 0;
   /** The name of a sheet without rows so far: an empty sheet leaves no heading. */
   #name = '';
   /** Names of the columns; undefined above the first table. */
@@ -42,12 +39,6 @@ export class SheetWriter {
 
   begin(name: string): void {
     this.#name = name;
-  }
-
-  /** Counts cells, also empty ones. @returns false when the bound is reached: stop reading. */
-  count(cells: number): boolean {
-    this.#cells += cells;
-    return this.#cells <= cellsMax;
   }
 
   /** @param cells  in the order of their columns; none for an empty row. */
@@ -86,16 +77,6 @@ export class SheetWriter {
     this.#isAfterTitle = false;
   }
 
-  /** Says in the text that reading stopped. */
-  cut(): void {
-    this.end();
-    const most = cellsMax.toLocaleString('en-US');
-    this.#writer.block(
-      'paragraph',
-      `Note: the workbook has more than ${most} cells, empty ones included; the rest was not read.`,
-    );
-  }
-
   #beginsTable(cells: readonly SheetCell[]): boolean {
     if (!this.#isAfterGap) return false;
     return this.#isAfterTitle || cells.some(({ column }) => this.#numbers.has(column) || this.#columns?.has(column) !== true);
@@ -121,18 +102,7 @@ export class SheetWriter {
 }
 
 /** `A` for 0, `AA` for 26. */
-export function columnLetters(column: number): string {
+function columnLetters(column: number): string {
   const last = String.fromCharCode(65 + (column % 26));
   return column < 26 ? last : columnLetters(Math.floor(column / 26) - 1) + last;
-}
-
-/** The column of a reference like `AB12`, from 0; undefined for other text. */
-export function columnOf(reference: string): number | undefined {
-  let column = 0;
-  for (let index = 0; index < 3; index += 1) {
-    const code = reference.charCodeAt(index);
-    if (!(code >= 65 && code <= 90)) break;
-    column = column * 26 + code - 64;
-  }
-  return column === 0 ? undefined : column - 1;
 }

@@ -1,0 +1,149 @@
+import { createRequire } from 'node:module';
+import type { CellObject, WorkBook } from '@e965/xlsx';
+import { oneLine } from '../../../../lib/text.ts';
+import type { Archive } from '../archive.ts';
+import type { DocumentWriter } from '../document-writer.ts';
+import { damaged, encrypted } from '../error.ts';
+import { givenTitle } from '../package-parts.ts';
+import { attribute } from '../xml.ts';
+import { type SheetCell, SheetWriter } from './sheet-writer.ts';
+
+const require = createRequire(import.meta.url);
+/** Its form for `require` brings the code pages of old files along. */
+const spreadsheets: typeof import('@e965/xlsx') = require('@e965/xlsx');
+
+/** Parts that hold text of a workbook; pictures, macros and embedded files are never unpacked. */
+const textPart = /\.(?:xml|rels)$/i;
+/** Columns of the largest sheet that programs make. */
+const columnsMax = 16_384;
+/** Equal rows beyond this are written once. */
+const equalRowsMax = 100;
+
+/** A workbook of Excel 97 to 2003, see `writeWorkbook`. */
+export function readXls(bytes: Uint8Array, writer: DocumentWriter): void {
+  const what = 'The Excel workbook';
+  writeWorkbook(open(bytes, what), writer, new Set(), true);
+}
+
+/** A workbook of Excel since 2007, see `writeWorkbook`. */
+export async function readXlsx(archive: Archive, writer: DocumentWriter): Promise<void> {
+  archive.what = 'The Excel workbook';
+  writeWorkbook(open(await repacked(archive), archive.what), writer, new Set(), true);
+}
+
+/** An OpenDocument spreadsheet, see `writeWorkbook`. */
+export async function readOds(archive: Archive, writer: DocumentWriter): Promise<void> {
+  archive.what = 'The spreadsheet';
+  const hidden = await hiddenTables(archive);
+  // Cells have their text in the file, written in the language of the document.
+  writeWorkbook(open(await repacked(archive, withoutLongRepeats), archive.what), writer, hidden, false);
+}
+
+/**
+ * Writes a workbook sheet by sheet: values as they are shown (results of formulas, not formulas), and comments. Hidden sheets, charts,
+ * pictures and macros are left out.
+ */
+function writeWorkbook(workbook: WorkBook, writer: DocumentWriter, hidden: ReadonlySet<string>, formatsNumbers: boolean): void {
+  const sheets = new SheetWriter(writer);
+  const isDate1904 = workbook.Workbook?.WBProps?.date1904 === true;
+  for (const [index, name] of workbook.SheetNames.entries()) {
+    if (hidden.has(name) || (workbook.Workbook?.Sheets?.[index]?.Hidden ?? 0) !== 0) continue;
+    const rows: readonly (readonly (CellObject | undefined)[])[] = workbook.Sheets[name]?.['!data'] ?? [];
+    let last = -1;
+    // A table of OpenDocument may be without a name.
+    sheets.begin(name ?? '');
+    // The array has holes, which may be as many as a hostile reference says; `forEach` passes over them.
+    rows.forEach((row, number) => {
+      const cells: SheetCell[] = [];
+      row.forEach((cell, column) => {
+        if (cell === undefined) return;
+        const text = shownText(cell, formatsNumbers, isDate1904);
+        if (text !== '') cells.push({ column, text, isText: cell.t === 's' || cell.t === 'z' });
+      });
+      if (number > last + 1) sheets.row([]);
+      last = number;
+      sheets.row(cells);
+    });
+    sheets.end();
+  }
+  const title: unknown = workbook.Props?.Title;
+  writer.title = typeof title === 'string' ? givenTitle(title) : null;
+}
+
+function open(bytes: Uint8Array, what: string): WorkBook {
+  try {
+    return spreadsheets.read(bytes, {
+      type: 'buffer',
+      dense: true,
+      cellFormula: false,
+      cellHTML: false,
+      cellNF: true,
+      dateNF: 'yyyy-mm-dd',
+    });
+  } catch (error) {
+    if (error instanceof RangeError && /memory|allocation|Invalid array length/i.test(error.message)) throw error;
+    throw /password|encrypt/i.test(String(error)) ? encrypted(what) : damaged(what);
+  }
+}
+
+/**
+ * The text parts of an archive as a plain archive. The library inflates whatever an archive holds, and believes the sizes that it states;
+ * `Archive` keeps the bounds.
+ */
+async function repacked(archive: Archive, change = (bytes: Uint8Array): Uint8Array => bytes): Promise<Uint8Array> {
+  const { CFB } = spreadsheets;
+  const container: unknown = CFB.utils.cfb_new();
+  for (const name of archive.names.filter((part) => textPart.test(part))) {
+    CFB.utils.cfb_add(container, `/${name}`, change((await archive.read(name)) ?? new Uint8Array()));
+  }
+  return CFB.write(container, { fileType: 'zip', type: 'buffer' });
+}
+
+/** The library makes a cell for each repetition that a document states. Empty rows and columns keep their number. */
+function withoutLongRepeats(xml: Uint8Array): Uint8Array {
+  const text = Buffer.from(xml.buffer, xml.byteOffset, xml.byteLength).toString('latin1');
+  const shortened = text.replace(/number-(rows|columns)-repeated=["']\s*(\d+)\s*["']/g, (whole, kind: string, count: string) => {
+    const most = kind === 'rows' ? equalRowsMax : columnsMax;
+    return Number(count) <= most ? whole : `number-${kind}-repeated="1"`;
+  });
+  return Buffer.from(shortened, 'latin1');
+}
+
+/** The names of hidden tables of an OpenDocument spreadsheet, which the library does not tell. */
+async function hiddenTables(archive: Archive): Promise<ReadonlySet<string>> {
+  const styles = new Set<string>();
+  const tables = new Set<string>();
+  let style = '';
+  await archive.xml('content.xml', {
+    open(name, attributes) {
+      if (name === 'style') style = attribute(attributes, 'name') ?? '';
+      else if (name === 'table-properties' && attribute(attributes, 'display') === 'false') styles.add(style);
+      else if (name === 'table' && styles.has(attribute(attributes, 'style-name') ?? ''))
+        tables.add(attribute(attributes, 'name') ?? '');
+    },
+  });
+  return tables;
+}
+
+function shownText(cell: CellObject, formatsNumbers: boolean, isDate1904: boolean): string {
+  const value = formatsNumbers ? formattedValue(cell, isDate1904) : (cell.w ?? String(cell.v ?? ''));
+  const comment = oneLine((cell.c ?? []).map(({ t }) => t ?? '').join(' / '));
+  return (comment === '' ? value : `${value} (comment: ${comment})`).trim();
+}
+
+/** The library takes dots between the parts of a date only as escaped ones. */
+const dottedDate = /(?<=[dmyhs])\.(?=\s?[dmyhs])/gi;
+/** Format 22, whose order of day and month depends on the reader's country; the library has an option for format 14 only. */
+const countryDateTime = 'm/d/yy h:mm';
+
+function formattedValue({ v: value, w: shown, z: format }: CellObject, isDate1904: boolean): string {
+  const plain = shown ?? String(value ?? '');
+  if (typeof value !== 'number' || typeof format !== 'string') return plain;
+  const code = format === countryDateTime ? 'yyyy-mm-dd hh:mm' : format.replace(dottedDate, '\\.');
+  if (code === format) return plain;
+  try {
+    return String(spreadsheets.SSF.format(code, value, { date1904: isDate1904 }));
+  } catch {
+    return plain;
+  }
+}
