@@ -61,7 +61,7 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     },
   },
   // Checked by graphql/server/operations.ts, before the first resolver runs.
-  complexity: { disabled: true, fieldComplexity },
+  complexity: { disabled: true, fieldComplexity: fieldComplexity as never },
   defaultFieldNullability: false,
   defaultInputFieldRequiredness: true,
 });

@@ -11,14 +11,21 @@ const leafCost = 0.05;
 /** Scalars whose values are short whatever a user stores. */
 const shortScalars: ReadonlySet<string> = new Set(['ID', 'Int', 'Float', 'Boolean', 'DateTime', 'Count']);
 
+export interface ComplexityContext {
+  /** LIST_MAX. */
+  readonly listMax: number;
+}
+
 /** What one field may add to the cost of an operation, for Pothos' complexity: the values that it makes, at the cost of each. */
 export function fieldComplexity(
   args: Readonly<Record<string, unknown>>,
-  _context: unknown,
+  { listMax }: ComplexityContext,
   { name, type, args: definitions }: { name: string; type: GraphQLOutputType; args: readonly { readonly name: string }[] },
 ): FieldComplexityValue {
   const isPage = definitions.some((argument) => argument.name === 'first');
-  const first = typeof args.first === 'number' ? args.first : pageSizeDefault;
+  const given = typeof args.first === 'number' ? args.first : pageSizeDefault;
+  // A size outside the range is refused by the resolver; here it must only not make the operation look cheap.
+  const first = given >= 1 && given <= listMax ? given : listMax;
   const listSize = listsOfPages.has(name) ? 1 : boundedListSize;
   const multiplier = isPage ? first : isListType(getNullableType(type)) ? listSize : 1;
   return { field: multiplier * ownCost(type), multiplier };

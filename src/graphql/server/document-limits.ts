@@ -5,19 +5,18 @@ import { maxDirectivesPlugin } from '@escape.tech/graphql-armor-max-directives';
 import {
   type DocumentNode,
   GraphQLError,
-  type GraphQLSchema,
+  Kind,
   Lexer,
   type ParseOptions,
   parse,
+  type SelectionNode,
   Source,
   TokenKind,
   type ValidationRule,
-  validate,
 } from 'graphql';
 import type { Settings } from '../../settings.ts';
 import type { DocumentErrorCode } from '../errors.ts';
 import type { CallPlugin } from './call.ts';
-import { unfoldingFault } from './unfolding.ts';
 
 /** Most directives in a document. */
 const directivesMax = 20;
@@ -25,25 +24,30 @@ const directivesMax = 20;
 const charsMax = 262_144;
 /** Nothing that a person writes. */
 const nestingMax = 200;
+/** Some rules of validation walk the fragments once for each operation. */
+const definitionsMax = { GRAPHQL_TOO_MANY_OPERATIONS: 50, GRAPHQL_TOO_MANY_FRAGMENTS: 100 } as const;
 /**
- * Documents above this are parsed without places, and errors in them tell no line: graphql-js finds the line of each node of each error by
+ * Longer documents are parsed without places, and errors in them tell no line: graphql-js finds the line of each node of each error by
  * reading the document from its start.
  */
 const locatedMaxChars = 8_192;
-const faultsMax = 20;
+const locatedMaxLines = 500;
 
-/** Bounds what a document may ask for, before a resolver runs. Its cost hangs on the variables: `operations.ts`. */
-export function documentLimits(settings: Settings): CallPlugin[] {
-  const armor = (code: DocumentErrorCode, n: number) => ({ n, onReject: [coded(code)] });
+/**
+ * Bounds what a document may ask for, before a resolver runs: armor where it can, graphql-js (the tokens, and the work of its rule for
+ * merged fields), and here the rest. The cost of an operation hangs on its variables: `operations.ts`.
+ */
+export function documentLimits(settings: Settings): readonly CallPlugin[] {
+  const within = (n: number, code: DocumentErrorCode) => ({
+    ...{ n, flattenFragments: true },
+    onReject: [(_context: unknown, { extensions }: GraphQLError) => void Object.assign(extensions, { code })],
+  });
   return [
-    useEngine({
-      parse: (source: string | Source, options?: ParseOptions) => parseWithin(settings, source, options),
-      validate: (schema: GraphQLSchema, document: DocumentNode, rules?: readonly ValidationRule[]) =>
-        validateWithin(settings, schema, document, rules),
-    }),
-    maxDepthPlugin({ ...armor('GRAPHQL_TOO_DEEP', settings.GRAPHQL_DEPTH_MAX), flattenFragments: true }),
-    maxAliasesPlugin(armor('GRAPHQL_TOO_MANY_ALIASES', settings.GRAPHQL_ALIASES_MAX)),
-    maxDirectivesPlugin(armor('GRAPHQL_TOO_MANY_DIRECTIVES', directivesMax)),
+    useEngine({ parse: (source: string | Source, options?: ParseOptions) => parseWithin(settings, source, options) }),
+    maxDepthPlugin(within(settings.GRAPHQL_DEPTH_MAX, 'GRAPHQL_TOO_DEEP')),
+    maxAliasesPlugin(within(settings.GRAPHQL_ALIASES_MAX, 'GRAPHQL_TOO_MANY_ALIASES')),
+    maxDirectivesPlugin(within(directivesMax, 'GRAPHQL_TOO_MANY_DIRECTIVES')),
+    { onValidate: ({ addValidationRule }) => addValidationRule(introspectionRule) },
   ] as CallPlugin[];
 }
 
@@ -51,13 +55,7 @@ export function documentError(code: DocumentErrorCode, message: string): GraphQL
   return new GraphQLError(message, { extensions: { code } });
 }
 
-function coded(code: DocumentErrorCode) {
-  return (_context: unknown, error: GraphQLError) => {
-    error.extensions.code = code;
-  };
-}
-
-/** @throws GraphQLError with a code: the text is too long, too deep, has too many tokens, or is no GraphQL. */
+/** @throws GraphQLError with a code: the text is too long, too deep, has too many tokens or definitions, or is no GraphQL. */
 function parseWithin(settings: Settings, given: string | Source, options: ParseOptions = {}): DocumentNode {
   const source = typeof given === 'string' ? new Source(given) : given;
   const { length } = source.body;
@@ -68,13 +66,23 @@ function parseWithin(settings: Settings, given: string | Source, options: ParseO
   }
   try {
     requireFlat(source, maxTokens);
-    return parse(source, { ...options, maxTokens, noLocation: length > locatedMaxChars });
+    const noLocation = length > locatedMaxChars || source.body.split(/\r\n|[\n\r]/, locatedMaxLines).length === locatedMaxLines;
+    const document = parse(source, { ...options, maxTokens, noLocation });
+    const operations = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length;
+    requireFew('GRAPHQL_TOO_MANY_OPERATIONS', operations);
+    requireFew('GRAPHQL_TOO_MANY_FRAGMENTS', document.definitions.length - operations);
+    return document;
   } catch (error) {
     if (error instanceof GraphQLError && error.message.includes('tokens. Parsing aborted')) {
       error.extensions.code = 'GRAPHQL_TOO_MANY_TOKENS';
     }
     throw error;
   }
+}
+
+function requireFew(code: keyof typeof definitionsMax, count: number): void {
+  const max = definitionsMax[code];
+  if (count > max) throw documentError(code, `The document has ${count} of them; at most ${max} are allowed`);
 }
 
 /**
@@ -97,13 +105,37 @@ function requireFlat(source: Source, tokensMax: number): void {
 const openings: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const closings: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
-/** The rules of graphql-js and of armor, behind the one check that bounds their own work. */
-function validateWithin(
-  settings: Settings,
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  rules: readonly ValidationRule[] | undefined,
-): readonly GraphQLError[] {
-  const fault = unfoldingFault(document, settings.GRAPHQL_FIELDS_MAX);
-  return fault === undefined ? validate(schema, document, rules, { maxErrors: faultsMax }) : [documentError(...fault)];
-}
+/** Lists of introspection in one document, fragments unfolded; tools ask for nine. */
+const schemaListsMax = 15;
+const schemaLists: ReadonlySet<string> = new Set([
+  ...['types', 'directives', 'fields', 'args', 'inputFields', 'interfaces', 'enumValues', 'possibleTypes'],
+]);
+
+/** Pothos' complexity does not weigh introspection. Each fragment is walked once. */
+const introspectionRule: ValidationRule = (context) => {
+  const known = new Map<string, number>();
+  let lists = 0;
+  const countAll = (selections: readonly SelectionNode[]): number => selections.reduce((sum, node) => sum + count(node), 0);
+  const count = (node: SelectionNode): number => {
+    if (node.kind !== Kind.FRAGMENT_SPREAD) {
+      const own = node.kind === Kind.FIELD && schemaLists.has(node.name.value) ? 1 : 0;
+      return own + countAll(node.selectionSet?.selections ?? []);
+    }
+    const name = node.name.value;
+    if (!known.has(name)) {
+      // A circle is refused by another rule.
+      known.set(name, 0);
+      known.set(name, countAll(context.getFragment(name)?.selectionSet.selections ?? []));
+    }
+    return known.get(name) ?? 0;
+  };
+  return {
+    Field: (node) => {
+      if (node.name.value !== '__schema' && node.name.value !== '__type') return;
+      lists += count(node);
+      if (lists <= schemaListsMax) return;
+      const message = `The document reads ${lists} lists of the schema; at most ${schemaListsMax} are allowed`;
+      context.reportError(documentError('GRAPHQL_TOO_COSTLY', message));
+    },
+  };
+};

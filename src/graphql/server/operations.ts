@@ -1,4 +1,4 @@
-import { complexityFromQuery } from '@pothos/plugin-complexity';
+import { type ComplexityResult, complexityFromQuery } from '@pothos/plugin-complexity';
 import {
   createSourceEventStream,
   type ExecutionArgs,
@@ -17,6 +17,8 @@ import { CallContext } from '../../http/context.ts';
 import type { Admissions } from '../../http/limits.ts';
 import { boundedResult, ReplyBudget } from '../../http/reply/budget.ts';
 import { fieldsOf, fragmentsOf } from '../../lib/selections.ts';
+import type { Settings } from '../../settings.ts';
+import type { ComplexityContext } from '../builder/complexity.ts';
 import type { GraphContext } from '../builder/context.ts';
 import { type Call, callerOf, type ServerContext, type WatchKey } from './call.ts';
 import { documentError } from './document-limits.ts';
@@ -122,12 +124,10 @@ export class Operations {
     if (errors.length > 0) return { errors };
     const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
     const alone = { ...document, definitions: [node, ...fragments] };
-    const cost = Math.ceil(complexityFromQuery(alone, { schema, variables }).complexity);
-    const { GRAPHQL_COST_MAX: costMax } = this.#deps.settings;
-    if (cost > costMax) {
-      const message = `The operation may make a reply of cost ${cost}; at most ${costMax} is allowed. Ask for shorter lists, or for fewer fields`;
-      return { errors: [documentError('GRAPHQL_TOO_COSTLY', message)] };
-    }
+    const ctx: ComplexityContext = { listMax: this.#deps.settings.LIST_MAX };
+    const weight = complexityFromQuery(alone, { schema, variables, ctx });
+    const error = weightFault(weight, this.#deps.settings);
+    if (error !== undefined) return { errors: [error] };
     call.rootFields = rootFieldsOf(schema, document, node);
     const root = `${node.operation[0]?.toUpperCase()}${node.operation.slice(1)}`;
     const context = new CallContext(this.#deps, callerOf(call), call.requestId, call.res);
@@ -166,6 +166,19 @@ function refused({ contextValue }: ExecutionArgs, result: Refused): Refused {
   const { call } = contextValue as ServerContext;
   if (call.isStreamPath) call.refusal = result.errors;
   return result;
+}
+
+/** Pothos calls the number of fields, fragments unfolded, the breadth. */
+function weightFault({ complexity, breadth }: ComplexityResult, settings: Settings): GraphQLError | undefined {
+  const { GRAPHQL_FIELDS_MAX: fieldsMax, GRAPHQL_COST_MAX: costMax } = settings;
+  if (breadth > fieldsMax) {
+    const message = `The operation unfolds to ${breadth} fields; at most ${fieldsMax} are allowed. Spread fewer fragments`;
+    return documentError('GRAPHQL_TOO_MANY_FIELDS', message);
+  }
+  const cost = Math.ceil(complexity);
+  if (cost <= costMax) return undefined;
+  const message = `The operation may make a reply of cost ${cost}; at most ${costMax} is allowed. Ask for shorter lists, or for fewer fields`;
+  return documentError('GRAPHQL_TOO_COSTLY', message);
 }
 
 function rootFieldsOf(

@@ -101,10 +101,8 @@ describe('the limits', () => {
 
 describe('a refused document', () => {
   it('gets the exceeded limit and its value', async () => {
-    const { query } = documentShapes['one fragment of many fields in many places'] ?? expect.fail();
+    const { query } = documentShapes['fragments 16 deep, spread three times'] ?? expect.fail();
     const { errors } = await ann.graphql(query);
-    expect(errors?.[0].message).toBe(
-      'The document unfolds to more than 20000 fields; at most 20000 are allowed. Spread fewer fragments',
-    );
+    expect(errors?.[0].message).toMatch(/unfolds to \d+ fields; at most 20000 are allowed/);
   });
 });

