@@ -1,9 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Plugin } from 'graphql-yoga';
 import type { Caller } from '../../entities/accounts/caller.ts';
+import type { CallContext } from '../../http/context.ts';
 import type { ErrorContext } from '../errors.ts';
 import type { Outlet } from './outlet.ts';
-import type { ReservedStream } from './reserved-streams.ts';
+
+/** A stream that was reserved in the single connection mode of graphql-sse: `reserved-streams.ts`. */
+export interface Reservation {
+  readonly token: string;
+  readonly outlet: Outlet;
+  /** @returns what is called when the operation is over. */
+  join(operation: CallContext): () => void;
+}
 
 /** One request on its way through Yoga and its plugins. */
 export interface Call {
@@ -23,7 +31,7 @@ export interface Call {
   /** Set by the plugin that checks the key. */
   caller: Caller | undefined;
   /** The reserved stream that the request belongs to. */
-  reserved: ReservedStream | undefined;
+  reserved: Reservation | undefined;
   /** Errors that are the whole answer, where Yoga or graphql-sse would show others, or show them in an event stream. */
   refusal: readonly unknown[] | undefined;
   /** What the metrics count the request as; known once its document is read. */

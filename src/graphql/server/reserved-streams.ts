@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { AdmissionPool } from '../../engine/sharing/pools.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { CallContext } from '../../http/context.ts';
-import { type Call, callerOf, type WatchKey } from './call.ts';
+import { type Call, callerOf, type Reservation, type WatchKey } from './call.ts';
 import { Outlet } from './outlet.ts';
 
 /** A reservation whose stream is not opened in this time is dropped. */
@@ -10,7 +10,7 @@ const reservationMs = 30_000;
 const operationsMax = 100;
 
 /** A stream of the single connection mode of graphql-sse, which keeps what is sent on it. Here is who may use it, how much and how long. */
-export class ReservedStream {
+export class ReservedStream implements Reservation {
   readonly token = randomBytes(24).toString('base64url');
   /** The request that reserved it. */
   readonly call: Call;
@@ -45,7 +45,6 @@ export class ReservedStream {
     throw new DomainError('RATE_LIMIT_EXCEEDED', `An event stream carries at most ${operationsMax} operations`);
   }
 
-  /** @returns what is called when the operation is over. */
   join(operation: CallContext): () => void {
     this.#operations.add(operation);
     return () => {

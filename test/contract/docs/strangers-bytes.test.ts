@@ -32,6 +32,13 @@ const others: ReadonlySet<string> = new Set([
     'graphql-sse',
     'graphql-yoga',
     '@graphql-yoga/plugin-csrf-prevention',
+    '@graphql-yoga/plugin-graphql-sse',
+    '@pothos/plugin-complexity',
+    '@envelop/core',
+    '@escape.tech/graphql-armor-max-aliases',
+    '@escape.tech/graphql-armor-max-depth',
+    '@escape.tech/graphql-armor-max-directives',
+    'lru-cache',
   ],
   ...['express', 'zod', 'ajv-formats', '@opentelemetry/api', 'pino', 'pino-pretty', 'prom-client', '@ai-sdk/provider'],
   // Pages of the service itself, and checksums.
