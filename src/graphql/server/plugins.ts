@@ -61,7 +61,9 @@ export function usePresentedErrors(): CallPlugin {
       if (!('errors' in result) || result.errors === undefined) return;
       const isRefused = !('data' in result) && result.errors.every(({ path }) => path === undefined);
       if (isRefused && request.headers.get('accept')?.includes('text/event-stream') === true) call.refusal ??= result.errors;
-      setResult({ ...result, errors: result.errors.map((error) => withStatus(error, call.errors)) });
+      // An operation that was run is answered with 200, also where its reply is too large.
+      const present = 'data' in result ? presentError : withStatus;
+      setResult({ ...result, errors: result.errors.map((error) => present(error, call.errors)) });
     },
   };
 }
