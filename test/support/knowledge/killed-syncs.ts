@@ -131,8 +131,21 @@ async function ended(ann: TestClient, sourceId: string, failedMax = count): Prom
     const { body: source } = await ann.get(`/api/v1/data-sources/${sourceId}`);
     expect([source.indexStatus, states]).toEqual(['INDEXED', states.map(() => ['COMPLETED', null])]);
     const { body: statistics } = await ann.get(`/api/v1/data-sources/${sourceId}/indexing-statistics`);
-    expect(statistics.failedCount).toBeLessThanOrEqual(failedMax);
+    const reasons = statistics.failedCount > failedMax ? await failures(ann, sourceId) : [];
+    expect(statistics.failedCount, reasons.join('\n')).toBeLessThanOrEqual(failedMax);
   }, 240_000);
+}
+
+/** Why items failed. */
+async function failures(ann: TestClient, sourceId: string): Promise<readonly string[]> {
+  const reasons: string[] = [];
+  for (let page = 1; page <= 10; page += 1) {
+    const { data } = (await ann.get(`/api/v1/data-sources/${sourceId}/knowledge?first=100&page=${page}`)).body;
+    for (const { name, indexStatus, errorCode, errorMessage } of data as Readonly<Record<string, string>>[]) {
+      if (indexStatus === 'FAILED') reasons.push(`${name}: ${errorCode} ${errorMessage}`);
+    }
+  }
+  return reasons;
 }
 
 /** The same items and passages as the drive has files; nothing stuck, nothing twice; numbers that add up. */
