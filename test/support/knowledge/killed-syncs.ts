@@ -108,6 +108,9 @@ export async function syncThroughKills(world: KilledSyncs): Promise<{ readonly s
   // One run may go on from where it was cut off; the one after it sees everything.
   await ended(some(), sourceId);
   await refresh();
+  await ended(some(), sourceId);
+  // A file whose process was killed twice while it was read waits for a person who wants it tried again.
+  expect((await some().post(`/api/v1/data-sources/${sourceId}/retry`)).status).toBe(200);
   await ended(some(), sourceId, 0);
   return { sourceId, ann: some() };
 }
