@@ -36,7 +36,7 @@ describe('a flow', () => {
     let runId = '';
     api.answer(async () => {
       await eventually(async () =>
-        expect((await prisma.run.findUnique({ where: { id: runId } }))?.pauseRequestedAt).not.toBeNull(),
+        expect((await prisma.run.findUnique({ where: { id: runId } }))?.pauseRequestedAt).toBeInstanceOf(Date),
       );
       return { body: 'found' };
     });

@@ -34,8 +34,11 @@ describe('admission', () => {
       { RUNS_ACTIVE_MAX: '2' },
     );
     const controllers = [new AbortController(), new AbortController()];
-    await post(service, streamed, controllers[0]?.signal);
-    await post(service, streamed, controllers[1]?.signal, 'other');
+    // Held: `fetch` ends the stream of a response that nobody can read any more.
+    const open = [
+      await post(service, streamed, controllers[0]?.signal),
+      await post(service, streamed, controllers[1]?.signal, 'other'),
+    ];
     const askAgain = () => timed(() => post(service, streamed));
     const asked = [await askAgain(), await askAgain(), await askAgain()] as const;
     const [{ result: refused }] = asked;
@@ -45,6 +48,7 @@ describe('admission', () => {
     controllers[0]?.abort();
     await until(() => service.admission.activeCount === 1);
     expect((await post(service, streamed)).status).toBe(200);
+    expect(open.map(({ status }) => status)).toEqual([200, 200]);
   });
   it('refuses after authentication and before it has read a body, and keeps the connection', async () => {
     const service = await start(
@@ -52,7 +56,7 @@ describe('admission', () => {
       { RUNS_ACTIVE_MAX: '1' },
     );
     const running = new AbortController();
-    await post(service, streamed, running.signal);
+    const held = await post(service, streamed, running.signal);
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     let received = '';
     socket.setEncoding('latin1').on('data', (text: string) => {
@@ -73,6 +77,7 @@ describe('admission', () => {
     await until(() => service.admission.activeCount === 0);
     socket.write(`${head('other')}${body}`);
     await until(() => received.includes('HTTP/1.1 200'));
+    expect(held.status).toBe(200);
     socket.destroy();
   });
   it('disconnects a refused client that sends more than the upload limit', async () => {
@@ -103,9 +108,10 @@ describe('admission', () => {
       oneThenWait(() => undefined),
       { RUNS_ACTIVE_MAX: '10' },
     );
-    const statuses: number[] = [];
-    for (let call = 0; call < 12; call += 1) statuses.push((await post(service, streamed)).status);
-    expect(statuses.slice(8)).toEqual([429, 429, 429, 429]);
+    // Held: `fetch` ends the stream of a response that nobody can read any more.
+    const replies: Response[] = [];
+    for (let call = 0; call < 12; call += 1) replies.push(await post(service, streamed));
     expect((await post(service, streamed, undefined, 'other')).status).toBe(200);
+    expect(replies.slice(8).map(({ status }) => status)).toEqual([429, 429, 429, 429]);
   });
 });
