@@ -1,6 +1,7 @@
-import { performOperation, requireOperation } from '../domain/access/operation.ts';
+import { performOperation, requireOperation } from '../domain/audit/operation.ts';
 import { createChat, getOwnChat } from '../domain/chats/chats.ts';
-import { cancelRun, followRun, sendMessage } from '../domain/runs/runs.ts';
+import { sendMessage } from '../domain/chats/messages.ts';
+import { cancelRun, followRun } from '../domain/runs/runs.ts';
 import { RunFold } from '../engine/runs/fold.ts';
 import type { Chat } from '../entities/chats/chat.ts';
 import { DomainError } from '../entities/errors.ts';

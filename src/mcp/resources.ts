@@ -1,6 +1,6 @@
 import { canEditAgent } from '../domain/access/access.ts';
-import { noteReads, performOperation } from '../domain/access/operation.ts';
 import { getAgent } from '../domain/agents/agents.ts';
+import { noteReads, performOperation } from '../domain/audit/operation.ts';
 import type { CallContext } from '../http/context.ts';
 
 const prefix = 'parley://agents/';

@@ -1,6 +1,6 @@
 import { visibleDataSources } from '../domain/access/access.ts';
-import { noteReads, requireOperation } from '../domain/access/operation.ts';
 import { agentForRun } from '../domain/agents/agents.ts';
+import { noteReads, requireOperation } from '../domain/audit/operation.ts';
 import { chargeTo } from '../domain/usage/charges.ts';
 import type { Passage } from '../entities/knowledge/citation.ts';
 import type { CallContext } from '../http/context.ts';

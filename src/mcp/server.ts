@@ -16,8 +16,8 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
-import { noteReads, requireOperation } from '../domain/access/operation.ts';
 import { hasScope } from '../domain/access/policy.ts';
+import { noteReads, requireOperation } from '../domain/audit/operation.ts';
 import { DomainError } from '../entities/errors.ts';
 import type { CallContext } from '../http/context.ts';
 import { showError } from '../http/errors.ts';

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type FirstKey, prepareFirstStart } from '../domain/accounts/first-start.ts';
-import { createDemo } from '../domain/agents/demo.ts';
 import type { Deps } from '../domain/deps.ts';
 import { endingMs } from '../engine/runs/engine.ts';
 import { closing } from '../http/connections/closing.ts';
@@ -12,6 +11,7 @@ import type { Settings } from '../settings.ts';
 import type { EmbeddedServer } from '../storage/database/embedded/embedded.ts';
 import { createApis, createApp } from './app.ts';
 import { closeDeps, createDeps } from './compose.ts';
+import { createDemo } from './demo.ts';
 
 export interface Service {
   /** `http://host:port`, without a slash at the end. */

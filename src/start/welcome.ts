@@ -1,6 +1,6 @@
 import type { FirstKey } from '../domain/accounts/first-start.ts';
-import { demoAgentName } from '../domain/agents/demo.ts';
 import type { Settings } from '../settings.ts';
+import { demoAgentName } from './demo.ts';
 
 /** What a person sees once the service is up: where it is, the first key, what to try next. */
 export function welcome(url: string, firstKey: FirstKey | undefined, settings: Settings): string {

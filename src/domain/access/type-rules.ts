@@ -1,5 +1,7 @@
 import type { Scope } from '../../entities/accounts/caller.ts';
-import type { ContentNoun } from '../audit/reads.ts';
+
+/** Kinds of people's content in replies. `instructions`: the inner data of an agent, which callers who may only use the agent do not see. */
+export type ContentNoun = 'agent' | 'instructions' | 'dataSource' | 'chat' | 'run';
 
 /** How the audit log finds the thing that an object of a type shows. */
 export interface VisibleContent {

@@ -12,9 +12,9 @@ import { isObject } from '../../lib/json.ts';
 import type { AgentChanges } from '../../storage/agents/agents.ts';
 import { tokensMax } from '../../wire/schema.ts';
 import { visibleGroups } from '../access/access.ts';
-import { type CompletionToolInput, readStandingTools } from '../completions/input.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
+import { readStandingTools, type ToolInput } from '../tools/request-tools.ts';
 import { noteServersOfTools } from './parts/standing-servers.ts';
 
 type Optional<T> = T | null | undefined;
@@ -40,7 +40,7 @@ export interface AgentInput {
   readonly generateCitations?: Optional<boolean>;
   readonly intermediateStepsVisible?: Optional<boolean>;
   /** Replaced as a whole. */
-  readonly enabledTools?: Optional<readonly CompletionToolInput[]>;
+  readonly enabledTools?: Optional<readonly ToolInput[]>;
   /** Replaced as a whole; absent and null members are unset. */
   readonly options?: Optional<OptionalMembers<AgentOptions>>;
   /** Replaced as a whole; absent and null members are unset. */
@@ -178,7 +178,7 @@ const enabledToolsMax = 20;
 /** A tool that this instance cannot run may be kept: an agent may be moved to one that can. Its runs say so. */
 export function readEnabledTools(
   { tools }: Pick<Deps, 'tools'>,
-  given: readonly CompletionToolInput[],
+  given: readonly ToolInput[],
   faults: Faults,
 ): readonly EnabledTool[] {
   faults.requireCount('enabledTools', given, enabledToolsMax);

@@ -3,11 +3,9 @@ import type { AuditBatch } from '../../storage/audit/batch.ts';
 import type { NewAuditEntry } from '../../storage/audit/entries.ts';
 import type { PlacedThing, UnseenContent } from '../../storage/audit/unseen-content.ts';
 import { editableAgents, usableAgents, visibleChats, visibleDataSources } from '../access/access.ts';
+import type { ContentNoun } from '../access/type-rules.ts';
 import type { CallOrigin } from './origin.ts';
 import { targets } from './targets.ts';
-
-/** Kinds of people's content in replies. `instructions`: the inner data of an agent, which callers who may only use the agent do not see. */
-export type ContentNoun = 'agent' | 'instructions' | 'dataSource' | 'chat' | 'run';
 
 /** What reads need of the service. */
 export interface ReadDeps {

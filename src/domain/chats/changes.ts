@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { RunFold } from '../../engine/runs/fold.ts';
+import { answerText, finishedRun } from '../../engine/runs/fold.ts';
 import { summaryMessages } from '../../engine/runs/prompt/summary.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Chat, ChatMessage } from '../../entities/chats/chat.ts';
@@ -7,7 +7,6 @@ import { DomainError } from '../../entities/errors.ts';
 import { storableText } from '../../lib/text.ts';
 import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { removeBlobs } from '../blobs.ts';
-import { completionOf } from '../completions/completions.ts';
 import type { Deps } from '../deps.ts';
 import { chargeTo } from '../usage/charges.ts';
 import { getChat, getOwnChat } from './chats.ts';
@@ -154,7 +153,6 @@ async function askForSummary(
   signal: AbortSignal,
 ): Promise<string> {
   const modelId = await modelOfChat(deps, caller, chat);
-  const fold = new RunFold();
   const events = deps.runs.runStateless(
     {
       modelId,
@@ -168,8 +166,7 @@ async function askForSummary(
     },
     signal,
   );
-  for await (const batch of events.batches()) fold.add(batch);
-  const summary = storableText(completionOf(fold.snapshot()).content ?? '').trim();
+  const summary = storableText(answerText(await finishedRun(events))).trim();
   if (summary === '') throw new DomainError('UPSTREAM_ERROR', 'The model gave no summary');
   return summary;
 }

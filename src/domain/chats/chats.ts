@@ -10,6 +10,7 @@ import { readUserInputs } from '../agents/parts/user-input.ts';
 import { removeBlobs } from '../blobs.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
+import { showsNewChats } from '../runs/thread.ts';
 import { readTranscriptPage, readTranscripts } from './transcripts.ts';
 
 export interface CreateChatInput {
@@ -96,11 +97,6 @@ export async function createChat(deps: Deps, caller: Caller, agentId: string, in
   const chat = { id, createdAt: deps.now(), orgId, userId, agentId: agent.id, name: name ?? '', userInputs, isVisibleToEditors };
   await deps.storage.chats.create(chat, introductionOf(deps, agent));
   return getChat(deps, caller, id);
-}
-
-/** Whether editors may read the chats that begin now with an agent. It never crosses organizations. */
-export function showsNewChats(agent: Pick<RunnableAgent, 'chatLogsVisible' | 'orgId'> | undefined, orgId: string): boolean {
-  return agent?.chatLogsVisible === true && agent.orgId === orgId;
 }
 
 /** The message that a chat with the agent begins with. People read it; models do not get it as a turn. */

@@ -6,10 +6,10 @@ import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import { isObject } from '../../lib/json.ts';
+import { fileView } from '../attachments/file-view.ts';
 import { removeBlobs } from '../blobs.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { fileView } from '../files/linked.ts';
 import { getChat, getOwnChat } from './chats.ts';
 
 type Optional<T> = T | null | undefined;

@@ -3,14 +3,14 @@ import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import type { PromptPart, ThreadMode, ToolOutputStatus } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { EnabledTool } from '../../entities/runs/tool.ts';
-import { cutText, storableText } from '../../lib/text.ts';
+import { storableText } from '../../lib/text.ts';
 import type { Settings } from '../../settings.ts';
 import { promptPart } from '../../wire/chats.ts';
 import { readWire } from '../../wire/read.ts';
-import { type CompletionToolInput, readTools } from '../completions/input.ts';
 import { Faults } from '../faults.ts';
-import { type RunOptions, readOptions } from './options.ts';
-import { readSecrets } from './secrets.ts';
+import { type RunOptions, readOptions } from '../runs/options.ts';
+import { readTools, type ToolInput } from '../tools/request-tools.ts';
+import { readSecrets } from '../tools/secrets.ts';
 
 type Maybe<T> = T | null | undefined;
 
@@ -21,7 +21,7 @@ export interface SendMessageInput {
   readonly date?: Maybe<Date>;
   readonly modelId?: Maybe<string>;
   readonly options?: unknown;
-  readonly tools?: Maybe<readonly CompletionToolInput[]>;
+  readonly tools?: Maybe<readonly ToolInput[]>;
   readonly secrets?: unknown;
   readonly threadMode?: Maybe<ThreadMode>;
 }
@@ -53,7 +53,6 @@ export interface ReadMessage {
 const partsMax = 100;
 /** Longer ids name nothing. */
 const idLengthMax = 100;
-const chatNameLength = 60;
 
 /** @throws DomainError of the first fault, carrying all of them. Files and addresses are looked up by domain/chats/prompt-files.ts. */
 export function readMessage(input: SendMessageInput, limits: Pick<Settings, 'TOOLS_MAX'>, registry: ToolRegistry): ReadMessage {
@@ -90,16 +89,6 @@ export function readToolOutputs(input: SubmitToolOutputsInput): {
   const secrets = readSecrets(input.secrets, faults);
   faults.throwIfAny();
   return { outputs: input.outputs.map((output) => ({ ...output, output: storableText(output.output) })), secrets, options };
-}
-
-/** The name of a chat after its first exchange: the beginning of the first line of the prompt that is not blank. */
-export function chatNameOf(text: string): string | null {
-  const line = text.split('\n').find((candidate) => candidate.trim() !== '');
-  if (line === undefined) return null;
-  const words = line.trim().replaceAll(/\s+/g, ' ');
-  if (words.length <= chatNameLength) return words;
-  const end = words.lastIndexOf(' ', chatNameLength);
-  return cutText(words, end > chatNameLength / 2 ? end : chatNameLength);
 }
 
 function readPrompt(prompt: unknown, faults: Faults): readonly PromptPart[] {

@@ -5,9 +5,15 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Chat, PromptPart } from '../../entities/chats/chat.ts';
 import type { ChatFile } from '../../entities/chats/file.ts';
 import { isId } from '../../entities/ids.ts';
+import {
+  type AttachmentSource,
+  type ContextPart,
+  readAttachments,
+  requireAttachmentCount,
+  unseen,
+} from '../attachments/attachments.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { type AttachmentSource, type ContextPart, readAttachments, requireAttachmentCount, unseen } from './attachments.ts';
 
 /**
  * The context that replaces a prompt with files or addresses: images if the model accepts them, everything else as its text, each in a delimited

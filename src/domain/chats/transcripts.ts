@@ -1,9 +1,10 @@
 import { freshContentAddress } from '../../engine/knowledge/content-links.ts';
-import type { Chat, ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
+import type { Chat, ChatMessage } from '../../entities/chats/chat.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
 import type { RunError } from '../../entities/runs/event.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { Deps } from '../deps.ts';
+import { asVisible } from '../runs/thread.ts';
 
 /**
  * The messages that people may read, one array for each id, in order; of each chat the newest MESSAGES_MAX. Transcripts, exports and summaries read
@@ -45,24 +46,6 @@ function withFreshLinks(deps: Deps, message: ChatMessage): ChatMessage {
   const { citations } = message;
   if (citations === null || citations.length === 0) return message;
   return { ...message, citations: citations.map((citation) => ({ ...citation, url: freshContentAddress(deps, citation) })) };
-}
-
-/** The text of the last visible user message, without its invisible parts; '' for none. */
-export function visibleQuestionOf(messages: readonly (ChatMessage | NewMessage)[]): string {
-  return (
-    messages
-      .flatMap((message) => asVisible(message))
-      .findLast(({ role }) => role === 'user')
-      ?.content.trim() ?? ''
-  );
-}
-
-/** A message as people may read it; `[]` for a hidden one. */
-export function asVisible<Message extends ChatMessage | NewMessage>(message: Message): readonly Message[] {
-  const { context: _context, isHidden, ...shown } = message;
-  if (isHidden) return [];
-  const parts = shown.parts?.filter((part) => !('invisible' in part && part.invisible === true)) ?? null;
-  return [{ ...shown, parts } as Message];
 }
 
 const speakers = { user: 'User', assistant: 'Assistant', system: 'System', tool: 'Tool' } as const;

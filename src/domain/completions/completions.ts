@@ -1,6 +1,6 @@
 import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { ModelMessage, ModelPart } from '../../engine/models/port.ts';
-import { RunFold } from '../../engine/runs/fold.ts';
+import { RunFold, requireAnswer } from '../../engine/runs/fold.ts';
 import { awaitedCall, documentsOf, imagesOf } from '../../engine/runs/prompt/transcript.ts';
 import type { RunPlan } from '../../engine/runs/run-engine.ts';
 import { withFileImages } from '../../engine/runs/stored/file-images.ts';
@@ -10,24 +10,22 @@ import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import type { FlowStepRecord } from '../../entities/agents/flow.ts';
 import type { ToolCall } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
-import type { StoredFile } from '../../entities/files/file.ts';
 import { isId } from '../../entities/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import type { IncompleteReason, RunEvent, RunEventStream, RunSnapshot, Usage } from '../../entities/runs/event.ts';
 import type { OutputFile } from '../../entities/runs/tool.ts';
 import type { Warning } from '../../entities/warning.ts';
 import { modelIdOf } from '../agents/agents.ts';
-import { type AttachmentSource, type ContextPart, readAttachments, requireAttachmentCount } from '../chats/attachments.ts';
+import { type AttachmentSource, type ContextPart, readAttachments, requireAttachmentCount } from '../attachments/attachments.ts';
+import { requireOwnFiles } from '../attachments/own-files.ts';
 import type { Deps } from '../deps.ts';
-import { Faults } from '../faults.ts';
-import { findFiles } from '../files/files.ts';
 import { answersOfCompletion, settleApprovals } from '../runs/approvals.ts';
 import { requireNamedParts } from '../runs/named-parts.ts';
 import { admitAnswerer, agentNamed, missingModel, planRun, type RunRequest } from '../runs/plan.ts';
 import { functionsAmong } from '../runs/tool-names.ts';
 import { chargeTo } from '../usage/charges.ts';
 import { type CompletionInput, type CompletionRequest, readCompletion } from './input.ts';
-import { questionOf, type RequestPart } from './messages.ts';
+import { questionOf } from './messages.ts';
 
 export type { CompletionInput } from './input.ts';
 
@@ -147,7 +145,8 @@ async function withGiven(
   signal: AbortSignal,
 ): Promise<readonly ModelMessage[]> {
   requireAttachmentCount('messages', given.length);
-  const files = await filesOf(deps, owner, given);
+  const named = given.flatMap(({ param, from }) => ('fileId' in from ? [{ param, id: from.fileId }] : []));
+  const files = await requireOwnFiles(deps, owner, named);
   const sources = given.map(({ from, part: _part, ...about }): AttachmentSource => {
     const file = 'fileId' in from ? files.get(from.fileId) : from;
     if (file === undefined) throw new Error('a file that was found is missing');
@@ -165,19 +164,6 @@ async function withGiven(
     return { ...message, content: content.map(({ text }) => text).join('\n\n') };
   });
   return withFileImages(filled, { orgId: owner.orgId, acceptsImages: model.acceptsImages }, deps.storage.blobs);
-}
-
-/** The files that are named, in one statement. Another user's file and one without content are answered like a missing file. */
-async function filesOf(deps: Deps, caller: Caller, given: readonly RequestPart[]): Promise<ReadonlyMap<string, StoredFile>> {
-  const named = given.flatMap(({ param, from }) => ('fileId' in from ? [{ param, id: from.fileId }] : []));
-  const ids = named.map(({ id }) => id);
-  const files = new Map((await findFiles(deps, caller, ids)).map((file) => [file.id, file]));
-  const faults = new Faults();
-  for (const { param, id } of named) {
-    if (!files.has(id)) faults.add(param, `${param} names no file of yours, or one without content`);
-  }
-  faults.throwIfAny();
-  return files;
 }
 
 /** Runs the completion to its end. @throws DomainError also when the run failed in mid-stream. */
@@ -205,10 +191,7 @@ export function warningsIn(events: readonly RunEvent[]): readonly Warning[] {
 
 /** Converts a finished run into the common format. @throws DomainError when it failed or was cancelled. */
 export function completionOf(run: RunSnapshot, warnings: readonly Warning[] = []): Completion {
-  if (run.status === 'failed') {
-    throw new DomainError(run.error?.code ?? 'SERVER_ERROR', run.error?.message ?? 'The run failed');
-  }
-  if (run.status === 'cancelled') throw new DomainError('CLIENT_CLOSED_REQUEST', 'The run was cancelled');
+  requireAnswer(run);
   const toolCalls = run.output.flatMap((item) => (item.type === 'function_call' ? [awaitedCall(item)] : []));
   const messages = run.output.flatMap((item) => (item.type === 'message' ? [item] : []));
   const reasoning = run.output.flatMap((item) => (item.type === 'reasoning' ? [item.text] : []));

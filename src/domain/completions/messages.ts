@@ -3,7 +3,7 @@ import type { ModelMessage, ModelPart, ModelToolCall } from '../../engine/models
 import { isObject } from '../../lib/json.ts';
 import { contentPart } from '../../wire/completions.ts';
 import { readWire } from '../../wire/read.ts';
-import { type AttachmentBytes, bytesOfDataUrl } from '../chats/attachments.ts';
+import { type AttachmentBytes, bytesOfDataUrl } from '../attachments/attachments.ts';
 import type { Faults } from '../faults.ts';
 
 /** Absent and null mean the same. */

@@ -3,9 +3,8 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { StoredFile } from '../../entities/files/file.ts';
-import { isId } from '../../entities/ids.ts';
-import type { FileOwner } from '../../storage/files/files.ts';
 import { requireScope } from '../access/policy.ts';
+import { findFiles, isFileId, ownerOf } from '../attachments/own-files.ts';
 import { removeBlobs } from '../blobs.ts';
 import { deleteChatFile } from '../chats/files.ts';
 import type { Deps } from '../deps.ts';
@@ -78,12 +77,6 @@ export async function getFile(deps: Deps, caller: Caller, id: string): Promise<S
   return file;
 }
 
-/** Those of the ids that are files of the caller with content. One statement. */
-export function findFiles(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly StoredFile[]> {
-  const wanted = ids.filter(isFileId);
-  return wanted.length === 0 ? Promise.resolve([]) : deps.storage.files.findMany(wanted, ownerOf(caller));
-}
-
 /** The caller's files. @throws DomainError INVALID_VALUE naming `limit`, `purpose` or `after`. */
 export async function listFiles(
   deps: Deps,
@@ -145,12 +138,4 @@ export async function expireFiles(deps: Deps, signal: AbortSignal): Promise<void
 async function removeFile(deps: Deps, { id }: Pick<StoredFile, 'id'>): Promise<void> {
   const blobKey = await deps.storage.files.delete(id);
   if (blobKey !== undefined) await removeBlobs(deps, [blobKey]);
-}
-
-function ownerOf({ userId, orgId, scopes }: Caller): FileOwner {
-  return { userId, orgId, hasSources: scopes.has('DATA_SOURCES:READ') };
-}
-
-function isFileId(id: string): boolean {
-  return isId('chatFile', id) || isId('knowledgeItem', id);
 }

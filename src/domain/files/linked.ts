@@ -1,23 +1,13 @@
 import type { Readable } from 'node:stream';
 import { type FileTicket, fileLinkParameter, readFileTicket } from '../../engine/files/file-links.ts';
 import { DomainError } from '../../entities/errors.ts';
-import { inlineImageTypes } from '../../lib/image-type.ts';
+import { type FileView, fileView } from '../attachments/file-view.ts';
 import type { Deps } from '../deps.ts';
 
-export interface LinkedFile extends ShownFile {
+export interface LinkedFile extends FileView {
   readonly filename: string;
   readonly sizeBytes: number;
   open(): Promise<Readable>;
-}
-
-interface ShownFile {
-  readonly contentType?: string;
-  readonly isInline?: boolean;
-}
-
-/** Images in which nothing runs keep their declared type, and may be shown in a page; every other file is saved as bytes. */
-export function fileView(mimeType: string): ShownFile {
-  return inlineImageTypes.includes(mimeType) ? { contentType: mimeType, isInline: true } : {};
 }
 
 /**

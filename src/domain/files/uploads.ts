@@ -7,10 +7,10 @@ import type { StoredFile } from '../../entities/files/file.ts';
 import type { FileUpload, FileUploadPart, UploadStatus } from '../../entities/files/upload.ts';
 import { isId } from '../../entities/ids.ts';
 import { isObject } from '../../lib/json.ts';
+import { findFiles } from '../attachments/own-files.ts';
 import { removeBlobs } from '../blobs.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { findFiles } from './files.ts';
 import { bytesMaxOf, type Optional, readExpiry, readPurpose } from './input.ts';
 
 export interface NewUploadInput {

@@ -1,10 +1,10 @@
-import { RunFold } from '../../engine/runs/fold.ts';
+import { answerText, finishedRun } from '../../engine/runs/fold.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { Usage } from '../../entities/runs/event.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
-import { routingFor } from '../chats/options.ts';
 import type { Deps } from '../deps.ts';
+import { routingFor } from '../runs/options.ts';
 import { findAnswerer } from './create.ts';
 import { type ResponseInput, readResponse } from './input.ts';
 import { findPlace, historyOfPlace } from './place.ts';
@@ -69,13 +69,9 @@ export async function compactResponse(
   const createdAt = Math.floor(deps.now().getTime() / 1000);
   const head = { createdAt, conversationId: null, echo: read.echo };
   const plan = await planOf(deps, caller, plain, answerer, transcript, head, { id, isStreaming: false });
-  const fold = new RunFold();
-  for await (const batch of deps.runs.runStateless(plan, signal).batches()) fold.add(batch);
-  const run = fold.snapshot();
-  const notes = run.output.flatMap((item) => (item.type === 'message' ? [item.text] : [])).join('\n');
-  if (run.status === 'failed' || run.status === 'cancelled' || notes.trim() === '') {
-    throw new DomainError(run.error?.code ?? 'UPSTREAM_ERROR', run.error?.message ?? 'The model wrote no notes');
-  }
+  const run = await finishedRun(deps.runs.runStateless(plan, signal));
+  const notes = answerText(run);
+  if (notes.trim() === '') throw new DomainError('UPSTREAM_ERROR', 'The model wrote no notes');
   const said = [...history, ...given].filter(({ role, isHidden, content }) => role === 'user' && !isHidden && content !== '');
   return {
     id,

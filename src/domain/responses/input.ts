@@ -10,9 +10,10 @@ import { isObject } from '../../lib/json.ts';
 import type { Settings } from '../../settings.ts';
 import { readWire } from '../../wire/read.ts';
 import { type ReadInput, type ResponseInput, responseInput } from '../../wire/responses/request.ts';
-import { type RunOptions, readOptions } from '../chats/options.ts';
-import { readSecrets } from '../chats/secrets.ts';
 import { Faults } from '../faults.ts';
+import { readMetadata } from '../metadata.ts';
+import { type RunOptions, readOptions } from '../runs/options.ts';
+import { readSecrets } from '../tools/secrets.ts';
 import { type RequestItem, readItems } from './items.ts';
 import { readFormat } from './text-format.ts';
 import { type ResponseTools, readResponseTools } from './tools.ts';
@@ -39,7 +40,6 @@ export interface ReadResponse {
 }
 
 const answerTypes = ['function_call_output', 'mcp_approval_response'];
-const metadataMax = { keys: 16, keyLength: 64, valueLength: 512 };
 
 /** @throws DomainError of the first fault, carrying all of them. */
 export function readResponse(
@@ -166,22 +166,4 @@ function parametersOf(input: ReadInput): ModelParameters {
 function logprobsOf({ include, topLogprobs }: ReadInput): number | undefined {
   const isAsked = include?.includes('message.output_text.logprobs') === true || (topLogprobs ?? 0) > 0;
   return isAsked ? (topLogprobs ?? 0) : undefined;
-}
-
-/** Texts by name: at most 16 of 512 characters, with names of 64. */
-export function readMetadata(given: unknown, faults: Faults): WireObject {
-  if (given === undefined || given === null) return {};
-  if (!isObject(given)) {
-    faults.add('metadata', 'metadata must be an object', 'INVALID_TYPE');
-    return {};
-  }
-  const entries = Object.entries(given);
-  if (entries.length > metadataMax.keys) faults.add('metadata', `metadata must have at most ${metadataMax.keys} members`);
-  for (const [name, value] of entries.slice(0, metadataMax.keys)) {
-    if (name.length > metadataMax.keyLength) {
-      faults.add('metadata', `names in metadata must have at most ${metadataMax.keyLength} characters`);
-    } else if (typeof value !== 'string') faults.add('metadata', 'values in metadata must be strings', 'INVALID_TYPE');
-    else faults.requireLength('metadata', value, metadataMax.valueLength);
-  }
-  return given;
 }

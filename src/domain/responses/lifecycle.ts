@@ -8,11 +8,11 @@ import type { RunEventStream, RunItem, RunSnapshot } from '../../entities/runs/e
 import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import type { OutputFile } from '../../entities/runs/tool.ts';
-import { readSecrets } from '../chats/secrets.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { agentNamed, missingModel } from '../runs/plan.ts';
 import { holderOf, queueFull } from '../runs/thread.ts';
+import { readSecrets } from '../tools/secrets.ts';
 import { type BegunResponse, beginResponse, cancelWhenAlone } from './create.ts';
 import type { ResponseInput } from './input.ts';
 import { readItems } from './items.ts';

@@ -11,7 +11,7 @@ import type { ResponseItem, WireObject } from '../../entities/runs/response.ts';
 import { ownServerLabel } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import { storableText } from '../../lib/text.ts';
-import type { ContextPart } from '../chats/attachments.ts';
+import type { ContextPart } from '../attachments/attachments.ts';
 import { callRecordOf, madeAfterApproval, madeOutputOf } from './tool-items.ts';
 
 interface MessageBasics {

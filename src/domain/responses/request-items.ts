@@ -7,10 +7,10 @@ import { type IdKind, isId } from '../../entities/ids.ts';
 import { itemIncludes, type ResponseItem, type WireObject } from '../../entities/runs/response.ts';
 import { isObject } from '../../lib/json.ts';
 import type { ResponseOwner } from '../../storage/runs/responses.ts';
-import { type AttachmentSource, bytesOfDataUrl, readAttachments, requireAttachmentCount } from '../chats/attachments.ts';
+import { type AttachmentSource, bytesOfDataUrl, readAttachments, requireAttachmentCount } from '../attachments/attachments.ts';
+import { requireOwnFiles } from '../attachments/own-files.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { findFiles } from '../files/files.ts';
 import { type ApprovalAnswer, approvalOf } from '../runs/approvals.ts';
 import type { RequestItem } from './items.ts';
 import { answeredIdOf, callIdOf, messagesOfItems } from './messages.ts';
@@ -149,7 +149,8 @@ export async function toMessages(
 ): Promise<readonly NewMessage[]> {
   const parts = items.flatMap(({ item }, index) => unreadParts(item, `${member}[${index}]`));
   requireAttachmentCount(member, parts.length);
-  const files = await filesOf(deps, caller, parts);
+  const named = parts.flatMap(({ part, param }) => (typeof part.file_id === 'string' ? [{ id: part.file_id, param }] : []));
+  const files = await requireOwnFiles(deps, caller, named);
   const sources = parts.map((part) => sourceOf(part, files));
   const read = await readAttachments(deps, sources, { owner: caller, model, tokensMax }, signal);
   const given = new Map(parts.map(({ part }, index) => [part, read[index]]));
@@ -179,19 +180,6 @@ function unreadParts(item: WireObject, at: string): readonly UnreadPart[] {
     );
     return (isFile || isImage) && name !== undefined ? [{ part, param: `${at}.${member}[${index}].${name}` }] : [];
   });
-}
-
-/** Reads them in one statement. Another user's file and a record without content give the same error as a missing file. */
-async function filesOf(deps: Deps, caller: Caller, parts: readonly UnreadPart[]): Promise<ReadonlyMap<unknown, StoredFile>> {
-  const named = parts.filter(({ part }) => typeof part.file_id === 'string');
-  const ids = named.map(({ part }) => String(part.file_id));
-  const files = new Map((await findFiles(deps, caller, ids)).map((file) => [file.id, file]));
-  const faults = new Faults();
-  for (const { part, param } of named) {
-    if (!files.has(String(part.file_id))) faults.add(param, `${param} names no file of yours, or one without content`);
-  }
-  faults.throwIfAny();
-  return files;
 }
 
 function sourceOf({ part, param }: UnreadPart, files: ReadonlyMap<unknown, StoredFile>): AttachmentSource {

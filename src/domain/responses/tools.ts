@@ -5,6 +5,9 @@ import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import { readWire } from '../../wire/read.ts';
 import { functionToolParam } from '../../wire/responses/tools.ts';
+import type { Faults } from '../faults.ts';
+import { functionNameOf, type ReadChoice, readToolChoice } from '../tools/choice.ts';
+import { checkFunctionMembers } from '../tools/members.ts';
 import {
   isServiceTool,
   noteLabel,
@@ -13,10 +16,7 @@ import {
   secretMembers,
   unknownToolType,
   withoutRepeats,
-} from '../completions/service-tools.ts';
-import { functionNameOf, type ReadChoice, readToolChoice } from '../completions/tool-choice.ts';
-import { checkFunctionMembers } from '../completions/tool-members.ts';
-import type { Faults } from '../faults.ts';
+} from '../tools/service-tools.ts';
 
 /** The valid tools of a request. */
 export interface ResponseTools {

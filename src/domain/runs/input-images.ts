@@ -1,8 +1,7 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { isObject } from '../../lib/json.ts';
+import { type NamedFile, requireOwnFiles } from '../attachments/own-files.ts';
 import type { Deps } from '../deps.ts';
-import { Faults } from '../faults.ts';
-import { findFiles } from '../files/files.ts';
 
 /**
  * Checks the images that a request gives to `image_generation` to be changed: files of the caller.
@@ -12,32 +11,15 @@ import { findFiles } from '../files/files.ts';
  *
  * Cost: no promise and no statement unless a tool names an image; then one statement.
  */
-export function requireOwnImages(deps: Deps, caller: Caller, tools: unknown): undefined | Promise<undefined> {
+export function requireOwnImages(deps: Deps, caller: Caller, tools: unknown): undefined | Promise<unknown> {
   const named = imagesIn(tools);
-  return named.length === 0 ? undefined : requireOwn(deps, caller, named);
-}
-
-interface NamedImage {
-  readonly id: string;
-  readonly param: string;
-}
-
-async function requireOwn(deps: Deps, caller: Caller, named: readonly NamedImage[]): Promise<undefined> {
-  const ids = named.map(({ id }) => id);
   // A run reads no files of data sources by their ids.
-  const reader: Caller = { ...caller, scopes: new Set() };
-  const own = new Set((await findFiles(deps, reader, ids)).map(({ id }) => id));
-  const faults = new Faults();
-  for (const { id, param } of named) {
-    if (!own.has(id)) faults.add(param, `${param} names no file of yours, or one without content`);
-  }
-  faults.throwIfAny();
-  return undefined;
+  return named.length === 0 ? undefined : requireOwnFiles(deps, { ...caller, scopes: new Set() }, named);
 }
 
-function imagesIn(tools: unknown): readonly NamedImage[] {
+function imagesIn(tools: unknown): readonly NamedFile[] {
   if (!Array.isArray(tools)) return [];
-  return tools.flatMap((tool: unknown, index): readonly NamedImage[] => {
+  return tools.flatMap((tool: unknown, index): readonly NamedFile[] => {
     if (!isObject(tool) || tool.type !== 'image_generation') return [];
     const member = tool.inputImage === undefined || tool.inputImage === null ? 'input_image' : 'inputImage';
     const id = tool[member];

@@ -12,18 +12,18 @@ import type { ChatMode } from '../../entities/runs/response.ts';
 import type { EnabledTool } from '../../entities/runs/tool.ts';
 import type { Warning } from '../../entities/warning.ts';
 import { agentForRun } from '../agents/agents.ts';
-import { type ChosenFlow, chooseFlow, flowPlanOf, toolsOfFlow } from '../agents/flow-choice.ts';
 import { parametersOf } from '../agents/options.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
 import { offeredSkills, withAgentTools } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
-import { type RunOptions, routingFor, showsOutputs, showsSteps } from '../chats/options.ts';
-import { requireReadableTools } from '../completions/requested-tools.ts';
-import { withStandingTools } from '../completions/service-tools.ts';
-import { type ReadChoice, requireForcedTool } from '../completions/tool-choice.ts';
 import type { Deps } from '../deps.ts';
+import { type ReadChoice, requireForcedTool } from '../tools/choice.ts';
+import { requireReadableTools } from '../tools/readable.ts';
+import { withStandingTools } from '../tools/service-tools.ts';
+import { type ChosenFlow, chooseFlow, flowPlanOf, toolsOfFlow } from './flow-choice.ts';
 import { missingGrants } from './missing-grants.ts';
 import { agentInMode, toolsInMode } from './modes.ts';
+import { type RunOptions, routingFor, showsOutputs, showsSteps } from './options.ts';
 import { type NamedFunction, requireFreeNames } from './tool-names.ts';
 
 /**

@@ -1,7 +1,10 @@
+import type { RunnableAgent } from '../../entities/agents/agent.ts';
+import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { RunEvent, RunSnapshot } from '../../entities/runs/event.ts';
 import type { ResponseHead } from '../../entities/runs/response.ts';
 import type { Warning } from '../../entities/warning.ts';
+import { cutText } from '../../lib/text.ts';
 import type { ThreadResult } from '../../storage/chats/threads.ts';
 import type { Deps } from '../deps.ts';
 
@@ -62,4 +65,39 @@ export function holderOf({ runs }: Deps, secrets: Readonly<Record<string, string
 export function queueFull({ settings }: Deps): DomainError {
   const message = `This thread has as many requests waiting as it may (${settings.THREAD_WAITING_MAX})`;
   return new DomainError('THREAD_QUEUE_FULL', message, { retryAfterSeconds: busyRetrySeconds });
+}
+
+/** Whether editors may read the chats that begin now with an agent. It never crosses organizations. */
+export function showsNewChats(agent: Pick<RunnableAgent, 'chatLogsVisible' | 'orgId'> | undefined, orgId: string): boolean {
+  return agent?.chatLogsVisible === true && agent.orgId === orgId;
+}
+
+const chatNameLength = 60;
+
+/** The name of a chat after its first exchange: the beginning of the first line of the prompt that is not blank. */
+export function chatNameOf(text: string): string | null {
+  const line = text.split('\n').find((candidate) => candidate.trim() !== '');
+  if (line === undefined) return null;
+  const words = line.trim().replaceAll(/\s+/g, ' ');
+  if (words.length <= chatNameLength) return words;
+  const end = words.lastIndexOf(' ', chatNameLength);
+  return cutText(words, end > chatNameLength / 2 ? end : chatNameLength);
+}
+
+/** The text of the last visible user message, without its invisible parts; '' for none. */
+export function visibleQuestionOf(messages: readonly (ChatMessage | NewMessage)[]): string {
+  return (
+    messages
+      .flatMap((message) => asVisible(message))
+      .findLast(({ role }) => role === 'user')
+      ?.content.trim() ?? ''
+  );
+}
+
+/** A message as people may read it; `[]` for a hidden one. */
+export function asVisible<Message extends ChatMessage | NewMessage>(message: Message): readonly Message[] {
+  const { context: _context, isHidden, ...shown } = message;
+  if (isHidden) return [];
+  const parts = shown.parts?.filter((part) => !('invisible' in part && part.invisible === true)) ?? null;
+  return [{ ...shown, parts } as Message];
 }

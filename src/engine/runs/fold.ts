@@ -1,4 +1,5 @@
 import { type NewMessage, withTimes } from '../../entities/chats/chat.ts';
+import { DomainError } from '../../entities/errors.ts';
 import type { Citation, Passage } from '../../entities/knowledge/citation.ts';
 import {
   type BegunResearch,
@@ -6,6 +7,7 @@ import {
   isTerminal,
   type LostCallRule,
   type RunEvent,
+  type RunEventStream,
   type RunItem,
   type RunSnapshot,
   type RunSpent,
@@ -228,6 +230,27 @@ export class RunFold {
     const { head: _head, ...state } = run;
     return { ...state, output };
   }
+}
+
+/** The run at the end of its events. @throws DomainError when it failed or was cancelled. */
+export async function finishedRun(events: RunEventStream): Promise<RunSnapshot> {
+  const fold = new RunFold();
+  for await (const batch of events.batches()) fold.add(batch);
+  return requireAnswer(fold.snapshot());
+}
+
+/** @throws DomainError when the run failed or was cancelled. */
+export function requireAnswer(run: RunSnapshot): RunSnapshot {
+  if (run.status === 'failed') {
+    throw new DomainError(run.error?.code ?? 'SERVER_ERROR', run.error?.message ?? 'The run failed');
+  }
+  if (run.status === 'cancelled') throw new DomainError('CLIENT_CLOSED_REQUEST', 'The run was cancelled');
+  return run;
+}
+
+/** The text of a run's messages. */
+export function answerText({ output }: RunSnapshot): string {
+  return output.map((item) => (item.type === 'message' ? item.text : '')).join('');
 }
 
 function push<T>(lists: Map<number, T[]>, key: number, value: T): void {

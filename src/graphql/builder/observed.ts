@@ -11,8 +11,9 @@ import {
   type OperationDefinitionNode,
   type ResponsePath,
 } from 'graphql';
+import type { ContentNoun } from '../../domain/access/type-rules.ts';
 import { insideFields, typeRules } from '../../domain/access/type-rules.ts';
-import { type ContentNoun, exportOperations, type OperationReads, seesAsAdministrator } from '../../domain/audit/reads.ts';
+import { exportOperations, type OperationReads, seesAsAdministrator } from '../../domain/audit/reads.ts';
 import { type IdKind, kindOfId } from '../../entities/ids.ts';
 import { fieldsOf } from '../../lib/selections.ts';
 import type { GraphContext } from './context.ts';

@@ -1,6 +1,6 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
 import type { GraphQLField, GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql';
-import { notedRefusal } from '../../domain/access/operation.ts';
+import { notedRefusal } from '../../domain/audit/operation.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { audited, idReader } from '../audit/audited.ts';
 import type { GraphContext } from './context.ts';

@@ -1,6 +1,5 @@
 import { compactResponse } from '../../domain/responses/compact.ts';
 import { type BegunResponse, beginResponse } from '../../domain/responses/create.ts';
-import { listActiveRuns, watchActiveRuns } from '../../domain/responses/dashboard.ts';
 import { countResponseInput } from '../../domain/responses/input-tokens.ts';
 import {
   cancelResponse,
@@ -13,6 +12,7 @@ import {
   resumeResponse,
   stateOf,
 } from '../../domain/responses/lifecycle.ts';
+import { listActiveRuns, watchActiveRuns } from '../../domain/runs/active.ts';
 import { builder } from '../builder/builder.ts';
 import type { GraphContext } from '../builder/context.ts';
 import { restOnly } from '../builder/rest-only.ts';

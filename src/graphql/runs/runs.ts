@@ -1,15 +1,8 @@
 import { createContextCache } from '@pothos/core';
 import DataLoader from 'dataloader';
-import { retryRun } from '../../domain/runs/retry.ts';
-import {
-  type BegunRun,
-  cancelRun,
-  followRun,
-  getRun,
-  listRunMessages,
-  sendMessage,
-  submitToolOutputs,
-} from '../../domain/runs/runs.ts';
+import { type BegunRun, sendMessage, submitToolOutputs } from '../../domain/chats/messages.ts';
+import { retryRun } from '../../domain/chats/retry.ts';
+import { cancelRun, followRun, getRun, listRunMessages } from '../../domain/runs/runs.ts';
 import { findRunTrace } from '../../domain/runs/trace.ts';
 import { type ChatMessage, threadModes } from '../../entities/chats/chat.ts';
 import type { Run } from '../../entities/runs/run.ts';

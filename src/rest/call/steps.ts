@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Response } from 'express';
-import { notedRefusal } from '../../domain/access/operation.ts';
+import { notedRefusal } from '../../domain/audit/operation.ts';
 import { admitTicket } from '../../domain/knowledge/upload-tickets.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';

@@ -151,7 +151,7 @@ const spreadsheet = {
   file_ids: texts('Refused like `file_id`.'),
 };
 
-/** A tool of the service. The response repeats it as it was given; domain/completions/tool-members.ts refuses other members. */
+/** A tool of the service. The response repeats it as it was given; domain/tools/members.ts refuses other members. */
 function serverTool<const Type extends string, Shape extends z.ZodRawShape>(
   id: string,
   type: Type,

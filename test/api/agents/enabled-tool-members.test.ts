@@ -7,7 +7,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { secretMembers } from '../../../src/domain/completions/service-tools.ts';
+import { secretMembers } from '../../../src/domain/tools/service-tools.ts';
 import { toolTypeNames, toolTypeOf } from '../../../src/entities/runs/tool.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { responseToolParam } from '../../../src/wire/responses/tools.ts';

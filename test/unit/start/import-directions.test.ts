@@ -35,6 +35,8 @@ interface Import {
   readonly isTypeOnly: boolean;
 }
 const imports: readonly Import[] = sourceFiles().flatMap(importsOf);
+/** Folders whose subfolders have an order: each uses the ones below it. Files directly in them name what all subfolders share. */
+const layered = ['domain'];
 
 describe('imports', () => {
   it('go down only: a folder uses the ones below it', () => {
@@ -42,7 +44,11 @@ describe('imports', () => {
   });
 
   it('make no circle: no file comes to itself by its imports, types included', () => {
-    expect(circles()).toEqual([]);
+    expect(circles(imports.flatMap(({ file, target, isOurs }) => (isOurs ? [[file, target] as const] : [])))).toEqual([]);
+  });
+
+  it.each(layered)('make no circle of the folders in %s', (area) => {
+    expect(circles(imports.flatMap(({ file, target }) => folderPair(area, file, target)))).toEqual([]);
   });
 
   it('keep the database, the ORM and the GraphQL libraries to the folder that knows them', () => {
@@ -71,12 +77,15 @@ function isAllowed({ folder, target, isOurs }: Import): boolean {
   return first === folder || below[folder]?.includes(first) === true;
 }
 
-/** Files that import each other, one list for each strongly connected component (Tarjan). */
-function circles(): string[][] {
-  const targets = Map.groupBy(
-    imports.filter(({ isOurs }) => isOurs),
-    ({ file }) => file,
-  );
+/** The two subfolders of an area that an import joins; none for an import inside one, or of a file directly in the area. */
+function folderPair(area: string, file: string, target: string): readonly (readonly [string, string])[] {
+  const [from, to] = [file, target].map((path) => new RegExp(`^${area}/([^/]+)/`).exec(path)?.[1]);
+  return from === undefined || to === undefined || from === to ? [] : [[from, to]];
+}
+
+/** What leads back to itself, one list for each strongly connected component (Tarjan). */
+function circles(pairs: readonly (readonly [from: string, to: string])[]): string[][] {
+  const targets = Map.groupBy(pairs, ([from]) => from);
   const order = new Map<string, number>();
   const open: string[] = [];
   const found: string[][] = [];
@@ -86,7 +95,7 @@ function circles(): string[][] {
     order.set(file, own);
     open.push(file);
     let first = own;
-    for (const { target } of targets.get(file) ?? []) {
+    for (const [, target] of targets.get(file) ?? []) {
       if (!order.has(target)) first = Math.min(first, visit(target));
       else if (open.includes(target)) first = Math.min(first, order.get(target) ?? own);
     }

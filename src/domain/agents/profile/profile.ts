@@ -1,12 +1,10 @@
 import type { ModelMessage } from '../../../engine/models/port.ts';
-import { RunFold } from '../../../engine/runs/fold.ts';
+import { answerText, finishedRun } from '../../../engine/runs/fold.ts';
 import type { Caller } from '../../../entities/accounts/caller.ts';
 import type { AgentProfile, AgentView } from '../../../entities/agents/agent.ts';
 import { DomainError } from '../../../entities/errors.ts';
-import { canEditAgent, viewerOf } from '../../access/access.ts';
-import { completionOf } from '../../completions/completions.ts';
+import { canEditAgent, viewerOf, visibleDataSources } from '../../access/access.ts';
 import type { Deps } from '../../deps.ts';
-import { listDataSourcesOfAgents } from '../../knowledge/sources.ts';
 import { chargeTo } from '../../usage/charges.ts';
 import { getAgent, modelIdOf } from '../agents.ts';
 import { draftProfile, type ProfileFacts } from './draft.ts';
@@ -49,9 +47,10 @@ export async function generateAgentProfile(deps: Deps, caller: Caller, id: strin
 
 async function factsOf(deps: Deps, caller: Caller, agent: AgentView): Promise<ProfileFacts> {
   // A profile reveals its facts: a key that may not read sources does not add their names.
-  const [sources = []] = caller.scopes.has('DATA_SOURCES:READ') ? await listDataSourcesOfAgents(deps, caller, [agent.id]) : [];
+  const mayRead = caller.scopes.has('DATA_SOURCES:READ');
+  const sources = mayRead ? (await deps.storage.dataSources.ofAgents([agent.id], visibleDataSources(caller))).get(agent.id) : [];
   const { name, description, introduction, instructions, src, generateCitations, profile } = agent;
-  const knowledge = sources.map((source) => source.name.replace(/\.[a-z0-9]{1,5}$/i, ''));
+  const knowledge = (sources ?? []).map((source) => source.name.replace(/\.[a-z0-9]{1,5}$/i, ''));
   return { name, description, introduction, instructions, src, generateCitations, knowledge, profile };
 }
 
@@ -84,7 +83,5 @@ async function askModel(
     generateCitations: false,
     charge: chargeTo(caller, { agentId: agent.id, runId: null }),
   } as const;
-  const fold = new RunFold();
-  for await (const batch of deps.runs.runStateless(plan, signal).batches()) fold.add(batch);
-  return completionOf(fold.snapshot()).content ?? '';
+  return answerText(await finishedRun(deps.runs.runStateless(plan, signal)));
 }

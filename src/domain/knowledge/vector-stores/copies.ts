@@ -3,10 +3,10 @@ import { DomainError } from '../../../entities/errors.ts';
 import type { FileAttributes } from '../../../entities/knowledge/vector-store.ts';
 import type { NewStoreFile } from '../../../storage/knowledge/vector-stores/rows.ts';
 import type { AlsoQueue } from '../../../storage/knowledge/vector-stores/stores.ts';
+import { findFiles } from '../../attachments/own-files.ts';
 import { removeBlobs } from '../../blobs.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../faults.ts';
-import { findFiles } from '../../files/files.ts';
 
 /** A file of the caller that a store is to have. */
 export interface WantedFile {

@@ -3,7 +3,7 @@ import type { FileAttributes, Metadata } from '../../../entities/knowledge/vecto
 import { isObject } from '../../../lib/json.ts';
 import { type IdPage, isReadBackwards } from '../../../storage/knowledge/vector-stores/rows.ts';
 import type { Faults } from '../../faults.ts';
-import { readMetadata } from '../../responses/input.ts';
+import { readMetadata } from '../../metadata.ts';
 
 export type Optional<T> = T | null | undefined;
 

@@ -1,11 +1,12 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError, errorCodes } from '../../entities/errors.ts';
-import { unauditedOperations } from '../audit/audit.ts';
-import { withAuditEntry } from '../audit/change-entry.ts';
-import type { CallOrigin } from '../audit/origin.ts';
-import { type ContentNoun, seesAsAdministrator } from '../audit/reads.ts';
+import { requireScope } from '../access/policy.ts';
+import type { ContentNoun } from '../access/type-rules.ts';
 import type { Deps } from '../deps.ts';
-import { requireScope } from './policy.ts';
+import { unauditedOperations } from './audit.ts';
+import { withAuditEntry } from './change-entry.ts';
+import type { CallOrigin } from './origin.ts';
+import { seesAsAdministrator } from './reads.ts';
 
 /**
  * What every way into the service (REST, GraphQL, the WebSocket of responses, `/mcp`, the pages) does with an operation of

@@ -6,9 +6,9 @@ import { type EnabledTool, toolTypeNames, toolTypeOf } from '../../entities/runs
 import { isObject } from '../../lib/json.ts';
 import { readWire } from '../../wire/read.ts';
 import { responseToolParam } from '../../wire/responses/tools.ts';
-import { readSecrets } from '../chats/secrets.ts';
 import type { Faults } from '../faults.ts';
-import { checkToolMembers } from './tool-members.ts';
+import { checkToolMembers } from './members.ts';
+import { readSecrets } from './secrets.ts';
 
 /** Whether a type names a tool of the service, served or not. */
 export function isServiceTool(type: unknown): type is string {

@@ -2,11 +2,11 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Caller, scopes } from '../../entities/accounts/caller.ts';
-import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
-import type { Deps } from '../deps.ts';
-import { addFileDataSource } from '../knowledge/add-sources.ts';
-import { createAgent } from './agents.ts';
+import { createAgent } from '../domain/agents/agents.ts';
+import type { Deps } from '../domain/deps.ts';
+import { addFileDataSource } from '../domain/knowledge/add-sources.ts';
+import { type Caller, scopes } from '../entities/accounts/caller.ts';
+import type { UploadedFile } from '../entities/chats/uploaded-file.ts';
 
 export const demoAgentName = 'Ask the manual';
 
@@ -66,7 +66,7 @@ export async function createDemo(deps: Deps, signal: AbortSignal): Promise<strin
 }
 
 async function fileAt(page: string): Promise<UploadedFile | undefined> {
-  const path = fileURLToPath(new URL(`../../../${page}`, import.meta.url));
+  const path = fileURLToPath(new URL(`../../${page}`, import.meta.url));
   const sizeBytes = await stat(path).then(
     ({ size }) => size,
     () => 0,

@@ -3,11 +3,12 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { canWriteChat } from '../access/access.ts';
-import { getOwnChat } from '../chats/chats.ts';
-import { readSecrets } from '../chats/secrets.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { agentOfChat, begunRun, getRun, missingChat, modelFor, newMessage, newRun, runActive } from './runs.ts';
+import { getRun } from '../runs/runs.ts';
+import { readSecrets } from '../tools/secrets.ts';
+import { getOwnChat } from './chats.ts';
+import { agentOfChat, begunRun, missingChat, modelFor, newMessage, newRun, runActive } from './messages.ts';
 
 /**
  * Asks anew what a failed run was asked: same model, tools and instructions. What the failed run said and did stays in the chat, and the model

@@ -7,9 +7,9 @@ import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { ChatMode } from '../../entities/runs/response.ts';
 import { canEditAgent } from '../access/access.ts';
-import type { FlowOverride } from '../chats/options.ts';
+import { withAgentTools } from '../agents/tools.ts';
 import type { Deps } from '../deps.ts';
-import { withAgentTools } from './tools.ts';
+import type { FlowOverride } from './options.ts';
 
 /** The version of a flow that answers a turn. */
 export interface ChosenFlow {
