@@ -5,7 +5,6 @@ import { constants, zstdCompressSync } from 'node:zlib';
 import { PGlite } from '@electric-sql/pglite';
 import { pino } from 'pino';
 import { createPgBossJobs } from '../src/engine/jobs/pg-boss.ts';
-import { Pools } from '../src/engine/sharing/pools.ts';
 import { loadSettings } from '../src/settings.ts';
 import { templatePath } from '../src/storage/database/embedded/template.ts';
 import { openDatabase } from '../src/storage/database/open.ts';
@@ -21,12 +20,10 @@ const fail = (error: Error) => {
   throw error;
 };
 const database = await openDatabase(loadSettings({ DATA_DIR: folder }), { onError: fail });
-const pools = new Pools({ tenantPercent: 90, organizationPercent: 90 });
 const jobs = createPgBossJobs({
   pool: database.pool,
   isWorker: false,
   isOnlyProcess: true,
-  pools,
   inBackground: (work) => work(),
   logger: pino({ level: 'silent' }),
 });

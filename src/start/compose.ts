@@ -88,7 +88,6 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       organizationPercent,
     });
     const jobs = createPgBossJobs({
-      pools,
       inBackground: (work) => storage.db.runAs('background', work),
       pool: storage.db.pool,
       isWorker: settings.ROLE !== 'web',

@@ -22,7 +22,7 @@ export interface Jobs {
   /** Totals of this process since it started. */
   readonly counts: JobCounts;
   /**
-   * Queues a job. With `key`, at most one job of that name and key waits. Organizations take turns: see job-line.ts.
+   * Queues a job. With `key`, at most one job of that name and key waits. Organizations take turns.
    *
    * @param tx  the client of a transaction that the job must commit with.
    */
@@ -43,7 +43,7 @@ export interface JobCounts {
   readonly failed: Iterable<readonly [JobName, number]>;
   readonly running: number;
   /**
-   * Jobs of all processes that wait, by name; retries included. Asks the database at most once in five seconds.
+   * Jobs of all processes that wait, by name; retries included. Asks the database at most once in five seconds; pg-boss counts every ten.
    *
    * @returns undefined when the database does not answer.
    */

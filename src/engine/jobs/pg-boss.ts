@@ -1,13 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { PgBoss } from 'pg-boss';
+import { type Job, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
-import { keyOfOwner, type ShareOwner } from '../../lib/fair-share.ts';
-import { Pace } from '../../lib/pace.ts';
+import { BoundedMap } from '../../lib/bounded-map.ts';
+import type { ShareOwner } from '../../lib/fair-share.ts';
 import { RecentValue } from '../../lib/recent-value.ts';
 import { Tally } from '../../lib/tally.ts';
-import type { Pools } from '../sharing/pools.ts';
-import { JobLine, ownerOf, type Worker } from './job-line.ts';
 import type { EnqueueOptions, JobHandler, JobName, JobPayloads, Jobs, WorkOptions } from './jobs.ts';
 
 /** A connection, a pool, or the client of a transaction. */
@@ -21,28 +19,43 @@ export interface PgBossJobsOptions {
   readonly isWorker: boolean;
   /** True when no other process can use this database: jobs that count as running at the start were cut off by a crash. */
   readonly isOnlyProcess: boolean;
-  readonly pools: Pools;
   /** Runs the work of jobs with the statement limits of jobs. */
   readonly inBackground: <T>(work: () => T) => T;
   readonly logger: Logger;
 }
 
+/** The worker of one queue. */
+interface QueueWorker {
+  readonly name: JobName;
+  readonly options: WorkOptions;
+  run(payload: unknown, signal: AbortSignal, owner: ShareOwner): Promise<void>;
+}
+
+/** What a job holds: its payload, and whose it is. */
+type JobData = { readonly owner?: ShareOwner } & Readonly<Record<string, unknown>>;
+
 const schema = 'pgboss';
 /** A dead worker is noticed after this time; pg-boss accepts no less than 10. */
 const heartbeatSeconds = 10;
-/** How soon this process sees jobs of other processes, and retries. */
-const lookEveryMs = 1_000;
-/** SQL condition of a job that may start. */
-const isDue = `state < 'active' AND NOT blocked AND start_after <= now()`;
+/**
+ * How soon jobs of other processes, and retries, are seen. Jobs that this process queues wake a worker at once, so one worker of a queue looks often
+ * and the others seldom: an idle embedded database answers three statements a second.
+ */
+const lookEverySeconds = { onlyProcess: 4, oneOfSeveral: 2, furtherPlaces: 15 };
 /** Running jobs get at least this long to end. */
 const jobsEndMsMin = 1_000;
 /** Anybody may ask for the metrics: how often that reaches the database is bounded. */
 const waitingCountsMs = 5_000;
-const noJob = '00000000-0000-0000-0000-000000000000';
 /** Delays the first run of repeated tasks, so that the start and the first requests come first. */
 const repeatAfterMs = 250;
 /** By then a transaction that queued a job has usually committed. */
 const commitDelayMs = 20;
+/** Most organizations and queues whose last turn is remembered. */
+const turnsMax = 10_000;
+/** How far apart the turns of one organization are: longer than most jobs take. */
+const turnSeconds = 60;
+/** Priorities count from here, so that they fit into 32 bits. */
+const turnsFromMs = Date.UTC(2026, 0);
 
 /** Jobs by pg-boss, in a schema of its own beside our tables. */
 export function createPgBossJobs(options: PgBossJobsOptions): Jobs {
@@ -59,16 +72,18 @@ class PgBossJobs implements Jobs {
   readonly #waitingCounts = new RecentValue(waitingCountsMs, () => this.#countWaiting());
   readonly #options: PgBossJobsOptions;
   readonly #boss: PgBoss;
-  readonly #workers: Worker[] = [];
-  readonly #lines = new Map<JobName, JobLine>();
-  readonly #looking = new Pace(0);
+  readonly #workers: QueueWorker[] = [];
+  /** The workers of each queue that wait for a job, by their id. */
+  readonly #idle = new Map<JobName, Set<string>>();
+  readonly #running = new Set<Job<JobData>>();
+  readonly #lastTurns = new BoundedMap<string, number>(turnsMax);
   readonly #repeated: {
     readonly name: string;
     readonly everyMs: number;
     readonly task: (signal: AbortSignal) => Promise<void>;
   }[] = [];
   readonly #stopping = new AbortController();
-  readonly #running = new Set<Promise<void>>();
+  readonly #tasks = new Set<Promise<void>>();
 
   constructor(options: PgBossJobsOptions) {
     this.#options = options;
@@ -87,17 +102,24 @@ class PgBossJobs implements Jobs {
   async enqueue<Name extends JobName>(
     name: Name,
     payload: JobPayloads[Name],
-    { owner, key, startAfterMs, tx }: EnqueueOptions,
+    { owner, key, startAfterMs = 0, tx }: EnqueueOptions,
   ): Promise<void> {
+    const { tenantId, orgId } = owner;
     // The queue lets one job of a key wait; a job without a key gets a unique one.
-    await this.#boss.send(name, payload, {
-      singletonKey: key ?? crypto.randomUUID(),
-      group: { id: keyOfOwner(owner) },
-      ...(startAfterMs === undefined ? {} : { startAfter: new Date(Date.now() + startAfterMs) }),
-      ...(tx === undefined ? {} : { db: asDatabase(tx) }),
-    });
-    if (tx === undefined) this.#wake(name, owner);
-    else setTimeout(() => this.#wake(name, owner), commitDelayMs).unref();
+    await this.#boss.send(
+      name,
+      { ...payload, owner: { tenantId, orgId } },
+      {
+        singletonKey: key ?? crypto.randomUUID(),
+        group: { id: groupOf(owner) },
+        priority: -this.#nextTurn(name, orgId),
+        ...(startAfterMs === 0 ? {} : { startAfter: new Date(Date.now() + startAfterMs) }),
+        ...(tx === undefined ? {} : { db: asDatabase(tx) }),
+      },
+    );
+    const wakeAfterMs = startAfterMs + (tx === undefined ? 0 : commitDelayMs);
+    if (wakeAfterMs === 0) this.#wakeOne(name);
+    else setTimeout(() => this.#wakeOne(name), wakeAfterMs).unref();
   }
 
   work<Name extends JobName>(name: Name, options: WorkOptions, handler: JobHandler<Name>): void {
@@ -113,7 +135,7 @@ class PgBossJobs implements Jobs {
   }
 
   underWay(): readonly string[] {
-    return [...this.#lines.values()].flatMap((line) => line.underWay());
+    return [...this.#running].map(({ name, data: { owner: _owner, ...payload } }) => `job ${name} ${JSON.stringify(payload)}`);
   }
 
   async start(): Promise<void> {
@@ -121,18 +143,16 @@ class PgBossJobs implements Jobs {
     await this.#prepareQueues();
     if (!this.#options.isWorker) return;
     if (this.#options.isOnlyProcess) await this.#requeueInterrupted();
-    for (const worker of this.#workers) this.#lines.set(worker.name, this.#lineOf(worker));
-    this.#track(this.#repeat('look for jobs', lookEveryMs, () => this.#look()));
+    for (const worker of this.#workers) await this.#startWorkers(worker);
     for (const { name, everyMs, task } of this.#repeated) this.#track(this.#repeat(name, everyMs, task));
   }
 
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
     const jobsMs = Math.max(graceMs, jobsEndMsMin);
-    const lines = [...this.#lines.values()];
-    const ended = Promise.allSettled([...lines.map((line) => line.stop()), ...this.#running]);
-    await Promise.race([ended, wait(jobsMs, undefined, { ref: false })]);
-    for (const line of lines) await line.giveBack();
+    const workersEnd = this.#workers.map(({ name }) => this.#boss.offWork(name));
+    await Promise.race([Promise.allSettled([...workersEnd, ...this.#tasks]), wait(jobsMs, undefined, { ref: false })]);
+    // Jobs that still run are queued again, and then aborted.
     await this.#boss.stop({ graceful: false, close: false });
   }
 
@@ -153,69 +173,94 @@ class PgBossJobs implements Jobs {
       if (queue !== undefined && isDeepStrictEqual({ ...queue, ...settings }, queue)) continue;
       if (queue === undefined) await this.#boss.createQueue(name, { ...settings, policy: 'short' });
       else await this.#boss.updateQueue(name, settings);
-      await this.#remember(name);
+      // Reads the queue into memory. Otherwise the first `send` reads it through the pool, also inside a transaction: the embedded
+      // database runs one transaction at a time and would wait for itself.
+      await this.#boss.findJobs(name, { key: '' });
+    }
+  }
+
+  /** Queues jobs again that a crash cut off: no other process can hold them. Without it, their heartbeats would have to run out. */
+  async #requeueInterrupted(): Promise<void> {
+    for (const { name } of this.#workers) {
+      for (const { id, state } of await this.#boss.findJobs(name)) {
+        if (state !== 'active') continue;
+        await this.#boss.cancel(name, id);
+        // Refused when another job with its key waits, which does the same.
+        await this.#boss.resume(name, id).catch((error: unknown) => {
+          if (!isConflict(error)) throw error;
+        });
+      }
+    }
+  }
+
+  /** One tenant works with `concurrency` places; one more is for the first job of another. */
+  async #startWorkers(worker: QueueWorker): Promise<void> {
+    const { name, options } = worker;
+    const idle = new Set<string>();
+    this.#idle.set(name, idle);
+    const often = this.#options.isOnlyProcess ? lookEverySeconds.onlyProcess : lookEverySeconds.oneOfSeveral;
+    for (let place = 0; place <= options.concurrency; place += 1) {
+      const pollingIntervalSeconds = place === 0 ? often : lookEverySeconds.furtherPlaces;
+      const workerId = await this.#boss.work<JobData>(
+        name,
+        { pollingIntervalSeconds, localGroupConcurrency: options.concurrency },
+        async ([job]) => {
+          if (job === undefined) return;
+          idle.delete(workerId);
+          this.#wakeOne(name);
+          // The worker looks for its next job as soon as this one ends.
+          this.#boss.notifyWorker(workerId);
+          await this.#run(worker, job).finally(() => idle.add(workerId));
+        },
+      );
+      idle.add(workerId);
+    }
+  }
+
+  async #run(worker: QueueWorker, job: Job<JobData>): Promise<void> {
+    const { name } = worker;
+    const { owner = ownerOfGroup(job.groupId), ...payload } = job.data;
+    this.#running.add(job);
+    this.counts.running += 1;
+    try {
+      await worker.run(payload, job.signal, owner);
+      this.counts.completed.add(name);
+    } catch (error) {
+      this.counts.failed.add(name);
+      this.#options.logger.warn({ err: error, job: name, jobId: job.id, attempt: job.retryCount }, 'a job failed');
+      throw error;
+    } finally {
+      this.counts.running -= 1;
+      this.#running.delete(job);
     }
   }
 
   /**
-   * Reads the queue once, so that pg-boss has it in memory. Otherwise the first `send` reads it through the pool, also inside a
-   * transaction: the embedded database runs one transaction at a time and would wait for itself.
+   * When it is an organization's turn, in seconds. Each job of an organization takes its turn a while after the one before, so thousands of
+   * them do not delay the first job of another. Start-time fair queueing (Goyal, 1996), by the clock, so that processes agree without asking.
    */
-  async #remember(name: JobName): Promise<void> {
-    await this.#boss.getJobById(name, noJob);
+  #nextTurn(name: JobName, orgId: string): number {
+    const key = `${name} ${orgId}`;
+    const now = Math.floor((Date.now() - turnsFromMs) / 1_000);
+    const turn = Math.max(now, (this.#lastTurns.get(key) ?? 0) + turnSeconds);
+    this.#lastTurns.set(key, turn);
+    return turn;
   }
 
-  /** Queues jobs again that a crash cut off: no other process can hold them. */
-  async #requeueInterrupted(): Promise<void> {
-    await this.#options.pool.query(
-      `UPDATE ${schema}.job SET state = 'retry', start_after = now(), started_on = NULL WHERE state = 'active'`,
-    );
-  }
-
-  /** One statement for all queues: one for each every second took 2 % of a core. */
-  async #look(): Promise<void> {
-    if (!this.#looking.isDue()) return;
-    const { rows } = await this.#looking.run(() =>
-      this.#options.pool.query(`SELECT DISTINCT name, group_id FROM ${schema}.job WHERE ${isDue}`),
-    );
-    for (const { name, group_id } of rows as { name: JobName; group_id: string | null }[]) this.#wake(name, ownerOf(group_id));
-  }
-
-  #lineOf(worker: Worker): JobLine {
-    const { pools, logger } = this.#options;
-    return new JobLine({
-      boss: this.#boss,
-      worker,
-      turns: pools.turns(`jobs ${worker.name}`, worker.options.concurrency),
-      counts: this.counts,
-      logger,
-      readWaiting: () => this.#waitingIn(worker.name),
-    });
-  }
-
-  async #waitingIn(name: JobName): Promise<readonly ShareOwner[]> {
-    const { rows } = await this.#options.pool.query(`SELECT DISTINCT group_id FROM ${schema}.job WHERE name = $1 AND ${isDue}`, [
-      name,
-    ]);
-    return (rows as { group_id: string | null }[]).map(({ group_id }) => ownerOf(group_id));
+  /** A job may wait. A worker that gets one wakes the next, so one is enough. */
+  #wakeOne(name: JobName): void {
+    const [workerId] = this.#idle.get(name) ?? [];
+    if (workerId !== undefined && !this.#stopping.signal.aborted) this.#boss.notifyWorker(workerId);
   }
 
   async #countWaiting(): Promise<ReadonlyMap<JobName, number>> {
-    const { rows } = await this.#options.pool.query(
-      `SELECT name, count(*)::int AS jobs FROM ${schema}.job WHERE state < 'active' GROUP BY name`,
-    );
-    const counts = new Map(this.#workers.map(({ name }) => [name, 0]));
-    for (const { name, jobs } of rows as { name: JobName; jobs: number }[]) if (counts.has(name)) counts.set(name, jobs);
-    return counts;
-  }
-
-  #wake(name: JobName, owner?: ShareOwner): void {
-    if (!this.#stopping.signal.aborted) this.#lines.get(name)?.wake(owner);
+    const queues = new Map((await this.#boss.getQueues()).map(({ name, queuedCount }) => [name, queuedCount]));
+    return new Map(this.#workers.map(({ name }) => [name, queues.get(name) ?? 0]));
   }
 
   #track(work: Promise<void>): void {
-    this.#running.add(work);
-    void work.finally(() => this.#running.delete(work));
+    this.#tasks.add(work);
+    void work.finally(() => this.#tasks.delete(work));
   }
 
   async #repeat(name: string, everyMs: number, task: (signal: AbortSignal) => Promise<void>): Promise<void> {
@@ -234,4 +279,19 @@ class PgBossJobs implements Jobs {
 
 function asDatabase(target: Queryable) {
   return { executeSql: (text: string, values?: unknown[]) => target.query(text, values) };
+}
+
+/** The group that shares the places of a queue: a tenant. Jobs without one share a group of their own. */
+function groupOf({ tenantId }: ShareOwner): string {
+  return tenantId === '' ? 'nobody' : tenantId;
+}
+
+/** The owner of a job that an earlier version queued: its group was `<tenant> <organization>`. */
+function ownerOfGroup(group: string | null | undefined): ShareOwner {
+  const [tenantId = '', orgId = ''] = (group ?? '').split(' ');
+  return { tenantId, orgId };
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '23505';
 }

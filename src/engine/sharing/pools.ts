@@ -71,11 +71,6 @@ export class Pools {
     return queue;
   }
 
-  /** Like `queue`, for work that waits in the database: its picker calls `choose` to find whose turn it is. */
-  turns(name: string, max: number): FairShare {
-    return this.#added(name, new FairShare(this.#queueOptions(max)));
-  }
-
   #queueOptions(max: number): ShareOptions {
     return { max: max + 1, tenantPercent: this.#percents.tenantPercent };
   }

@@ -6,7 +6,7 @@ import { loadSettings } from '../../../src/settings.ts';
 import type { Database } from '../../../src/storage/database/database.ts';
 import { openDatabase } from '../../../src/storage/database/open.ts';
 import { eventually } from '../../support/eventually.ts';
-import { someOwner, testPools } from '../../support/sharing/pools.ts';
+import { someOwner } from '../../support/sharing/pools.ts';
 import { copyOf, type Place } from '../../support/storage/databases.ts';
 
 describe('jobs', () => {
@@ -102,7 +102,6 @@ describe('jobs', () => {
     return createPgBossJobs({
       pool: db.pool,
       isWorker,
-      pools: testPools(),
       inBackground: (work) => work(),
       isOnlyProcess: db.kind === 'embedded',
       logger: pino({ level: 'silent' }),
