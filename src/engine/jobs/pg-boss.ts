@@ -38,10 +38,12 @@ const schema = 'pgboss';
 /** A dead worker is noticed after this time; pg-boss accepts no less than 10. */
 const heartbeatSeconds = 10;
 /**
- * How soon jobs of other processes, and retries, are seen. Jobs that this process queues wake a worker at once, so one worker of a queue looks often
- * and the others seldom: an idle embedded database answers three statements a second.
+ * How soon each worker looks for jobs of other processes, and for retries. Jobs that this process queues wake a worker at once, so the one process of
+ * an embedded database looks seldom: idle, it answers three statements a second.
  */
-const lookEverySeconds = { onlyProcess: 4, oneOfSeveral: 2, furtherPlaces: 15 };
+const pollingIntervalSeconds = { onlyProcess: 5, oneOfSeveral: 2 };
+/** How soon a job is tried again after its first failure. */
+const retryDelaySeconds = 1;
 /** Running jobs get at least this long to end. */
 const jobsEndMsMin = 1_000;
 /** Anybody may ask for the metrics: how often that reaches the database is bounded. */
@@ -73,8 +75,6 @@ class PgBossJobs implements Jobs {
   readonly #options: PgBossJobsOptions;
   readonly #boss: PgBoss;
   readonly #workers: QueueWorker[] = [];
-  /** The workers of each queue that wait for a job, by their id. */
-  readonly #idle = new Map<JobName, Set<string>>();
   readonly #running = new Set<Job<JobData>>();
   readonly #lastTurns = new BoundedMap<string, number>(turnsMax);
   readonly #repeated: {
@@ -118,8 +118,8 @@ class PgBossJobs implements Jobs {
       },
     );
     const wakeAfterMs = startAfterMs + (tx === undefined ? 0 : commitDelayMs);
-    if (wakeAfterMs === 0) this.#wakeOne(name);
-    else setTimeout(() => this.#wakeOne(name), wakeAfterMs).unref();
+    if (wakeAfterMs === 0) this.#wake(name);
+    else setTimeout(() => this.#wake(name), wakeAfterMs).unref();
   }
 
   work<Name extends JobName>(name: Name, options: WorkOptions, handler: JobHandler<Name>): void {
@@ -161,9 +161,9 @@ class PgBossJobs implements Jobs {
     for (const { name, options } of this.#workers) {
       const settings = {
         retryLimit: options.retriesMax,
-        retryDelay: 1,
+        retryDelay: retryDelaySeconds,
         retryBackoff: true,
-        retryDelayMax: 60,
+        retryDelayMax: 10,
         expireInSeconds: Math.max(1, Math.ceil(options.timeoutMs / 1000)),
         heartbeatSeconds,
         deleteAfterSeconds: 3_600,
@@ -196,25 +196,20 @@ class PgBossJobs implements Jobs {
   /** One tenant works with `concurrency` places; one more is for the first job of another. */
   async #startWorkers(worker: QueueWorker): Promise<void> {
     const { name, options } = worker;
-    const idle = new Set<string>();
-    this.#idle.set(name, idle);
-    const often = this.#options.isOnlyProcess ? lookEverySeconds.onlyProcess : lookEverySeconds.oneOfSeveral;
-    for (let place = 0; place <= options.concurrency; place += 1) {
-      const pollingIntervalSeconds = place === 0 ? often : lookEverySeconds.furtherPlaces;
-      const workerId = await this.#boss.work<JobData>(
-        name,
-        { pollingIntervalSeconds, localGroupConcurrency: options.concurrency },
-        async ([job]) => {
-          if (job === undefined) return;
-          idle.delete(workerId);
-          this.#wakeOne(name);
-          // The worker looks for its next job as soon as this one ends.
-          this.#boss.notifyWorker(workerId);
-          await this.#run(worker, job).finally(() => idle.add(workerId));
-        },
-      );
-      idle.add(workerId);
-    }
+    const { onlyProcess, oneOfSeveral } = pollingIntervalSeconds;
+    await this.#boss.work<JobData>(
+      name,
+      {
+        pollingIntervalSeconds: this.#options.isOnlyProcess ? onlyProcess : oneOfSeveral,
+        localConcurrency: options.concurrency + 1,
+        localGroupConcurrency: options.concurrency,
+      },
+      async ([job]) => {
+        // There may be more.
+        this.#wake(name);
+        if (job !== undefined) await this.#run(worker, job);
+      },
+    );
   }
 
   async #run(worker: QueueWorker, job: Job<JobData>): Promise<void> {
@@ -228,6 +223,7 @@ class PgBossJobs implements Jobs {
     } catch (error) {
       this.counts.failed.add(name);
       this.#options.logger.warn({ err: error, job: name, jobId: job.id, attempt: job.retryCount }, 'a job failed');
+      setTimeout(() => this.#wake(name), retryDelaySeconds * 1_500).unref();
       throw error;
     } finally {
       this.counts.running -= 1;
@@ -247,10 +243,14 @@ class PgBossJobs implements Jobs {
     return turn;
   }
 
-  /** A job may wait. A worker that gets one wakes the next, so one is enough. */
-  #wakeOne(name: JobName): void {
-    const [workerId] = this.#idle.get(name) ?? [];
-    if (workerId !== undefined && !this.#stopping.signal.aborted) this.#boss.notifyWorker(workerId);
+  /**
+   * A job may wait: one idle worker looks at once, the busy ones as soon as their job ends. A worker that gets a job wakes the next in the same way.
+   */
+  #wake(name: JobName): void {
+    if (this.#stopping.signal.aborted) return;
+    const workers = this.#boss.getWipData().filter((worker) => worker.name === name);
+    const idle = workers.find(({ count }) => count === 0);
+    for (const worker of workers) if (worker === idle || worker.count > 0) this.#boss.notifyWorker(worker.id);
   }
 
   async #countWaiting(): Promise<ReadonlyMap<JobName, number>> {

@@ -13,7 +13,7 @@ import { eventually } from '../../support/eventually.ts';
 import { makeFor } from '../../support/make.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { greedyTenant } from '../../support/sharing/greedy.ts';
-import { poolEnv, poolScenarios } from '../../support/sharing/pool-scenarios.ts';
+import { indexingScenario, poolEnv, poolScenarios } from '../../support/sharing/pool-scenarios.ts';
 import { copyOf } from '../../support/storage/databases.ts';
 import { startUpstream, type Upstream } from '../../support/upstream.ts';
 
@@ -84,11 +84,12 @@ it('nothing but the pools shares places', () => {
   expect(makers.sort()).toEqual(['engine/sharing/pools.ts', 'lib/fair-queue.ts']);
 });
 
-it.each(Object.keys(poolScenarios))('the pool %s has a place for another tenant', async (name) => {
+const scenarios = { ...poolScenarios, 'of indexing': indexingScenario };
+it.each(Object.keys(scenarios))('the pool %s has a place for another tenant', async (name) => {
   const make = makeFor(service);
   const leave: (() => unknown)[] = [];
   const scene = { service, upstream, site, make, greedy: await greedyTenant(make), newcomer: await make.person(), leave };
-  await poolScenarios[name]?.(scene).finally(() => {
+  await scenarios[name]?.(scene).finally(() => {
     for (const end of leave) end();
   });
 });
