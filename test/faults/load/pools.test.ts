@@ -84,7 +84,7 @@ it('nothing but the pools shares places', () => {
   expect(makers.sort()).toEqual(['engine/sharing/pools.ts', 'lib/fair-queue.ts']);
 });
 
-const scenarios = { ...poolScenarios, 'of indexing': indexingScenario };
+const scenarios: typeof poolScenarios = { ...poolScenarios, 'of indexing': indexingScenario };
 it.each(Object.keys(scenarios))('the pool %s has a place for another tenant', async (name) => {
   const make = makeFor(service);
   const leave: (() => unknown)[] = [];
