@@ -17,9 +17,8 @@ export function wireDeclarations() {
     io: 'input',
     uri: (id) => `#/components/schemas/${id}`,
     override: ({ zodSchema, jsonSchema }) => {
-      const { def } = zodSchema._zod;
-      if ('discriminator' in def && jsonSchema.$ref === undefined)
-        jsonSchema.discriminator = mappingOf(def as z.core.$ZodDiscriminatedUnionDef);
+      if (zodSchema instanceof z.ZodDiscriminatedUnion && jsonSchema.$ref === undefined)
+        jsonSchema.discriminator = discriminatorOf(zodSchema);
     },
   });
   const { true: members = [], false: schemas = [] } = Object.groupBy(Object.entries(membersOf(all)), ([name]) =>
@@ -29,10 +28,12 @@ export function wireDeclarations() {
 }
 
 /** Which component has which `type`. */
-function mappingOf({ discriminator, options }: z.core.$ZodDiscriminatedUnionDef): JsonSchema {
+function discriminatorOf({ def: { discriminator }, options }: z.ZodDiscriminatedUnion): JsonSchema {
   const mapping = options.flatMap((option) => {
-    const values = option._zod.propValues?.[discriminator] ?? [];
-    return [...values].map((value) => [String(value), `#/components/schemas/${components.get(option as z.ZodType)?.id}`]);
+    const kind = option instanceof z.ZodObject ? option.shape[discriminator] : undefined;
+    const values = kind instanceof z.ZodLiteral ? [...kind.values] : kind instanceof z.ZodEnum ? kind.options : [];
+    const name = option instanceof z.ZodType ? components.get(option)?.id : undefined;
+    return values.map((value) => [String(value), `#/components/schemas/${name}`]);
   });
   return { propertyName: discriminator, mapping: Object.fromEntries(mapping) };
 }
