@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createExtractor, type ExtractedDocument, type ExtractLimits } from '../../../src/engine/knowledge/extract/extract.ts';
 import { expectCleanResult } from '../../support/knowledge/clean-result.ts';
+import { compound } from '../../support/knowledge/compound.ts';
 import { type DocumentFolder, documentFolder, extractLimits } from '../../support/knowledge/documents.ts';
 import { docx, epub, ods, pptx, pptxShape, relationsXml, wordParagraph, xlsx } from '../../support/knowledge/office.ts';
-import { compound, doc } from '../../support/knowledge/word97.ts';
 import { type ZipPart, zip } from '../../support/knowledge/zip.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
@@ -117,13 +117,6 @@ describe('files that give no text say why', () => {
       'ENCRYPTED',
       /protected by a password/,
     ],
-    [
-      'an encrypted DOC',
-      'a.doc',
-      () => doc({ paragraphs: [{ text: 'secret' }], isEncrypted: true }),
-      'ENCRYPTED',
-      /protected by a password/,
-    ],
     ['an encrypted XLS', 'a.xls', lockedXls, 'ENCRYPTED', /protected by a password/],
     [
       'an encrypted ODS',
@@ -144,18 +137,18 @@ describe('files that give no text say why', () => {
       /against copying/,
     ],
     [
-      'a DOC with a broken header',
+      'a compound file with a broken header',
       'a.doc',
-      () => Buffer.concat([doc({ paragraphs: [{ text: 'x' }] }).subarray(0, 40), Buffer.alloc(2000)]),
+      () => Buffer.concat([compound({ WordDocument: Buffer.alloc(9000) }).subarray(0, 40), Buffer.alloc(2000)]),
       'CORRUPT',
       /damaged/,
     ],
     [
-      'a DOC whose text is somewhere else',
+      'an old Word document',
       'a.doc',
-      () => compound({ WordDocument: Buffer.alloc(9000, 0xff) }),
-      'CORRUPT',
-      /Word document is damaged/,
+      () => compound({ WordDocument: Buffer.alloc(9000), '1Table': Buffer.alloc(9000) }),
+      'UNSUPPORTED_TYPE',
+      /Word 97 to 2003 \(\.doc\).*Save it as \.docx/,
     ],
     [
       'an old presentation',
@@ -281,7 +274,6 @@ describe('a document that takes too much', () => {
       ],
       ['a.pptx', pptx([{ shapes: pptxShape([long]) }])],
       ['a.epub', epub({ 'a.xhtml': `<p>${long}</p>` }, '')],
-      ['a.doc', doc({ paragraphs: [{ text: long }] })],
       ['a.eml', `Subject: long\n\n${long}`],
     ];
     for (const [filename, content] of documents) {
@@ -316,10 +308,6 @@ it('whatever is changed in a document: clean text with fitting blocks, or a fail
       ),
     ],
     ['a.epub', epub({ 'a.xhtml': '<h1>Chapter</h1><p>Words.</p>' }, '<li><a href="text/a.xhtml">One</a></li>')],
-    [
-      'a.doc',
-      doc({ paragraphs: [{ text: 'Heading', style: 1 }, { text: 'a\x07b\x07' }, { text: 'Words.' }], footnotes: 'A note.' }),
-    ],
     [
       'a.eml',
       Buffer.from(

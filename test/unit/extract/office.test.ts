@@ -4,7 +4,6 @@ import { createExtractor, type ExtractedDocument } from '../../../src/engine/kno
 import { chunkDocument } from '../../../src/engine/knowledge/index/chunk.ts';
 import { type DocumentFolder, documentFolder, extractLimits } from '../../support/knowledge/documents.ts';
 import { docx, ods, pptx, pptxShape, wordParagraph, xlsx } from '../../support/knowledge/office.ts';
-import { doc } from '../../support/knowledge/word97.ts';
 
 const spreadsheets = createRequire(import.meta.url)('@e965/xlsx') as typeof import('@e965/xlsx');
 const extractor = createExtractor();
@@ -98,38 +97,6 @@ describe('DOCX', () => {
     );
     expect(document.pageCount).toBe(2);
     expect(document.blocks.map(({ page }) => page)).toEqual([1, 1, 2]);
-  });
-});
-
-describe('DOC', () => {
-  it('has headings, tables, footnotes and comments', async () => {
-    const document = await extract(
-      'haus.doc',
-      doc({
-        paragraphs: [
-          { text: 'Hausordnung', style: 1 },
-          { text: 'Für alle „Mieter“.' },
-          { text: 'Müll', style: 2 },
-          { text: 'Tag\x07Tonne\x07' },
-          { text: 'Montag\x07Papier\x07' },
-          { text: 'Ende.' },
-        ],
-        footnotes: 'Drei Monate.',
-        comments: 'Stimmt das noch?',
-      }),
-    );
-    expect(document).toMatchObject({ title: 'Hausordnung', mimeType: 'application/msword', pageCount: null });
-    expect(blocksOf(document)).toEqual([
-      ['heading', '# Hausordnung'],
-      ['paragraph', 'Für alle „Mieter“.'],
-      ['heading', '## Müll'],
-      ['table', '| Tag | Tonne |\n| --- | --- |\n| Montag | Papier |'],
-      ['paragraph', 'Ende.'],
-      ['heading', '# Footnotes'],
-      ['paragraph', 'Drei Monate.'],
-      ['heading', '# Comments'],
-      ['paragraph', 'Stimmt das noch?'],
-    ]);
   });
 });
 
@@ -279,7 +246,6 @@ describe('the bytes decide', () => {
     ],
     ['a document called .xlsx', 'a.xlsx', () => docx(wordParagraph('words')), /wordprocessingml/],
     ['a document called .txt', 'a.txt', () => docx(wordParagraph('words')), /wordprocessingml/],
-    ['an old document called .xls', 'a.xls', () => doc({ paragraphs: [{ text: 'words' }] }), /msword/],
     [
       'an old workbook called .doc',
       'a.doc',

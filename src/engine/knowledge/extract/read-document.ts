@@ -39,8 +39,6 @@ async function writeDocument(bytes: Uint8Array, type: DocumentType, writer: Docu
       return (await import('./formats/text.ts')).readText(type.text, writer);
     case 'docx':
       return (await import('./formats/docx.ts')).readDocx(type.archive, writer);
-    case 'doc':
-      return (await import('./formats/doc.ts')).readDoc(bytes, writer);
     case 'xlsx':
       return (await import('./formats/workbook.ts')).readXlsx(type.archive, writer);
     case 'xls':

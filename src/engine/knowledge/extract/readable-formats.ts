@@ -38,7 +38,6 @@ export const readableFormats = {
     extensions: ['docx', 'docm', 'dotx'],
     declared: /wordprocessingml/i,
   },
-  doc: { name: 'DOC', mimeType: 'application/msword', extensions: ['doc', 'dot'], declared: /msword/i },
   xlsx: {
     name: 'XLSX',
     mimeType: `${office}.spreadsheetml.sheet`,

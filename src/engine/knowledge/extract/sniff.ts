@@ -1,7 +1,7 @@
+import { createRequire } from 'node:module';
 import { fileTypeFromBuffer } from 'file-type';
 import type { Archive } from './archive.ts';
 import { decodeText, wideCharset } from './charset.ts';
-import { compoundNames, isCompound } from './compound.ts';
 import type { DocumentBytes } from './document.ts';
 import { damaged, ExtractError, encrypted } from './error.ts';
 import { type DocumentFormat, formatNamed, readableFormatNames, readableFormats } from './readable-formats.ts';
@@ -28,7 +28,7 @@ export async function sniff(document: DocumentBytes): Promise<DocumentType> {
   const { bytes } = document;
   if (bytes.byteLength === 0) throw new ExtractError('NO_TEXT', 'The file is empty.');
   if (startsWith(bytes, 'PK\x03\x04') || startsWith(bytes, 'PK\x05\x06')) return sniffArchive(document);
-  if (isCompound(bytes)) return sniffCompound(bytes);
+  if (startsWith(bytes, '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1')) return sniffCompound(bytes);
   if (Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 1024)).includes('%PDF-')) return typeOf('pdf');
   if (!isText(bytes)) {
     const found = await fileTypeFromBuffer(bytes).catch(() => undefined);
@@ -109,16 +109,27 @@ async function officeFormat(archive: Archive): Promise<ArchiveFormat> {
   throw unsupported('an Office document of an unknown kind');
 }
 
+/** A compound file is the container of Office 97 to 2003 and of encrypted later documents; the streams in it tell what it is. */
 function sniffCompound(bytes: Uint8Array): DocumentType {
   const names = compoundNames(bytes);
   const has = (...streams: string[]) => streams.some((stream) => names.has(stream));
   if (has('EncryptedPackage', 'EncryptionInfo')) throw encrypted('The Office document');
-  if (has('WordDocument')) return typeOf('doc');
+  if (has('WordDocument')) throw unsupported('a document of Word 97 to 2003 (.doc)', 'Save it as .docx.');
   if (has('Workbook', 'Book', 'WORKBOOK', 'BOOK')) return typeOf('xls');
   if (has('PowerPoint Document')) throw unsupported('a presentation of PowerPoint 97 to 2003 (.ppt)', 'Save it as .pptx.');
   if (has('__properties_version1.0')) throw unsupported('a message of Outlook (.msg)', 'Save it as .eml.');
-  if (names.size === 0) throw damaged('The file');
   throw unsupported('a compound file of an unknown kind');
+}
+
+/** Names of the streams and storages at the top. */
+function compoundNames(bytes: Uint8Array): ReadonlySet<string> {
+  const { CFB } = createRequire(import.meta.url)('@e965/xlsx') as typeof import('@e965/xlsx');
+  try {
+    const { FullPaths } = CFB.read(bytes, { type: 'buffer' }) as { readonly FullPaths: readonly string[] };
+    return new Set(FullPaths.map((path) => path.split('/')[1] ?? ''));
+  } catch {
+    throw damaged('The file');
+  }
 }
 
 const headerLine = /^[A-Za-z][A-Za-z0-9-]{0,60}:/;
