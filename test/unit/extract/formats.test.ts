@@ -148,6 +148,17 @@ describe('PDF', () => {
     expect(words).toContain(`${left} ${left}`);
     expect(words).toContain(`${right} ${right}`);
   });
+  it('keeps every row of a table that goes on over several pages', async () => {
+    const document = await PDFDocument.create();
+    const rows = Array.from({ length: 90 }, (_, n) => [`N${n}`, `item ${n}`, `shelf ${n % 5}`]);
+    for (let first = 0; first < rows.length; first += 30) {
+      const page = document.addPage([595, 842]);
+      for (const [index, row] of rows.slice(first, first + 30).entries())
+        for (const [column, cell] of row.entries()) page.drawText(cell, { x: 50 + column * 120, y: 780 - index * 20, size: 11 });
+    }
+    const { text } = await extract('stock.pdf', await document.save());
+    for (const row of rows) expect(text).toContain(`| ${row.join(' | ')} |`);
+  });
   it('without a text layer says so', async () => {
     const document = await PDFDocument.create();
     document.addPage([300, 300]).drawRectangle({ x: 10, y: 10, width: 200, height: 200 });
