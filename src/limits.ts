@@ -7,11 +7,9 @@ const MiB = 1024 * 1024;
 export const defaultLimits = {
   /** Time to get a connection of the database's pool; a request that waits longer is answered 503. */
   DATABASE_CHECKOUT_TIMEOUT_MS: 15_000,
-  /** PostgreSQL server only: time for one statement that a caller waits for, retrieval included. Longer ones answer 503. */
-  DATABASE_READ_TIMEOUT_MS: 10_000,
-  /** PostgreSQL server only: time for each statement of a transaction that a caller waits for. Longer ones answer 503. */
-  DATABASE_WRITE_TIMEOUT_MS: 30_000,
-  /** PostgreSQL server only: time for one statement of a job. */
+  /** PostgreSQL server only: time for one statement, retrieval included. Longer ones answer 503. */
+  DATABASE_STATEMENT_TIMEOUT_MS: 15_000,
+  /** PostgreSQL server only: time for each statement in a transaction of a job. */
   DATABASE_BACKGROUND_TIMEOUT_MS: 600_000,
   /** Passages in one request for vectors. */
   EMBEDDING_BATCH_TEXTS_MAX: 64,

@@ -5,7 +5,7 @@ import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import { type AgentTool, type AgentToolType, descriptionOf, type PartView, parametersOf } from '../../entities/agents/part.ts';
 import { skillFunction } from '../../entities/agents/skill-offer.ts';
 import { bindSecrets, putDerivedSecrets } from '../../storage/agents/parts/derived-secrets.ts';
-import type { Transaction } from '../../storage/database/prisma.ts';
+import type { Transaction } from '../../storage/database/database.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { changedPart, editableAgent, endedApproval, getPart, listParts, missingPart } from './parts/access.ts';

@@ -13,7 +13,7 @@ import type { RunTrigger, SourceRun } from '../../entities/knowledge/source-run.
 import type { Members } from '../../entities/members.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
-import type { Transaction } from '../../storage/database/prisma.ts';
+import type { Transaction } from '../../storage/database/database.ts';
 import {
   dataSourceOrders,
   type DataSourceListQuery as StoreQuery,

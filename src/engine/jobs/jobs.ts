@@ -1,5 +1,6 @@
 import type { RunTrigger } from '../../entities/knowledge/source-run.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
+import type { Transaction } from '../../storage/database/database.ts';
 
 /** All job names with their payloads. */
 export interface JobPayloads {
@@ -24,7 +25,7 @@ export interface Jobs {
   /**
    * Queues a job. With `key`, at most one job of that name and key waits. Organizations take turns.
    *
-   * @param tx  the client of a transaction that the job must commit with.
+   * @param tx  the transaction that the job must commit with.
    */
   enqueue<Name extends JobName>(name: Name, payload: JobPayloads[Name], options: EnqueueOptions): Promise<void>;
   /** Registers the worker of a job; call it before `start`. The signal fires when the process stops or the job exceeds its time limit. */
@@ -59,7 +60,7 @@ export interface EnqueueOptions {
   readonly owner: ShareOwner;
   readonly key?: string;
   readonly startAfterMs?: number;
-  readonly tx?: { query(sql: string, values?: unknown[]): Promise<{ rows: unknown[] }> };
+  readonly tx?: Pick<Transaction, 'prisma'>;
 }
 export interface WorkOptions {
   /** Most concurrent jobs of one tenant in this process; one more place is for other tenants. */

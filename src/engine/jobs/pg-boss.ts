@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { type Job, PgBoss } from 'pg-boss';
+import { fromPrisma, type Job, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
@@ -8,7 +8,6 @@ import { RecentValue } from '../../lib/recent-value.ts';
 import { Tally } from '../../lib/tally.ts';
 import type { EnqueueOptions, JobHandler, JobName, JobPayloads, Jobs, WorkOptions } from './jobs.ts';
 
-/** A connection, a pool, or the client of a transaction. */
 interface Queryable {
   query(sql: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
 }
@@ -88,7 +87,7 @@ class PgBossJobs implements Jobs {
   constructor(options: PgBossJobsOptions) {
     this.#options = options;
     this.#boss = new PgBoss({
-      db: asDatabase(options.pool),
+      db: { executeSql: (text, values) => options.pool.query(text, values) },
       schema,
       schedule: false,
       superviseIntervalSeconds: 10,
@@ -114,7 +113,7 @@ class PgBossJobs implements Jobs {
         group: { id: groupOf(owner) },
         priority: -this.#nextTurn(name, orgId),
         ...(startAfterMs === 0 ? {} : { startAfter: new Date(Date.now() + startAfterMs) }),
-        ...(tx === undefined ? {} : { db: asDatabase(tx) }),
+        ...(tx === undefined ? {} : { db: fromPrisma(tx.prisma) }),
       },
     );
     const wakeAfterMs = startAfterMs + (tx === undefined ? 0 : commitDelayMs);
@@ -275,10 +274,6 @@ class PgBossJobs implements Jobs {
       await wait(everyMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }
-}
-
-function asDatabase(target: Queryable) {
-  return { executeSql: (text: string, values?: unknown[]) => target.query(text, values) };
 }
 
 /** The group that shares the places of a queue: a tenant. Jobs without one share a group of their own. */

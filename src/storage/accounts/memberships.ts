@@ -2,9 +2,8 @@ import type { AdminReach } from '../../entities/accounts/access.ts';
 import type { Membership } from '../../entities/accounts/account.ts';
 import type { MemberRole } from '../../entities/accounts/caller.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { newestFirst } from '../database/paging.ts';
-import type { Transaction } from '../database/prisma.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { lockRow } from '../database/sql/locks.ts';
 import { membershipsIn } from './reach.ts';
@@ -24,12 +23,13 @@ export interface MembershipsOf {
   readonly userId: string | undefined;
 }
 
-export function createMembershipStore({ prisma, transaction }: Database, signals: Signals): MembershipStore {
+export function createMembershipStore(db: Database, signals: Signals): MembershipStore {
+  const { prisma } = db;
   async function change(id: string, isLoss: boolean, write: (tx: Transaction) => Promise<unknown>): Promise<MembershipChange> {
     const found = await prisma.membership.findUnique({ where: { id } });
     if (found === null) return 'missing';
     const { orgId } = found;
-    const result = await transaction(async (tx): Promise<MembershipChange> => {
+    const result = await db.transaction(async (tx): Promise<MembershipChange> => {
       // The lock serializes changes of an organization's administrators.
       await lockRow(tx, 'organizations', orgId);
       const { membership } = tx.prisma;

@@ -2,9 +2,8 @@ import type { AdminReach } from '../../entities/accounts/access.ts';
 import type { Organization } from '../../entities/accounts/account.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import { settled } from '../database/conflicts.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { newestFirst } from '../database/paging.ts';
-import type { Transaction } from '../database/prisma.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { lockRow } from '../database/sql/locks.ts';
 import { purgeRows } from './purge.ts';
@@ -35,7 +34,8 @@ export interface OrganizationStore {
   purge(id: string, signal: AbortSignal): Promise<void>;
 }
 
-export function createOrganizationStore({ prisma, pool, transaction }: Database, signals: Signals): OrganizationStore {
+export function createOrganizationStore(db: Database, signals: Signals): OrganizationStore {
+  const { prisma, pool } = db;
   return {
     async find(id, reach) {
       const row = await prisma.organization.findFirst({ where: { AND: [{ id }, organizationsIn(reach)] } });
@@ -54,7 +54,7 @@ export function createOrganizationStore({ prisma, pool, transaction }: Database,
     async delete(id, also) {
       const where = { orgId: id };
       const active = await prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
-      const held = await transaction(async (tx) => {
+      const held = await db.transaction(async (tx) => {
         await lockRow(tx, 'organizations', id);
         const { agent, dataSource, apiKey, group, organization } = tx.prisma;
         const agents = await agent.count({ where: { ...where, isDeleted: false } });

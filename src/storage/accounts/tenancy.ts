@@ -63,11 +63,12 @@ export interface FirstAccount {
   };
 }
 
-export function createTenancyStore({ prisma, pool, transaction }: Database, signals: Signals): TenancyStore {
+export function createTenancyStore(db: Database, signals: Signals): TenancyStore {
+  const { prisma } = db;
   return {
-    isEmpty: () => hasNoTenant(pool),
+    isEmpty: () => hasNoTenant(db),
     createFirst: ({ createdAt, tenant, organization, admin, membershipId, key }) =>
-      transaction(async (tx) => {
+      db.transaction(async (tx) => {
         await lockFirstStart(tx);
         if (!(await hasNoTenant(tx))) return false;
         const times = { createdAt, updatedAt: createdAt };
@@ -97,7 +98,7 @@ export function createTenancyStore({ prisma, pool, transaction }: Database, sign
     createUser: async (user) => {
       const data = { ...user, email: user.email.toLowerCase(), updatedAt: user.createdAt };
       const created = await settled(prisma.user.create({ data }), 'user');
-      for (const groupId of await claimGroupMembers(pool, created)) signals.publish('group-changed', groupId);
+      for (const groupId of await claimGroupMembers(db, created)) signals.publish('group-changed', groupId);
     },
     addMember: async (member) => {
       await settled(prisma.membership.create({ data: { ...member } }), 'membership');

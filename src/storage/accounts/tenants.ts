@@ -16,7 +16,8 @@ export interface TenantStore {
   delete(id: string): Promise<boolean>;
 }
 
-export function createTenantStore({ prisma, transaction }: Database): TenantStore {
+export function createTenantStore(db: Database): TenantStore {
+  const { prisma } = db;
   return {
     find: async (id, reach) => (await prisma.tenant.findFirst({ where: { AND: [{ id }, tenantsIn(reach)] } })) ?? undefined,
     async list(reach, page) {
@@ -26,7 +27,7 @@ export function createTenantStore({ prisma, transaction }: Database): TenantStor
     },
     rename: (id, name) => settled(prisma.tenant.update({ where: { id }, data: { name } }), 'tenant'),
     delete: (id) =>
-      transaction(async (tx) => {
+      db.transaction(async (tx) => {
         // The lock prevents new organizations meanwhile: their foreign key locks the row too.
         await lockRow(tx, 'tenants', id);
         if ((await tx.prisma.organization.findFirst({ where: { tenantId: id }, select: { id: true } })) !== null) return false;

@@ -2,9 +2,8 @@ import type { AdminReach } from '../../entities/accounts/access.ts';
 import type { User } from '../../entities/accounts/account.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import { settled } from '../database/conflicts.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { newestFirst } from '../database/paging.ts';
-import type { Transaction } from '../database/prisma.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { lockRow } from '../database/sql/locks.ts';
 import { containing } from '../database/sql/where.ts';
@@ -46,7 +45,8 @@ export interface UsersOf {
   readonly search: string | undefined;
 }
 
-export function createUserStore({ prisma, pool, transaction }: Database, signals: Signals): UserStore {
+export function createUserStore(db: Database, signals: Signals): UserStore {
+  const { prisma, pool } = db;
   return {
     find: async (id, reach) => (await prisma.user.findFirst({ where: { AND: [{ id }, usersIn(reach)] } })) ?? undefined,
     async list(reach, { orgId, search }, page) {
@@ -66,7 +66,7 @@ export function createUserStore({ prisma, pool, transaction }: Database, signals
       const data = { ...changes, ...(email === undefined ? {} : { email }) };
       const user = await settled(prisma.user.update({ where: { id }, data }), 'user');
       if (email === undefined) return user;
-      const groupIds = await transaction(async (tx) => [
+      const groupIds = await db.transaction(async (tx) => [
         ...(await claimGroupMembers(tx, user)),
         ...(await renameGroupMembers(tx, user)),
       ]);
@@ -76,7 +76,7 @@ export function createUserStore({ prisma, pool, transaction }: Database, signals
     async delete(id, also) {
       const where = { userId: id };
       const active = await prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
-      const held = await transaction(async (tx) => {
+      const held = await db.transaction(async (tx) => {
         const { membership, apiKey, agentEditor, groupMember, user } = tx.prisma;
         const memberships = await membership.findMany({ where, select: { orgId: true }, orderBy: { orgId: 'asc' } });
         for (const { orgId } of memberships) await lockRow(tx, 'organizations', orgId);

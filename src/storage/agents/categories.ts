@@ -19,7 +19,8 @@ export interface AgentCategoryStore {
   delete(id: string): Promise<boolean>;
 }
 
-export function createAgentCategoryStore({ prisma, transaction }: Database): AgentCategoryStore {
+export function createAgentCategoryStore(db: Database): AgentCategoryStore {
+  const { prisma } = db;
   return {
     list: (orgId) => prisma.agentCategory.findMany({ where: { orgId }, orderBy: [{ name: 'asc' }, { id: 'asc' }] }),
     find: async (id, orgId) =>
@@ -29,7 +30,7 @@ export function createAgentCategoryStore({ prisma, transaction }: Database): Age
       settled(prisma.agentCategory.create({ data: { ...category, updatedAt: category.createdAt } }), 'category'),
     rename: (id, name) => settled(prisma.agentCategory.update({ where: { id }, data: { name } }), 'category'),
     delete: (id) =>
-      transaction(async (tx) => {
+      db.transaction(async (tx) => {
         const deleted = await unlessMissing(tx.prisma.agentCategory.delete({ where: { id } }));
         if (deleted === undefined) return false;
         await removeFromAgents(tx, deleted.orgId, id);

@@ -1,7 +1,6 @@
 import type { AgentFlow, AgentSkill, AgentTool, AgentUserInput } from '../../entities/agents/part.ts';
 import type { DataSourceType, RefreshPeriod } from '../../entities/knowledge/data-source.ts';
-import type { Database } from '../database/database.ts';
-import type { Transaction } from '../database/prisma.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { addDataSource } from '../knowledge/new-source.ts';
 import { dataOf, type NewAgent } from './agents.ts';

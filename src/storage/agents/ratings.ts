@@ -11,10 +11,11 @@ export interface AgentRatingStore {
   ofUser(userId: string, agentIds: readonly string[]): Promise<readonly { readonly agentId: string; readonly rating: number }[]>;
 }
 
-export function createAgentRatingStore({ prisma, transaction }: Database): AgentRatingStore {
+export function createAgentRatingStore(db: Database): AgentRatingStore {
+  const { prisma } = db;
   return {
     async rate(agentId, userId, rating) {
-      await transaction(async (tx) => {
+      await db.transaction(async (tx) => {
         // The lock serializes the ratings of one agent, so the sums never miss one.
         if (!(await lockAgent(tx, agentId))) throw new DomainError('NOT_FOUND', 'There is no such agent', { param: 'aiId' });
         const { agentRating } = tx.prisma;

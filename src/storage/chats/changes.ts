@@ -1,6 +1,5 @@
 import { addToCounters } from '../agents/counters.ts';
-import type { Database } from '../database/database.ts';
-import type { Transaction } from '../database/prisma.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { lockChat } from '../database/sql/locks.ts';
 import { clearTurns } from './clearing.ts';
@@ -55,7 +54,7 @@ export function createChatChangeStore(db: Database, signals: Signals): ChatChang
       });
       return found === null ? undefined : { ordinal: found.ordinal, summary: found.compression ?? '' };
     },
-    compress: (chatId, firstKeptId, summary) => compress(db.pool, chatId, firstKeptId, summary),
+    compress: (chatId, firstKeptId, summary) => compress(db, chatId, firstKeptId, summary),
   };
 }
 

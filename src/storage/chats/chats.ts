@@ -4,8 +4,7 @@ import type { Chat, ChatMessage, NewMessage } from '../../entities/chats/chat.ts
 import type { Page, PageRequest } from '../../entities/page.ts';
 import { addToCounters } from '../agents/counters.ts';
 import { unlessMissing } from '../database/conflicts.ts';
-import type { Database } from '../database/database.ts';
-import type { Transaction } from '../database/prisma.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { clearTurns } from './clearing.ts';
 import { addMessages, findHistory, listMessages, listMessagesOfRuns, pageOfMessages } from './messages.ts';

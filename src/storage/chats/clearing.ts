@@ -1,4 +1,4 @@
-import type { Transaction } from '../database/prisma.ts';
+import type { Transaction } from '../database/database.ts';
 
 /** Messages that people see. The agent's counter counts these. */
 export const spoken = { role: { in: ['user', 'assistant'] }, isHidden: false };

@@ -1,8 +1,7 @@
 // Raw SQL: a page of messages is bounded in bytes.
 import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import { addToCounters } from '../agents/counters.ts';
-import type { Database } from '../database/database.ts';
-import type { Transaction } from '../database/prisma.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { readPage } from '../database/sql/bounded-rows.ts';
 import { lockChat } from '../database/sql/locks.ts';

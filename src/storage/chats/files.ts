@@ -1,6 +1,5 @@
 import type { ChatFile } from '../../entities/chats/file.ts';
-import type { Database } from '../database/database.ts';
-import type { Transaction } from '../database/prisma.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { lockChat } from '../database/sql/locks.ts';
 import type { Prisma } from '../generated/client.ts';
 import { createFileQueries } from './file-queries.ts';

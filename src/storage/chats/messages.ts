@@ -1,9 +1,7 @@
 // Raw SQL: thread order. Messages get their ordinals in one statement, and the last messages of many chats are read in one.
-import type { Pool } from 'pg';
 import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import { type Page, type PageRequest, pageOf } from '../../entities/page.ts';
-import type { Database } from '../database/database.ts';
-import type { Transaction } from '../database/prisma.ts';
+import type { Database, Sql, Transaction } from '../database/database.ts';
 import { readPage, readWhole } from '../database/sql/bounded-rows.ts';
 
 /**
@@ -13,7 +11,7 @@ import { readPage, readWhole } from '../database/sql/bounded-rows.ts';
 export async function addMessages(tx: Transaction, chatId: string, messages: readonly NewMessage[]): Promise<void> {
   if (messages.length === 0) return;
   const rows = messages.map((message, index) => ({ ...message, index }));
-  await tx.query(
+  await tx.execute(
     `insert into messages (id, "createdAt", "updatedAt", "chatId", ordinal, role, content, parts, "toolCalls", "toolCallId",
        "toolStatus", citations, "runId", status, context, "isHidden", item)
      select m.id, m."createdAt", m."createdAt", $1, m.index + (select coalesce(max(ordinal) + 1, 0) from messages where "chatId" = $1),
@@ -24,7 +22,7 @@ export async function addMessages(tx: Transaction, chatId: string, messages: rea
   );
   const spoken = messages.filter(isSpoken).length;
   if (spoken === 0) return;
-  await tx.query(
+  await tx.execute(
     `update agents set "messageCount" = "messageCount" + $2 where id = (select "agentId" from chats where id = $1)`,
     [chatId, spoken],
   );
@@ -32,13 +30,12 @@ export async function addMessages(tx: Transaction, chatId: string, messages: rea
 
 /** The last `limit` messages of each chat, in order. Hidden messages are for models only. */
 export async function findMessages(
-  client: Pick<Pool, 'query'>,
+  sql: Sql,
   chatIds: readonly string[],
   limit: number,
   withHidden: boolean,
 ): Promise<readonly ChatMessage[]> {
-  const { rows } = await client.query<ChatMessage>(lastMessagesSql, [chatIds, limit, withHidden]);
-  return rows;
+  return sql.query<ChatMessage>(lastMessagesSql, [chatIds, limit, withHidden]);
 }
 
 /** Like findMessages, for people: without hidden ones. @throws DomainError REPLY_TOO_LARGE when they do not fit a reply. */
@@ -75,13 +72,13 @@ const lastMessagesSql = `select m.* from unnest($1::text[]) as wanted(id)
 
 /** See ChatStore.history. */
 export async function findHistory(
-  { pool }: Database,
+  db: Database,
   chatId: string,
   limit: number,
   upToRunId: string | undefined,
 ): Promise<readonly ChatMessage[]> {
-  if (upToRunId === undefined) return findMessages(pool, [chatId], limit, true);
-  const { rows } = await pool.query<ChatMessage>(
+  if (upToRunId === undefined) return findMessages(db, [chatId], limit, true);
+  return db.query<ChatMessage>(
     `select * from (
        select * from messages where "chatId" = $1
          and ordinal <= coalesce((select max(ordinal) from messages where "chatId" = $1 and "runId" = $3),
@@ -90,17 +87,11 @@ export async function findHistory(
        order by ordinal desc limit $2) m order by ordinal`,
     [chatId, limit, upToRunId],
   );
-  return rows;
 }
 
 /** See ChatChangeStore.compress. */
-export async function compress(
-  client: Pick<Pool, 'query'>,
-  chatId: string,
-  firstKeptId: string,
-  summary: string,
-): Promise<boolean> {
-  const { rowCount } = await client.query(
+export async function compress(sql: Sql, chatId: string, firstKeptId: string, summary: string): Promise<boolean> {
+  const rowCount = await sql.execute(
     `update messages set compression = $3 where id = (
        select id from messages where "chatId" = $1
          and ordinal < (select ordinal from messages where id = $2 and "chatId" = $1)

@@ -3,8 +3,7 @@ import type { NewMessage, ThreadMode } from '../../entities/chats/chat.ts';
 import type { RunEvent } from '../../entities/runs/event.ts';
 import type { ResponseItem } from '../../entities/runs/response.ts';
 import type { NewRun } from '../../entities/runs/run.ts';
-import type { Database } from '../database/database.ts';
-import type { Transaction } from '../database/prisma.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { lockChat } from '../database/sql/locks.ts';
 import { answerApprovals, lockApprovals } from '../runs/approvals.ts';
@@ -117,7 +116,7 @@ async function beginTurn(tx: Transaction, turn: ThreadTurn): Promise<ThreadResul
   const { chatId } = run;
   let activeRunId: string | null = null;
   if (newChat === undefined) {
-    const { rows } = await tx.query<{ activeRunId: string | null; lastRunId: string | null; isOpen: boolean }>(
+    const rows = await tx.query<{ activeRunId: string | null; lastRunId: string | null; isOpen: boolean }>(
       `select "activeRunId", "lastRunId", "agentId" is null and "modelId" is null as "isOpen" from chats where id = $1 and "userId" = $2 and "orgId" = $3 and "deletedAt" is null for update`,
       [chatId, run.userId, run.orgId],
     );
@@ -142,7 +141,7 @@ async function beginTurn(tx: Transaction, turn: ThreadTurn): Promise<ThreadResul
 
 /** A conversation that began without an agent and a model has those of its first response. */
 async function answerWith(tx: Transaction, { chatId, agentId, modelId }: NewRun): Promise<void> {
-  await tx.query('update chats set "agentId" = $2, "modelId" = $3 where id = $1', [
+  await tx.execute('update chats set "agentId" = $2, "modelId" = $3 where id = $1', [
     chatId,
     agentId,
     agentId === null ? modelId : null,
@@ -150,7 +149,7 @@ async function answerWith(tx: Transaction, { chatId, agentId, modelId }: NewRun)
 }
 
 async function waitsHere(tx: Transaction, { previousId, run }: ThreadTurn): Promise<boolean> {
-  const { rowCount } = await tx.query(
+  const rowCount = await tx.execute(
     `select 1 from runs where id = $1 and "chatId" = $2 and "isWaiting" and status = 'in_progress'`,
     [previousId, run.chatId],
   );
@@ -159,7 +158,7 @@ async function waitsHere(tx: Transaction, { previousId, run }: ThreadTurn): Prom
 
 /** @param joiningId  the run of the new turn: it can only become part of a run of the same kind, which its readers know how to follow. */
 async function activeRun(tx: Transaction, id: string, joiningId: string): Promise<ActiveRow | undefined> {
-  const { rows } = await tx.query<ActiveRow>(
+  const rows = await tx.query<ActiveRow>(
     `select id, request, "leaseOwner", request->>'chatMode' as "chatMode",
        split_part(id, '_', 1) = split_part($2, '_', 1) and "pauseRequestedAt" is null and "cancelRequestedAt" is null and not "isSteerClosed" as "takesSteers",
        jsonb_array_length(steers) as "steerCount"
@@ -178,7 +177,7 @@ async function joinBusy(tx: Transaction, turn: ThreadTurn, active: ActiveRow): P
   if (mode === 'steer' && takesThis && isReachable) {
     const messages = turn.messages.map((message) => ({ ...message, runId: active.id }));
     if (holder !== null) await setRequest(tx, active.id, { ...active.request, needsSecrets: true });
-    await tx.query('update runs set steers = steers || jsonb_build_array($2::jsonb) where id = $1', [
+    await tx.execute('update runs set steers = steers || jsonb_build_array($2::jsonb) where id = $1', [
       active.id,
       JSON.stringify(messages),
     ]);
@@ -190,7 +189,7 @@ async function joinBusy(tx: Transaction, turn: ThreadTurn, active: ActiveRow): P
     await addWaiting(tx, turn, true);
     return { kind: 'waiting', stop: { runId: active.id, how: 'force' } };
   }
-  const { rows } = await tx.query<{ id: string; batchKey: string | null; queuedRequests: number }>(
+  const rows = await tx.query<{ id: string; batchKey: string | null; queuedRequests: number }>(
     `select id, likeness as "batchKey", "queuedRequests" from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress'
      order by "queuePosition", id for update`,
     [run.chatId],
@@ -206,7 +205,7 @@ async function joinBusy(tx: Transaction, turn: ThreadTurn, active: ActiveRow): P
     return { kind: 'waiting' };
   }
   const messages = turn.messages.map((message) => ({ ...message, runId: last.id }));
-  await tx.query(
+  await tx.execute(
     `update runs set "queuedRequests" = "queuedRequests" + 1,
        "pendingMessages" = (coalesce("pendingMessages", '[]')::jsonb || $2::jsonb)::json where id = $1`,
     [last.id, JSON.stringify(messages)],
@@ -218,7 +217,7 @@ async function joinBusy(tx: Transaction, turn: ThreadTurn, active: ActiveRow): P
 async function addTurn(tx: Transaction, turn: ThreadTurn): Promise<void> {
   const { run, events, items, previousId, isBackground, leaseMs, holder } = turn;
   await addRun(tx, run, leaseMs);
-  await tx.query('update runs set "previousId" = $2, "isBackground" = $3, "leaseOwner" = $4 where id = $1', [
+  await tx.execute('update runs set "previousId" = $2, "isBackground" = $3, "leaseOwner" = $4 where id = $1', [
     run.id,
     previousId,
     isBackground,
@@ -230,7 +229,7 @@ async function addTurn(tx: Transaction, turn: ThreadTurn): Promise<void> {
 
 async function addWaiting(tx: Transaction, turn: ThreadTurn, isFirst: boolean): Promise<void> {
   await addTurn(tx, turn);
-  await tx.query(
+  await tx.execute(
     `update runs set "isWaiting" = true, "leaseUntil" = case when "leaseOwner" is not null then "leaseUntil" end, likeness = $2,
        "pendingMessages" = $3::json, "queuePosition" = ${nextPosition(isFirst)}
      where id = $1`,
@@ -239,7 +238,7 @@ async function addWaiting(tx: Transaction, turn: ThreadTurn, isFirst: boolean): 
 }
 
 async function cancelWaiting(tx: Transaction, chatId: string): Promise<void> {
-  const { rows } = await tx.query<{ id: string }>(
+  const rows = await tx.query<{ id: string }>(
     `select id from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress' for update`,
     [chatId],
   );

@@ -1,7 +1,7 @@
 // Raw SQL: thread order. Every turn of a chat is written here, and the next turn may begin only after it.
 import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import type { NewRun } from '../../entities/runs/run.ts';
-import type { Transaction } from '../database/prisma.ts';
+import type { Transaction } from '../database/database.ts';
 import { lockChat } from '../database/sql/locks.ts';
 import { answerApprovals, lockApprovals } from '../runs/approvals.ts';
 import { addRun } from '../runs/leases.ts';
@@ -43,5 +43,5 @@ export async function beginTurn(
 
 /** Makes a run the active run of a chat. The chat must be locked. */
 export async function holdChat(tx: Transaction, chatId: string, runId: string): Promise<void> {
-  await tx.query('update chats set "activeRunId" = $2, "lastRunId" = $2, "updatedAt" = now() where id = $1', [chatId, runId]);
+  await tx.execute('update chats set "activeRunId" = $2, "lastRunId" = $2, "updatedAt" = now() where id = $1', [chatId, runId]);
 }

@@ -1,24 +1,126 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { PrismaPg } from '@prisma/adapter-pg';
 import type { Pool } from 'pg';
 import type { ChangeRecord } from '../audit/recorded-pool.ts';
-import type { PrismaOnPool } from './prisma.ts';
+import { type Prisma, PrismaClient } from '../generated/client.ts';
 import type { Room } from './room.ts';
-import type { StatementClass } from './statement-limits.ts';
+import { prepared } from './sql/where.ts';
 import type { VectorSupport } from './vector-extension.ts';
 
-/** The database behind every store: one pool, one Prisma client on it. */
-export interface Database extends PrismaOnPool {
-  readonly pool: Pool;
+/** Who waits for a statement: a caller (`interactive`), or only a job (`background`). */
+export type StatementClass = 'interactive' | 'background';
+
+/**
+ * Raw SQL, where Prisma has no words: row locks, counters, arithmetic on many rows. Values are texts, numbers, booleans, null and arrays of them:
+ * times as ISO texts, JSON as its text with a cast.
+ */
+export interface Sql {
+  /** Reads rows. Cast what JavaScript has no type for: a bigint or numeric column to int or float8, void and intervals to text. */
+  query<Row>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  /** Runs a statement. @returns how many rows it found or changed. */
+  execute(text: string, values?: readonly unknown[]): Promise<number>;
+}
+
+/** One transaction: Prisma, and raw SQL on the same connection. */
+export interface Transaction extends Sql {
+  readonly prisma: Prisma.TransactionClient;
+  /** Calls `work` once the transaction has committed, in the order of the calls; never after a rollback. For signals to other processes. */
+  afterCommit(work: () => void): void;
+}
+
+export interface DatabaseParts {
   readonly kind: 'embedded' | 'server';
+  readonly pool: Pool;
+  readonly room: Room;
+  readonly pageMaxBytes: number;
+  readonly listMaxBytes: number;
+  /** Time of each statement of a job, on a server. Undefined: the embedded database, which cannot end a statement. */
+  readonly backgroundMs: number | undefined;
+  recorded<T>(record: ChangeRecord, work: () => T): T;
+  currentRecord(): ChangeRecord | undefined;
+  close(): Promise<void>;
+}
+
+/** Turns Prisma's own time limits off: the server ends slow statements, and the pool limits the wait for a connection. */
+const unlimited = { maxWait: 2_147_483_647, timeout: 2_147_483_647 };
+
+/** The database behind every store: one pool, and one Prisma client on it. */
+export class Database implements Sql {
+  readonly kind: 'embedded' | 'server';
+  readonly pool: Pool;
+  readonly prisma: PrismaClient;
+  readonly room: Room;
   /** Most bytes of the rows of one page (LIST_PAGE_MAX_BYTES), and of a list without pages (REPLY_MAX_BYTES). */
   readonly pageMaxBytes: number;
   readonly listMaxBytes: number;
-  readonly room: Room;
-  readonly vectors: VectorSupport;
-  /** Runs `work` with the statement time limits of this class; the default is `interactive`. */
-  runAs<T>(kind: StatementClass, work: () => T): T;
+  /** Whether this database can keep embeddings: set when the schema is prepared. */
+  vectors: VectorSupport = { kind: 'unneeded' };
+  readonly #parts: DatabaseParts;
+  readonly #class = new AsyncLocalStorage<StatementClass>();
+
+  constructor(parts: DatabaseParts) {
+    this.#parts = parts;
+    this.kind = parts.kind;
+    this.pool = parts.pool;
+    this.room = parts.room;
+    this.pageMaxBytes = parts.pageMaxBytes;
+    this.listMaxBytes = parts.listMaxBytes;
+    this.prisma = new PrismaClient({ adapter: new PrismaPg(parts.pool), transactionOptions: unlimited });
+  }
+
+  async query<Row>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    return (await this.pool.query(prepared(text, [...values]))).rows as Row[];
+  }
+
+  async execute(text: string, values: readonly unknown[] = []): Promise<number> {
+    return (await this.pool.query(prepared(text, [...values]))).rowCount ?? 0;
+  }
+
+  /**
+   * Runs `work` in one transaction; rolls back when it throws. Keep it short and never await a model or a network inside: the embedded database
+   * runs transactions one after the other.
+   *
+   * @throws what `work` threw, or the error of a lost connection.
+   */
+  async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const committed: (() => void)[] = [];
+    const limitMs = this.#class.getStore() === 'background' ? this.#parts.backgroundMs : undefined;
+    const result = await this.prisma.$transaction(async (prisma) => {
+      if (limitMs !== undefined) await prisma.$executeRawUnsafe(`SET LOCAL statement_timeout = ${limitMs}`);
+      return work(transactionOf(prisma, committed));
+    });
+    for (const notify of committed) notify();
+    return result;
+  }
+
+  /** Runs `work` as this class: the transactions of a job have more time. The default is `interactive`. */
+  runAs<T>(kind: StatementClass, work: () => T): T {
+    return this.#class.run(kind, work);
+  }
+
   /** Runs `work`; its first transaction that changes something also writes the record, or fails (recorded-pool.ts). */
-  recorded<T>(record: ChangeRecord, work: () => T): T;
+  recorded<T>(record: ChangeRecord, work: () => T): T {
+    return this.#parts.recorded(record, work);
+  }
+
   /** The record of the current work; undefined outside `recorded`. */
-  currentRecord(): ChangeRecord | undefined;
-  close(): Promise<void>;
+  currentRecord(): ChangeRecord | undefined {
+    return this.#parts.currentRecord();
+  }
+
+  async close(): Promise<void> {
+    await this.prisma.$disconnect();
+    await this.#parts.close();
+  }
+}
+
+function transactionOf(prisma: Prisma.TransactionClient, committed: (() => void)[]): Transaction {
+  return {
+    prisma,
+    query: (text, values = []) => prisma.$queryRawUnsafe(text, ...values),
+    execute: (text, values = []) => prisma.$executeRawUnsafe(text, ...values),
+    afterCommit: (work) => {
+      committed.push(work);
+    },
+  };
 }

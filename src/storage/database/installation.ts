@@ -4,9 +4,8 @@ import { resolve } from 'node:path';
 import type { Settings } from '../../settings.ts';
 import { blobAddressOf } from '../blobs/address.ts';
 import type { Blobs } from '../blobs/blobs.ts';
-import type { Database } from './database.ts';
+import type { Database, Sql } from './database.ts';
 import { confirmDatabase } from './embedded/data-folder.ts';
-import type { Transaction } from './prisma.ts';
 import { StartRefusal } from './start-refusal.ts';
 
 /** Gives an embedded database an id at its first start, and compares the id with the folder's note. @throws StartRefusal */
@@ -23,9 +22,9 @@ export async function identify({ DATA_DIR }: Pick<Settings, 'DATA_DIR'>, { pool 
  *
  * @throws StartRefusal
  */
-export async function refuseBlobsWithoutRows(settings: Settings, blobs: Blobs, { pool }: Database): Promise<void> {
+export async function refuseBlobsWithoutRows(settings: Settings, blobs: Blobs, db: Database): Promise<void> {
   if (!(await blobs.holdsOrganizations())) return;
-  if (!(await hasNoTenant(pool))) return;
+  if (!(await hasNoTenant(db))) return;
   const address = blobAddressOf(settings);
   const place = address.kind === 'folder' ? address.path : `The bucket ${address.bucket} (BLOB_URL)`;
   throw new StartRefusal(
@@ -34,7 +33,6 @@ export async function refuseBlobsWithoutRows(settings: Settings, blobs: Blobs, {
 }
 
 /** True until the first tenant is there. */
-export async function hasNoTenant(client: Pick<Transaction, 'query'>): Promise<boolean> {
-  const { rowCount } = await client.query('select 1 from tenants limit 1');
-  return rowCount === 0;
+export async function hasNoTenant(sql: Sql): Promise<boolean> {
+  return (await sql.execute('select 1 from tenants limit 1')) === 0;
 }

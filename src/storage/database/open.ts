@@ -2,14 +2,12 @@
 import type { ClientBase, Pool, PoolConfig } from 'pg';
 import type { Settings } from '../../settings.ts';
 import { recordChanges } from '../audit/recorded-pool.ts';
-import type { Database } from './database.ts';
+import { Database } from './database.ts';
 import { type EmbeddedServer, startEmbeddedOf } from './embedded/embedded.ts';
 import { prepareFolder } from './folders.ts';
 import { migrate } from './migrate.ts';
 import { openPool } from './pool.ts';
-import { createPrisma } from './prisma.ts';
 import { createRoom } from './room.ts';
-import { StatementLimits } from './statement-limits.ts';
 import { prepareVectors, type VectorSupport } from './vector-extension.ts';
 
 export interface OpenDatabaseOptions {
@@ -42,12 +40,7 @@ export async function openDatabase(settings: Settings, options: OpenDatabaseOpti
       max: settings.DATABASE_POOL_MAX,
       connectionTimeoutMillis: settings.DATABASE_CHECKOUT_TIMEOUT_MS,
     };
-    const limits = new StatementLimits({
-      readMs: settings.DATABASE_READ_TIMEOUT_MS,
-      writeMs: settings.DATABASE_WRITE_TIMEOUT_MS,
-      backgroundMs: settings.DATABASE_BACKGROUND_TIMEOUT_MS,
-    });
-    return connect(settings, connection, limits, options, undefined);
+    return connect(settings, connection, options, undefined);
   }
   const embedded = await starting;
   const connection = {
@@ -55,13 +48,12 @@ export async function openDatabase(settings: Settings, options: OpenDatabaseOpti
     max: Math.min(settings.DATABASE_POOL_MAX, embeddedConnectionsMax),
     connectionTimeoutMillis: settings.DATABASE_CHECKOUT_TIMEOUT_MS,
   };
-  return connect(settings, connection, new StatementLimits(undefined), options, embedded);
+  return connect(settings, connection, options, embedded);
 }
 
 async function connect(
   settings: Settings,
   connection: PoolConfig,
-  limits: StatementLimits,
   { onError }: OpenDatabaseOptions,
   embedded: EmbeddedServer | undefined,
 ): Promise<Database> {
@@ -71,8 +63,9 @@ async function connect(
     ...connection,
     application_name: 'parley',
     idleTimeoutMillis: 60_000,
-    // Set after connecting, not as a parameter of the connection: poolers in between refuse parameters that they do not know.
-    ...(embedded === undefined ? { onConnect: (client: ClientBase) => prepareSession(client, limits) } : {}),
+    ...(embedded === undefined
+      ? { onConnect: (client: ClientBase) => prepareSession(client, settings.DATABASE_STATEMENT_TIMEOUT_MS) }
+      : {}),
   };
   const pool: Pool = openPool(config, {
     onLost(error) {
@@ -80,45 +73,36 @@ async function connect(
     },
     onFull: () => room.noteFull(),
   });
-  const { recorded, current } = recordChanges(pool, () => limits.begin);
-  const close = async () => {
-    isClosing = true;
-    await pool.end();
-    await embedded?.close();
-  };
+  const { recorded, current } = recordChanges(pool, () => 'BEGIN');
+  const db = new Database({
+    kind: embedded === undefined ? 'server' : 'embedded',
+    pool,
+    room,
+    pageMaxBytes: settings.LIST_PAGE_MAX_BYTES,
+    listMaxBytes: settings.REPLY_MAX_BYTES,
+    backgroundMs: embedded === undefined ? settings.DATABASE_BACKGROUND_TIMEOUT_MS : undefined,
+    recorded,
+    currentRecord: current,
+    async close() {
+      isClosing = true;
+      await pool.end();
+      await embedded?.close();
+    },
+  });
   try {
-    // Runs while the Prisma client is made, which takes some 50 ms.
-    const needsVectors = settings.EMBEDDING_MODEL !== undefined;
-    const preparing = prepareSchema(pool, embedded, connection, needsVectors);
-    limits.bind(pool);
-    const { prisma, transaction } = createPrisma(pool, () => limits.begin);
-    const vectors = await preparing;
-    return {
-      kind: embedded === undefined ? 'server' : 'embedded',
-      pool,
-      prisma,
-      room,
-      vectors,
-      pageMaxBytes: settings.LIST_PAGE_MAX_BYTES,
-      listMaxBytes: settings.REPLY_MAX_BYTES,
-      transaction,
-      runAs: (kind, work) => limits.runAs(kind, work),
-      recorded,
-      currentRecord: current,
-      close: async () => {
-        await prisma.$disconnect();
-        await close();
-      },
-    };
+    db.vectors = await prepareSchema(pool, embedded, connection, settings.EMBEDDING_MODEL !== undefined);
+    return db;
   } catch (error) {
-    await close();
+    await db.close();
     throw error;
   }
 }
 
-async function prepareSession(client: ClientBase, limits: StatementLimits): Promise<void> {
-  await client.query(`SET idle_in_transaction_session_timeout = ${idleTransactionMs}`);
-  await limits.prepare(client);
+/** Prisma writes times without their zone. Poolers in between refuse parameters of a connection that they do not know, so the limits are set after connecting. */
+async function prepareSession(client: ClientBase, statementMs: number): Promise<void> {
+  await client.query(
+    `SET idle_in_transaction_session_timeout = ${idleTransactionMs}; SET statement_timeout = ${statementMs}; SET TIME ZONE 'UTC'`,
+  );
 }
 
 /** On a connection of its own, without time limits: a migration may take long, and waits for other instances that migrate. */

@@ -42,7 +42,7 @@ export function createFileStore(db: Database): FileStore {
       db.transaction(async (tx) => {
         const { userId, orgId } = file;
         // Uploads of one user take turns, so that they cannot pass the limit together.
-        await tx.query('select 1 from users where id = $1 for update', [userId]);
+        await tx.execute('select 1 from users where id = $1 for update', [userId]);
         if ((await tx.prisma.file.count({ where: { userId, orgId } })) >= filesMax) return false;
         await tx.prisma.file.create({ data: file });
         return true;

@@ -1,7 +1,6 @@
 // Raw SQL: rows are locked while limits are checked; expiry is measured by the time of the database.
 import type { FileUpload, FileUploadPart } from '../../entities/files/upload.ts';
-import type { Database } from '../database/database.ts';
-import type { Transaction } from '../database/prisma.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import type { NewFile } from './files.ts';
 
 export interface UploadLimits {
@@ -102,11 +101,11 @@ export function createFileUploadStore(db: Database): FileUploadStore {
 
 /** Changes of one user take turns, so that they cannot pass a limit together. */
 async function lockUser(tx: Transaction, userId: string): Promise<void> {
-  await tx.query('select 1 from users where id = $1 for update', [userId]);
+  await tx.execute('select 1 from users where id = $1 for update', [userId]);
 }
 
 /** Keeps an upload open until the end of the transaction. @returns false for one that takes no parts any more. */
 async function lockPending(tx: Transaction, id: string): Promise<boolean> {
   const text = `select 1 from file_uploads where id = $1 and status = 'pending' and "expiresAt" > now() for update`;
-  return (await tx.query(text, [id])).rowCount === 1;
+  return (await tx.execute(text, [id])) === 1;
 }

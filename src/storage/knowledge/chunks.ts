@@ -1,6 +1,5 @@
 // Raw SQL: bulk writes of the index. One statement adds or removes the passages of an item with all their lexemes.
-import type { Database } from '../database/database.ts';
-import type { Transaction } from '../database/prisma.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { type ChunkDetails, createChunkDetails } from './chunk-details.ts';
 import { type ChunkRanking, createChunkRanking } from './chunk-ranking.ts';
 import { lexemeKey } from './lexeme-key.ts';
@@ -68,19 +67,19 @@ export function createChunkStore(db: Database): ChunkStore {
     async add(tx, { dataSourceId, itemId, generation, config }, chunks) {
       if (chunks.length === 0) return;
       await lockCounts(tx, dataSourceId);
-      await tx.query(addSql, [dataSourceId, itemId, generation, config, JSON.stringify(chunks)]);
+      await tx.execute(addSql, [dataSourceId, itemId, generation, config, JSON.stringify(chunks)]);
     },
     async removeDead(tx, { dataSourceId, itemId, generation, liveGeneration }, chunksMax) {
       await lockCounts(tx, dataSourceId);
       const values = [dataSourceId, itemId, generation, liveGeneration ?? -1, chunksMax];
-      const { rows } = await tx.query<{ removed: number; unused: number[] }>(removeSql, values);
+      const rows = await tx.query<{ removed: number; unused: number[] }>(removeSql, values);
       const { removed, unused } = rows[0] ?? { removed: 0, unused: [] };
       if (unused.length > 0) {
-        await tx.query('DELETE FROM lexeme_frequencies WHERE data_source_id = $1 AND key = ANY($2::int[])', [
+        await tx.execute('DELETE FROM lexeme_frequencies WHERE data_source_id = $1 AND key = ANY($2::int[])', [
           dataSourceId,
           unused,
         ]);
-        await tx.query('DELETE FROM lexeme_statistics WHERE data_source_id = $1 AND chunks <= 0', [dataSourceId]);
+        await tx.execute('DELETE FROM lexeme_statistics WHERE data_source_id = $1 AND chunks <= 0', [dataSourceId]);
       }
       removedSinceVacuum += removed;
       return removed;
@@ -110,7 +109,7 @@ export function createChunkStore(db: Database): ChunkStore {
  * time, and needs no lock.
  */
 async function lockCounts(tx: Transaction, dataSourceId: string): Promise<void> {
-  await tx.query("SELECT pg_advisory_xact_lock(hashtextextended('lexemes ' || $1, 0))", [dataSourceId]);
+  await tx.execute("SELECT pg_advisory_xact_lock(hashtextextended('lexemes ' || $1, 0))", [dataSourceId]);
 }
 
 const addSql = `

@@ -1,6 +1,5 @@
 import type { ConnectedType } from '../../entities/knowledge/data-source.ts';
-import type { Database } from '../database/database.ts';
-import type { Transaction } from '../database/prisma.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { addDataSource, type NewSource } from './new-source.ts';
 

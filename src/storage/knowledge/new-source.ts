@@ -1,5 +1,5 @@
 import type { DataSourceType, RefreshPeriod } from '../../entities/knowledge/data-source.ts';
-import type { Transaction } from '../database/prisma.ts';
+import type { Transaction } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 
 /** The first values of a source. */

@@ -3,8 +3,7 @@ import type { AgentFilter, DataSourceFilter } from '../../entities/accounts/acce
 import type { DataSource, RefreshPeriod } from '../../entities/knowledge/data-source.ts';
 import type { Members } from '../../entities/members.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
-import type { Database } from '../database/database.ts';
-import type { Transaction } from '../database/prisma.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { Prisma } from '../generated/client.ts';
 import { addDataSource, type NewSource } from './new-source.ts';
@@ -112,7 +111,7 @@ export function createDataSourceStore(db: Database, signals: Signals): DataSourc
       const released = await db.transaction(async (tx) => {
         const { dataSource, agentDataSource } = tx.prisma;
         // Holds back whoever attaches one of them at the same moment.
-        await tx.query('select id from data_sources where id = any($1::text[]) order by id for update', [ids]);
+        await tx.execute('select id from data_sources where id = any($1::text[]) order by id for update', [ids]);
         const others = await agentDataSource.findMany({
           where: { dataSourceId: { in: [...ids] }, agentId: { not: agentId }, agent: { isDeleted: false } },
           select: { dataSourceId: true },

@@ -1,8 +1,7 @@
 // Raw SQL: one statement answers all, by the time of the database.
 import { DomainError } from '../../entities/errors.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
-import type { Database } from '../database/database.ts';
-import type { Transaction } from '../database/prisma.ts';
+import type { Database, Transaction } from '../database/database.ts';
 
 /** A call that waits for a person's approval. */
 export interface CallApproval {
@@ -67,7 +66,7 @@ export function createApprovalStore(db: Database): ApprovalStore {
  */
 export async function lockApprovals(tx: Transaction, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await tx.query('select 1 from call_approvals where id = any($1) order by id for update', [ids]);
+  await tx.execute('select 1 from call_approvals where id = any($1) order by id for update', [ids]);
 }
 
 /**
@@ -77,11 +76,11 @@ export async function lockApprovals(tx: Transaction, ids: readonly string[]): Pr
  */
 export async function answerApprovals(tx: Transaction, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  const answered = await tx.query(
+  const answered = await tx.execute(
     `update call_approvals set "answeredAt" = now() where id = any($1) and "answeredAt" is null and "expiresAt" > now()`,
     [ids],
   );
-  if (answered.rowCount !== ids.length) throw answeredBefore();
+  if (answered !== ids.length) throw answeredBefore();
 }
 
 export function answeredBefore(param?: string): DomainError {

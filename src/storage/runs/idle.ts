@@ -4,7 +4,7 @@ import type { RunError, RunEvent, RunEventBody, RunSnapshot } from '../../entiti
 import type { ResponseItem } from '../../entities/runs/response.ts';
 import { addMessages } from '../chats/messages.ts';
 import { holdChat } from '../chats/turns.ts';
-import type { Transaction } from '../database/prisma.ts';
+import type { Transaction } from '../database/database.ts';
 import { milliseconds } from './leases.ts';
 import { addItems } from './responses.ts';
 
@@ -27,7 +27,7 @@ export type Settling = 'cancelled' | 'paused' | RunError;
 /** See ThreadStore.settle. */
 export async function settleRun(tx: Transaction, runId: string, how: Settling): Promise<boolean> {
   await lockChatOf(tx, runId);
-  const { rows } = await tx.query<{ id: string }>(
+  const rows = await tx.query<{ id: string }>(
     `select id from runs where id = $1 and ((status = 'in_progress' and "isWaiting") or ($2 and "incompleteReason" = 'paused'))
      for update`,
     [runId, how === 'cancelled'],
@@ -43,7 +43,7 @@ export async function endQuietly(tx: Transaction, runId: string, how: Settling):
   const body = endOf(run, how);
   const { run: ended } = body;
   await addEvents(tx, runId, [{ sequence: sequence + 1, ...body }]);
-  await tx.query(
+  await tx.execute(
     `update runs set status = $2, "incompleteReason" = $3, "isWaiting" = false, "endedAt" = now(), "updatedAt" = now(),
        "lastSequence" = $4, "errorCode" = $5, "errorMessage" = $6,
        "leaseOwner" = null, "leaseUntil" = null, "pauseRequestedAt" = null where id = $1`,
@@ -65,7 +65,7 @@ export async function resumeRun(
   given: Resumption,
 ): Promise<{ kind: 'started' | 'waiting' | 'full' } | undefined> {
   const chat = await lockChatOf(tx, runId);
-  const { rows } = await tx.query<{ pendingMessages: readonly NewMessage[] | null; request: object }>(
+  const rows = await tx.query<{ pendingMessages: readonly NewMessage[] | null; request: object }>(
     `select "pendingMessages", request from runs where id = $1 and status = 'incomplete' and "incompleteReason" = 'paused' for update`,
     [runId],
   );
@@ -80,7 +80,7 @@ export async function resumeRun(
   await addEvents(tx, runId, [{ sequence: sequence + 1, ...state }]);
   await addItems(tx, runId, given.items);
   const messages = [...(rows[0].pendingMessages ?? []), ...given.messages];
-  await tx.query(
+  await tx.execute(
     `update runs set status = 'in_progress', "incompleteReason" = null, "endedAt" = null, "pauseRequestedAt" = null,
        "cancelRequestedAt" = null, "isSteerClosed" = false, steers = '[]', "isBackground" = $2, attempt = 0, "lastSequence" = -1, "isWaiting" = $3,
        "pendingMessages" = $4::json, "updatedAt" = now(), "queuePosition" = ${nextPosition(true)}, likeness = null, "keyId" = $7,
@@ -96,7 +96,7 @@ export async function resumeRun(
 }
 
 async function countWaiting(tx: Transaction, chatId: string): Promise<number> {
-  const { rows } = await tx.query<{ count: number }>(
+  const rows = await tx.query<{ count: number }>(
     `select coalesce(sum("queuedRequests"), 0)::int as count from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress'`,
     [chatId],
   );
@@ -111,14 +111,14 @@ export function nextPosition(isFirst: boolean): string {
 
 /** Replaces the whole request: the order of its members matters. */
 export async function setRequest(tx: Transaction, runId: string, request: object): Promise<void> {
-  await tx.query('update runs set request = $2::json where id = $1', [runId, JSON.stringify(request)]);
+  await tx.execute('update runs set request = $2::json where id = $1', [runId, JSON.stringify(request)]);
 }
 
 async function lockChatOf(
   tx: Transaction,
   runId: string,
 ): Promise<{ readonly id: string; readonly activeRunId: string | null } | undefined> {
-  const { rows } = await tx.query<{ id: string; activeRunId: string | null }>(
+  const rows = await tx.query<{ id: string; activeRunId: string | null }>(
     `select id, "activeRunId" from chats where id = (select "chatId" from runs where id = $1) and "deletedAt" is null for update`,
     [runId],
   );
@@ -127,7 +127,7 @@ async function lockChatOf(
 
 /** The run as the last event with a snapshot has it. Every log of a run that no process works on ends with such an event. */
 async function lastState(tx: Transaction, runId: string): Promise<{ run: RunSnapshot; sequence: number }> {
-  const { rows } = await tx.query<{ events: readonly RunEvent[] }>(
+  const rows = await tx.query<{ events: readonly RunEvent[] }>(
     'select events from run_event_batches where "runId" = $1 order by "firstSequence" desc limit 1',
     [runId],
   );
@@ -138,7 +138,7 @@ async function lastState(tx: Transaction, runId: string): Promise<{ run: RunSnap
 }
 
 export async function addEvents(tx: Transaction, runId: string, events: readonly RunEvent[]): Promise<void> {
-  await tx.query(
+  await tx.execute(
     `insert into run_event_batches ("runId", "firstSequence", "lastSequence", events) values ($1, $2, $3, $4::json)`,
     [runId, events[0]?.sequence, events.at(-1)?.sequence, JSON.stringify(events)],
   );

@@ -1,7 +1,6 @@
 // Raw SQL: leases. One statement checks the run's row and takes, extends or stops the run, by the time of the database.
 import type { NewRun, Run } from '../../entities/runs/run.ts';
-import type { Database } from '../database/database.ts';
-import type { Transaction } from '../database/prisma.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { type RunRow, runOf } from './rows.ts';
 
 /** A run that this process works on. Its writes count until another process takes a later lease. */
@@ -146,7 +145,7 @@ export function createLeases({ pool }: Database): Leases {
 /** Adds the row of a run that has not started; its lease gives the requesting process time to start it. */
 export async function addRun(tx: Transaction, run: NewRun, leaseMs: number): Promise<void> {
   const { id, createdAt, orgId, userId, keyId, agentId, chatId, modelId, request } = run;
-  await tx.query(
+  await tx.execute(
     `insert into runs (id, "createdAt", "updatedAt", "orgId", "userId", "keyId", "agentId", "chatId", "modelId", request, "leaseUntil")
      values ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9::json, now() + ${milliseconds('$10')})`,
     [id, createdAt, orgId, userId, keyId, agentId, chatId, modelId, JSON.stringify(request), leaseMs],

@@ -5,8 +5,7 @@ import type { ResponseItem, WireObject } from '../../entities/runs/response.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { addToCounters } from '../agents/counters.ts';
 import { spoken } from '../chats/clearing.ts';
-import type { Database } from '../database/database.ts';
-import type { Transaction } from '../database/prisma.ts';
+import type { Database, Sql, Transaction } from '../database/database.ts';
 import { readPage } from '../database/sql/bounded-rows.ts';
 import { lockChat } from '../database/sql/locks.ts';
 import { type RunRow, runOf, unseen } from './rows.ts';
@@ -94,10 +93,10 @@ export function createResponseStore(db: Database): ResponseStore {
 }
 
 /** Adds input items after the existing ones. */
-export async function addItems(tx: Pick<Transaction, 'query'>, runId: string, items: readonly ResponseItem[]): Promise<void> {
+export async function addItems(tx: Sql, runId: string, items: readonly ResponseItem[]): Promise<void> {
   if (items.length === 0) return;
   const rows = items.map(({ itemId, item }, index) => ({ index, itemId, item }));
-  await tx.query(
+  await tx.execute(
     `insert into response_items ("runId", direction, ordinal, "itemId", "orgId", "userId", item)
      select r.id, 'input', i.index + (select coalesce(max(ordinal) + 1, 0) from response_items where "runId" = $1 and direction = 'input'),
        i."itemId", r."orgId", r."userId", i.item

@@ -51,7 +51,7 @@ export function createRunStore(db: Database): RunStore {
     findRequest: async (id) => (await run.findUnique({ where: { id }, select: { modelId: true, request: true } })) ?? undefined,
     wasBegunAgain: async (id, attempt) =>
       (await run.findFirst({ where: { id, attempt: { gt: attempt } }, select: { id: true } })) !== null,
-    append: (id, fence, events) => appendTo(db.pool, id, fence, events),
+    append: (id, fence, events) => appendTo(db, id, fence, events),
     finish: (id, fence, ending) => finishRun(db, id, fence, ending),
     readEvents: (id, afterSequence, limit) => readEvents(db, id, afterSequence, limit),
     async findWaitingOfRevoked(keyId) {

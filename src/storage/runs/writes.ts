@@ -4,8 +4,7 @@ import { isId } from '../../entities/ids.ts';
 import type { RunEvent, RunItem, RunSnapshot } from '../../entities/runs/event.ts';
 import { addMessages } from '../chats/messages.ts';
 import { holdChat } from '../chats/turns.ts';
-import type { Database } from '../database/database.ts';
-import type { Transaction } from '../database/prisma.ts';
+import type { Database, Sql, Transaction } from '../database/database.ts';
 
 /** The end of a run, to be written in one transaction. */
 export interface RunEnding {
@@ -33,26 +32,18 @@ export interface NextRun {
 /** Locks the row until this statement commits, so that no other process takes the lease meanwhile. */
 const heldRun = `held as (select id from runs where id = $1 and fence = $2 and status = 'in_progress' for no key update)`;
 
-const appendBatch = {
-  name: 'run_append',
-  text: `with ${heldRun}, added as (
+const appendBatch = `with ${heldRun}, added as (
       insert into run_event_batches ("runId", "firstSequence", "lastSequence", events)
       select id, $3, $4, $5::json from held on conflict do nothing)
-    select 1 from held`,
-};
+    select 1 from held`;
 
 /** The time that a process has to start a run that was handed to it; afterwards any process takes the run. */
 const handOver = "interval '2 seconds'";
 
 /** Appends events as the holder of the run's lease. @returns false when the lease was lost: nothing is written with an old fence. */
-export async function appendTo(
-  tx: Pick<Transaction, 'query'>,
-  id: string,
-  fence: number,
-  events: readonly RunEvent[],
-): Promise<boolean> {
+export async function appendTo(tx: Sql, id: string, fence: number, events: readonly RunEvent[]): Promise<boolean> {
   const values = [id, fence, events[0]?.sequence, events.at(-1)?.sequence, JSON.stringify(events)];
-  const { rowCount } = await tx.query({ ...appendBatch, values });
+  const rowCount = await tx.execute(appendBatch, values);
   return rowCount === 1;
 }
 
@@ -65,9 +56,9 @@ export async function finishRun(
 ): Promise<Finished | undefined> {
   return db.transaction(async (tx) => {
     // Lock the chat before the run: every writer of both uses this order.
-    await tx.query('select 1 from chats where id = (select "chatId" from runs where id = $1) for update', [id]);
+    await tx.execute('select 1 from chats where id = (select "chatId" from runs where id = $1) for update', [id]);
     if (!(await appendTo(tx, id, fence, events))) return undefined;
-    const { rows } = await tx.query<{ chatId: string | null; steers: readonly (readonly NewMessage[])[] }>(
+    const rows = await tx.query<{ chatId: string | null; steers: readonly (readonly NewMessage[])[] }>(
       `update runs set status = $3, "incompleteReason" = $4, "errorCode" = $5, "errorMessage" = $6, usage = $7, selection = $8,
          "lastSequence" = $9, "endedAt" = now(), "updatedAt" = now(), "leaseOwner" = null, "leaseUntil" = null
        where id = $1 and fence = $2 returning "chatId", steers`,
@@ -87,7 +78,7 @@ export async function finishRun(
     if (isId('response', id)) await keepOutput(tx, id, run.output);
     if (chatId === null) return { next: null };
     if (dropsOutput === true) await dropWords(tx, chatId, id);
-    await tx.query(
+    await tx.execute(
       `update chats set "activeRunId" = null, "updatedAt" = now(), name = case when name = '' then coalesce($3, name) else name end
        where id = $1 and "activeRunId" = $2`,
       [chatId, id, chatName],
@@ -102,11 +93,11 @@ export async function finishRun(
 
 /** Removes the messages that a run wrote before a pause from its chat. */
 async function dropWords(tx: Transaction, chatId: string, id: string): Promise<void> {
-  const { rows } = await tx.query<{ isHidden: boolean }>(
+  const rows = await tx.query<{ isHidden: boolean }>(
     `delete from messages where "runId" = $1 and role = 'assistant' returning "isHidden"`,
     [id],
   );
-  await tx.query(
+  await tx.execute(
     `update agents set "messageCount" = "messageCount" - $2 where id = (select "agentId" from chats where id = $1)`,
     [chatId, rows.filter(({ isHidden }) => !isHidden).length],
   );
@@ -114,7 +105,7 @@ async function dropWords(tx: Transaction, chatId: string, id: string): Promise<v
 
 /** Hands a free chat to its first waiting run. The chat's row must be locked. */
 async function beginNext(tx: Transaction, chatId: string): Promise<NextRun | null> {
-  const { rows } = await tx.query<{ id: string; pendingMessages: readonly NewMessage[] | null }>(
+  const rows = await tx.query<{ id: string; pendingMessages: readonly NewMessage[] | null }>(
     `select id, "pendingMessages" from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress'
      and exists (select 1 from chats where id = $1 and "activeRunId" is null)
      order by "queuePosition", id limit 1 for update`,
@@ -123,7 +114,7 @@ async function beginNext(tx: Transaction, chatId: string): Promise<NextRun | nul
   if (rows[0] === undefined) return null;
   const { id, pendingMessages } = rows[0];
   await addMessages(tx, chatId, pendingMessages ?? []);
-  const { rows: begun } = await tx.query<{ owner: string | null }>(
+  const begun = await tx.query<{ owner: string | null }>(
     `update runs set "isWaiting" = false, "pendingMessages" = null,
        "leaseOwner" = case when "leaseUntil" > now() then "leaseOwner" end,
        "leaseUntil" = greatest("leaseUntil", now() + ${handOver})
@@ -137,7 +128,7 @@ async function beginNext(tx: Transaction, chatId: string): Promise<NextRun | nul
 /** Stores the output items, to which later requests can refer. After a pause, a run has more of them than before. */
 async function keepOutput(tx: Transaction, id: string, output: readonly RunItem[]): Promise<void> {
   const rows = output.map((item, ordinal) => ({ ordinal, itemId: item.id, item }));
-  await tx.query(
+  await tx.execute(
     `insert into response_items ("runId", direction, ordinal, "itemId", "orgId", "userId", item)
      select r.id, 'output', i.ordinal, i."itemId", r."orgId", r."userId", i.item
      from json_to_recordset($2::json) as i(ordinal int, "itemId" text, item json), runs r where r.id = $1

@@ -23,7 +23,7 @@ it('an item whose bytes another process has is given back, and indexed where the
   const context = { ...deps, settings, extractor, connectors: {} as never, owner: 'one' };
   const index = (storage: typeof deps.storage) => indexItem({ ...context, storage }, itemId, AbortSignal.timeout(60_000));
   // Several processes use a server; each has a folder of its own.
-  const ofServer = { ...deps.storage, db: { ...deps.storage.db, kind: 'server' } } as const;
+  const ofServer = { ...deps.storage, db: Object.assign(Object.create(deps.storage.db), { kind: 'server' }) };
   const folder = deps.storage.blobs;
   const bytes = await Array.fromAsync(await folder.get(rows[0].key));
   await folder.delete(rows[0].key);
@@ -37,7 +37,7 @@ it('an item whose bytes another process has is given back, and indexed where the
   // Where one process has all files, those that are missing are gone.
   await folder.delete(rows[0].key);
   await deps.storage.indexing.requeueItem(itemId);
-  const ofOne = { ...deps.storage, db: { ...deps.storage.db, kind: 'embedded' } } as const;
+  const ofOne = { ...deps.storage, db: Object.assign(Object.create(deps.storage.db), { kind: 'embedded' }) };
   expect(await index(ofOne)).toMatchObject({ kind: 'done' });
   expect(await itemsOf(ann, body.id)).toMatchObject([{ indexStatus: 'FAILED', errorCode: 'CONTENT_MISSING' }]);
 });

@@ -44,8 +44,8 @@ describe(`the database (${testServerUrl === undefined ? 'embedded' : 'server'})`
     const added = Array.from({ length: 40 }, (_, index) =>
       db
         .transaction(async (client) => {
-          const { rows } = await client.query('SELECT value FROM counters WHERE id = 1 FOR UPDATE');
-          await client.query('UPDATE counters SET value = $1 WHERE id = 1', [rows[0].value + 1]);
+          const rows = await client.query<{ value: number }>('SELECT value FROM counters WHERE id = 1 FOR UPDATE');
+          await client.execute('UPDATE counters SET value = $1 WHERE id = 1', [(rows[0]?.value ?? 0) + 1]);
           if (index % 4 === 0) throw new Error('rolled back');
         })
         .catch(() => {}),

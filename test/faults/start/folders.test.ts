@@ -72,7 +72,7 @@ describe('a connection to a database', () => {
     const others = [
       'engine/models/openai/client.ts',
       'engine/tools/mcp/sessions/session.ts',
-      'storage/database/prisma.ts',
+      'storage/database/database.ts',
       'storage/database/shared-files.ts',
       'storage/database/signals/listener.ts',
     ];

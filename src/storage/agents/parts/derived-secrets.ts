@@ -1,6 +1,6 @@
 // Raw SQL: a secret is replaced only in its own row and only by a value; the database searches the tools for the secret's key.
 import { DomainError } from '../../../entities/errors.ts';
-import type { Transaction } from '../../database/prisma.ts';
+import type { Transaction } from '../../database/database.ts';
 import type { NewSecret } from './secrets.ts';
 import { partCountsMax } from './shapes.ts';
 
@@ -11,7 +11,7 @@ import { partCountsMax } from './shapes.ts';
  */
 export async function putDerivedSecrets(tx: Transaction, agentId: string, secrets: readonly NewSecret[]): Promise<void> {
   for (const { id, createdAt, key, description, secretType, sealed, origins, givenByUserId } of secrets) {
-    const { rowCount } = await tx.query(
+    const rowCount = await tx.execute(
       `insert into agent_secrets as known (id, "createdAt", "updatedAt", "agentId", key, description, "secretType", sealed, "isDerived",
          origins, "givenByUserId")
        values ($1, $2, now(), $3, $4, $5, $6, $7, true, $8, $9)
@@ -23,7 +23,7 @@ export async function putDerivedSecrets(tx: Transaction, agentId: string, secret
     );
     if (rowCount === 0) throw new DomainError('CONFLICT', 'The secrets of this agent were changed by another call; try again');
   }
-  await tx.query(
+  await tx.execute(
     `delete from agent_secrets s where s."agentId" = $1 and s."isDerived" and not exists (
        select 1 from agent_tools t where t."agentId" = $1 and position('{{secret:' || s.key || '}}' in t.data::text) > 0)`,
     [agentId],

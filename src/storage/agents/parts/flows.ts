@@ -1,7 +1,6 @@
 import type { AgentFlow, AgentPart, FlowVersion } from '../../../entities/agents/part.ts';
 import { DomainError } from '../../../entities/errors.ts';
-import type { Database } from '../../database/database.ts';
-import type { Transaction } from '../../database/prisma.ts';
+import type { Database, Transaction } from '../../database/database.ts';
 import type { Signals } from '../../database/signals/signals.ts';
 import type { Prisma } from '../../generated/client.ts';
 import { listVersions } from './part-lists.ts';

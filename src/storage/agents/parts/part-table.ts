@@ -1,8 +1,7 @@
 import type { AgentPart } from '../../../entities/agents/part.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import { settled } from '../../database/conflicts.ts';
-import type { Database } from '../../database/database.ts';
-import type { Transaction } from '../../database/prisma.ts';
+import type { Database, Transaction } from '../../database/database.ts';
 import type { Signals } from '../../database/signals/signals.ts';
 import { lockAgent } from '../../database/sql/locks.ts';
 import { listParts } from './part-lists.ts';

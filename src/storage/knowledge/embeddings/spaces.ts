@@ -41,7 +41,7 @@ export function createSpaces(db: Database): Spaces {
     },
     async makeSpace(model, dimensions) {
       return db.transaction(async (tx) => {
-        const { rows } = await tx.query<EmbeddingSpace>(
+        const rows = await tx.query<EmbeddingSpace>(
           `INSERT INTO embedding_spaces (model, dimensions) VALUES ($1, $2)
            ON CONFLICT (model, dimensions) DO UPDATE SET model = excluded.model RETURNING id, model, dimensions`,
           [model, dimensions],
@@ -49,7 +49,7 @@ export function createSpaces(db: Database): Spaces {
         const [space] = rows;
         if (space === undefined) throw new Error('a space that was made is not there');
         // Made while the space is empty, so that it is never built at once: that would stop everything else for minutes.
-        await tx.query(
+        await tx.execute(
           `CREATE INDEX IF NOT EXISTS ${indexOf(space.id)} ON chunk_embeddings
            USING hnsw ((embedding::halfvec(${space.dimensions})) halfvec_ip_ops) WHERE space = ${space.id}`,
         );

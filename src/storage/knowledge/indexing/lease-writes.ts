@@ -1,6 +1,5 @@
 // Raw SQL: leases. Each write checks in the same statement that its lease is still the newest.
-import type { Database } from '../../database/database.ts';
-import type { Transaction } from '../../database/prisma.ts';
+import type { Database, Sql } from '../../database/database.ts';
 import type { ChunkGeneration, ChunkStore } from '../chunks.ts';
 import { type IndexingStore, type IndexLease, LeaseLostError, removedAtOnce } from './lease.ts';
 
@@ -16,13 +15,13 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
 
   /** Writes on condition that the lease is still held. */
   async function leased<Row extends object = object>(
-    tx: Pick<Transaction, 'query'>,
+    tx: Sql,
     { itemId, owner, generation }: IndexLease,
     set: string,
     values: readonly unknown[] = [],
     returning = 'id',
   ): Promise<Row> {
-    const { rows } = await tx.query<Row>(
+    const rows = await tx.query<Row>(
       `update knowledge_items set "updatedAt" = now(), ${set}
        where id = $1 and "leaseOwner" = $2 and "lastGeneration" = $3 returning ${returning}`,
       [itemId, owner, generation, ...values],
@@ -57,11 +56,11 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
       return lease;
     },
     async progress(lease, { status, percentage }, leaseMs) {
-      await leased(pool, lease, `"indexStatus" = $4, "indexPercentage" = $5, ${until('$6')}`, [status, percentage, leaseMs]);
+      await leased(db, lease, `"indexStatus" = $4, "indexPercentage" = $5, ${until('$6')}`, [status, percentage, leaseMs]);
       announce(lease.dataSourceId);
     },
     async renew(lease, leaseMs) {
-      await leased(pool, lease, until('$4'), [leaseMs]);
+      await leased(db, lease, until('$4'), [leaseMs]);
     },
     async addChunks(lease, config, newChunks, percentage, leaseMs) {
       const generation: ChunkGeneration = { ...lease, config };
@@ -94,7 +93,7 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
           ],
           wanted,
         );
-        await tx.query('update data_sources set "lastIndexedAt" = now() where id = $1', [dataSourceId]);
+        await tx.execute('update data_sources set "lastIndexedAt" = now() where id = $1', [dataSourceId]);
         const usage = { purpose: 'indexing', modelId: 'parley/index', inputTokens: content.tokenCount, outputTokens: 0 };
         await tx.prisma.usageEntry.create({
           data: { ...usage, id: content.usageEntryId, orgId: lease.orgId, userId: lease.ownerUserId },
@@ -108,7 +107,7 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
     },
     async completeUnchanged(lease) {
       const row = await leased<{ isRunWanted: boolean }>(
-        pool,
+        db,
         lease,
         `"errorCode" = null, "errorMessage" = null, "isRetryable" = false, "lastCheckedAt" = now(), "changeKey" = $4, ${ended("'INDEXED'")}`,
         [lease.listedKey],
@@ -119,7 +118,7 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
     },
     async fail(lease, { status, errorCode, errorMessage, isRetryable }) {
       const row = await leased<{ isRunWanted: boolean }>(
-        pool,
+        db,
         lease,
         // The same content would fail again: it is not fetched before it changes.
         `"errorCode" = $5, "errorMessage" = $6, "isRetryable" = $7, "lastCheckedAt" = now(),
@@ -133,7 +132,7 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
     async release(lease, isCounted) {
       const attempt = isCounted ? 'attempt' : 'attempt - 1';
       const queued = `"indexStatus" = 'QUEUED', "indexPercentage" = 0, "leaseOwner" = null, "leaseUntil" = null`;
-      await leased(pool, lease, `${queued}, attempt = ${attempt}`);
+      await leased(db, lease, `${queued}, attempt = ${attempt}`);
       announce(lease.dataSourceId);
     },
     async cleanLeased(lease, leaseMs) {

@@ -29,7 +29,7 @@ export function createUpkeep(
       const rows = await db.transaction(async (tx) => {
         // Another process may have queued the same refresh: one period makes one run.
         if (run.trigger === 'SCHEDULE') {
-          const { rowCount } = await tx.query(`select 1 from data_sources s where s.id = $1 and ${isDueSql} for update`, [
+          const rowCount = await tx.execute(`select 1 from data_sources s where s.id = $1 and ${isDueSql} for update`, [
             dataSourceId,
           ]);
           if (rowCount === 0) return [];
@@ -45,9 +45,9 @@ export function createUpkeep(
          returning i.id, i."orgId", o."tenantId", i."indexStatus" = 'QUEUED' as "isQueued"`,
           [dataSourceId, isForced],
         );
-        const itemIds = requeued.rows.map(({ id }) => id);
+        const itemIds = requeued.map(({ id }) => id);
         await addUploadRun(tx, { ...run, dataSourceId, isForced }, itemIds);
-        return requeued.rows;
+        return requeued;
       });
       announce(dataSourceId);
       return rows.filter(({ isQueued }) => isQueued).map(ownedId);

@@ -3,7 +3,7 @@ import type { ConnectedType } from '../../../entities/knowledge/data-source.ts';
 import type { RunTrigger, SourceRun } from '../../../entities/knowledge/source-run.ts';
 import type { Page, PageRequest } from '../../../entities/page.ts';
 import type { ShareOwner } from '../../../lib/fair-share.ts';
-import type { Transaction } from '../../database/prisma.ts';
+import type { Transaction } from '../../database/database.ts';
 import type { OwnedId } from '../indexing/lease.ts';
 
 /** The right to list a source, for a limited time. Every write with it fails once another process lists it or the run was cancelled. */

@@ -1,7 +1,6 @@
 // Raw SQL: leases. Each write checks in the same statement that its lease is still the newest, by the time of the database.
 import type { ConnectedType } from '../../../entities/knowledge/data-source.ts';
-import type { Database } from '../../database/database.ts';
-import type { Transaction } from '../../database/prisma.ts';
+import type { Database, Sql, Transaction } from '../../database/database.ts';
 import { LeaseLostError, type OwnedId } from '../indexing/lease.ts';
 import { syncDueSql } from '../refresh-period.ts';
 import { decide, type StoredItem, triedEachRun } from './decide.ts';
@@ -14,15 +13,15 @@ const attemptsMax = 5;
 
 /** @param announce  signals to readers of a source that it changed. */
 export function createRunWrites(db: Database, announce: (dataSourceId: string) => void): RunWrites {
-  const { pool, prisma } = db;
+  const { prisma } = db;
 
   async function leased(
-    tx: Pick<Transaction, 'query'>,
+    tx: Sql,
     { runId, owner, fence }: SyncLease,
     set: string,
     values: readonly unknown[] = [],
   ): Promise<void> {
-    const { rowCount } = await tx.query(
+    const rowCount = await tx.execute(
       `update source_runs set ${set} where id = $1 and "leaseOwner" = $2 and fence = $3 and status = 'LISTING'`,
       [runId, owner, fence, ...values],
     );
@@ -33,7 +32,7 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
   const writes: RunWrites = {
     async begin(dataSourceId, { id, owner, leaseMs, trigger }) {
       const lease = await db.transaction(async (tx) => {
-        const { rows } = await tx.query<SourceRow>(
+        const rows = await tx.query<SourceRow>(
           `select s.id, s."orgId", s."ownerUserId", s.type, s.data, s."syncState" as state, s."isSyncForced", o."tenantId",
              ${syncDueSql} as "isDue"
            from data_sources s join organizations o on o.id = s."orgId" where s.id = $1 and s."deletingAt" is null for update of s`,
@@ -42,7 +41,7 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
         const [found] = rows;
         if (found === undefined) return undefined;
         const { isSyncForced, isDue, orgId, tenantId, ...source } = found;
-        const { rows: runs } = await tx.query<RunRow>(
+        const runs = await tx.query<RunRow>(
           `select id, status, fence, attempt, "isForced", place, "leaseUntil" > now() as "isHeld" from source_runs
            where "dataSourceId" = $1 and status in ('LISTING', 'INDEXING')`,
           [dataSourceId],
@@ -53,24 +52,24 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
         if (run === undefined && isScheduled && !isDue) return undefined;
         if (run !== undefined && (run.status === 'INDEXING' || run.isHeld === true)) {
           if (isScheduled) return undefined;
-          await tx.query('update data_sources set "isSyncWanted" = true where id = $1', [dataSourceId]);
+          await tx.execute('update data_sources set "isSyncWanted" = true where id = $1', [dataSourceId]);
           return undefined;
         }
         const common = { owner, orgId, tenantId, source };
         if (run !== undefined) {
-          await tx.query(
+          await tx.execute(
             `update source_runs set "leaseOwner" = $2, ${until('$3')}, fence = fence + 1, attempt = attempt + 1 where id = $1`,
             [run.id, owner, leaseMs],
           );
           const { fence, attempt, isForced } = run;
           return { ...common, runId: run.id, fence: fence + 1, attempt: attempt + 1, isForced, place: run.place ?? undefined };
         }
-        await tx.query(
+        await tx.execute(
           `insert into source_runs (id, "dataSourceId", trigger, "isForced", "leaseOwner", "leaseUntil", fence, attempt)
            values ($1, $2, $3, $4, $5, now() + $6::int * interval '1 millisecond', 1, 1)`,
           [id, dataSourceId, trigger, isSyncForced, owner, leaseMs],
         );
-        await tx.query('update data_sources set "isSyncWanted" = false, "isSyncForced" = false where id = $1', [dataSourceId]);
+        await tx.execute('update data_sources set "isSyncWanted" = false, "isSyncForced" = false where id = $1', [dataSourceId]);
         return { ...common, runId: id, fence: 1, attempt: 1, isForced: isSyncForced, place: undefined };
       });
       if (lease === undefined) return undefined;
@@ -83,7 +82,7 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
       return undefined;
     },
     async renew(lease, currentItem, leaseMs) {
-      await leased(pool, lease, `"currentItem" = $4, ${until('$5')}`, [currentItem?.slice(0, 500) ?? null, leaseMs]);
+      await leased(db, lease, `"currentItem" = $4, ${until('$5')}`, [currentItem?.slice(0, 500) ?? null, leaseMs]);
       announce(lease.source.id);
     },
     async known({ runId, source }, uniqueIds) {
@@ -115,13 +114,13 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
         await leased(tx, lease, `"isComplete" = $4, bound = $5, place = null, "currentItem" = null`, [isComplete, bound]);
         const { removed, heldCount } = await removeMissing(tx, lease, isComplete);
         const end = await endOf(tx, dataSourceId, bound);
-        await tx.query(
+        await tx.execute(
           `update source_runs set status = $4, "listedAt" = now(), "leaseOwner" = null, "leaseUntil" = null, "removedCount" = $2, "heldCount" = $3,
              "endedAt" = case when $4 = 'FAILED' then now() end, "errorCode" = case when $4 = 'FAILED' then $5 end,
              "errorMessage" = case when $4 = 'FAILED' then $6 end where id = $1`,
           [lease.runId, removed.length, heldCount, end.status, end.code, end.message],
         );
-        await tx.query(
+        await tx.execute(
           `update data_sources set "updatedAt" = now(), "errorCode" = $2, "errorMessage" = $3,
              "syncState" = case when $4 then $5::jsonb else "syncState" end,
              "lastSyncedAt" = case when $6 = 'FAILED' then now() else "lastSyncedAt" end where id = $1`,
@@ -141,7 +140,7 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
           `status = 'FAILED', "endedAt" = now(), "leaseOwner" = null, "leaseUntil" = null, "currentItem" = null, "errorCode" = $4, "errorMessage" = $5`,
           [code, message],
         );
-        await tx.query(
+        await tx.execute(
           `update data_sources set "updatedAt" = now(), "errorCode" = $2, "errorMessage" = $3, "lastSyncedAt" = now() where id = $1`,
           [dataSourceId, code, message],
         );
@@ -150,7 +149,7 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
     },
     async release(lease, isCounted) {
       const attempt = isCounted ? 'attempt' : 'attempt - 1';
-      await leased(pool, lease, `"leaseOwner" = null, "leaseUntil" = now(), "currentItem" = null, attempt = ${attempt}`);
+      await leased(db, lease, `"leaseOwner" = null, "leaseUntil" = now(), "currentItem" = null, attempt = ${attempt}`);
       announce(lease.source.id);
     },
   };
@@ -167,10 +166,9 @@ async function endOf(
     const message = `The source was read up to its limit ${bound}; what lies behind it is not indexed.`;
     return { status: 'INDEXING', code: 'BOUND_REACHED', message };
   }
-  const { rows } = await tx.query(
-    `select 1 from knowledge_items where "dataSourceId" = $1 and "indexStatus" <> 'DELETING' limit 1`,
-    [dataSourceId],
-  );
+  const rows = await tx.query(`select 1 from knowledge_items where "dataSourceId" = $1 and "indexStatus" <> 'DELETING' limit 1`, [
+    dataSourceId,
+  ]);
   if (rows.length > 0) return { status: 'INDEXING', code: null, message: null };
   const message = 'The service lists no document for this source: it is empty, or the connected account sees nothing of it.';
   return { status: 'FAILED', code: 'NOTHING_LEFT', message };
@@ -210,7 +208,7 @@ async function applyPage(
   const listed = [...new Map(items.map((item) => [item.uniqueId, item])).values()].sort((a, b) =>
     a.uniqueId < b.uniqueId ? -1 : 1,
   );
-  const { rows } = await tx.query<StoredRow>(
+  const rows = await tx.query<StoredRow>(
     `select id, "uniqueId", "indexStatus", "changeKey", "listedKey", "liveGeneration", "isRetryable", "errorCode", "contentBlobKey" from knowledge_items
      where "dataSourceId" = $1 and "uniqueId" = any($2::text[]) and "indexStatus" <> 'DELETING' order by "uniqueId" for update`,
     [source.id, listed.map(({ uniqueId }) => uniqueId)],
@@ -241,10 +239,10 @@ async function applyPage(
     const unused = decision === 'unchanged' ? item.contentBlobKey : known.contentBlobKey;
     if (unused !== null) unusedBlobKeys.push(unused);
   }
-  if (added.length > 0) await tx.query(insertSql, [JSON.stringify(added), orgId, source.id, source.type, runId]);
-  if (updated.length > 0) await tx.query(updateSql, [JSON.stringify(updated), runId, isForced]);
+  if (added.length > 0) await tx.execute(insertSql, [JSON.stringify(added), orgId, source.id, source.type, runId]);
+  if (updated.length > 0) await tx.execute(updateSql, [JSON.stringify(updated), runId, isForced]);
   if (unchangedIds.length + unchangedParents.length > 0) {
-    const { rowCount } = await tx.query(
+    const rowCount = await tx.execute(
       `update knowledge_items set "seenRunId" = $2, "missedRuns" = 0, "lastCheckedAt" = now()
        where "dataSourceId" = $1 and "indexStatus" <> 'DELETING'
          and ("uniqueId" = any($3::text[]) or ("parentUniqueId" = any($4::text[]) and "missedRuns" = 0))`,
@@ -254,12 +252,12 @@ async function applyPage(
     listedCount += rowCount ?? 0;
   }
   if (goneIds.length > 0) {
-    await tx.query(
+    await tx.execute(
       `update knowledge_items set "seenRunId" = $2 where "dataSourceId" = $1 and "uniqueId" = any($3::text[]) and "indexStatus" <> 'DELETING'`,
       [source.id, goneMark(runId), goneIds],
     );
   }
-  await tx.query(
+  await tx.execute(
     `update source_runs set "listedCount" = "listedCount" + $2, "addedCount" = "addedCount" + $3, "changedCount" = "changedCount" + $4,
        "unchangedCount" = "unchangedCount" + $5, "skippedCount" = "skippedCount" + $6 where id = $1`,
     [runId, listedCount, counts.added, counts.changed, counts.unchanged, counts.skipped],
@@ -327,20 +325,20 @@ async function removeMissing(
   const missing = isComplete ? 'i."seenRunId" is distinct from $2' : 'i."seenRunId" = $2';
   const values = [source.id, isComplete ? runId : goneMark(runId)];
   const kept = `i."dataSourceId" = $1 and i."indexStatus" <> 'DELETING'`;
-  const { rows } = await tx.query<{ total: number; missing: number }>(
+  const rows = await tx.query<{ total: number; missing: number }>(
     `select count(*)::int as total, count(*) filter (where ${missing})::int as missing from knowledge_items i where ${kept}`,
     values,
   );
   const [count = { total: 0, missing: 0 }] = rows;
   if (count.missing === 0) return { removed: [], heldCount: 0 };
   const isMost = count.missing * 2 > count.total;
-  const { rows: removed } = await tx.query<{ id: string }>(
+  const removed = await tx.query<{ id: string }>(
     `update knowledge_items i set "updatedAt" = now(), "indexStatus" = 'DELETING', "liveGeneration" = null, "uniqueId" = i.id, "leaseOwner" = null,
        "leaseUntil" = null, "lastGeneration" = "lastGeneration" + 1
      where ${kept} and ${missing} and (not $3 or i."missedRuns" > 0) returning i.id`,
     [...values, isMost],
   );
-  const { rowCount } = await tx.query(
+  const rowCount = await tx.execute(
     `update knowledge_items i set "missedRuns" = "missedRuns" + 1 where ${kept} and ${missing}`,
     values,
   );
@@ -352,7 +350,7 @@ async function removeMissing(
  * only when they change again.
  */
 async function requeueUnread(tx: Transaction, { runId, source, orgId, tenantId }: SyncLease): Promise<readonly OwnedId[]> {
-  const { rows } = await tx.query<{ id: string }>(
+  const rows = await tx.query<{ id: string }>(
     `update knowledge_items i set "updatedAt" = now(), "indexStatus" = 'QUEUED', "indexPercentage" = 0, attempt = 0, "queuedRunId" = $2
      where i."dataSourceId" = $1 and i."seenRunId" is distinct from $2 and i."missedRuns" = 0
        and (i."indexStatus" = 'CANCELLED' or (i."indexStatus" = 'FAILED' and (i."isRetryable" or i."errorCode" = any($3::text[])))

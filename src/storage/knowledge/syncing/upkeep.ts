@@ -72,14 +72,14 @@ export function createSyncUpkeep(db: Database, announce: (dataSourceId: string) 
     findDue: () => owned(`${syncDueSql} limit 500`),
     async cancel(dataSourceId) {
       const wasBusy = await db.transaction(async (tx) => {
-        await tx.query('select 1 from data_sources where id = $1 for update', [dataSourceId]);
-        const { rowCount: runs } = await tx.query(
+        await tx.execute('select 1 from data_sources where id = $1 for update', [dataSourceId]);
+        const runs = await tx.execute(
           `update source_runs set status = 'CANCELLED', "endedAt" = now(), "leaseOwner" = null, "leaseUntil" = null, "currentItem" = null,
              fence = fence + 1 where "dataSourceId" = $1 and status in ('LISTING', 'INDEXING')`,
           [dataSourceId],
         );
         // What answers already goes on answering. A process that indexes an item loses its lease.
-        const { rowCount: items } = await tx.query(
+        const items = await tx.execute(
           `update knowledge_items set "updatedAt" = now(), "leaseOwner" = null, "leaseUntil" = null, "isRunWanted" = false, "isForced" = false,
              attempt = 0, "indexPercentage" = 100, "needsCleaning" = true,
              "lastGeneration" = "lastGeneration" + case when "indexStatus" in ('FETCHING', 'PARSING', 'INDEXING') then 1 else 0 end,
@@ -87,7 +87,7 @@ export function createSyncUpkeep(db: Database, announce: (dataSourceId: string) 
            where "dataSourceId" = $1 and "indexStatus" in ${busy}`,
           [dataSourceId],
         );
-        await tx.query(
+        await tx.execute(
           `update data_sources set "updatedAt" = now(), "isSyncWanted" = false, "isSyncForced" = false, "lastSyncedAt" = now() where id = $1`,
           [dataSourceId],
         );
@@ -104,10 +104,10 @@ export function createSyncUpkeep(db: Database, announce: (dataSourceId: string) 
          returning i.id, i."orgId", o."tenantId"`,
           [dataSourceId],
         );
-        const itemIds = retried.rows.map(({ id }) => id);
+        const itemIds = retried.map(({ id }) => id);
         const run = { dataSourceId, trigger: 'REFRESH', isForced: true } as const;
         if (runId !== undefined) await addUploadRun(tx, { ...run, id: runId }, itemIds);
-        return retried.rows;
+        return retried;
       });
       announce(dataSourceId);
       return rows;

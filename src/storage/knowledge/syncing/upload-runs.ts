@@ -1,6 +1,6 @@
 // Raw SQL: one statement joins the run of a source that is going on, or begins one; items are counted where they are.
 import type { RunTrigger } from '../../../entities/knowledge/source-run.ts';
-import type { Transaction } from '../../database/prisma.ts';
+import type { Sql } from '../../database/database.ts';
 
 /** A run of a source whose content was given: a payload, or uploaded files. Nothing is listed, so it begins with the indexing. */
 export interface UploadRun {
@@ -17,15 +17,15 @@ export interface UploadRun {
  * @param isAdded  whether the items are new.
  */
 export async function addUploadRun(
-  tx: Pick<Transaction, 'query'>,
+  tx: Sql,
   { id, dataSourceId, trigger, isForced }: UploadRun,
   itemIds: readonly string[],
   isAdded = false,
 ): Promise<void> {
   if (itemIds.length === 0) return;
   // One run at a time: others that add to the source wait here.
-  await tx.query('select 1 from data_sources where id = $1 for update', [dataSourceId]);
-  const { rows } = await tx.query<{ id: string }>(
+  await tx.execute('select 1 from data_sources where id = $1 for update', [dataSourceId]);
+  const rows = await tx.query<{ id: string }>(
     `with active as (update source_runs set "isForced" = "isForced" or $4 where "dataSourceId" = $1 and status = 'INDEXING' returning id),
        made as (insert into source_runs (id, "dataSourceId", trigger, "isForced", status, "listedAt", "isComplete")
          select $2, $1, $3, $4, 'INDEXING', now(), true where not exists (select 1 from active) returning id)
@@ -33,12 +33,12 @@ export async function addUploadRun(
     [dataSourceId, id, trigger, isForced],
   );
   const runId = rows[0]?.id ?? id;
-  await tx.query(
+  await tx.execute(
     `update knowledge_items set "queuedRunId" = $2, "seenRunId" = case when $3 then $2 else "seenRunId" end
      where "dataSourceId" = $1 and id = any($4::text[])`,
     [dataSourceId, runId, isAdded, itemIds],
   );
-  await tx.query(
+  await tx.execute(
     `update source_runs r set "listedCount" = counts.listed, "addedCount" = counts.added from (
        select count(*)::int as listed, count(*) filter (where i."seenRunId" = $2)::int as added from knowledge_items i
        where i."dataSourceId" = $1 and i."queuedRunId" = $2) as counts

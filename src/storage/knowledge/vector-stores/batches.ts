@@ -56,10 +56,10 @@ export function createVectorStoreBatchStore(db: Database, signals: Signals): Vec
     async add(batch, files, knownItemIds, filesMax) {
       const { dataSourceId, id: batchId } = batch;
       const added = await db.transaction(async (tx): Promise<AddedBatch> => {
-        const locked = await tx.query('select 1 from data_sources where id = $1 and "deletingAt" is null for update', [
+        const locked = await tx.execute('select 1 from data_sources where id = $1 and "deletingAt" is null for update', [
           dataSourceId,
         ]);
-        if (locked.rowCount !== 1) return { kind: 'missing' };
+        if (locked !== 1) return { kind: 'missing' };
         const there = { dataSourceId, indexStatus: { not: 'DELETING' } };
         const select = { id: true, uniqueId: true };
         const wanted = { in: files.map(({ fileId }) => fileId) };
@@ -76,7 +76,7 @@ export function createVectorStoreBatchStore(db: Database, signals: Signals): Vec
         await tx.prisma.vectorStoreFileBatch.create({ data: batch });
         const itemIds = new Set([...itemIdsOf(missing), ...[...meanwhile, ...known].map(({ id }) => id)]);
         await tx.prisma.vectorStoreBatchFile.createMany({ data: [...itemIds].map((itemId) => ({ batchId, itemId })) });
-        await tx.query(usedSql, [dataSourceId]);
+        await tx.execute(usedSql, [dataSourceId]);
         return { kind: 'added', unneeded };
       });
       if (added.kind === 'added') announce(dataSourceId);
@@ -108,7 +108,7 @@ export function createVectorStoreBatchStore(db: Database, signals: Signals): Vec
           data: { cancelledAt: new Date() },
         });
         if (count === 0) return;
-        await tx.query(
+        await tx.execute(
           `${cancelItemsSql} and i.id in (select f."itemId" from vector_store_batch_files f where f."batchId" = $1)`,
           [id],
         );

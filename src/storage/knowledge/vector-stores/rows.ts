@@ -1,6 +1,6 @@
 // Raw SQL: parts of the statements of vector stores.
 import type { FileAttributes } from '../../../entities/knowledge/vector-store.ts';
-import type { Transaction } from '../../database/prisma.ts';
+import type { Transaction } from '../../database/database.ts';
 import type { Parameters } from '../../database/sql/where.ts';
 import { addUploadRun } from '../syncing/upload-runs.ts';
 

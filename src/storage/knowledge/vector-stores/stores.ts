@@ -9,8 +9,7 @@ import type {
   VectorStore,
   VectorStoreFile,
 } from '../../../entities/knowledge/vector-store.ts';
-import type { Database } from '../../database/database.ts';
-import type { Transaction } from '../../database/prisma.ts';
+import type { Database, Transaction } from '../../database/database.ts';
 import type { Signals } from '../../database/signals/signals.ts';
 import { readPage } from '../../database/sql/bounded-rows.ts';
 import { Parameters, selectRows } from '../../database/sql/where.ts';
@@ -129,7 +128,7 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
           ...(expiresAfterDays === undefined ? {} : { expiresAfterDays }),
         };
         await tx.prisma.vectorStore.updateMany({ where: { dataSourceId: id }, data: changes });
-        await tx.query(usedSql, [id]);
+        await tx.execute(usedSql, [id]);
       });
       announce(id);
     },
@@ -138,14 +137,14 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
     },
     async addFile(storeId, file, filesMax, also) {
       const wasAdded = await db.transaction(async (tx) => {
-        const { rowCount } = await tx.query('select 1 from data_sources where id = $1 and "deletingAt" is null for update', [
+        const rowCount = await tx.execute('select 1 from data_sources where id = $1 and "deletingAt" is null for update', [
           storeId,
         ]);
         const where = { dataSourceId: storeId, indexStatus: { not: 'DELETING' } };
         if (rowCount !== 1 || (await tx.prisma.knowledgeItem.count({ where })) >= filesMax) return false;
         if ((await tx.prisma.knowledgeItem.count({ where: { ...where, uniqueId: file.fileId } })) > 0) return false;
         await addItems(tx, storeId, [file]);
-        await tx.query(usedSql, [storeId]);
+        await tx.execute(usedSql, [storeId]);
         await also(tx, [file.itemId]);
         return true;
       });
@@ -160,7 +159,7 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
            where id = any($1::text[]) and "indexStatus" in ('FAILED', 'SKIPPED', 'CANCELLED') returning id, "dataSourceId"`,
           [itemIds],
         );
-        for (const [dataSourceId, items] of Map.groupBy(begun.rows, (row) => row.dataSourceId)) {
+        for (const [dataSourceId, items] of Map.groupBy(begun, (row) => row.dataSourceId)) {
           const run = { id: newRunId(), dataSourceId, trigger: 'REFRESH', isForced: true } as const;
           await addUploadRun(
             tx,
@@ -170,9 +169,9 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
         }
         await also(
           tx,
-          begun.rows.map(({ id }) => id),
+          begun.map(({ id }) => id),
         );
-        return begun.rows;
+        return begun;
       });
       for (const id of new Set(rows.map(({ dataSourceId }) => dataSourceId))) announce(id);
       return rows.map(({ id }) => id);
@@ -231,7 +230,7 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
             and ${'storeId' in of ? `i."dataSourceId" = ${given.add(of.storeId)}` : `i."orgId" = ${given.add(of.orgId)}`}
             ${of.fileId === undefined ? '' : `and i."uniqueId" = ${given.add(of.fileId)}`}
           returning i.id, i."dataSourceId"`;
-        const { rows } = await tx.query<{ id: string; dataSourceId: string }>(text, given.values);
+        const rows = await tx.query<{ id: string; dataSourceId: string }>(text, given.values);
         if (rows.length > 0)
           await also(
             tx,
