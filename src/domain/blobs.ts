@@ -1,4 +1,4 @@
-import { isLinkedRunFile } from '../engine/files/run-files.ts';
+import { isLinkedRunFile } from '../engine/runs/calls/run-files.ts';
 import type { Deps } from './deps.ts';
 
 /** Deletes blobs without a row; missing ones are ignored. */

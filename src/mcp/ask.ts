@@ -2,7 +2,7 @@ import { performOperation, requireOperation } from '../domain/audit/operation.ts
 import { createChat, getOwnChat } from '../domain/chats/chats.ts';
 import { sendMessage } from '../domain/chats/messages.ts';
 import { cancelRun, followRun } from '../domain/runs/runs.ts';
-import { RunFold } from '../engine/runs/fold.ts';
+import { RunFold } from '../engine/runs/events/fold.ts';
 import type { Chat } from '../entities/chats/chat.ts';
 import { DomainError } from '../entities/errors.ts';
 import type { RunEvent, RunSnapshot } from '../entities/runs/event.ts';

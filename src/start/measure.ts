@@ -1,6 +1,6 @@
 import type { Deps } from '../domain/deps.ts';
 import { splitModelId } from '../engine/models/catalog.ts';
-import type { RunTimings } from '../engine/runs/usage/timings.ts';
+import type { RunTimings } from '../engine/usage/timings.ts';
 import type { Admissions } from '../http/limits.ts';
 import type { Metrics, Sample } from '../http/log/metrics.ts';
 import type { SseStreams } from '../http/reply/sse.ts';

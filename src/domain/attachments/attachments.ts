@@ -1,8 +1,8 @@
 import { EgressError } from '../../engine/egress/error.ts';
-import { estimateTokens } from '../../engine/knowledge/index/tokens.ts';
 import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { ModelPart } from '../../engine/models/port.ts';
-import { writePromptFile } from '../../engine/runs/prompt/prompt-files.ts';
+import { writePromptFile } from '../../engine/models/prompts/files.ts';
+import { estimateTokens } from '../../engine/models/tokens.ts';
 import type { FileImagePart } from '../../engine/runs/stored/file-images.ts';
 import type { ChatFile } from '../../entities/chats/file.ts';
 import { DomainError } from '../../entities/errors.ts';

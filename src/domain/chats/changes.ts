@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { answerText, finishedRun } from '../../engine/runs/fold.ts';
-import { summaryMessages } from '../../engine/runs/prompt/summary.ts';
+import { summaryMessages } from '../../engine/models/prompts/summary.ts';
+import { answerText, finishedRun } from '../../engine/runs/events/fold.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Chat, ChatMessage } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';

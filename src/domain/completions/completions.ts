@@ -1,8 +1,8 @@
 import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { ModelMessage, ModelPart } from '../../engine/models/port.ts';
-import { RunFold, requireAnswer } from '../../engine/runs/fold.ts';
-import { awaitedCall, documentsOf, imagesOf } from '../../engine/runs/prompt/transcript.ts';
-import type { RunPlan } from '../../engine/runs/run-engine.ts';
+import type { RunPlan } from '../../engine/plan/plan.ts';
+import { RunFold, requireAnswer } from '../../engine/runs/events/fold.ts';
+import { awaitedCall, documentsOf, imagesOf } from '../../engine/runs/events/transcript.ts';
 import { withFileImages } from '../../engine/runs/stored/file-images.ts';
 import { withMessages } from '../../engine/runs/stored/request.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';

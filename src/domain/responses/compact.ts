@@ -1,4 +1,4 @@
-import { answerText, finishedRun } from '../../engine/runs/fold.ts';
+import { answerText, finishedRun } from '../../engine/runs/events/fold.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { Usage } from '../../entities/runs/event.ts';

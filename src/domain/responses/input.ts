@@ -1,5 +1,5 @@
 import type { ModelParameters, ResponseFormat } from '../../engine/models/port.ts';
-import { isForcing } from '../../engine/runs/tools/choice.ts';
+import { isForcing } from '../../engine/plan/choice.ts';
 import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import type { ThreadMode } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';

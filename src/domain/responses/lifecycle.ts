@@ -1,6 +1,6 @@
 import { freshFileAddress } from '../../engine/files/file-links.ts';
 import { freshContentAddress } from '../../engine/knowledge/content-links.ts';
-import { RunFold } from '../../engine/runs/fold.ts';
+import { RunFold } from '../../engine/runs/events/fold.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';

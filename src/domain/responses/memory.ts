@@ -1,5 +1,5 @@
-import { messagesOf } from '../../engine/runs/prompt/transcript.ts';
-import { eventStream } from '../../engine/runs/stream.ts';
+import { eventStream } from '../../engine/runs/events/stream.ts';
+import { messagesOf } from '../../engine/runs/events/transcript.ts';
 import type { NewMessage } from '../../entities/chats/chat.ts';
 import { isTerminal, type RunEvent, type RunEventStream, type RunSnapshot } from '../../entities/runs/event.ts';
 

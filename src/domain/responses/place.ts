@@ -1,5 +1,5 @@
-import { RunFold } from '../../engine/runs/fold.ts';
-import { messagesOf } from '../../engine/runs/prompt/transcript.ts';
+import { RunFold } from '../../engine/runs/events/fold.ts';
+import { messagesOf } from '../../engine/runs/events/transcript.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Chat, ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';

@@ -1,7 +1,7 @@
 import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { ModelParameters } from '../../engine/models/port.ts';
-import { asStored, historyOf, isCompressed } from '../../engine/runs/prompt/history.ts';
-import type { RunPlan } from '../../engine/runs/run-engine.ts';
+import type { RunPlan } from '../../engine/plan/plan.ts';
+import { asStored, historyOf, isCompressed } from '../../engine/runs/events/history.ts';
 import { withFileImages } from '../../engine/runs/stored/file-images.ts';
 import { type StoredRequest, withMessages } from '../../engine/runs/stored/request.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';

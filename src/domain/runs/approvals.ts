@@ -1,5 +1,5 @@
 import type { ModelMessage, ModelTool } from '../../engine/models/port.ts';
-import type { Approval, Approvals } from '../../engine/runs/prompt/approvals.ts';
+import type { Approval, Approvals } from '../../engine/plan/plan.ts';
 import { compileArguments } from '../../engine/tools/json-schema/arguments.ts';
 import { SchemaError } from '../../engine/tools/json-schema/read-schema.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';

@@ -1,4 +1,4 @@
-import type { RunPlan } from '../../engine/runs/run-engine.ts';
+import type { RunPlan } from '../../engine/plan/plan.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import { type FlowPlan, type FlowStep, flowStepsOf } from '../../entities/agents/flow.ts';

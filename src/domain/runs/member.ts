@@ -1,4 +1,4 @@
-import type { Charge } from '../../engine/runs/run-engine.ts';
+import type { Charge } from '../../engine/plan/plan.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 
 /** A user with the rights of a plain member of the organization: whoever asked, a run never administers. */

@@ -1,8 +1,8 @@
 import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { ModelParameters, ModelTool, ResponseFormat } from '../../engine/models/port.ts';
 import type { ProviderRouting } from '../../engine/models/routing.ts';
+import { isForcing } from '../../engine/plan/choice.ts';
 import { flowMode, type StoredRequest } from '../../engine/runs/stored/request.ts';
-import { isForcing } from '../../engine/runs/tools/choice.ts';
 import { skillInstructions } from '../../engine/tools/skills/skills.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';

@@ -1,4 +1,4 @@
-import type { Charge, RunPlan } from '../../engine/runs/run-engine.ts';
+import type { Charge, RunPlan } from '../../engine/plan/plan.ts';
 import { withMessages } from '../../engine/runs/stored/request.ts';
 import type { SubagentPlan } from '../../engine/tools/subagents.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';

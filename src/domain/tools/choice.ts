@@ -1,5 +1,5 @@
 import type { ModelRequest } from '../../engine/models/port.ts';
-import type { ForcedTool } from '../../engine/runs/run-engine.ts';
+import type { ForcedTool } from '../../engine/plan/plan.ts';
 import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import { DomainError } from '../../entities/errors.ts';

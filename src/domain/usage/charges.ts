@@ -1,4 +1,4 @@
-import type { Charge } from '../../engine/runs/run-engine.ts';
+import type { Charge } from '../../engine/plan/plan.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 
 /** The organization, user and key that a run is charged to. */

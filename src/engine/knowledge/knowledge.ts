@@ -14,7 +14,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { ModelRouter } from '../models/router.ts';
-import type { Charge, RunEngine } from '../runs/run-engine.ts';
+import type { Charge, Embed } from '../plan/plan.ts';
 import type { Pools } from '../sharing/pools.ts';
 import { browse } from './connections/browse.ts';
 import type { BrowsePage, BrowseQuery } from './connections/browser.ts';
@@ -116,7 +116,7 @@ export interface KnowledgeOptions {
   readonly logger: Logger;
   readonly models: Pick<ModelRouter, 'embedding' | 'embeddingOf'>;
   /** Charged embeddings. */
-  readonly embed: RunEngine['embed'];
+  readonly embed: Embed;
   /** Base of the links in citations, without a slash at the end; known once the service listens. */
   publicUrl(): string;
   now(): Date;

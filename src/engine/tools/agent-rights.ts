@@ -1,6 +1,6 @@
 import type { DataSourceFilter } from '../../entities/accounts/access.ts';
 import type { MemoryGrant } from '../../entities/agents/grant.ts';
-import type { RunPlan } from '../runs/run-engine.ts';
+import type { RunPlan } from '../plan/plan.ts';
 
 /**
  * What the standing tools of an agent may open in one run. An agent works with the things of its owner. Of the things of the person who asks, it

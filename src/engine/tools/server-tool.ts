@@ -1,8 +1,7 @@
-import type { LostCallRule, SubagentUpdate } from '../../entities/runs/event.ts';
+import type { LostCallRule, SubagentRecord, SubagentUpdate } from '../../entities/runs/event.ts';
 import type { CallForm, OutputFile } from '../../entities/runs/tool.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { ModelTool } from '../models/port.ts';
-import type { SubagentRecord } from '../runs/subagents/records.ts';
 
 /** A tool that runs in the service, not at the client: its output goes back to the model within the same run. */
 export interface ServerTool {

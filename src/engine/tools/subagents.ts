@@ -1,8 +1,8 @@
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import type { EndedSubagent, RunError } from '../../entities/runs/event.ts';
 import type { ModelMessage, ResponseFormat } from '../models/port.ts';
-import type { Charge, RunPlan } from '../runs/run-engine.ts';
-import type { TokenAllowance } from '../runs/token-allowance.ts';
+import type { Charge, RunPlan } from '../plan/plan.ts';
+import type { TokenAllowance } from '../usage/token-allowance.ts';
 import type { CallPass, Tell } from './server-tool.ts';
 
 /** The subagents of one run, for tools that start some. */

@@ -5,8 +5,8 @@ import type { WireObject } from '../../entities/runs/response.ts';
 import type { EnabledTool, ListedTool, OutputFile, ToolType } from '../../entities/runs/tool.ts';
 import type { Warning } from '../../entities/warning.ts';
 import type { TokenUsage } from '../models/port.ts';
-import type { RunPlan } from '../runs/run-engine.ts';
-import type { TokenNeed } from '../runs/usage/limits.ts';
+import type { RunPlan } from '../plan/plan.ts';
+import type { TokenNeed } from '../usage/limits.ts';
 import type { ServerTool } from './server-tool.ts';
 import type { Subagents } from './subagents.ts';
 

@@ -421,3 +421,16 @@ export function isPause(event: RunEvent): boolean {
 export interface RunEventStream extends AsyncIterable<RunEvent> {
   batches(): AsyncIterable<readonly RunEvent[]>;
 }
+
+/** What the log keeps of a subagent while its call is open: a process that takes the run over goes on behind the last outcome. */
+export interface SubagentRecord {
+  readonly subagent: Subagent;
+  /** Set when it was completed, and its call was not. */
+  readonly ended: EndedSubagent | undefined;
+  readonly events: readonly RunEvent[];
+}
+
+/** A call of a tool that runs in the service. */
+export type ServerCallItem = Extract<RunItem, { readonly type: 'server_tool_call' }>;
+
+export type FlowStepEvent = Extract<RunEvent, { readonly type: 'parley.flow.step' }>;

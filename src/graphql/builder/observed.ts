@@ -11,8 +11,7 @@ import {
   type OperationDefinitionNode,
   type ResponsePath,
 } from 'graphql';
-import type { ContentNoun } from '../../domain/access/type-rules.ts';
-import { insideFields, typeRules } from '../../domain/access/type-rules.ts';
+import { type ContentNoun, insideFields, typeRules } from '../../domain/access/type-rules.ts';
 import { exportOperations, type OperationReads, seesAsAdministrator } from '../../domain/audit/reads.ts';
 import { type IdKind, kindOfId } from '../../entities/ids.ts';
 import { fieldsOf } from '../../lib/selections.ts';

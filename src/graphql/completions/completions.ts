@@ -7,7 +7,7 @@ import {
   runCompletion,
   warningsIn,
 } from '../../domain/completions/completions.ts';
-import { documentsOf, imagesOf } from '../../engine/runs/prompt/transcript.ts';
+import { documentsOf, imagesOf } from '../../engine/runs/events/transcript.ts';
 import { statelessChatId } from '../../entities/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import type { RunEvent, RunSnapshot, Usage } from '../../entities/runs/event.ts';

@@ -1,4 +1,4 @@
-import { awaitedCalls, toolMessageId } from '../../engine/runs/prompt/transcript.ts';
+import { awaitedCalls, toolMessageId } from '../../engine/runs/events/transcript.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import type { RunEvent } from '../../entities/runs/event.ts';
 import { builder } from '../builder/builder.ts';

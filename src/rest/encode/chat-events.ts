@@ -1,5 +1,5 @@
 import { warningsIn } from '../../domain/completions/completions.ts';
-import { awaitedCalls, messagesOf, outputFilesOf, toolMessageId, visibleParts } from '../../engine/runs/prompt/transcript.ts';
+import { awaitedCalls, messagesOf, outputFilesOf, toolMessageId, visibleParts } from '../../engine/runs/events/transcript.ts';
 import { DomainError, errorBody, publicError } from '../../entities/errors.ts';
 import { timeOfId } from '../../entities/ids.ts';
 import {

@@ -6,7 +6,7 @@ import {
   warningsIn,
 } from '../../domain/completions/completions.ts';
 import { flowStepOf, selectionOf } from '../../domain/responses/wire.ts';
-import { documentsOf, imagesOf } from '../../engine/runs/prompt/transcript.ts';
+import { documentsOf, imagesOf } from '../../engine/runs/events/transcript.ts';
 import { DomainError, errorBody, publicError } from '../../entities/errors.ts';
 import { makeId, statelessChatId } from '../../entities/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';

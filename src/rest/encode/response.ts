@@ -12,7 +12,7 @@ import {
   textPart,
   usageOf,
 } from '../../domain/responses/wire.ts';
-import { RunFold } from '../../engine/runs/fold.ts';
+import { RunFold } from '../../engine/runs/events/fold.ts';
 import { errorBody, publicError } from '../../entities/errors.ts';
 import type { RunEvent, RunItem, RunSnapshot, TokenLogprob } from '../../entities/runs/event.ts';
 import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { runLoop } from '../../../src/engine/runs/loop.ts';
-import { RunStop } from '../../../src/engine/runs/stop.ts';
+import { RunStop } from '../../../src/engine/runs/control/stop.ts';
+import { runLoop } from '../../../src/engine/runs/loop/loop.ts';
 import { apiMethods } from '../../../src/engine/tools/api-function/api-function.ts';
 import type { ServerTool } from '../../../src/engine/tools/server-tool.ts';
 import type { RunStore } from '../../../src/storage/runs/runs.ts';

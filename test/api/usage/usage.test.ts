@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createUsageLimits } from '../../../src/engine/runs/usage/limits.ts';
+import { createUsageLimits } from '../../../src/engine/usage/limits.ts';
 import type { Scope } from '../../../src/entities/accounts/caller.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Organization, Person } from '../../support/make.ts';

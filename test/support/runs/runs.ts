@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import type { Model, ModelDelta, ModelRequest } from '../../../src/engine/models/port.ts';
 import type { ModelRouter } from '../../../src/engine/models/router.ts';
-import { runLoop } from '../../../src/engine/runs/loop.ts';
-import type { LoopDeps } from '../../../src/engine/runs/loop-deps.ts';
-import type { RunPlan } from '../../../src/engine/runs/run-engine.ts';
-import type { UsageLedger } from '../../../src/engine/runs/usage/ledger.ts';
+import type { RunPlan } from '../../../src/engine/plan/plan.ts';
+import type { LoopDeps } from '../../../src/engine/runs/control/loop-deps.ts';
+import { runLoop } from '../../../src/engine/runs/loop/loop.ts';
 import { createDeepResearchKind } from '../../../src/engine/tools/deep-research/deep-research.ts';
 import { ToolRegistry } from '../../../src/engine/tools/registry.ts';
 import type { CallPass, ServerTool } from '../../../src/engine/tools/server-tool.ts';
+import type { UsageLedger } from '../../../src/engine/usage/ledger.ts';
 import { type IdKind, makeId } from '../../../src/entities/ids.ts';
 import type { Passage } from '../../../src/entities/knowledge/citation.ts';
 import { isTerminal, type RunEvent, type RunSnapshot } from '../../../src/entities/runs/event.ts';

@@ -4,7 +4,7 @@ import { cleanText, DocumentWriter } from '../../../src/engine/knowledge/extract
 import type { ExtractedDocument } from '../../../src/engine/knowledge/extract/extract.ts';
 import { markdownBlocks } from '../../../src/engine/knowledge/extract/markdown-blocks.ts';
 import { type Chunk, chunkDocument, defaultChunkLimits } from '../../../src/engine/knowledge/index/chunk.ts';
-import { estimateTokens } from '../../../src/engine/knowledge/index/tokens.ts';
+import { estimateTokens } from '../../../src/engine/models/tokens.ts';
 import { cpuMs } from '../../support/clock.ts';
 
 function markdown(text: string, title: string | null = null): ExtractedDocument {

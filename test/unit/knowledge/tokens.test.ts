@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
-import { estimateTokens } from '../../../src/engine/knowledge/index/tokens.ts';
+import { estimateTokens } from '../../../src/engine/models/tokens.ts';
 
 describe('the estimate of tokens, against o200k_base', () => {
   const english = readFileSync('README.md', 'utf8');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { offlineModel } from '../../../src/engine/models/offline/offline.ts';
 import type { ModelMessage, ModelRequest } from '../../../src/engine/models/port.ts';
-import { writePassages } from '../../../src/engine/runs/prompt/context.ts';
+import { writePassages } from '../../../src/engine/models/prompts/passages.ts';
 import type { Passage } from '../../../src/entities/knowledge/citation.ts';
 import { collect, ask as request } from '../../support/runs/models.ts';
 

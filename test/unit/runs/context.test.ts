@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parsePassages, withPassages, writePassages } from '../../../src/engine/runs/prompt/context.ts';
+import { parsePassages, withPassages, writePassages } from '../../../src/engine/models/prompts/passages.ts';
 import { passage } from '../../support/runs/runs.ts';
 
 const numbered = (passages: readonly ReturnType<typeof passage>[]) =>

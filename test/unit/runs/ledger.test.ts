@@ -1,7 +1,7 @@
 import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createUsageLedger } from '../../../src/engine/runs/usage/ledger.ts';
+import { createUsageLedger } from '../../../src/engine/usage/ledger.ts';
 import { makeId } from '../../../src/entities/ids.ts';
 import { createUsageJournal } from '../../../src/storage/usage/journal.ts';
 import type { UsageRow } from '../../../src/storage/usage/usage.ts';

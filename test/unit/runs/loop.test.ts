@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ModelDelta, ModelError } from '../../../src/engine/models/port.ts';
-import { RunFold } from '../../../src/engine/runs/fold.ts';
-import type { RunPlan } from '../../../src/engine/runs/run-engine.ts';
-import { RunStop } from '../../../src/engine/runs/stop.ts';
+import type { RunPlan } from '../../../src/engine/plan/plan.ts';
+import { RunStop } from '../../../src/engine/runs/control/stop.ts';
+import { RunFold } from '../../../src/engine/runs/events/fold.ts';
 import type { ServerTool } from '../../../src/engine/tools/server-tool.ts';
 import { isTerminal, type RunEvent, type RunItem } from '../../../src/entities/runs/event.ts';
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { snapshot } from '../../../src/engine/runs/ending.ts';
+import { snapshot } from '../../../src/engine/runs/control/ending.ts';
 import { EventLog } from '../../../src/engine/runs/stored/event-log.ts';
 import { LogWriter } from '../../../src/engine/runs/stored/log-writer.ts';
 import type { RunEvent } from '../../../src/entities/runs/event.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { type Model, type ModelDelta, ModelError, type ModelRequest } from '../../../src/engine/models/port.ts';
-import type { RunControl } from '../../../src/engine/runs/control.ts';
-import { runLoop } from '../../../src/engine/runs/loop.ts';
-import type { LoopDeps } from '../../../src/engine/runs/loop-deps.ts';
-import type { RunPlan } from '../../../src/engine/runs/run-engine.ts';
-import { RunStop } from '../../../src/engine/runs/stop.ts';
+import type { RunPlan } from '../../../src/engine/plan/plan.ts';
+import type { RunControl } from '../../../src/engine/runs/control/control.ts';
+import type { LoopDeps } from '../../../src/engine/runs/control/loop-deps.ts';
+import { RunStop } from '../../../src/engine/runs/control/stop.ts';
+import { runLoop } from '../../../src/engine/runs/loop/loop.ts';
 import type { ServerTool } from '../../../src/engine/tools/server-tool.ts';
 import { DomainError } from '../../../src/entities/errors.ts';
 import type { EndedSubagent, RunEvent, RunItem, Usage } from '../../../src/entities/runs/event.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEgress } from '../../../src/engine/egress/egress.ts';
 import type { ModelDelta } from '../../../src/engine/models/port.ts';
-import { RunStop } from '../../../src/engine/runs/stop.ts';
+import { RunStop } from '../../../src/engine/runs/control/stop.ts';
 import { createApiTool } from '../../../src/engine/tools/api-function/api-tool.ts';
 import type { CallPass, ServerTool } from '../../../src/engine/tools/server-tool.ts';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RunOutput } from '../../../src/engine/runs/answer/output.ts';
+import { RunOutput } from '../../../src/engine/runs/output/output.ts';
 import { masker, runMaskOf } from '../../../src/engine/tools/masking.ts';
 import type { RunEvent } from '../../../src/entities/runs/event.ts';
 

@@ -1,5 +1,5 @@
 import type { ModelMessage } from '../../../engine/models/port.ts';
-import { answerText, finishedRun } from '../../../engine/runs/fold.ts';
+import { answerText, finishedRun } from '../../../engine/runs/events/fold.ts';
 import type { Caller } from '../../../entities/accounts/caller.ts';
 import type { AgentProfile, AgentView } from '../../../entities/agents/agent.ts';
 import { DomainError } from '../../../entities/errors.ts';

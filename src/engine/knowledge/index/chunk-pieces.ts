@@ -1,6 +1,6 @@
+import { estimateTokens } from '../../models/tokens.ts';
 import type { Block } from '../extract/document.ts';
 import { sentenceRanges } from './sentences.ts';
-import { estimateTokens } from './tokens.ts';
 
 /** The smallest part of a passage; no white space at its ends. */
 export interface Piece {

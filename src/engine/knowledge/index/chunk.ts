@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
+import { estimateTokens } from '../../models/tokens.ts';
 import type { Block, ExtractedDocument } from '../extract/document.ts';
 import { type Piece, splitBlock } from './chunk-pieces.ts';
 import { HeadingTrail, joinPath, tableColumns } from './heading-trail.ts';
 import { sentenceRanges } from './sentences.ts';
-import { estimateTokens } from './tokens.ts';
 
 /** A passage of a document, as it is indexed and cited. */
 export interface Chunk {

@@ -2,7 +2,7 @@ import type { EmbeddingStore } from '../../../storage/knowledge/embeddings/embed
 import type { ChunkVector, PendingChunk, PendingSource } from '../../../storage/knowledge/embeddings/pending.ts';
 import { dimensionsMax, type EmbeddingSpace } from '../../../storage/knowledge/embeddings/spaces.ts';
 import { ModelError } from '../../models/port.ts';
-import type { Charge } from '../../runs/run-engine.ts';
+import type { Charge } from '../../plan/plan.ts';
 import { isQuota, type Meaning, normalised } from './meaning.ts';
 import { embeddedText, hashOfText, tokensOfText } from './passage-text.ts';
 

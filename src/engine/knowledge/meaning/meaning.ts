@@ -3,7 +3,7 @@ import type { LexicalReason } from '../../../entities/knowledge/retrieval.ts';
 import type { EmbeddingStore } from '../../../storage/knowledge/embeddings/embeddings.ts';
 import type { EmbeddingSpace, ServingSpace } from '../../../storage/knowledge/embeddings/spaces.ts';
 import type { EmbeddingModel } from '../../models/router.ts';
-import type { Charge, RunEngine } from '../../runs/run-engine.ts';
+import type { Charge, Embed } from '../../plan/plan.ts';
 import { tokensOfText } from './passage-text.ts';
 
 /** What searching by meaning needs. */
@@ -14,7 +14,7 @@ export interface Meaning {
   readonly model: EmbeddingModel;
   /** The model of this id, while its provider can be asked. */
   modelOf(id: string): EmbeddingModel | undefined;
-  readonly embed: RunEngine['embed'];
+  readonly embed: Embed;
   /** Asked for of every vector; undefined: as many as the model makes. */
   readonly dimensions: number | undefined;
   /** Time for the vector of a question. */

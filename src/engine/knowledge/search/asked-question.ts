@@ -1,4 +1,4 @@
-import type { Charge } from '../../runs/run-engine.ts';
+import type { Charge } from '../../plan/plan.ts';
 import type { ContextText } from './question-terms.ts';
 
 /** A question as it is searched. */

@@ -1,8 +1,7 @@
-import { parsePassages } from '../../runs/prompt/context.ts';
-import { earlierTurns } from '../../runs/prompt/history.ts';
-import { parsePromptFiles } from '../../runs/prompt/prompt-files.ts';
-import { parseSummaryRequest } from '../../runs/prompt/summary.ts';
 import type { ModelMessage, ModelRequest } from '../port.ts';
+import { parsePromptFiles } from '../prompts/files.ts';
+import { parsePassages } from '../prompts/passages.ts';
+import { earlierTurns, parseSummaryRequest } from '../prompts/summary.ts';
 import { fillSchema } from './fill.ts';
 import { openingOf, type Quotable, quotesFor } from './quotes.ts';
 

@@ -1,13 +1,13 @@
 import type { FlowStepRecord } from '../../../entities/agents/flow.ts';
 import type { RetrievalRecord, RunEvent } from '../../../entities/runs/event.ts';
 import type { RunTrace } from '../../tracing/run-trace.ts';
-import type { RunOutput } from '../answer/output.ts';
-import { selectionOf, snapshot, terminalBody } from '../ending.ts';
-import type { LoopDeps, LoopStart } from '../loop-deps.ts';
-import type { OpenCall } from '../tools/open-call.ts';
-import type { RunTools } from '../tools/run-tools.ts';
-import { stoppedCall } from '../tools/server-calls.ts';
-import type { RunSpending } from '../usage/spending.ts';
+import type { OpenCall } from '../calls/open-call.ts';
+import type { RunTools } from '../calls/run-tools.ts';
+import { stoppedCall } from '../calls/server-calls.ts';
+import { selectionOf, snapshot, terminalBody } from '../control/ending.ts';
+import type { LoopDeps, LoopStart } from '../control/loop-deps.ts';
+import type { RunOutput } from '../output/output.ts';
+import type { RunSpending } from '../output/spending.ts';
 import type { FlowModel } from './flow-model.ts';
 
 interface EndingParts {

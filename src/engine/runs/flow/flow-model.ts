@@ -1,16 +1,16 @@
 import type { RunEvent } from '../../../entities/runs/event.ts';
 import type { ModelMessage, ModelRequest } from '../../models/port.ts';
 import type { Selection } from '../../models/route-stream.ts';
+import type { RunPlan } from '../../plan/plan.ts';
 import type { ServerTools } from '../../tools/server-tool.ts';
 import type { RunTrace } from '../../tracing/run-trace.ts';
-import { type AnswerGate, gateOf } from '../answer/gate.ts';
-import { RunOutput } from '../answer/output.ts';
-import type { RunBudget } from '../budget.ts';
-import type { LoopDeps } from '../loop-deps.ts';
-import { ModelCall } from '../model-call.ts';
-import type { RunPlan } from '../run-engine.ts';
-import type { RunSpending } from '../usage/spending.ts';
-import { needOf, within } from '../usage/token-need.ts';
+import type { RunBudget } from '../../usage/budget.ts';
+import { needOf, within } from '../../usage/token-need.ts';
+import type { LoopDeps } from '../control/loop-deps.ts';
+import { type AnswerGate, gateOf } from '../model/gate.ts';
+import { bookCall, ModelCall } from '../model/model-call.ts';
+import { RunOutput } from '../output/output.ts';
+import type { RunSpending } from '../output/spending.ts';
 
 interface ModelParts {
   readonly plan: RunPlan;
@@ -119,11 +119,7 @@ export class FlowModel {
       const wasCut = signal.aborted;
       this.selection = call.selection;
       this.serviceTier = call.serviceTier ?? this.serviceTier;
-      spending.charge(call, wasCut, performance.now() - startedMs);
-      hold.release();
-      deps.timings?.modelCall(call, wasCut, startedMs);
-      const { selection, finish } = call;
-      trace?.end({ selection, finish, usage: call.usage(wasCut), wasCut });
+      bookCall(call, wasCut, { spending, timings: deps.timings, hold, trace, startedMs });
     }
     return call;
   }

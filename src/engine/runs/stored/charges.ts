@@ -1,4 +1,4 @@
-import type { LaterNote, UsageLedger } from '../usage/ledger.ts';
+import type { LaterNote, UsageLedger } from '../../usage/ledger.ts';
 
 /**
  * Holds back the charges for a run's model calls until a later event of the run is stored, which proves that this process still had

@@ -1,11 +1,19 @@
 import { type IdKind, idPrefixes } from '../../../entities/ids.ts';
-import type { RunError, RunEvent, RunEventBody, RunItem, RunSnapshot, Subagent } from '../../../entities/runs/event.ts';
+import type {
+  RunError,
+  RunEvent,
+  RunEventBody,
+  RunItem,
+  RunSnapshot,
+  ServerCallItem,
+  Subagent,
+} from '../../../entities/runs/event.ts';
 import type { LeasedRun } from '../../../storage/runs/runs.ts';
-import { snapshot } from '../ending.ts';
-import type { RunFold } from '../fold.ts';
-import type { CallError, ServerCallItem } from '../tools/open-call.ts';
-import { stoppedCall } from '../tools/server-calls.ts';
-import { unknownOutcome, unknownOutcomeOf, unknownOutcomeText } from '../tools/unknown-outcome.ts';
+import type { CallError } from '../calls/open-call.ts';
+import { stoppedCall } from '../calls/server-calls.ts';
+import { unknownOutcome, unknownOutcomeOf, unknownOutcomeText } from '../calls/unknown-outcome.ts';
+import { snapshot } from '../control/ending.ts';
+import type { RunFold } from '../events/fold.ts';
 import type { Leftover } from './leftover.ts';
 import { requestOf } from './request.ts';
 

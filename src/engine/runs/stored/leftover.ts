@@ -1,7 +1,6 @@
-import type { RunItem } from '../../../entities/runs/event.ts';
-import type { RunFold } from '../fold.ts';
-import type { Continuation } from '../loop-deps.ts';
-import type { ServerCallItem } from '../tools/open-call.ts';
+import type { RunItem, ServerCallItem } from '../../../entities/runs/event.ts';
+import type { Continuation } from '../control/loop-deps.ts';
+import type { RunFold } from '../events/fold.ts';
 
 /**
  * The state in which a dead process left a run. `unsaid`: no output since the run began or continued; it is restarted. `between`:

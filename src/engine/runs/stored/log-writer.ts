@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { RunEvent } from '../../../entities/runs/event.ts';
 import type { RunStore } from '../../../storage/runs/runs.ts';
 import type { Finished, RunEnding } from '../../../storage/runs/writes.ts';
-import { RunStop } from '../stop.ts';
+import { RunStop } from '../control/stop.ts';
 import type { EventLog } from './event-log.ts';
 
 const retryAfterMs = 250;

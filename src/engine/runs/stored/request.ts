@@ -4,10 +4,8 @@ import type { EnabledTool } from '../../../entities/runs/tool.ts';
 import type { LeasedRun } from '../../../storage/runs/runs.ts';
 import type { ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../../models/port.ts';
 import type { ProviderRouting } from '../../models/routing.ts';
-import type { AnswerCheck } from '../answer/gate.ts';
-import type { Approvals } from '../prompt/approvals.ts';
-import { historyOf } from '../prompt/history.ts';
-import type { Charge, ForcedTool, RunPlan } from '../run-engine.ts';
+import type { AnswerCheck, Approvals, Charge, ForcedTool, RunPlan } from '../../plan/plan.ts';
+import { historyOf } from '../events/history.ts';
 
 /** What is stored of a chat run besides its messages, so that any process can start it. It never holds the caller's secrets. */
 export interface StoredRequest {

@@ -1,7 +1,7 @@
 import type { NewMessage } from '../../../entities/chats/chat.ts';
 import type { RunStore } from '../../../storage/runs/runs.ts';
-import type { RunControl } from '../control.ts';
-import { RunStop } from '../stop.ts';
+import type { RunControl } from '../control/control.ts';
+import { RunStop } from '../control/stop.ts';
 
 /** How others reach a stored run: requests to pause and added messages are in its row, so they survive this process. */
 export class StoredControl implements RunControl {

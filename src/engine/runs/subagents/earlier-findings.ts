@@ -1,8 +1,8 @@
 import type { Citation } from '../../../entities/knowledge/citation.ts';
+import type { SubagentRecord } from '../../../entities/runs/event.ts';
 import type { CallPass } from '../../tools/server-tool.ts';
 import type { SubagentFinding } from '../../tools/subagents.ts';
 import type { SubagentParent } from './parent.ts';
-import type { SubagentRecord } from './records.ts';
 import { cutNote } from './work.ts';
 
 /** The finding of a researcher that came to its end in a process that died. One that was cancelled has none. */

@@ -1,8 +1,8 @@
 import type { RunEvent, SpentCall } from '../../../entities/runs/event.ts';
-import type { RunBudget } from '../budget.ts';
-import type { RunHold } from '../hold.ts';
-import type { LoopDeps, LoopStart } from '../loop-deps.ts';
-import type { RunPlan } from '../run-engine.ts';
+import type { RunPlan } from '../../plan/plan.ts';
+import type { RunBudget } from '../../usage/budget.ts';
+import type { RunHold } from '../control/control.ts';
+import type { LoopDeps, LoopStart } from '../control/loop-deps.ts';
 
 /** The run that starts subagents, as its subagents see it. */
 export interface SubagentParent {

@@ -1,17 +1,26 @@
 import { DomainError } from '../../../entities/errors.ts';
 import type { Citation } from '../../../entities/knowledge/citation.ts';
-import type { RunError, RunEvent, RunItem, RunSnapshot, Subagent, SubagentUpdate, Usage } from '../../../entities/runs/event.ts';
+import type {
+  RunError,
+  RunEvent,
+  RunItem,
+  RunSnapshot,
+  Subagent,
+  SubagentRecord,
+  SubagentUpdate,
+  Usage,
+} from '../../../entities/runs/event.ts';
 import type { EnabledTool } from '../../../entities/runs/tool.ts';
 import { cutText } from '../../../lib/text.ts';
+import type { RunPlan } from '../../plan/plan.ts';
 import type { Tell } from '../../tools/server-tool.ts';
 import type { SubagentFinding, SubagentLimits, SubagentTask } from '../../tools/subagents.ts';
-import { snapshot } from '../ending.ts';
-import { contextOf } from '../prompt/transcript.ts';
-import type { RunPlan } from '../run-engine.ts';
-import { unknownOutcomeOf } from '../tools/unknown-outcome.ts';
+import { unknownOutcomeOf } from '../calls/unknown-outcome.ts';
+import { snapshot } from '../control/ending.ts';
+import { isSubagentRecord, type SubagentState, stateOf, stopped } from '../events/subagent-records.ts';
+import { contextOf } from '../events/transcript.ts';
 import { researcherOf } from './earlier-findings.ts';
 import type { SubagentParent } from './parent.ts';
-import { isSubagentRecord, type SubagentRecord, type SubagentState, stateOf, stopped } from './records.ts';
 import { cutNote, lastMessage, paused, spendingOf, workOff } from './work.ts';
 
 const instructions = [

@@ -1,9 +1,9 @@
 import type { SpentCall } from '../../../entities/runs/event.ts';
+import type { RunPlan } from '../../plan/plan.ts';
 import type { ModelQuestion, Subagents } from '../../tools/subagents.ts';
-import type { RunBudget } from '../budget.ts';
-import type { LoopDeps, LoopStart } from '../loop-deps.ts';
-import type { RunPlan } from '../run-engine.ts';
-import type { TokenAllowance } from '../token-allowance.ts';
+import type { RunBudget } from '../../usage/budget.ts';
+import type { TokenAllowance } from '../../usage/token-allowance.ts';
+import type { LoopDeps, LoopStart } from '../control/loop-deps.ts';
 import { earlierFindings } from './earlier-findings.ts';
 import type { SubagentParent } from './parent.ts';
 import { runSubagent } from './subagent.ts';

@@ -1,12 +1,11 @@
 import { isTerminal, type RunEvent, type RunSnapshot, type Usage } from '../../../entities/runs/event.ts';
 import { unlessAborted } from '../../../lib/unless-aborted.ts';
-import type { RunBudget } from '../budget.ts';
-import type { RunHold } from '../hold.ts';
-import type { LoopDeps, LoopStart } from '../loop-deps.ts';
-import type { RunPlan } from '../run-engine.ts';
-import { RunScope } from '../scope.ts';
-import { RunStop } from '../stop.ts';
-import { addUsage } from '../usage/spending.ts';
+import type { RunPlan } from '../../plan/plan.ts';
+import type { RunBudget } from '../../usage/budget.ts';
+import type { RunHold } from '../control/control.ts';
+import type { LoopDeps, LoopStart } from '../control/loop-deps.ts';
+import { RunScope, RunStop } from '../control/stop.ts';
+import { addUsage } from '../output/spending.ts';
 import type { SubagentParent } from './parent.ts';
 
 /** Why a subagent was stopped for a pause. */

@@ -1,6 +1,6 @@
 import { isObject } from '../../../lib/json.ts';
 import { storableText } from '../../../lib/text.ts';
-import type { TokenAllowance } from '../../runs/token-allowance.ts';
+import type { TokenAllowance } from '../../usage/token-allowance.ts';
 import type { Subagents } from '../subagents.ts';
 
 const questionLengthMax = 1_000;

@@ -1,4 +1,4 @@
-import type { TokenAllowance } from '../../runs/token-allowance.ts';
+import type { TokenAllowance } from '../../usage/token-allowance.ts';
 import type { CallPass, Tell } from '../server-tool.ts';
 import type { SubagentFinding, Subagents } from '../subagents.ts';
 

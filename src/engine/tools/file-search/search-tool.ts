@@ -4,7 +4,7 @@ import type { CallForm, FileSearchResult } from '../../../entities/runs/tool.ts'
 import { isContentLink } from '../../knowledge/content-links.ts';
 import type { Knowledge } from '../../knowledge/knowledge.ts';
 import { displayScore } from '../../knowledge/search/display-score.ts';
-import type { RunPlan } from '../../runs/run-engine.ts';
+import type { RunPlan } from '../../plan/plan.ts';
 import { printableArgument, textArgument } from '../arguments.ts';
 import { foreignNote, markForeign } from '../foreign-text.ts';
 import type { ServerTool, ToolResult } from '../server-tool.ts';

@@ -1,7 +1,7 @@
 import type { DataSourceFilter } from '../../../entities/accounts/access.ts';
 import type { AttributeFilter } from '../../../entities/knowledge/vector-store.ts';
 import type { Storage } from '../../../storage/storage.ts';
-import type { RunPlan } from '../../runs/run-engine.ts';
+import type { RunPlan } from '../../plan/plan.ts';
 import type { FileSearchOptions } from './options.ts';
 
 /** What one search of the knowledge engine covers: sources of one organization. */

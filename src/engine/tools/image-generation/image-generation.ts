@@ -6,7 +6,7 @@ import type { Egress } from '../../egress/egress.ts';
 import { EgressError } from '../../egress/error.ts';
 import { type ImageReply, type InputImage, ModelError } from '../../models/port.ts';
 import type { ImageModel } from '../../models/router.ts';
-import type { Charge } from '../../runs/run-engine.ts';
+import type { Charge } from '../../plan/plan.ts';
 import type { CallPass, ServerTool, ToolResult } from '../server-tool.ts';
 import type { ToolKind, ToolRun } from '../tool-kind.ts';
 import {

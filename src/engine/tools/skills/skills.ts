@@ -4,7 +4,7 @@ import { areInlined, skillFunction } from '../../../entities/agents/skill-offer.
 import { DomainError } from '../../../entities/errors.ts';
 import { cutText, oneLine } from '../../../lib/text.ts';
 import type { Storage } from '../../../storage/storage.ts';
-import { estimateTokens } from '../../knowledge/index/tokens.ts';
+import { estimateTokens } from '../../models/tokens.ts';
 import type { ServerTool } from '../server-tool.ts';
 
 type SkillStore = Pick<Storage['agentParts']['skills'], 'find'>;

@@ -1,0 +1,220 @@
+import { skillFunction } from '../../../entities/agents/skill-offer.ts';
+import { DomainError } from '../../../entities/errors.ts';
+import type { EnabledTool } from '../../../entities/runs/tool.ts';
+import type { Warning } from '../../../entities/warning.ts';
+import type { ModelTool } from '../../models/port.ts';
+import type { RunPlan } from '../../plan/plan.ts';
+import type { AgentTools } from '../../tools/agent-tools.ts';
+import type { RunMask } from '../../tools/masking.ts';
+import type { AgentServers } from '../../tools/mcp/agent-servers.ts';
+import { isUnavailable } from '../../tools/mcp/unavailable.ts';
+import { freeFunctionName } from '../../tools/names.ts';
+import type { ToolRegistry } from '../../tools/registry.ts';
+import type { ServerTool, ServerTools } from '../../tools/server-tool.ts';
+import type { McpListing, OpenedTool, ToolKind, ToolRun } from '../../tools/tool-kind.ts';
+
+interface RunToolsDeps {
+  readonly tools: ToolRegistry;
+  readonly agentTools?: AgentTools;
+  readonly agentServers?: AgentServers;
+  /** Of the secrets of the request: servers may tell them in what they list. */
+  readonly mask?: RunMask;
+}
+
+/** What opening the tools of a run adds to its beginning. */
+export interface Opening {
+  /** Added to the end of the instructions. */
+  readonly instructions: readonly string[];
+  readonly listings: readonly McpListing[];
+}
+
+const none: ServerTools = new Map();
+
+/** The tools of the service and of the agent that one run may call. */
+export class RunTools {
+  readonly #plan: RunPlan;
+  readonly #deps: RunToolsDeps;
+  #known: ServerTools = none;
+  /** Names of the functions of the tool that the request forces. */
+  #forced: readonly string[] = [];
+  /** Names of the functions of the service's tools. */
+  #ofService: ReadonlySet<string> = new Set();
+  #warnings: readonly Warning[] = [];
+
+  constructor(plan: RunPlan, deps: RunToolsDeps) {
+    this.#plan = plan;
+    this.#deps = deps;
+  }
+
+  /** Called for every read of a stream; empty until `open`. */
+  get all(): ServerTools {
+    return this.#known;
+  }
+
+  /** For the last event of the run: what of its tools has no effect, as far as it was found when they were opened. */
+  get told(): { readonly warnings?: readonly Warning[] } {
+    return this.#warnings.length === 0 ? {} : { warnings: this.#warnings };
+  }
+
+  /** Whether the run has tools to open. */
+  get mustOpen(): boolean {
+    const { offersAgentTools, offersSkills, serviceTools } = this.#plan;
+    return offersAgentTools === true || offersSkills === true || (serviceTools?.length ?? 0) > 0;
+  }
+
+  /**
+   * Opens the service's tools, and loads those of the agent. Functions of the caller with a name that is known before
+   * the run were refused. When other names collide, as those that MCP servers list, the second gets `_2`; a tool of the service wins over one of the agent.
+   *
+   * @throws DomainError when a part that a tool names is missing; MCP_UNAVAILABLE when the request forces a call of a server that cannot be used.
+   */
+  async open(run: ToolRun): Promise<Opening> {
+    const plan = this.#plan;
+    const taken = new Set(plan.tools.map(({ name }) => name));
+    const known = new Map<string, ServerTool>();
+    const instructions: string[] = [];
+    const listings: McpListing[] = [];
+    const opened = await Promise.all((plan.serviceTools ?? []).map(async (tool) => ({ tool, ...(await this.#open(tool, run)) })));
+    for (const { tool, functions, ...more } of opened) {
+      if (more.instructions !== undefined) instructions.push(more.instructions);
+      listings.push(...(more.listings ?? []));
+      for (const one of functions) {
+        if (tool.onlyReads === true && one.isReadOnly !== true) continue;
+        const asked = tool.requireApproval === true ? { ...one, requiresApproval: true } : one;
+        if (!this.#mayOffer(asked)) continue;
+        const name = freeFunctionName(one.definition.name, taken);
+        taken.add(name);
+        const named = name === one.definition.name ? asked : { ...asked, definition: { ...one.definition, name } };
+        known.set(name, this.#counted(named));
+        if (this.#isForced(tool, one)) this.#forced = [...this.#forced, name];
+      }
+    }
+    this.#ofService = new Set(known.keys());
+    const { offersAgentTools, offersSkills } = plan;
+    const ofAgent = offersAgentTools === true || offersSkills === true ? await this.#agentTools() : none;
+    const isOffered = (name: string) => (name === skillFunction ? offersSkills : offersAgentTools) === true;
+    for (const [name, tool] of ofAgent) {
+      if (!isOffered(name) || taken.has(name) || !this.#mayOffer(tool)) continue;
+      taken.add(name);
+      known.set(name, this.#counted(tool));
+    }
+    const servers = offersAgentTools === true ? await this.#agentServers(run) : [];
+    for (const { functions, ...more } of servers) {
+      if (more.instructions !== undefined) instructions.push(more.instructions);
+      for (const one of functions) {
+        if (!this.#mayOffer(one)) continue;
+        const name = freeFunctionName(one.definition.name, taken);
+        taken.add(name);
+        known.set(name, this.#counted({ ...one, definition: { ...one.definition, name } }));
+      }
+    }
+    this.#known = known;
+    const { mask } = this.#deps;
+    const warnings = [...opened, ...servers].flatMap((one) => one.warnings ?? []);
+    this.#warnings = mask?.value(warnings) ?? warnings;
+    this.#requireForced(opened.filter(({ tool }) => this.#isChosen(tool)).flatMap((one) => one.warnings ?? []));
+    return { instructions: mask?.value(instructions) ?? instructions, listings };
+  }
+
+  /** All definitions, including the caller's functions. @param isForcing  only those of the tool that the request forces. */
+  definitions(isForcing = false): readonly ModelTool[] {
+    const plan = this.#plan;
+    const { all } = this;
+    if (all.size === 0) return plan.tools;
+    const own = Array.from(all.values(), (tool) => tool.definition);
+    return isForcing ? own.filter(({ name }) => this.#forced.includes(name)) : [...plan.tools, ...own];
+  }
+
+  /** The only functions that the model may call; undefined: no limit. */
+  get only(): readonly string[] | undefined {
+    const { onlyTools, toolChoice, mayNotAsk } = this.#plan;
+    // Nobody is there to answer a call of another function.
+    if (mayNotAsk === true) return [...this.#known.keys()];
+    if (toolChoice === 'none') return onlyTools;
+    return onlyTools === undefined || this.#ofService.size === 0 ? onlyTools : [...onlyTools, ...this.#ofService];
+  }
+
+  #open(enabled: EnabledTool, run: ToolRun) {
+    const kind = this.#deps.tools.find(enabled.type);
+    if (kind === undefined) return { functions: [] };
+    return kind.unavailable === undefined ? kind.open(enabled, run) : { functions: unavailableFunctions(kind, enabled) };
+  }
+
+  #agentTools(): ServerTools | Promise<ServerTools> {
+    const { agentId } = this.#plan.charge;
+    return agentId === null || this.#deps.agentTools === undefined ? none : this.#deps.agentTools(agentId);
+  }
+
+  #agentServers(run: ToolRun): readonly OpenedTool[] | Promise<readonly OpenedTool[]> {
+    const { offersAgentTools, charge } = this.#plan;
+    const { agentServers } = this.#deps;
+    return offersAgentTools !== true || charge.agentId === null ? [] : (agentServers?.(charge.agentId, run) ?? []);
+  }
+
+  /** A function whose name holds a secret of the request is not offered: a model would read it. */
+  #mayOffer({ requiresApproval, definition: { name } }: ServerTool): boolean {
+    const { mask } = this.#deps;
+    if (mask !== undefined && mask.text(name) !== name) return false;
+    return this.#plan.mayNotAsk !== true || requiresApproval !== true;
+  }
+
+  /** @param ofChosen  what has no effect of the tool that the request forces. @throws DomainError when a call is forced that cannot be made. */
+  #requireForced(ofChosen: readonly Warning[]): void {
+    const { forcedTool, toolChoice } = this.#plan;
+    const { only } = this;
+    const isMissing =
+      forcedTool === undefined
+        ? toolChoice === 'required' && !this.definitions().some(({ name }) => only?.includes(name) !== false)
+        : this.#forced.length === 0;
+    if (!isMissing) return;
+    const lost = (forcedTool === undefined ? this.#warnings : ofChosen).find(isUnavailable);
+    const { mask } = this.#deps;
+    if (lost !== undefined) {
+      const message = `tool_choice forces a call that cannot be made. ${mask?.text(lost.message) ?? lost.message}`;
+      throw new DomainError('MCP_UNAVAILABLE', message, { param: 'toolChoice' });
+    }
+    if (forcedTool === undefined) return;
+    throw new DomainError('INVALID_VALUE', `tool_choice forces ${forcedTool.type}, which offers no such tool now`, {
+      param: 'toolChoice',
+    });
+  }
+
+  /** Whether it is the tool that the request forces. */
+  #isChosen({ type, options }: EnabledTool): boolean {
+    const forced = this.#plan.forcedTool;
+    if (forced === undefined || forced.type !== type) return false;
+    return forced.label === undefined || forced.label === (options.server_label ?? options.server);
+  }
+
+  #isForced(tool: EnabledTool, { form }: ServerTool): boolean {
+    if (!this.#isChosen(tool)) return false;
+    const forced = this.#plan.forcedTool;
+    const called = form?.('{}');
+    return forced?.tool === undefined || called?.type !== 'mcp' || called.tool === forced.tool;
+  }
+
+  /** Calls count for the organization that the run is charged to. */
+  #counted(tool: ServerTool): ServerTool {
+    const counted = tool.countedFor?.(this.#plan.charge) ?? tool;
+    const { mask } = this.#deps;
+    const { name } = tool.definition;
+    const shown = mask === undefined ? tool.definition : { ...mask.value(tool.definition), name };
+    if (tool.requiresApproval === true) return { ...counted, requiresApproval: true, definition: shown };
+    return mask === undefined ? counted : { ...counted, definition: shown };
+  }
+}
+
+/** A standing tool of an agent that this instance cannot run: the model learns so when it calls it. */
+function unavailableFunctions(
+  { type, description, unavailable, functionNames }: ToolKind,
+  { options }: EnabledTool,
+): readonly ServerTool[] {
+  return functionNames(options).map((name) => ({
+    definition: { name, description, parameters: { type: 'object', properties: {} } },
+    hint: `Using ${type}`,
+    ifLost: 'repeat',
+    run() {
+      throw new DomainError('TOOL_NOT_AVAILABLE', `${type} cannot be used here: ${unavailable?.reason ?? 'it is switched off'}`);
+    },
+  }));
+}

@@ -1,0 +1,122 @@
+import type { ChatMessage, NewMessage, PromptPart } from '../../../entities/chats/chat.ts';
+import type { RunItem } from '../../../entities/runs/event.ts';
+import { isInline } from '../../models/inline-images.ts';
+import type { ModelMessage, ModelPart } from '../../models/port.ts';
+import { earlierTurns } from '../../models/prompts/summary.ts';
+
+const unanswered = 'Cancelled: no output was given for this call.';
+
+/**
+ * A chat's transcript in a form that every provider accepts: each call is followed by exactly one output, and empty messages are
+ * left out. So a transcript that was cut anywhere can be continued. A summary replaces compressed turns.
+ *
+ * @param tokensMax  beyond it the oldest turns are left out (four characters a token); the last turn always stays.
+ */
+export function historyOf(transcript: readonly ChatMessage[], tokensMax: number | undefined): readonly ModelMessage[] {
+  const turns: ModelMessage[][] = [];
+  const compressed = transcript.findLastIndex(isCompressed);
+  const summary = transcript[compressed]?.compression;
+  for (const [place, message] of transcript.entries()) {
+    if (place <= compressed) continue;
+    if (message.role === 'user' || turns.length === 0) turns.push([]);
+    turns.at(-1)?.push(...modelMessages(message, transcript, place));
+  }
+  const kept = tokensMax === undefined ? turns : lastTurns(turns, tokensMax);
+  const said = kept.flat().map(withoutImageAddresses);
+  return typeof summary === 'string' ? [{ role: 'system', content: `${earlierTurns}\n${summary}` }, ...said] : said;
+}
+
+/** Older versions stored images by address. A model gets no address to fetch, and these images are not fetched again. */
+function withoutImageAddresses(message: ModelMessage): ModelMessage {
+  if (message.role !== 'user' || typeof message.content === 'string') return message;
+  if (!message.content.some(isByAddress)) return message;
+  const content = message.content.map((part): ModelPart => (isByAddress(part) ? { type: 'text', text: notShown(part) } : part));
+  return { ...message, content };
+}
+
+function isByAddress(part: ModelPart): part is Extract<ModelPart, { type: 'image' }> {
+  return part.type === 'image' && !isInline(part.url);
+}
+
+function notShown({ url }: { readonly url: string }): string {
+  return `[image ${url.slice(0, 300)}, not shown]`;
+}
+
+/** A new message in the form of stored ones. */
+export function asStored(message: ChatMessage | NewMessage): ChatMessage {
+  return { chatId: '', ordinal: 0, updatedAt: message.createdAt, ...message };
+}
+
+/** Whether a summary replaces this message and all before it. */
+export function isCompressed({ compression }: Pick<ChatMessage, 'compression'>): boolean {
+  return typeof compression === 'string';
+}
+
+function modelMessages(message: ChatMessage, transcript: readonly ChatMessage[], place: number): ModelMessage[] {
+  switch (message.role) {
+    case 'system':
+      return message.content === '' ? [] : [{ role: 'system', content: message.content }];
+    case 'user':
+      if (message.context !== null) return message.context as ModelMessage[];
+      return [{ role: 'user', content: message.parts === null ? message.content : message.parts.map(modelPart) }];
+    case 'assistant':
+      return assistantMessages(message, transcript.slice(place + 1));
+    case 'tool':
+      // Already written directly after its call.
+      return [];
+  }
+}
+
+function assistantMessages(message: ChatMessage, later: readonly ChatMessage[]): ModelMessage[] {
+  const { content, toolCalls } = message;
+  const before = (message.context ?? []) as ModelMessage[];
+  if (message.context?.length === 0) return [];
+  if (toolCalls === null || toolCalls.length === 0) return content === '' ? before : [...before, { role: 'assistant', content }];
+  const firstOther = later.findIndex(({ role }) => role !== 'tool');
+  const outputs = new Map(
+    (firstOther < 0 ? later : later.slice(0, firstOther)).map((output) => [output.toolCallId, output] as const),
+  );
+  return [
+    ...before,
+    { role: 'assistant', content: content === '' ? null : content, toolCalls },
+    ...toolCalls.map(({ id }): ModelMessage => ({ role: 'tool', toolCallId: id, content: outputText(outputs.get(id)) })),
+    // Images of outputs follow them: no provider takes images inside an output.
+    ...toolCalls.flatMap(({ id }) => contextOf(outputs.get(id)).filter(({ role }) => role !== 'tool')),
+  ];
+}
+
+/** The output as the model gets it, including parts that people do not see. */
+function outputText(output: ChatMessage | undefined): string {
+  if (output === undefined) return unanswered;
+  const whole = contextOf(output).find(({ role }) => role === 'tool')?.content;
+  const content = typeof whole === 'string' ? whole : output.content;
+  if (output.toolStatus === 'error') return `Error: ${content}`;
+  if (output.toolStatus === 'cancelled') return content === '' ? unanswered : `Cancelled: ${content}`;
+  return content;
+}
+
+function contextOf(message: ChatMessage | undefined): readonly ModelMessage[] {
+  return (message?.context ?? []) as readonly ModelMessage[];
+}
+
+function modelPart(part: PromptPart): ModelPart {
+  if (part.type === 'url') return { type: 'image', url: part.url };
+  return { type: 'text', text: part.type === 'text' ? part.text : `[file ${part.id}]` };
+}
+
+function lastTurns(turns: readonly ModelMessage[][], tokensMax: number): readonly ModelMessage[][] {
+  let length = 0;
+  let first = turns.length;
+  while (first > 0) {
+    length += JSON.stringify(turns[first - 1]).length;
+    if (length > tokensMax * 4 && first < turns.length) break;
+    first -= 1;
+  }
+  return turns.slice(first);
+}
+
+/** The text of the messages among the items; null when there is none. */
+export function textOf(items: readonly RunItem[]): string | null {
+  const texts = items.flatMap((item) => (item.type === 'message' ? [item.text] : []));
+  return texts.length === 0 ? null : texts.join('\n\n');
+}

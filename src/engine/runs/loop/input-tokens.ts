@@ -1,0 +1,67 @@
+import type { ModelMessage, ModelRequest } from '../../models/port.ts';
+import { withPassages } from '../../models/prompts/passages.ts';
+import { estimateTokens } from '../../models/tokens.ts';
+import type { RunPlan } from '../../plan/plan.ts';
+import { RunBudget } from '../../usage/budget.ts';
+import { RunTools } from '../calls/run-tools.ts';
+import { toolRunOf } from '../calls/tool-run.ts';
+import type { LoopDeps } from '../control/loop-deps.ts';
+import { requestOf } from '../model/model-request.ts';
+import { findPassages } from '../model/passages.ts';
+import { CitablePassages } from '../output/citable.ts';
+import { RunOutput } from '../output/output.ts';
+import { subagentsOfRun } from '../subagents/subagents-of-run.ts';
+import { runLoop } from './loop.ts';
+
+/** What most models take for the frame of a message, of a tool and of an image. */
+const messageTokens = 4;
+const toolTokens = 8;
+const imageTokens = 1_000;
+
+/**
+ * The tokens of the first request that a run would send to its model: messages, tools, passages of its knowledge. An estimate: the
+ * tokenizers of all models are not known (knowledge/index/tokens.ts). No model is asked.
+ */
+export async function countInputTokens(plan: RunPlan, deps: LoopDeps, signal: AbortSignal): Promise<number> {
+  const runId = plan.charge.runId ?? '';
+  const start = { runId, firstSequence: 0, isEager: false, secrets: {} };
+  const budget = new RunBudget({ roundsMax: deps.roundsMax });
+  const subagents = subagentsOfRun({ plan, deps, start, budget, run: runLoop, spent: () => undefined });
+  const tools = new RunTools(plan, deps);
+  if (tools.mustOpen) await tools.open(toolRunOf({ plan, deps, start, subagents, cite: () => 1, charged }, signal));
+  let { messages } = plan;
+  if (plan.knowledge !== undefined && plan.knowledge.question !== '') {
+    const output = new RunOutput(deps.newId, 0, [], deps.answerCharsMax);
+    const citable = new CitablePassages({ known: [], isCiting: plan.generateCitations, output, isLogged: false });
+    messages = withPassages(messages, await findPassages(plan, deps, citable, output, runId, signal), plan.generateCitations);
+  }
+  return tokensOf(requestOf(plan, tools, messages, { mustAnswer: false, hasCalled: false }));
+}
+
+/** Counting calls no tool. */
+function charged(): Promise<never> {
+  return Promise.reject(new Error('a count of tokens makes no upstream call'));
+}
+
+function tokensOf({ messages, tools, responseFormat }: ModelRequest): number {
+  let tokens = 0;
+  for (const message of messages) tokens += messageTokens + tokensOfMessage(message);
+  for (const { name, description, parameters } of tools) {
+    tokens += toolTokens + estimateTokens(name) + estimateTokens(description) + estimateTokens(JSON.stringify(parameters));
+  }
+  if (responseFormat?.type === 'json_schema') tokens += toolTokens + estimateTokens(JSON.stringify(responseFormat.schema));
+  return Math.ceil(tokens);
+}
+
+function tokensOfMessage(message: ModelMessage): number {
+  const { content } = message;
+  let tokens = 0;
+  if (typeof content === 'string') tokens += estimateTokens(content);
+  else for (const part of content ?? []) tokens += part.type === 'text' ? estimateTokens(part.text) : imageTokens;
+  if (message.role === 'assistant') {
+    for (const { name, arguments: given } of message.toolCalls ?? []) {
+      tokens += toolTokens + estimateTokens(name) + estimateTokens(given);
+    }
+  }
+  return tokens;
+}

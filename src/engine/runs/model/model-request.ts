@@ -1,0 +1,36 @@
+import type { ModelMessage, ModelRequest } from '../../models/port.ts';
+import { choiceFor } from '../../plan/choice.ts';
+import type { RunPlan } from '../../plan/plan.ts';
+import type { RunTools } from '../calls/run-tools.ts';
+
+/** The state of a run when it asks its model. */
+interface Turn {
+  /** The model may call no tool. */
+  readonly mustAnswer: boolean;
+  /** The model has called a tool: a forced call is satisfied. */
+  readonly hasCalled: boolean;
+}
+
+/** Builds the next model request of a run. */
+export function requestOf(
+  plan: RunPlan,
+  tools: RunTools,
+  messages: readonly ModelMessage[],
+  { mustAnswer, hasCalled }: Turn,
+): ModelRequest {
+  const isForcing = plan.forcedTool !== undefined && !hasCalled && !mustAnswer;
+  const offered = tools.definitions(isForcing);
+  const toolChoice = mustAnswer && tools.all.size > 0 ? 'none' : choiceFor(plan.toolChoice, hasCalled, offered);
+  return {
+    model: plan.modelId,
+    messages,
+    tools: offered,
+    parameters: plan.parameters,
+    isStreaming: plan.isStreaming,
+    ...(plan.isWhole === undefined ? {} : { isWhole: plan.isWhole }),
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+    ...(plan.parallelToolCalls === undefined ? {} : { parallelToolCalls: plan.parallelToolCalls }),
+    ...(plan.routing === undefined ? {} : { routing: plan.routing }),
+    ...(plan.responseFormat === undefined ? {} : { responseFormat: plan.responseFormat }),
+  };
+}

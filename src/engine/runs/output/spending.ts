@@ -1,0 +1,107 @@
+import type { RunSpent, SpentCall, Usage } from '../../../entities/runs/event.ts';
+import type { TokenUsage } from '../../models/port.ts';
+import type { RunPlan } from '../../plan/plan.ts';
+import type { RunBudget } from '../../usage/budget.ts';
+import type { TokenNeed } from '../../usage/limits.ts';
+import type { LoopDeps, LoopStart } from '../control/loop-deps.ts';
+import type { RunOutput } from './output.ts';
+
+interface SpendingParts {
+  readonly plan: RunPlan;
+  readonly start: LoopStart;
+  readonly deps: LoopDeps;
+  readonly budget: RunBudget;
+  readonly output: RunOutput;
+}
+
+/** What one run spends: every model call is charged to the ledger and added up here. */
+export class RunSpending {
+  readonly #parts: SpendingParts;
+  readonly #startedAtMs: number;
+  #total: Usage | null;
+  /** Charged calls that no event of the run tells of yet. */
+  #untold: SpentCall[] = [];
+  /** All calls of this process, for the trace. */
+  readonly #calls: SpentCall[] = [];
+
+  constructor(parts: SpendingParts) {
+    this.#parts = parts;
+    this.#startedAtMs = parts.deps.now().getTime();
+    this.#total = parts.start.before?.usage ?? null;
+  }
+
+  get total(): Usage | null {
+    return this.#total;
+  }
+
+  /** Used rounds, tool calls and time, those of earlier processes included. */
+  get spent(): RunSpent {
+    const { start, deps, budget } = this.#parts;
+    const workedMs = (start.spent?.workedMs ?? 0) + deps.now().getTime() - this.#startedAtMs;
+    return { ...budget.spent, workedMs };
+  }
+
+  /** The model calls of a stored run in this process. */
+  get calls(): readonly SpentCall[] {
+    return this.#calls;
+  }
+
+  /** As ToolRun.charged says. */
+  async charged<T>(
+    modelId: string,
+    need: TokenNeed,
+    call: () => Promise<{ readonly result: T; readonly usage: TokenUsage }>,
+  ): Promise<T> {
+    const { plan, deps } = this.#parts;
+    const hold = await deps.limits.reserve(plan.charge.orgId, 'api', () => need);
+    const startedMs = performance.now();
+    try {
+      const { result, usage } = await call();
+      this.charge(modelId, usage, performance.now() - startedMs);
+      this.emit();
+      return result;
+    } finally {
+      hold.release();
+    }
+  }
+
+  /** Charges for a model call that is over. Of a run whose log is stored, its events name the ledger entry. */
+  charge(modelId: string, usage: TokenUsage, durationMs: number): void {
+    const { plan, start, deps } = this.#parts;
+    if (!start.isEager) {
+      this.#total = addUsage(this.#total, usage);
+      deps.ledger.note(plan.charge, 'run', modelId, usage);
+      return;
+    }
+    const entryId = deps.newId('usageEntry');
+    this.add({ entryId, modelId, usage, durationMs: Math.round(durationMs) });
+    deps.ledger.note(plan.charge, 'run', modelId, usage, entryId);
+  }
+
+  /** Adds a model call that is charged already. */
+  add(call: SpentCall): void {
+    this.#total = addUsage(this.#total, call.usage);
+    this.#untold.push(call);
+    this.#calls.push(call);
+  }
+
+  /** Emits what was spent since the last time. Called before slow work. Before the first output a takeover restarts the run, so nothing is emitted. */
+  emit(): void {
+    const { output } = this.#parts;
+    if (!output.hasItems || this.#total === null || this.#untold.length === 0) return;
+    output.emit({ type: 'parley.usage', usage: this.#total, calls: this.#untold, spent: this.spent });
+    this.#untold = [];
+  }
+}
+
+/** The sum of what a run has spent and one more model call. */
+export function addUsage(usage: Usage | null, spent: TokenUsage): Usage {
+  if (usage === null) return spent;
+  return {
+    inputTokens: usage.inputTokens + spent.inputTokens,
+    outputTokens: usage.outputTokens + spent.outputTokens,
+    cachedTokens: usage.cachedTokens + spent.cachedTokens,
+    reasoningTokens: usage.reasoningTokens + spent.reasoningTokens,
+    ...(usage.isEstimated === true || spent.isEstimated === true ? { isEstimated: true } : {}),
+  };
+}

@@ -1,0 +1,44 @@
+import type { Charge, ChargedEmbeddings, EmbeddingCall } from '../plan/plan.ts';
+import { asSpan, type Tracing, traceparentOf } from '../tracing/tracing.ts';
+import type { UsageLedger } from './ledger.ts';
+import type { UsageLimits } from './limits.ts';
+
+interface EmbeddingParts {
+  readonly limits: UsageLimits;
+  readonly ledger: Pick<UsageLedger, 'note'>;
+  /** Undefined while tracing is off. */
+  readonly tracing?: Tracing | undefined;
+}
+
+/** As RunEngine.embed says. */
+export async function chargedEmbeddings(
+  { limits, ledger, tracing }: EmbeddingParts,
+  charge: Charge,
+  { model, request, inputTokens }: EmbeddingCall,
+  signal: AbortSignal,
+): Promise<ChargedEmbeddings> {
+  const hold = await limits.reserve(charge.orgId, 'data', () => ({ input: inputTokens, outputMax: 0 }));
+  try {
+    const ask = (traceparent?: string) =>
+      model.embed({ ...request, model: model.name, ...(traceparent === undefined ? {} : { traceparent }) }, signal);
+    const { vectors, tokens = inputTokens } = await (tracing === undefined ? ask() : traced(tracing, model.id, ask));
+    ledger.note(charge, 'embedding', model.id, { inputTokens: tokens, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 });
+    return { vectors, tokens };
+  } finally {
+    hold.release();
+  }
+}
+
+function traced<T extends { readonly tokens: number | undefined }>(
+  tracing: Tracing,
+  modelId: string,
+  ask: (traceparent: string) => Promise<T>,
+): Promise<T> {
+  const attributes = { 'gen_ai.operation.name': 'embeddings', 'gen_ai.request.model': modelId };
+  const span = tracing.begin(`embeddings ${modelId}`, 'client', attributes);
+  return asSpan(tracing, span, async () => {
+    const reply = await ask(traceparentOf(span));
+    if (reply.tokens !== undefined) span.setAttribute('gen_ai.usage.input_tokens', reply.tokens);
+    return reply;
+  });
+}

@@ -1,0 +1,127 @@
+import type { Logger } from 'pino';
+import type { UsageKind } from '../../entities/usage.ts';
+import type { TokenGrant, UsageLimitStore } from '../../storage/usage/limits.ts';
+
+/** Tokens of one organization that this process may grant to calls without a statement. */
+export interface TokenBlock {
+  readonly orgId: string;
+  readonly kind: UsageKind;
+  /** Reserved in the database and not settled yet. */
+  granted: number;
+  /** The part of `granted` that running calls hold. */
+  held: number;
+  /** The part of `granted` that finished calls cost and the ledger has not stored yet. */
+  spent: number;
+  /** Nothing was taken since the last heartbeat. */
+  isIdle: boolean;
+  /** `performance.now()` at which the database drops the reservation. */
+  validUntilMs: number;
+  /** The last refill. */
+  turn: Promise<unknown>;
+}
+
+export interface BlockTableDeps {
+  readonly store: UsageLimitStore;
+  readonly logger: Logger;
+  readonly owner: string;
+  readonly leaseMs: number;
+  readonly blockTokens: number;
+}
+
+/** A block is at most this fraction of what is left. */
+const blockShare = 32;
+
+/** The blocks of this process: renews their leases and gives unused ones back. */
+export class BlockTable {
+  readonly #deps: BlockTableDeps;
+  readonly #blocks = new Map<string, TokenBlock>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(deps: BlockTableDeps) {
+    this.#deps = deps;
+  }
+
+  find(orgId: string, kind: UsageKind): TokenBlock | undefined {
+    return this.#blocks.get(`${kind} ${orgId}`);
+  }
+
+  make(orgId: string, kind: UsageKind): TokenBlock {
+    const key = `${kind} ${orgId}`;
+    let block = this.#blocks.get(key);
+    if (block === undefined) {
+      block = { orgId, kind, granted: 0, held: 0, spent: 0, isIdle: false, validUntilMs: 0, turn: Promise.resolve() };
+      this.#blocks.set(key, block);
+      this.#timer ??= setInterval(() => void this.#beat(), this.#deps.leaseMs / 3).unref();
+    }
+    return block;
+  }
+
+  /** Tokens that may be granted now; negative when calls cost more than they held. */
+  left(block: TokenBlock): number {
+    if (!this.#isValid(block)) block.granted = 0;
+    return block.granted - block.held - block.spent;
+  }
+
+  #isValid(block: TokenBlock): boolean {
+    return performance.now() <= block.validUntilMs;
+  }
+
+  /** Asks for at least `tokensMin`, better `tokens`, best a whole block. */
+  async refill(block: TokenBlock, tokensMin: number, tokens: number): Promise<TokenGrant> {
+    const { store, owner, leaseMs, blockTokens } = this.#deps;
+    const { orgId, kind } = block;
+    const askedMs = performance.now();
+    const want = (left: number) => Math.max(tokens, Math.min(blockTokens, Math.floor(left / blockShare)));
+    const grant = await store.reserve({ owner, orgId, kind, tokensMin, want, leaseMs });
+    if (grant.kind !== 'granted') return grant;
+    block.granted += grant.tokens;
+    block.validUntilMs = askedMs + leaseMs;
+    return grant;
+  }
+
+  /** Gives back what no call holds; the next call asks for a new block. */
+  giveUp(orgId: string): void {
+    for (const block of this.#blocks.values()) if (block.orgId === orgId) void this.#giveBack(block);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    if (this.#blocks.size === 0) return;
+    this.#blocks.clear();
+    await this.#deps.store.releaseAll(this.#deps.owner).catch((error: unknown) => this.#failed(error));
+  }
+
+  async #giveBack(block: TokenBlock): Promise<void> {
+    const tokens = this.left(block);
+    if (tokens <= 0) return;
+    block.granted -= tokens;
+    const { store, owner } = this.#deps;
+    await store.release(owner, block.orgId, block.kind, tokens).catch((error: unknown) => this.#failed(error));
+  }
+
+  /**
+   * Renews all leases in one statement. Blocks that were not used since the last heartbeat are given back, and dropped when nothing
+   * of them is left. A reservation without a block is not renewed, so it ends with its lease.
+   */
+  async #beat(): Promise<void> {
+    const { store, owner, leaseMs } = this.#deps;
+    const askedMs = performance.now();
+    try {
+      const known = [...this.#blocks.values()].filter((block) => this.#isValid(block));
+      const held = new Set((await store.extend(owner, known, leaseMs)).map(({ orgId, kind }) => `${kind} ${orgId}`));
+      for (const [key, block] of this.#blocks) {
+        if (held.has(key)) block.validUntilMs = askedMs + leaseMs;
+        if (block.isIdle) await this.#giveBack(block);
+        if (block.isIdle && block.held === 0 && block.spent === 0) this.#blocks.delete(key);
+        block.isIdle = true;
+      }
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  /** A reservation that could not be given back ends with its lease. */
+  #failed(error: unknown): void {
+    this.#deps.logger.warn({ err: error }, 'token reservations could not be renewed or released');
+  }
+}
