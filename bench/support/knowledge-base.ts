@@ -6,7 +6,7 @@ import type { Meaning } from '../../src/engine/knowledge/meaning/meaning.ts';
 import { embeddedText, hashOfText } from '../../src/engine/knowledge/meaning/passage-text.ts';
 import { requestEmbeddings } from '../../src/engine/models/openai/embeddings.ts';
 import type { EmbeddingRequest } from '../../src/engine/models/port.ts';
-import type { Charge } from '../../src/engine/runs/run-engine.ts';
+import type { Charge } from '../../src/engine/plan/plan.ts';
 import { makeId } from '../../src/entities/ids.ts';
 import { loadSettings } from '../../src/settings.ts';
 import type { Database } from '../../src/storage/database/database.ts';
