@@ -174,6 +174,11 @@ describe('PDF', () => {
 });
 
 describe('HTML', () => {
+  it('of a mail keeps what is deleted, and what is done', async () => {
+    const html = '<p>Open <s>at nine</s> at ten.</p><ul><li><input type=checkbox checked>Paid<li><input type=checkbox>Sent</ul>';
+    const { text } = await extract('list.eml', `Subject: list\nContent-Type: text/html\n\n${html}`);
+    expect(text).toMatch(/Open ~at nine~ at ten\.\n\n- +\[x\] +Paid\n- +\[ \] +Sent/);
+  });
   const page = `<!doctype html><html><head><title>Shop &amp; Co</title><style>p{}</style></head><body>
     <nav><a href="/">Home</a> <a href="/about">About</a></nav>
     <h1>Opening</h1><p>We are <b>open</b> from 9 to 5. See <a href="https://example.com/map">the map</a> and <a href="/x">this</a>.</p>

@@ -1,5 +1,4 @@
 import Turndown from 'turndown/lib/turndown.browser.es.js';
-import { strikethrough, taskListItems } from 'turndown-plugin-gfm';
 import { oneLine } from '../../../../lib/text.ts';
 import { markdownLink } from './markdown-link.ts';
 import { markdownTable } from './markdown-table.ts';
@@ -9,7 +8,14 @@ export function markdownOf(element: Node): string {
   const turndown = new Turndown({ headingStyle: 'atx', codeBlockStyle: 'fenced', bulletListMarker: '-', emDelimiter: '*' });
   // The Markdown is not rendered, so marks in the text need no escapes, which would only split words.
   turndown.escape = (text) => text;
-  turndown.use([strikethrough, taskListItems]);
+  turndown.addRule('deleted', {
+    filter: ({ nodeName }) => ['DEL', 'S', 'STRIKE'].includes(nodeName),
+    replacement: (content) => `~${content}~`,
+  });
+  turndown.addRule('task', {
+    filter: (node) => node.getAttribute('type') === 'checkbox' && node.parentNode?.nodeName === 'LI',
+    replacement: (_content, node) => (node.hasAttribute('checked') ? '[x] ' : '[ ] '),
+  });
   turndown.remove(['script', 'style', 'noscript', 'template', 'iframe', 'object']);
   turndown.addRule('image', { filter: 'img', replacement: (_content, node) => node.getAttribute('alt')?.trim() ?? '' });
   turndown.addRule('link', {
