@@ -1,5 +1,8 @@
+import { createRequire } from 'node:module';
 import { oneLine } from '../../../../lib/text.ts';
 import type { DocumentWriter } from '../document-writer.ts';
+
+const { utils }: typeof import('@e965/xlsx') = createRequire(import.meta.url)('@e965/xlsx');
 
 export interface SheetCell {
   /** From 0. */
@@ -85,7 +88,7 @@ export class SheetWriter {
   #addLine(cells: readonly SheetCell[], columns: ReadonlyMap<number, string>): void {
     const named = cells.map(({ column, text, isText }) => {
       if (!isText) this.#numbers.add(column);
-      return `${columns.get(column) ?? `column ${columnLetters(column)}`}: ${oneLine(text)}`;
+      return `${columns.get(column) ?? `column ${utils.encode_col(column)}`}: ${oneLine(text)}`;
     });
     this.#isHeadOnly = false;
     this.#lines.push(`- ${named.join('; ')}`);
@@ -99,10 +102,4 @@ export class SheetWriter {
     this.#writer.block('table', this.#lines.join('\n'));
     this.#lines = [];
   }
-}
-
-/** `A` for 0, `AA` for 26. */
-function columnLetters(column: number): string {
-  const last = String.fromCharCode(65 + (column % 26));
-  return column < 26 ? last : columnLetters(Math.floor(column / 26) - 1) + last;
 }

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { initSync, Model } from '@ironcalc/wasm';
 import { WorkbookFault } from './fault.ts';
+import { placeOf } from './range.ts';
 import type { CellObject, Workbook } from './sheet.ts';
-import { displayValue, errorCodes, isDateFormat, placeOf } from './workbook.ts';
+import { displayValue, errorCodes, isDateFormat } from './workbook.ts';
 
 const require = createRequire(import.meta.url);
 let isLoaded = false;

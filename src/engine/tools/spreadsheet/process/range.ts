@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { callCellsMax, columnsMax, rowsMax } from '../request.ts';
 import { WorkbookFault } from './fault.ts';
 
@@ -9,21 +10,18 @@ export interface Range {
   readonly columns: number;
 }
 
-const grammar = /^\$?([A-Z]{1,3})\$?([1-9][0-9]{0,6})(?::\$?([A-Z]{1,3})\$?([1-9][0-9]{0,6}))?$/;
+const { utils }: typeof import('@e965/xlsx') = createRequire(import.meta.url)('@e965/xlsx');
+const grammar = /^\$?[A-Z]{1,3}\$?[1-9][0-9]{0,6}(?::\$?[A-Z]{1,3}\$?[1-9][0-9]{0,6})?$/;
 
 /** @throws WorkbookFault for a text that is no range, such as `A1:C10`, or a range of too many cells. */
 export function parseRange(text: string): Range {
-  const [, firstColumn, firstRow, lastColumn = firstColumn, lastRow = firstRow] = grammar.exec(text.trim().toUpperCase()) ?? [];
-  if (firstColumn === undefined)
-    throw new WorkbookFault(`${JSON.stringify(text)} is no range: write A1 or A1:C10, without the sheet`);
-  const [column, otherColumn] = [columnNumber(firstColumn), columnNumber(lastColumn ?? firstColumn)].sort((a, b) => a - b) as [
-    number,
-    number,
-  ];
-  const [row, otherRow] = [Number(firstRow), Number(lastRow)].sort((a, b) => a - b) as [number, number];
-  if (otherColumn > columnsMax || otherRow > rowsMax) throw new WorkbookFault(`A sheet ends at XFD${rowsMax}`);
-  const range = { row, column, rows: otherRow - row + 1, columns: otherColumn - column + 1 };
-  return range;
+  const name = text.trim().toUpperCase();
+  if (!grammar.test(name)) throw new WorkbookFault(`${JSON.stringify(text)} is no range: write A1 or A1:C10, without the sheet`);
+  const { s: one, e: other } = utils.decode_range(name);
+  const [row, column] = [Math.min(one.r, other.r) + 1, Math.min(one.c, other.c) + 1];
+  const [lastRow, lastColumn] = [Math.max(one.r, other.r) + 1, Math.max(one.c, other.c) + 1];
+  if (lastColumn > columnsMax || lastRow > rowsMax) throw new WorkbookFault(`A sheet ends at XFD${rowsMax}`);
+  return { row, column, rows: lastRow - row + 1, columns: lastColumn - column + 1 };
 }
 
 /** @throws WorkbookFault when a call would read or write too many cells. */
@@ -38,12 +36,10 @@ export function nameOfRange({ row, column, rows, columns }: Range): string {
 }
 
 export function nameOfCell(row: number, column: number): string {
-  let letters = '';
-  for (let left = column; left > 0; left = Math.floor((left - 1) / 26))
-    letters = String.fromCharCode(65 + ((left - 1) % 26)) + letters;
-  return `${letters}${row}`;
+  return utils.encode_cell({ r: row - 1, c: column - 1 });
 }
 
-function columnNumber(letters: string): number {
-  return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
+export function placeOf(name: string): { readonly row: number; readonly column: number } {
+  const { r, c } = utils.decode_cell(name);
+  return { row: Math.min(r + 1, rowsMax), column: Math.min(c + 1, columnsMax) };
 }

@@ -1,15 +1,15 @@
 import { createRequire } from 'node:module';
 import type { WorkBook, WorkSheet } from '@e965/xlsx';
-import { columnsMax, type FileKind, rowsMax, sheetsMax, workbookCellsMax } from '../request.ts';
+import { type FileKind, sheetsMax, workbookCellsMax } from '../request.ts';
 import { readCsv, writeCsv } from './csv.ts';
 import { WorkbookFault } from './fault.ts';
-import { nameOfCell, type Range } from './range.ts';
+import { nameOfCell, placeOf, type Range } from './range.ts';
 import type { CellObject, Sheet, Workbook } from './sheet.ts';
 
 const require = createRequire(import.meta.url);
 const excel: typeof import('@e965/xlsx') = require('@e965/xlsx');
 
-const cellName = /^([A-Z]{1,3})([1-9]\d*)$/;
+const cellName = /^[A-Z]{1,3}[1-9]\d*$/;
 const errorTexts = new Map<number, string>([
   [0x00, '#NULL!'],
   [0x07, '#DIV/0!'],
@@ -106,12 +106,6 @@ export function endOf(cells: ReadonlyMap<string, CellObject>): { readonly row: n
 export function usedRange(sheet: Sheet): Range {
   const { row, column } = endOf(sheet.cells);
   return { row: 1, column: 1, rows: Math.max(1, row), columns: Math.max(1, column) };
-}
-
-export function placeOf(name: string): { readonly row: number; readonly column: number } {
-  const [, letters = 'A', digits = '1'] = cellName.exec(name) ?? [];
-  const column = [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
-  return { row: Math.min(Number(digits), rowsMax), column: Math.min(column, columnsMax) };
 }
 
 /** The value of a cell for people and models: dates and percentages as they are shown, other numbers as they are. */
