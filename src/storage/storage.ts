@@ -48,6 +48,7 @@ import { createDataSourceStore, type DataSourceStore } from './knowledge/sources
 import { createSyncStore, type SyncStore } from './knowledge/syncing/syncing.ts';
 import { createVectorStoreBatchStore, type VectorStoreBatchStore } from './knowledge/vector-stores/batches.ts';
 import { createVectorStoreStore, type VectorStoreStore } from './knowledge/vector-stores/stores.ts';
+import { createLeases, type Leases } from './leases.ts';
 import { createMemoryStore, type MemoryStore } from './memories/memories.ts';
 import { type ApprovalStore, createApprovalStore } from './runs/approvals.ts';
 import { createRunEventStore, type RunEventStore } from './runs/events.ts';
@@ -121,6 +122,7 @@ export interface Storage {
   readonly embeddings: EmbeddingStore | undefined;
   readonly indexing: IndexingStore;
   readonly syncing: SyncStore;
+  readonly leases: Leases;
   close(): Promise<void>;
 }
 
@@ -214,6 +216,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     embeddings: createEmbeddingStore(db),
     indexing: createIndexingStore(db, signals, chunks),
     syncing: createSyncStore(db, signals),
+    leases: createLeases(db),
     close: async () => {
       await auditBatch.close();
       await apiKeys.close();

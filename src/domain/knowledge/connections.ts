@@ -1,5 +1,6 @@
 import type { ConnectedAccount } from '../../engine/knowledge/connections/connect.ts';
 import { openSecrets, sealSecrets } from '../../engine/knowledge/connections/secrets.ts';
+import { sourceJobs } from '../../engine/knowledge/queue.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
@@ -17,7 +18,6 @@ import { isAdministrator } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { readHeaders, readName, readScopes, readSecret, readServiceUrl } from './connection-input.ts';
-import { queueSync } from './sources.ts';
 
 type Optional<T> = T | null | undefined;
 
@@ -271,9 +271,8 @@ export async function updateConnection(
 }
 
 /** Has the sources read that could not be read with the connection as it was. */
-async function readAgain(deps: Deps, connection: Connection): Promise<void> {
-  for (const source of await deps.storage.syncing.reconnected(connection))
-    await queueSync(deps, source.id, source, 'RECONNECTED');
+async function readAgain({ storage, jobs }: Deps, connection: Connection): Promise<void> {
+  await storage.syncing.reconnected(connection, sourceJobs(jobs, 'RECONNECTED'));
 }
 
 async function renewedSecrets(

@@ -1,3 +1,4 @@
+import { itemJobs, sourceJobs } from '../../engine/knowledge/queue.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import type { EndedApproval } from '../../entities/agents/part.ts';
@@ -9,10 +10,9 @@ import {
   isConnectedType,
   type RefreshPeriod,
 } from '../../entities/knowledge/data-source.ts';
-import type { RunTrigger, SourceRun } from '../../entities/knowledge/source-run.ts';
+import type { SourceRun } from '../../entities/knowledge/source-run.ts';
 import type { Members } from '../../entities/members.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
-import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { Transaction } from '../../storage/database/database.ts';
 import {
   dataSourceOrders,
@@ -164,8 +164,7 @@ export async function updateDataSource(
   });
   // Ids and versions of two sites say nothing of each other: everything is read anew.
   if (data !== undefined) {
-    await deps.storage.syncing.want(id, true);
-    await queueSync(deps, id, caller, 'REFRESH');
+    await deps.storage.syncing.want(id, true, sourceJobs(deps.jobs, 'REFRESH'));
   }
   const ended = await Promise.all(approved.map((agent) => endedApproval(deps, agent)));
   return { ...(await getDataSource(deps, caller, id)), ...(ended.find((one) => one.endedApproval === true) ?? {}) };
@@ -264,9 +263,8 @@ async function deleteSources(deps: Deps, caller: Caller, ids: readonly string[])
 }
 
 async function enqueueDeletion({ jobs }: Deps, caller: Caller, tx: Transaction, ids: readonly string[]): Promise<void> {
-  for (const dataSourceId of ids) {
-    await jobs.enqueue('knowledge.delete-source', { dataSourceId }, { owner: caller, key: dataSourceId, tx });
-  }
+  const deletions = ids.map((dataSourceId) => ({ payload: { dataSourceId }, owner: caller, key: dataSourceId }));
+  await jobs.enqueueAll('knowledge.delete-source', deletions, { tx });
 }
 
 /**
@@ -278,13 +276,10 @@ export async function refreshDataSource(deps: Deps, caller: Caller, id: string, 
   const source = await editableSource(deps, caller, id, 'refresh');
   const { indexing, syncing } = deps.storage;
   if (isConnectedType(source.type)) {
-    await syncing.want(source.id, isForced);
-    await queueSync(deps, source.id, caller, 'REFRESH');
-    return getDataSource(deps, caller, id);
-  }
-  const run = { id: deps.newId('sourceRun'), trigger: 'REFRESH' } as const;
-  for (const { id: itemId } of await indexing.requeueSource(source.id, isForced, run)) {
-    await deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId });
+    await syncing.want(source.id, isForced, sourceJobs(deps.jobs, 'REFRESH'));
+  } else {
+    const run = { id: deps.newId('sourceRun'), trigger: 'REFRESH' } as const;
+    await indexing.requeueSource(source.id, isForced, run, itemJobs(deps.jobs));
   }
   return getDataSource(deps, caller, id);
 }
@@ -304,9 +299,7 @@ export async function cancelDataSource(deps: Deps, caller: Caller, id: string): 
 export async function retryDataSource(deps: Deps, caller: Caller, id: string): Promise<DataSource> {
   const source = await editableSource(deps, caller, id, 'retry');
   const runId = isConnectedType(source.type) ? undefined : deps.newId('sourceRun');
-  for (const { id: itemId } of await deps.storage.syncing.retryFailed(source.id, runId)) {
-    await deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId });
-  }
+  await deps.storage.syncing.retryFailed(source.id, runId, itemJobs(deps.jobs));
   return getDataSource(deps, caller, id);
 }
 
@@ -314,16 +307,6 @@ export async function retryDataSource(deps: Deps, caller: Caller, id: string): P
 export async function listSourceRuns(deps: Deps, caller: Caller, id: string, page: PageRequest): Promise<Page<SourceRun>> {
   const source = await getDataSource(deps, caller, id);
   return deps.storage.syncing.runs(source.id, page);
-}
-
-/** Queues a run of a source. */
-export function queueSync(
-  { jobs }: Pick<Deps, 'jobs'>,
-  dataSourceId: string,
-  owner: ShareOwner,
-  trigger: RunTrigger,
-): Promise<void> {
-  return jobs.enqueue('knowledge.sync-source', { dataSourceId, trigger }, { owner, key: dataSourceId });
 }
 
 /** An agent that the caller may edit. @throws DomainError NOT_FOUND, FORBIDDEN. */

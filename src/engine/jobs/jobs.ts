@@ -7,8 +7,7 @@ export interface JobPayloads {
   'accounts.purge-organization': { readonly orgId: string };
   'accounts.purge-user': { readonly userId: string };
   'knowledge.index-item': { readonly itemId: string };
-  'knowledge.refresh-source': { readonly dataSourceId: string; readonly isForced: boolean };
-  /** Makes the connector of a source list its documents. */
+  /** Reads a source: its connector lists the documents; what was given is queued once more. */
   'knowledge.sync-source': { readonly dataSourceId: string; readonly trigger: RunTrigger };
   /** Makes the vectors that passages of a source lack. */
   'knowledge.embed-source': { readonly dataSourceId: string };
@@ -28,6 +27,12 @@ export interface Jobs {
    * @param tx  the transaction that the job must commit with.
    */
   enqueue<Name extends JobName>(name: Name, payload: JobPayloads[Name], options: EnqueueOptions): Promise<void>;
+  /** The same for several jobs, in one statement. */
+  enqueueAll<Name extends JobName>(
+    name: Name,
+    jobs: readonly NewJob<Name>[],
+    options: Pick<EnqueueOptions, 'startAfterMs' | 'tx'>,
+  ): Promise<void>;
   /** Registers the worker of a job; call it before `start`. The signal fires when the process stops or the job exceeds its time limit. */
   work<Name extends JobName>(name: Name, options: WorkOptions, handler: JobHandler<Name>): void;
   /** Runs `task` in this process every `everyMs`, if the process works on jobs. */
@@ -53,14 +58,22 @@ export interface JobCounts {
 export type JobHandler<Name extends JobName> = (
   payload: JobPayloads[Name],
   signal: AbortSignal,
-  owner: ShareOwner,
+  job: RunningJob,
 ) => Promise<void>;
+export interface RunningJob {
+  /** The same for all attempts. */
+  readonly id: string;
+  readonly owner: ShareOwner;
+}
+export interface NewJob<Name extends JobName> extends Pick<EnqueueOptions, 'owner' | 'key'> {
+  readonly payload: JobPayloads[Name];
+}
 export interface EnqueueOptions {
   /** The organization whose turn the job takes. */
   readonly owner: ShareOwner;
-  readonly key?: string;
-  readonly startAfterMs?: number;
-  readonly tx?: Pick<Transaction, 'prisma'>;
+  readonly key?: string | undefined;
+  readonly startAfterMs?: number | undefined;
+  readonly tx?: Pick<Transaction, 'prisma' | 'afterCommit'> | undefined;
 }
 export interface WorkOptions {
   /** Most concurrent jobs of one tenant in this process; one more place is for other tenants. */

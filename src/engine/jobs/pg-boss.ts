@@ -6,7 +6,7 @@ import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import { RecentValue } from '../../lib/recent-value.ts';
 import { Tally } from '../../lib/tally.ts';
-import type { EnqueueOptions, JobHandler, JobName, JobPayloads, Jobs, WorkOptions } from './jobs.ts';
+import type { EnqueueOptions, JobHandler, JobName, JobPayloads, Jobs, NewJob, RunningJob, WorkOptions } from './jobs.ts';
 
 interface Queryable {
   query(sql: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
@@ -27,7 +27,7 @@ export interface PgBossJobsOptions {
 interface QueueWorker {
   readonly name: JobName;
   readonly options: WorkOptions;
-  run(payload: unknown, signal: AbortSignal, owner: ShareOwner): Promise<void>;
+  run(payload: unknown, signal: AbortSignal, job: RunningJob): Promise<void>;
 }
 
 /** What a job holds: its payload, and whose it is. */
@@ -49,8 +49,6 @@ const jobsEndMsMin = 1_000;
 const waitingCountsMs = 5_000;
 /** Delays the first run of repeated tasks, so that the start and the first requests come first. */
 const repeatAfterMs = 250;
-/** By then a transaction that queued a job has usually committed. */
-const commitDelayMs = 20;
 /** Most organizations and queues whose last turn is remembered. */
 const turnsMax = 10_000;
 /** How far apart the turns of one organization are: longer than most jobs take. */
@@ -98,34 +96,40 @@ class PgBossJobs implements Jobs {
     this.#boss.on('error', (error) => options.logger.error({ err: error }, 'the job queue failed'));
   }
 
-  async enqueue<Name extends JobName>(
+  enqueue<Name extends JobName>(
     name: Name,
     payload: JobPayloads[Name],
-    { owner, key, startAfterMs = 0, tx }: EnqueueOptions,
+    { owner, key, startAfterMs, tx }: EnqueueOptions,
   ): Promise<void> {
-    const { tenantId, orgId } = owner;
-    // The queue lets one job of a key wait; a job without a key gets a unique one.
-    await this.#boss.send(
-      name,
-      { ...payload, owner: { tenantId, orgId } },
-      {
-        singletonKey: key ?? crypto.randomUUID(),
-        group: { id: groupOf(owner) },
-        priority: -this.#nextTurn(name, orgId),
-        ...(startAfterMs === 0 ? {} : { startAfter: new Date(Date.now() + startAfterMs) }),
-        ...(tx === undefined ? {} : { db: fromPrisma(tx.prisma) }),
-      },
-    );
-    const wakeAfterMs = startAfterMs + (tx === undefined ? 0 : commitDelayMs);
-    if (wakeAfterMs === 0) this.#wake(name);
-    else setTimeout(() => this.#wake(name), wakeAfterMs).unref();
+    return this.enqueueAll(name, [{ payload, owner, key }], { startAfterMs, tx });
+  }
+
+  async enqueueAll<Name extends JobName>(
+    name: Name,
+    jobs: readonly NewJob<Name>[],
+    { startAfterMs = 0, tx }: Pick<EnqueueOptions, 'startAfterMs' | 'tx'>,
+  ): Promise<void> {
+    if (jobs.length === 0) return;
+    const startAfter = startAfterMs === 0 ? {} : { startAfter: new Date(Date.now() + startAfterMs) };
+    const rows = jobs.map(({ payload, owner: { tenantId, orgId }, key }) => ({
+      data: { ...payload, owner: { tenantId, orgId } },
+      // The queue lets one job of a key wait; a job without a key gets a unique one.
+      singletonKey: key ?? crypto.randomUUID(),
+      group: { id: groupOf(tenantId) },
+      priority: -this.#nextTurn(name, orgId),
+      ...startAfter,
+    }));
+    await this.#boss.insert(name, rows, tx === undefined ? {} : { db: fromPrisma(tx.prisma) });
+    const wake = () => void setTimeout(() => this.#wake(name), startAfterMs).unref();
+    if (tx === undefined) wake();
+    else tx.afterCommit(wake);
   }
 
   work<Name extends JobName>(name: Name, options: WorkOptions, handler: JobHandler<Name>): void {
     this.#workers.push({
       name,
       options,
-      run: (payload, signal, owner) => this.#options.inBackground(() => handler(payload as JobPayloads[Name], signal, owner)),
+      run: (payload, signal, job) => this.#options.inBackground(() => handler(payload as JobPayloads[Name], signal, job)),
     });
   }
 
@@ -217,7 +221,7 @@ class PgBossJobs implements Jobs {
     this.#running.add(job);
     this.counts.running += 1;
     try {
-      await worker.run(payload, job.signal, owner);
+      await worker.run(payload, job.signal, { id: job.id, owner });
       this.counts.completed.add(name);
     } catch (error) {
       this.counts.failed.add(name);
@@ -277,7 +281,7 @@ class PgBossJobs implements Jobs {
 }
 
 /** The group that shares the places of a queue: a tenant. Jobs without one share a group of their own. */
-function groupOf({ tenantId }: ShareOwner): string {
+function groupOf(tenantId: string): string {
   return tenantId === '' ? 'nobody' : tenantId;
 }
 

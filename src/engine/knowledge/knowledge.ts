@@ -28,7 +28,6 @@ import { createPageReader, type PageReader } from './connectors/web/reading/page
 import { signedContentAddress } from './content-links.ts';
 import type { DocumentBytes, ExtractedDocument } from './extract/document.ts';
 import { createExtractor } from './extract/extract.ts';
-import { newLeaseOwner } from './index/index-item.ts';
 import { registerIndexJobs } from './index/index-jobs.ts';
 import { findSpace, type Meaning } from './meaning/meaning.ts';
 import { readAttachmentText } from './read-attachment.ts';
@@ -126,14 +125,13 @@ export interface KnowledgeOptions {
 /** Makes the knowledge engine: search, and the jobs that index. */
 export function createKnowledge(options: KnowledgeOptions): Knowledge {
   const { egress, settings, storage, pools } = options;
-  const owner = newLeaseOwner();
   const vendors = createVendorClient({
     egress,
     timeoutMs: settings.CONNECTOR_TIMEOUT_MS,
     connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS,
     backoffMs: settings.CONNECTOR_BACKOFF_MS,
   });
-  const tokens = createConnectionTokens({ ...options, vendors, owner });
+  const tokens = createConnectionTokens({ ...options, vendors });
   const installations = createInstallationTokens({ ...options, vendors });
   const webExtractor = createExtractor({ niceness: indexNiceness, entry: webReaderProgram });
   const webPlaces = pools.queue('page-readers', settings.CONNECTOR_CONCURRENCY);
@@ -201,7 +199,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     browse: (connection, query, signal) => browse(services, connection, query, signal),
     findSite: (type, connection, cloudId) => findSite(services, type, connection, cloudId),
     connecting: createConnecting({ ...options, vendors }),
-    registerJobs: () => registerIndexJobs({ ...options, meaning, connectors, extractor: indexExtractor, owner }),
+    registerJobs: () => registerIndexJobs({ ...options, meaning, connectors, extractor: indexExtractor }),
     async close() {
       const extractors = [indexExtractor, webExtractor, promptReader.extractor];
       await Promise.all([...extractors.map((extractor) => extractor.close()), vendors.close(), reranker?.close()]);

@@ -1,9 +1,9 @@
-// Raw SQL: one statement takes the right to renew a token, by the time of the database.
 import type { Connection, ConnectionKind, ConnectionProvider } from '../../entities/knowledge/connection.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import { settled } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
 import { newestFirst } from '../database/paging.ts';
+import type { Lease } from '../leases.ts';
 
 /** Which connections; an absent member does not narrow the list. */
 export interface ConnectionScope {
@@ -39,11 +39,13 @@ export interface ConnectionStore {
   update(id: string, changes: ConnectionChanges): Promise<Connection>;
   /** @returns false when the connection was deleted before. */
   delete(id: string): Promise<boolean>;
-  /** Notes that the service refuses the token. */
-  requireReauthorization(id: string): Promise<void>;
-  /** Takes the right to renew the token, for a limited time. @returns false while another process has it. */
-  beginRenewal(id: string, owner: string, leaseMs: number): Promise<boolean>;
-  endRenewal(id: string, owner: string): Promise<void>;
+  /** Stores a renewed token. @returns undefined, and stores nothing, when another process has taken the renewal. */
+  storeRenewal(
+    lease: Lease,
+    token: { readonly sealed: string; readonly expiresAt: Date | null },
+  ): Promise<Connection | undefined>;
+  /** Notes that the service refuses the token, unless another process has taken the renewal. */
+  requireReauthorization(lease: Lease): Promise<void>;
 }
 
 /** The place that the secrets of a connection are sealed for. */
@@ -68,7 +70,7 @@ const shown = {
   needsReauthorization: true,
 } as const;
 
-export function createConnectionStore({ pool, prisma }: Database): ConnectionStore {
+export function createConnectionStore({ prisma }: Database): ConnectionStore {
   return {
     async find(id, scope) {
       const row = await prisma.connection.findFirst({ where: { ...scope, id }, select: shown });
@@ -111,20 +113,13 @@ export function createConnectionStore({ pool, prisma }: Database): ConnectionSto
     async delete(id) {
       return (await prisma.connection.deleteMany({ where: { id } })).count > 0;
     },
-    async requireReauthorization(id) {
-      await prisma.connection.updateMany({ where: { id }, data: { needsReauthorization: true } });
+    async storeRenewal({ id, owner: renewalOwner }, token) {
+      const data = { ...token, needsReauthorization: false };
+      const [row] = await prisma.connection.updateManyAndReturn({ where: { id, renewalOwner }, data, select: shown });
+      return row === undefined ? undefined : connectionOf(row);
     },
-    async beginRenewal(id, owner, leaseMs) {
-      const { rows } = await pool.query(
-        `update connections set "renewalOwner" = $2, "renewalUntil" = now() + $3::int * interval '1 millisecond'
-         where id = $1 and ("renewalUntil" is null or "renewalUntil" < now()) returning id`,
-        [id, owner, leaseMs],
-      );
-      return rows.length > 0;
-    },
-    async endRenewal(id, renewalOwner) {
-      const ended = { renewalOwner: null, renewalUntil: null };
-      await prisma.connection.updateMany({ where: { id, renewalOwner }, data: ended });
+    async requireReauthorization({ id, owner: renewalOwner }) {
+      await prisma.connection.updateMany({ where: { id, renewalOwner }, data: { needsReauthorization: true } });
     },
   };
 }

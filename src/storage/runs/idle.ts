@@ -5,7 +5,7 @@ import type { ResponseItem } from '../../entities/runs/response.ts';
 import { addMessages } from '../chats/messages.ts';
 import { holdChat } from '../chats/turns.ts';
 import type { Transaction } from '../database/database.ts';
-import { milliseconds } from './leases.ts';
+import { milliseconds } from '../leases.ts';
 import { addItems } from './responses.ts';
 
 export interface Resumption {

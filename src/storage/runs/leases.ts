@@ -1,6 +1,7 @@
 // Raw SQL: leases. One statement checks the run's row and takes, extends or stops the run, by the time of the database.
 import type { NewRun, Run } from '../../entities/runs/run.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { leaseSql, milliseconds } from '../leases.ts';
 import { type RunRow, runOf } from './rows.ts';
 
 /** A run that this process works on. Its writes count until another process takes a later lease. */
@@ -36,7 +37,7 @@ export interface LeaseState {
   readonly steerCount: number;
 }
 
-export interface Leases {
+export interface RunLeases {
   /** Takes the run. @returns undefined when the run is over, waits, or cannot be taken in this manner. */
   lease(id: string, owner: string, leaseMs: number, manner: LeaseManner): Promise<LeasedRun | undefined>;
   /** Runs whose lease ran out. With `allBefore`: every run made before then that has not ended, without limit. */
@@ -49,8 +50,6 @@ export interface Leases {
     ids: readonly string[],
     leaseMs: number,
   ): Promise<readonly { readonly id: string; readonly isWaiting: boolean }[]>;
-  /** Releases a lease, so that another process takes the run at once. */
-  release(id: string, fence: number): Promise<void>;
   /** @returns false when the run is over or unknown. */
   requestCancel(id: string): Promise<boolean>;
   /** @returns false when the run is over, waits or is unknown. */
@@ -63,18 +62,16 @@ export interface Leases {
 const isKeyRevoked = `not exists (select 1 from api_keys k join memberships m on m."orgId" = k."orgId" and m."userId" = k."userId"
   where k.id = runs."keyId" and k."revokedAt" is null)`;
 
-export const milliseconds = (parameter: string) => `${parameter}::double precision * interval '1 millisecond'`;
-
-export function createLeases({ pool }: Database): Leases {
+export function createRunLeases({ pool }: Database): RunLeases {
   return {
     async lease(id, owner, leaseMs, manner) {
       const { rows } = await pool.query<LeasedRow>(
         `with before as (select id, "startedAt", least("leaseUntil", now()) as "heldUntil" from runs where id = $1 for no key update)
-         update runs set "leaseOwner" = $2, "leaseUntil" = now() + ${milliseconds('$3')}, fence = fence + 1,
+         update runs set ${leaseSql.taken('run', '$2', '$3')},
            attempt = attempt + case when $4 = 'ending' then 0 else 1 end,
            "startedAt" = coalesce(runs."startedAt", now()), "updatedAt" = now()
          from before where runs.id = before.id and status = 'in_progress' and not "isWaiting"
-           and ($4 <> 'free' or "leaseOwner" is null or "leaseOwner" = $2 or "leaseUntil" < now())
+           and ($4 <> 'free' or ${leaseSql.isFree('run', '$2')})
          returning runs.*, ${isKeyRevoked} as "isKeyRevoked",
            greatest(0, coalesce(extract(epoch from before."heldUntil" - before."startedAt") * 1000, 0))::float8 as "heldMs",
            coalesce((select o."tenantId" from organizations o where o.id = runs."orgId"), '') as "tenantId"`,
@@ -91,7 +88,7 @@ export function createLeases({ pool }: Database): Leases {
     },
     async extend(owner, ids, leaseMs) {
       const { rows } = await pool.query<LeaseState>(
-        `update runs set "leaseUntil" = now() + ${milliseconds('$3')}
+        `update runs set ${leaseSql.until('run', '$3')}
          where id = any($2::text[]) and "leaseOwner" = $1 and status = 'in_progress'
          returning id, fence, "cancelRequestedAt" is not null as "isCancelRequested",
            "pauseRequestedAt" is not null as "isPauseRequested", jsonb_array_length(steers) as "steerCount"`,
@@ -107,14 +104,11 @@ export function createLeases({ pool }: Database): Leases {
          free as (
            select id from runs where id = any($2::text[]) and "leaseOwner" = $1 and status = 'in_progress'
            for no key update skip locked),
-         extended as (update runs set "leaseUntil" = now() + ${milliseconds('$3')} where id in (select id from free))
+         extended as (update runs set ${leaseSql.until('run', '$3')} where id in (select id from free))
          select id, "isWaiting" from mine`,
         [owner, ids, leaseMs],
       );
       return rows;
-    },
-    async release(id, fence) {
-      await pool.query(`update runs set "leaseUntil" = now() - interval '1 second' where id = $1 and fence = $2`, [id, fence]);
     },
     async requestCancel(id) {
       const { rowCount } = await pool.query(

@@ -3,14 +3,14 @@ import { type NewMessage, withTimes } from '../../entities/chats/chat.ts';
 import type { RunError, RunEvent } from '../../entities/runs/event.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import type { Database } from '../database/database.ts';
-import { createLeases, type Leases } from './leases.ts';
+import { createRunLeases, type RunLeases } from './leases.ts';
 import { type EventPage, failuresOf, findInChats, readEvents } from './queries.ts';
 import { type RunRow, runOf, unseen } from './rows.ts';
 import { appendTo, type Finished, finishRun, type RunEnding } from './writes.ts';
 
 export type { LeasedRun, LeaseManner, LeaseState } from './leases.ts';
 
-export interface RunStore extends Leases {
+export interface RunStore extends RunLeases {
   find(id: string): Promise<Run | undefined>;
   /** The runs with one of the ids whose chats match. */
   findInChats(ids: readonly string[], filter: ChatFilter): Promise<readonly Run[]>;
@@ -41,7 +41,7 @@ export interface RunStore extends Leases {
 export function createRunStore(db: Database): RunStore {
   const { run } = db.prisma;
   return {
-    ...createLeases(db),
+    ...createRunLeases(db),
     async find(id) {
       const found = await run.findUnique({ where: { id }, omit: unseen });
       return found === null ? undefined : runOf(found as RunRow);

@@ -28,7 +28,7 @@ it('an item whose bytes another process has is given back, and indexed where the
   const bytes = await Array.fromAsync(await folder.get(rows[0].key));
   await folder.delete(rows[0].key);
   for (let attempt = 1; attempt <= 7; attempt += 1) {
-    expect(await index(ofServer)).toMatchObject({ kind: 'retry', afterMs: expect.any(Number) });
+    expect(await index(ofServer)).toMatchObject({ kind: 'waits' });
     expect(await itemsOf(ann, body.id)).toMatchObject([{ indexStatus: 'QUEUED', errorCode: null }]);
   }
   await folder.put(rows[0].key, Buffer.concat(bytes as Buffer[]), 1_000_000);
@@ -36,7 +36,8 @@ it('an item whose bytes another process has is given back, and indexed where the
   expect(await itemsOf(ann, body.id)).toMatchObject([{ indexStatus: 'INDEXED', errorCode: null }]);
   // Where one process has all files, those that are missing are gone.
   await folder.delete(rows[0].key);
-  await deps.storage.indexing.requeueItem(itemId);
+  const run = { id: deps.newId('sourceRun'), trigger: 'REFRESH' } as const;
+  await deps.storage.indexing.requeueSource(body.id, false, run, async () => undefined);
   const ofOne = { ...deps.storage, db: Object.assign(Object.create(deps.storage.db), { kind: 'embedded' }) };
   expect(await index(ofOne)).toMatchObject({ kind: 'done' });
   expect(await itemsOf(ann, body.id)).toMatchObject([{ indexStatus: 'FAILED', errorCode: 'CONTENT_MISSING' }]);

@@ -94,12 +94,14 @@ describe('the history of a source whose content was given', () => {
     await pool.query(`update knowledge_items set "lastCheckedAt" = now() - interval '9 days' where "dataSourceId" = $1`, [id]);
     const owner = { orgId: ann.orgId, tenantId: ann.tenantId };
     const enqueue = () =>
-      service.deps.jobs.enqueue('knowledge.refresh-source', { dataSourceId: id, isForced: false }, { owner, key: id });
+      service.deps.jobs.enqueue('knowledge.sync-source', { dataSourceId: id, trigger: 'SCHEDULE' }, { owner, key: id });
     await enqueue();
     expect(await run(ann, id, 2)).toMatchObject({ ...whole, trigger: 'SCHEDULE', unchangedCount: 1 });
     // As another process queues it that looked at the same time.
     const again = { id: service.deps.newId('sourceRun'), trigger: 'SCHEDULE' } as const;
-    expect(await service.deps.storage.indexing.requeueSource(id, false, again)).toEqual([]);
+    const queued: unknown[] = [];
+    await service.deps.storage.indexing.requeueSource(id, false, again, async (_tx, items) => void queued.push(...items));
+    expect(queued).toEqual([]);
     expect((await ann.get(`/api/v1/data-sources/${id}/runs`)).body.data).toHaveLength(2);
   });
 

@@ -122,7 +122,7 @@ describe('the schedule of a source', () => {
       expect((await indexing.findDue()).map((due) => due.id)).not.toContain(id);
       library.between = async () => {
         // A second process that found it due at the same time: no run follows for it.
-        expect(await sync(id, library, { trigger: 'SCHEDULE', owner: 'other' })).toEqual({ kind: 'done' });
+        expect(await sync(id, library, { trigger: 'SCHEDULE', owner: 'other' })).toEqual({ kind: 'held' });
       };
       const due = (await syncing.findDue()).map((one) => one.id);
       await sync(id, library, { trigger: 'SCHEDULE' });
@@ -130,7 +130,7 @@ describe('the schedule of a source', () => {
     }
     expect(await settled(ann, id)).toMatchObject({ trigger: 'SCHEDULE', status: 'COMPLETED' });
     await sync(id, library, { trigger: 'SCHEDULE', owner: 'third' });
-    expect(await syncing.closeEnded(id)).toEqual([]);
+    await syncing.closeEnded(id, async (_tx, sources) => expect(sources).toEqual([]));
     expect(await runsOf(ann, id)).toHaveLength(2);
     const { rows } = await db.pool.query('select "isSyncWanted" as wanted from data_sources where id = $1', [id]);
     expect(rows).toEqual([{ wanted: false }]);

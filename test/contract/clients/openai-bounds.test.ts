@@ -269,20 +269,21 @@ describe('cancelling a batch', () => {
     expect((await client.vectorStores.files.retrieve(other.id, { vector_store_id })).status).toBe('in_progress');
     expect(await client.vectorStores.fileBatches.cancel(batch.id, { vector_store_id })).toEqual(cancelled);
     // Whoever takes the job of a cancelled file does not index it.
-    expect(await service.deps.storage.indexing.lease(await itemOf(waiting.id), 'worker', 60_000)).toBeUndefined();
+    const taken = await service.deps.storage.indexing.take(await itemOf(waiting.id), 'worker', 60_000);
+    expect(taken).toMatchObject({ isBusy: false });
   });
 
   it('takes the lease from who indexes', async () => {
-    const { indexing, vectorStores } = service.deps.storage;
+    const { indexing, leases, vectorStores } = service.deps.storage;
     const file = await upload();
     const store = await client.vectorStores.create({});
     const vector_store_id = store.id;
     const batch = await client.vectorStores.fileBatches.create(store.id, { file_ids: [file.id] });
     const itemId = (await vectorStores.findFile(store.id, file.id))?.itemId ?? '';
-    const lease = await indexing.lease(itemId, 'worker', 60_000);
-    expect(lease?.itemId).toBe(itemId);
+    const lease = await indexing.take(itemId, 'worker', 60_000);
+    if (lease === undefined || !('fence' in lease)) throw new Error('the item is not queued');
     await client.vectorStores.fileBatches.cancel(batch.id, { vector_store_id });
-    if (lease !== undefined) await expect(indexing.renew(lease, 60_000)).rejects.toThrow(/lease/);
+    await expect(leases.renew('item', lease, 60_000)).rejects.toThrow(/lease/);
     expect((await client.vectorStores.files.retrieve(file.id, { vector_store_id })).status).toBe('cancelled');
   });
 

@@ -24,14 +24,17 @@ const added = async (content = 'The heron stands in the shallow water.') =>
 const itemOf = async (sourceId: string) => (await itemsOf(ann, sourceId))[0];
 const blobsFolder = () => join(service.deps.settings.DATA_DIR, 'blobs');
 
-/** Sets the item to the state after its worker died in the given attempt. */
+/** Sets the item to the state after its worker died in the given attempt, and queues its job, as pg-boss does when it misses the heartbeats. */
 async function abandon(sourceId: string, attempt: number): Promise<void> {
   await sql(
     `update knowledge_items set "indexStatus" = 'INDEXING', "leaseOwner" = 'a dead process', "leaseUntil" = now() - interval '1 second',
        attempt = $2 where "dataSourceId" = $1`,
     [sourceId, attempt],
   );
+  await retryJob((await itemOf(sourceId)).id);
 }
+
+const retryJob = (itemId: string) => service.deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: someOwner });
 
 describe('a worker that died', () => {
   it('loses its item to the queue when the lease is over, and another one finishes', async () => {
@@ -68,14 +71,15 @@ describe('a worker that is killed right after it completed an item', () => {
       [sourceId],
     );
     const itemId = rows[0].id as string;
-    const lease = await indexing.lease(itemId, 'a process of this test', 60_000);
-    if (lease === undefined) throw new Error('the item is not queued');
-    expect(await indexing.requeueSource(sourceId, true, { id: 'srun_test', trigger: 'REFRESH' })).toEqual([]);
-    expect(await indexing.completeUnchanged(lease)).toEqual({ isRunWanted: true });
+    const lease = await indexing.take(itemId, 'a job of this test', 60_000);
+    if (lease === undefined || !('fence' in lease)) throw new Error('the item is not queued');
+    const run = { id: 'srun_test', trigger: 'REFRESH' } as const;
+    await indexing.requeueSource(sourceId, true, run, async (_tx, items) => expect(items).toEqual([]));
+    expect(await indexing.completeUnchanged(lease)).toMatchObject({ isRunWanted: true });
     const { rows: left } = await sql('select "indexStatus" as status, "isForced" from knowledge_items where id = $1', [itemId]);
     expect(left).toEqual([{ status: 'QUEUED', isForced: true }]);
     // The job of the killed worker is tried again.
-    await service.deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: someOwner, key: itemId });
+    await retryJob(itemId);
     await eventually(async () => expect((await itemOf(sourceId)).indexStatus).toBe('INDEXED'));
   });
 });
@@ -95,16 +99,13 @@ describe('a failure that may pass', () => {
     ]);
     const { rows: items } = await sql('select id from knowledge_items where "dataSourceId" = $1', [sourceId]);
     const itemId = items[0].id as string;
-    await service.deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: someOwner, key: itemId });
+    await retryJob(itemId);
     // The fourth attempt returns to the queue for 2⁴ s, the fifth is the last.
     await eventually(async () => {
       const { rows: tried } = await sql(`select attempt, "indexStatus" as status from knowledge_items where id = $1`, [itemId]);
       expect(tried).toEqual([{ attempt: 4, status: 'QUEUED' }]);
     });
-    await sql(
-      `update pgboss.job set start_after = now() where name = 'knowledge.index-item' and state in ('created', 'retry')`,
-      [],
-    );
+    await retryJob(itemId);
     const failed = await eventually(async () => {
       const found = await itemOf(sourceId);
       expect(found.indexStatus).toBe('FAILED');

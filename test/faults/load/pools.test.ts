@@ -118,10 +118,14 @@ async function jobsOfAnother(db: Database, name: JobName): Promise<void> {
   });
   const begun: string[] = [];
   const gate = Promise.withResolvers<void>();
-  jobs.work(name, { concurrency: 2, retriesMax: 1, timeoutMs: 600_000 }, async (_payload, _signal, { tenantId, orgId }) => {
-    begun.push(`${tenantId} ${orgId}`);
-    await gate.promise;
-  });
+  jobs.work(
+    name,
+    { concurrency: 2, retriesMax: 1, timeoutMs: 600_000 },
+    async (_payload, _signal, { owner: { tenantId, orgId } }) => {
+      begun.push(`${tenantId} ${orgId}`);
+      await gate.promise;
+    },
+  );
   try {
     await jobs.start();
     const queue = (tenantId: string, orgId: string) => jobs.enqueue(name, {} as never, { owner: { tenantId, orgId } });

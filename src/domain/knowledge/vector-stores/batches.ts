@@ -67,7 +67,7 @@ export async function createFileBatch(
   const id = deps.newId('vectorStoreFileBatch');
   const batch = { id, createdAt: deps.now(), dataSourceId: storeId };
   const added = await vectorStoreBatches
-    .add(batch, copies, [...known.values()], deps.settings.VECTOR_STORE_FILES_MAX)
+    .add(batch, copies, [...known.values()], deps.settings.VECTOR_STORE_FILES_MAX, queueIndexing(deps, caller))
     .catch(async (error: unknown) => {
       await removeCopies(deps, copies);
       throw error;
@@ -78,16 +78,11 @@ export async function createFileBatch(
     throw new DomainError('NOT_FOUND', 'There is no such vector store', { param: 'vectorStoreId' });
   }
   await removeCopies(deps, added.unneeded);
-  const unneeded = new Set(added.unneeded.map(({ itemId }) => itemId));
   for (const { fileId, attributes, hasAttributes } of wanted) {
     const itemId = known.get(fileId);
     if (itemId !== undefined && hasAttributes) await vectorStores.setAttributes(itemId, attributes);
   }
   await vectorStores.beginAnew([...known.values()], () => deps.newId('sourceRun'), queueIndexing(deps, caller));
-  // Not in the transaction: two thousand jobs would make it long. An item whose job is lost is found by the upkeep of the index.
-  for (const { itemId } of copies) {
-    if (!unneeded.has(itemId)) await deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId });
-  }
   return getFileBatch(deps, caller, storeId, id);
 }
 

@@ -94,7 +94,8 @@ export function removeCopies(deps: Deps, copies: readonly Pick<NewStoreFile, 'co
 
 /** Queues the indexing of files in the transaction that writes their rows. */
 export function queueIndexing(deps: Deps, caller: Caller): AlsoQueue {
-  return async (tx, itemIds) => {
-    for (const itemId of itemIds) await deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId, tx });
+  return (tx, itemIds) => {
+    const jobs = itemIds.map((itemId) => ({ payload: { itemId }, owner: caller, key: itemId }));
+    return deps.jobs.enqueueAll('knowledge.index-item', jobs, { tx });
   };
 }

@@ -8,7 +8,8 @@ const expiredAtOnce = 100;
 /** Queues the removal of files in the transaction that hides them. */
 export function removalOf(deps: Deps, owner: ShareOwner): AlsoQueue {
   return async (tx, itemIds) => {
-    for (const itemId of itemIds) await deps.jobs.enqueue('knowledge.delete-item', { itemId }, { owner, key: itemId, tx });
+    const jobs = itemIds.map((itemId) => ({ payload: { itemId }, owner, key: itemId }));
+    await deps.jobs.enqueueAll('knowledge.delete-item', jobs, { tx });
   };
 }
 

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Connection, OauthProvider } from '../../../entities/knowledge/connection.ts';
 import type { Settings } from '../../../settings.ts';
 import type { Storage } from '../../../storage/storage.ts';
+import type { Lease } from '../../leases.ts';
 import { SourceError } from '../connectors/error.ts';
 import type { VendorClient, VendorToken } from '../connectors/vendor/client.ts';
 import { oauthService } from './providers.ts';
@@ -28,8 +30,6 @@ export interface ConnectionTokensOptions {
   readonly storage: Storage;
   readonly vendors: VendorClient;
   readonly logger: Logger;
-  /** Names this process as the one that renews a token. */
-  readonly owner: string;
   now(): Date;
 }
 
@@ -81,25 +81,26 @@ class Renewed implements OpenConnection {
    * the new token.
    */
   async renew(refused: string, signal: AbortSignal): Promise<void> {
-    const { storage, owner } = this.#options;
-    for (;;) {
+    const { leases } = this.#options.storage;
+    let lease: Lease | undefined;
+    while (lease === undefined) {
       await this.#read();
       if (`Bearer ${this.#accessToken}` !== refused) return;
-      if (await storage.connections.beginRenewal(this.connection.id, owner, leaseMs)) break;
-      await sleep(lookAgainMs, undefined, { signal });
+      lease = await leases.takeRenewal(this.connection.id, randomUUID(), leaseMs);
+      if (lease === undefined) await sleep(lookAgainMs, undefined, { signal });
     }
     try {
       // Another process may have ended between the reading and the lease.
       await this.#read();
-      if (`Bearer ${this.#accessToken}` === refused) await this.#request(signal);
+      if (`Bearer ${this.#accessToken}` === refused) await this.#request(lease, signal);
     } finally {
-      await storage.connections.endRenewal(this.connection.id, owner);
+      await leases.release('renewal', lease);
     }
   }
 
-  async #request(signal: AbortSignal): Promise<void> {
+  async #request(lease: Lease, signal: AbortSignal): Promise<void> {
     const { settings, storage, vendors, now } = this.#options;
-    const { id, provider } = this.connection;
+    const { provider } = this.connection;
     const service = oauthService(settings, provider as OauthProvider);
     const secrets = await openSecrets(storage, this.connection);
     try {
@@ -108,11 +109,13 @@ class Renewed implements OpenConnection {
       }
       const grant = await requestTokens(vendors, service, { refreshToken: secrets.refreshToken }, now(), signal);
       const sealed = await sealSecrets(storage, this.connection, { ...secrets, ...grant.secrets });
-      // Stored before it is used: the old refresh token may be dead already.
-      this.connection = await storage.connections.update(id, { sealed, expiresAt: grant.expiresAt });
+      // Stored before it is used: the old refresh token may be dead already. A process that was stopped for longer than its lease stores nothing.
+      const renewed = await storage.connections.storeRenewal(lease, { sealed, expiresAt: grant.expiresAt });
+      if (renewed === undefined) return await this.#read();
+      this.connection = renewed;
       this.#accessToken = grant.secrets.accessToken;
     } catch (error) {
-      if (error instanceof SourceError && error.code === 'AUTH') await storage.connections.requireReauthorization(id);
+      if (error instanceof SourceError && error.code === 'AUTH') await storage.connections.requireReauthorization(lease);
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,43 +11,45 @@ import type { IdKind } from '../../../entities/ids.ts';
 import { isConnectedType } from '../../../entities/knowledge/data-source.ts';
 import type { Settings } from '../../../settings.ts';
 import type { NewChunk } from '../../../storage/knowledge/chunks.ts';
-import { type IndexFailure, type IndexLease, LeaseLostError } from '../../../storage/knowledge/indexing/indexing.ts';
+import type { IndexFailure, IndexLease, ItemLeft } from '../../../storage/knowledge/indexing/indexing.ts';
 import type { Storage } from '../../../storage/storage.ts';
+import type { Jobs } from '../../jobs/jobs.ts';
+import { holdLease, isLost } from '../../leases.ts';
 import { SourceError, unreadStatus } from '../connectors/error.ts';
 import type { Connectors } from '../connectors/registry.ts';
 import { ExtractError, type ExtractedDocument, type Extractor } from '../extract/extract.ts';
 import { embeddedText, hashOfText } from '../meaning/passage-text.ts';
+import { itemJobs } from '../queue.ts';
 import { indexChunks } from './index-chunks.ts';
 import { textSearchConfig } from './language.ts';
 
 export interface IndexContext {
   readonly settings: Settings;
   readonly storage: Storage;
+  readonly jobs: Jobs;
   readonly extractor: Extractor;
   /** Fetch the content of items that are not stored here. */
   readonly connectors: Connectors;
   readonly logger: Logger;
-  /** Identifies this process as the holder of leases. */
+  /** The holder of the lease: the job. */
   readonly owner: string;
   newId(kind: IdKind): string;
 }
 
-/** What happens to the job of an item. */
-export type IndexOutcome =
-  | { readonly kind: 'done' }
-  /** Another run was requested while this one worked. */
-  | { readonly kind: 'again' }
-  /** Queued again after a temporary failure. */
-  | { readonly kind: 'retry'; readonly afterMs: number };
+export interface IndexOutcome {
+  /** `held`: another job indexes the item. `waits`: it failed for the moment, and its next job is queued. */
+  readonly kind: 'done' | 'held' | 'waits';
+  readonly dataSourceId: string;
+}
 
 /** Increase it when extraction, splitting or the lexemes change: every item is then read anew at its next refresh. */
 export const parserVersion = 3;
-export const indexAttemptsMax = 5;
+const indexAttemptsMax = 5;
 /** Another process may have the bytes that this one lacks: the item is given back this often before its content counts as gone. */
 const missingAttemptsMax = 20;
 const missingRetryMaxMs = 5 * 60_000;
 /** An item that was begun this often when its process ended is not begun again: it may have ended the process. */
-export const indexStartsMax = 2;
+const indexStartsMax = 2;
 const retryMaxMs = 15 * 60_000;
 /** Chunks of one short transaction: 24 ms of processor time (median) on the embedded database, which runs transactions one after the other. */
 const chunksAtOnce = 16;
@@ -56,50 +58,54 @@ const fetchedPercent = 5;
 const parsedPercent = 25;
 
 /**
- * Indexes one item from its bytes to a live generation. In every case the item ends in a state with a reason, or back in the queue;
- * an item that another process holds is left alone. The old generation answers until the new one is complete.
+ * Indexes one item from its bytes to a live generation, and once more as long as it changed meanwhile. In every case the item ends in a state with a
+ * reason, or back in the queue with a job; an item that another job holds is left alone. The old generation answers until the new one is complete.
  *
+ * @returns undefined when the item is gone.
  * @throws the signal's reason when it fires; the item is back in the queue then.
  */
-export async function indexItem(
-  context: IndexContext,
-  itemId: string,
-  signal: AbortSignal,
-): Promise<IndexOutcome & { readonly dataSourceId?: string }> {
+export async function indexItem(context: IndexContext, itemId: string, signal: AbortSignal): Promise<IndexOutcome | undefined> {
   const { storage, settings, owner } = context;
-  const lease = await storage.indexing.lease(itemId, owner, settings.INDEX_LEASE_MS);
-  if (lease === undefined) return { kind: 'done' };
-  const { dataSourceId } = lease;
-  return { ...(await indexLeased(context, lease, signal)), dataSourceId };
-}
-
-async function indexLeased(context: IndexContext, lease: IndexLease, signal: AbortSignal): Promise<IndexOutcome> {
-  const { storage, settings } = context;
-  const lost = new AbortController();
-  const heartbeat = setInterval(() => {
-    storage.indexing.renew(lease, settings.INDEX_LEASE_MS).catch((error: unknown) => {
-      if (error instanceof LeaseLostError) lost.abort(error);
-    });
-  }, settings.INDEX_LEASE_MS / 3);
-  try {
-    const { isRunWanted } = await runLeased(context, lease, AbortSignal.any([signal, lost.signal]));
-    return { kind: isRunWanted ? 'again' : 'done' };
-  } catch (error) {
-    if (error instanceof LeaseLostError || lost.signal.aborted) return { kind: 'done' };
-    return await settleFailure(context, lease, error, signal).catch((failure: unknown) => {
-      if (failure instanceof LeaseLostError) return { kind: 'done' } as const;
-      throw failure;
-    });
-  } finally {
-    clearInterval(heartbeat);
+  for (;;) {
+    const lease = await storage.indexing.take(itemId, owner, settings.INDEX_LEASE_MS);
+    if (lease === undefined) return undefined;
+    const { dataSourceId } = lease;
+    if (!('fence' in lease)) {
+      if (lease.isBusy) return { kind: 'held', dataSourceId };
+      // A process that was killed after it ended the lease, or a cancellation, left passages of a dead generation.
+      await storage.indexing.clean(itemId);
+      return { kind: 'done', dataSourceId };
+    }
+    const kind = await indexLeased(context, lease, signal);
+    if (kind !== 'again') return { kind, dataSourceId };
   }
 }
 
-async function runLeased(
-  context: IndexContext,
-  lease: IndexLease,
-  signal: AbortSignal,
-): Promise<{ readonly isRunWanted: boolean }> {
+async function indexLeased(context: IndexContext, lease: IndexLease, signal: AbortSignal): Promise<'done' | 'waits' | 'again'> {
+  const { storage, settings } = context;
+  const hold = holdLease(storage.leases, 'item', lease, settings.INDEX_LEASE_MS);
+  const ended = async ({ isRunWanted, needsCleaning }: ItemLeft) => {
+    if (needsCleaning) await storage.indexing.clean(lease.id);
+    return isRunWanted ? 'again' : 'done';
+  };
+  const notLost = async (error: unknown) => {
+    if (!isLost(error, hold)) throw error;
+    // It was cancelled, or its next attempt goes on with it, which this leaves alone.
+    return ended({ isRunWanted: false, needsCleaning: true });
+  };
+  try {
+    if (lease.isTakenOver && lease.attempt > indexStartsMax)
+      return await ended(await storage.indexing.fail(lease, interrupted(lease)));
+    return await ended(await runLeased(context, lease, AbortSignal.any([signal, hold.lost])));
+  } catch (error) {
+    if (isLost(error, hold)) return await notLost(error);
+    return await settleFailure(context, lease, error, signal).then((kind) => (kind === 'waits' ? kind : ended(kind)), notLost);
+  } finally {
+    hold.stop();
+  }
+}
+
+async function runLeased(context: IndexContext, lease: IndexLease, signal: AbortSignal): Promise<ItemLeft> {
   const { storage, settings, extractor } = context;
   const { indexing } = storage;
   const folder = await mkdtemp(join(tmpdir(), 'parley-item-'));
@@ -109,20 +115,18 @@ async function runLeased(
     if (contentHash === lease.contentHash && lease.liveGeneration !== null && !lease.isForced) {
       return await indexing.completeUnchanged(lease);
     }
-    await indexing.progress(lease, { status: 'PARSING', percentage: fetchedPercent }, settings.INDEX_LEASE_MS);
+    await indexing.progress(lease, { status: 'PARSING', percentage: fetchedPercent });
     const limits = {
       timeoutMs: settings.EXTRACT_TIMEOUT_MS,
       memoryMaxBytes: settings.EXTRACT_MEMORY_MAX_BYTES,
       textMaxChars: settings.EXTRACT_TEXT_MAX_CHARS,
     };
     const document = await extractor.extract({ path, filename, mimeType }, limits, signal);
-    await indexing.cleanLeased(lease, settings.INDEX_LEASE_MS);
+    await indexing.cleanLeased(lease);
     const built = await buildGeneration(context, lease, document, signal);
     const { title } = document;
     const usageEntryId = context.newId('usageEntry');
-    const done = await indexing.complete(lease, { contentHash, title, mimeType: document.mimeType, ...built, usageEntryId });
-    if (!done.isClean) await indexing.clean(lease.itemId);
-    return done;
+    return await indexing.complete(lease, { contentHash, title, mimeType: document.mimeType, ...built, usageEntryId });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -178,7 +182,7 @@ function nowhere(): Writable {
 }
 
 async function buildGeneration(
-  { storage, settings }: IndexContext,
+  { storage }: IndexContext,
   lease: IndexLease,
   document: ExtractedDocument,
   signal: AbortSignal,
@@ -195,9 +199,12 @@ async function buildGeneration(
   const flush = async (chunk: NewChunk) => {
     signal.throwIfAborted();
     const percentage = parsedPercent + Math.floor(((100 - parsedPercent) * chunk.charEnd) / document.text.length);
-    await storage.indexing.addChunks(lease, config, batch, Math.min(99, percentage), settings.INDEX_LEASE_MS);
+    await storage.indexing.addChunks(lease, config, batch, Math.min(99, percentage));
     // Passages that did not change keep their vectors: the earlier generation is still there.
-    if (lease.liveGeneration !== null) await storage.embeddings?.reuse(lease, batch.map(builtText));
+    if (lease.liveGeneration !== null) {
+      const generation = { dataSourceId: lease.dataSourceId, itemId: lease.id, generation: lease.fence };
+      await storage.embeddings?.reuse(generation, batch.map(builtText));
+    }
     batch = [];
   };
   for (const chunk of indexChunks(document, lease.name)) {
@@ -217,32 +224,34 @@ async function settleFailure(
   lease: IndexLease,
   error: unknown,
   signal: AbortSignal,
-): Promise<IndexOutcome> {
-  const { storage, settings, logger } = context;
+): Promise<'waits' | ItemLeft> {
+  const { storage, settings, logger, jobs } = context;
+  const { id: itemId, attempt } = lease;
   if (signal.aborted) {
     await storage.indexing.release(lease, false);
     throw signal.reason;
   }
+  const retryAfter = async (afterMs: number) => {
+    await storage.indexing.release(lease, true, itemJobs(jobs, 'knowledge.index-item', afterMs));
+    return 'waits' as const;
+  };
   const failure = failureOf(error);
-  if (failure.errorCode === 'CONTENT_MISSING' && mayLieElsewhere(context) && lease.attempt < missingAttemptsMax) {
-    logger.warn(
-      { itemId: lease.itemId, attempt: lease.attempt },
-      'the content of an item is not in this file store; the item is given back',
-    );
-    await storage.indexing.release(lease, true);
-    return { kind: 'retry', afterMs: Math.min(missingRetryMaxMs, 1_000 * 2 ** lease.attempt) };
+  if (failure.errorCode === 'CONTENT_MISSING' && mayLieElsewhere(context) && attempt < missingAttemptsMax) {
+    logger.warn({ itemId, attempt }, 'the content of an item is not in this file store; the item is given back');
+    return retryAfter(Math.min(missingRetryMaxMs, 1_000 * 2 ** attempt));
   }
-  if (failure.errorCode === 'INTERNAL')
-    logger.error({ err: error, itemId: lease.itemId, attempt: lease.attempt }, 'indexing an item failed');
-  if (failure.isRetryable && lease.attempt < indexAttemptsMax) {
-    await storage.indexing.release(lease, true);
+  if (failure.errorCode === 'INTERNAL') logger.error({ err: error, itemId, attempt }, 'indexing an item failed');
+  if (failure.isRetryable && attempt < indexAttemptsMax) {
     const isOfSource = error instanceof SourceError;
-    const waitMs = (isOfSource ? settings.CONNECTOR_BACKOFF_MS : 1_000) * 2 ** lease.attempt;
-    return { kind: 'retry', afterMs: Math.min(retryMaxMs, (isOfSource ? error.retryAfterMs : undefined) ?? waitMs) };
+    const waitMs = (isOfSource ? settings.CONNECTOR_BACKOFF_MS : 1_000) * 2 ** attempt;
+    return retryAfter(Math.min(retryMaxMs, (isOfSource ? error.retryAfterMs : undefined) ?? waitMs));
   }
-  const { isRunWanted } = await storage.indexing.fail(lease, failure);
-  await storage.indexing.clean(lease.itemId);
-  return { kind: isRunWanted ? 'again' : 'done' };
+  return storage.indexing.fail(lease, failure);
+}
+
+function interrupted({ attempt }: IndexLease): IndexFailure {
+  const errorMessage = `The process that indexed the document ended ${attempt - 1} times while it did; retry the document to try again.`;
+  return { status: 'FAILED', errorCode: 'INTERRUPTED', errorMessage, isRetryable: false };
 }
 
 /** Whether other processes of the database may have files that this one lacks: files in a folder, beside a server that several use. */
@@ -275,9 +284,4 @@ function failureOf(error: unknown): IndexFailure {
   }
   const errorMessage = 'Something went wrong on our side while indexing; refresh the source to try again.';
   return { status: 'FAILED', errorCode: 'INTERNAL', errorMessage, isRetryable: true };
-}
-
-/** A unique name of this process, also after a restart. */
-export function newLeaseOwner(): string {
-  return randomUUID();
 }

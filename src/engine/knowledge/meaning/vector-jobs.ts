@@ -30,7 +30,7 @@ export function registerVectorJobs(context: VectorJobsContext): void {
   jobs.work(
     'knowledge.embed-source',
     { concurrency: 1, retriesMax: 10, timeoutMs: 6 * hourMs },
-    async ({ dataSourceId }, signal, owner) => {
+    async ({ dataSourceId }, signal, { owner }) => {
       if (meaning === undefined || store === undefined) return;
       const retry = await embedSource({ meaning, store, textsMax, tokensMax }, dataSourceId, signal);
       if (retry === undefined || retry.retryAfterMs > queuedWaitMaxMs) return;

@@ -5,14 +5,15 @@ import type { RunTrigger } from '../../../entities/knowledge/source-run.ts';
 import { membersOf } from '../../../lib/json.ts';
 import { printableName, storableJson, storableText } from '../../../lib/text.ts';
 import type { Settings } from '../../../settings.ts';
-import { LeaseLostError, type OwnedId } from '../../../storage/knowledge/indexing/indexing.ts';
 import type { SyncedItem, SyncLease } from '../../../storage/knowledge/syncing/syncing.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
+import { holdLease, isLost } from '../../leases.ts';
 import type { Connector, ListedItem, ListedPage, ListTask, SyncedSource } from '../connectors/connector.ts';
 import { SourceError, unreadStatus } from '../connectors/error.ts';
 import type { Connectors } from '../connectors/registry.ts';
 import { parserVersion } from '../index/index-item.ts';
+import { itemJobs, sourceJobs } from '../queue.ts';
 import { readSourceData } from '../source-data.ts';
 
 export interface SyncContext {
@@ -21,13 +22,13 @@ export interface SyncContext {
   readonly jobs: Jobs;
   readonly connectors: Connectors;
   readonly logger: Logger;
-  /** Identifies this process as the holder of leases. */
+  /** The holder of the lease: the job. */
   readonly owner: string;
   newId(kind: IdKind): string;
 }
 
-/** What happens to the job of a source. */
-export type SyncOutcome = { readonly kind: 'done' } | { readonly kind: 'retry'; readonly afterMs: number };
+/** `held`: another job lists the source. `retry`: the run failed for the moment; the job that goes on with it is queued. */
+export type SyncOutcome = { readonly kind: 'done' | 'held' } | { readonly kind: 'retry'; readonly afterMs: number };
 
 /** A run goes on this often after failures that may pass, then it has failed. */
 const attemptsMax = 5;
@@ -52,57 +53,53 @@ export async function syncSource(
   trigger: RunTrigger,
   signal: AbortSignal,
 ): Promise<SyncOutcome> {
+  const outcome = await listSource(context, dataSourceId, trigger, signal);
+  // It may have listed nothing new; or a process was killed after the last item, before the end of the run.
+  await context.storage.syncing.closeEnded(dataSourceId, sourceJobs(context.jobs, 'REFRESH'));
+  return outcome;
+}
+
+async function listSource(
+  context: SyncContext,
+  dataSourceId: string,
+  trigger: RunTrigger,
+  signal: AbortSignal,
+): Promise<SyncOutcome> {
   const { storage, settings, owner, connectors } = context;
   const leaseMs = settings.INDEX_LEASE_MS;
   const lease = await storage.syncing.begin(dataSourceId, { id: context.newId('sourceRun'), owner, leaseMs, trigger });
-  if (lease === undefined) return { kind: 'done' };
-  const lost = new AbortController();
-  const shown = { current: null as string | null, stored: null as string | null };
-  const heart = beat(
-    leaseMs,
-    async () => {
-      await storage.syncing.renew(lease, shown.current, leaseMs);
-      shown.stored = shown.current;
-    },
-    shown,
-    lost,
-  );
+  if (lease === undefined || lease === 'held') return { kind: lease ?? 'done' };
+  const hold = holdLease(storage.leases, 'sourceRun', lease, leaseMs);
+  const shown = showProgress((currentItem) => storage.syncing.show(lease, currentItem));
+  const notLost = (error: unknown) => {
+    if (!isLost(error, hold)) throw error;
+    return { kind: 'done' } as const;
+  };
   try {
-    await runListing(context, lease, connectors[lease.source.type], AbortSignal.any([signal, lost.signal]), (current) => {
-      shown.current = storableText(current);
-    });
+    await runListing(context, lease, connectors[lease.source.type], AbortSignal.any([signal, hold.lost]), shown.set);
     return { kind: 'done' };
   } catch (error) {
-    if (error instanceof LeaseLostError || lost.signal.aborted) return { kind: 'done' };
-    return await settle(context, lease, error, signal).catch((failure: unknown) => {
-      if (failure instanceof LeaseLostError) return { kind: 'done' } as const;
-      throw failure;
-    });
+    if (isLost(error, hold)) return { kind: 'done' };
+    return await settle(context, lease, trigger, error, signal).catch(notLost);
   } finally {
-    heart.stop();
+    shown.stop();
+    hold.stop();
   }
 }
 
-/** Renews the lease while a connector waits, and shows what it reads. */
-function beat(
-  leaseMs: number,
-  renew: () => Promise<void>,
-  shown: { readonly current: string | null; readonly stored: string | null },
-  lost: AbortController,
-): { stop(): void } {
-  let renewedAt = Date.now();
-  const timer = setInterval(
-    () => {
-      const isNews = shown.current !== shown.stored;
-      if (!isNews && Date.now() - renewedAt < leaseMs / 3) return;
-      renewedAt = Date.now();
-      renew().catch((error: unknown) => {
-        if (error instanceof LeaseLostError) lost.abort(error);
-      });
+/** Stores the name of what a connector reads, at most once a second. */
+function showProgress(store: (currentItem: string) => Promise<void>): { set(current: string): void; stop(): void } {
+  let current: string | undefined;
+  const timer = setInterval(() => {
+    if (current !== undefined) store(current).catch(() => undefined);
+    current = undefined;
+  }, shownEveryMs);
+  return {
+    set: (text) => {
+      current = storableText(text);
     },
-    Math.min(shownEveryMs, leaseMs / 3),
-  );
-  return { stop: () => clearInterval(timer) };
+    stop: () => clearInterval(timer),
+  };
 }
 
 async function runListing(
@@ -112,7 +109,7 @@ async function runListing(
   signal: AbortSignal,
   progress: (current: string) => void,
 ): Promise<void> {
-  const { storage } = context;
+  const { storage, jobs } = context;
   const { source } = lease;
   requireConfiguration(source);
   const task: ListTask = {
@@ -135,9 +132,8 @@ async function runListing(
         await storage.syncing.finish(
           lease,
           { isComplete, bound, state: state === undefined ? undefined : storableJson({ parserVersion, state }) },
-          { remove: queueAll(context, 'knowledge.delete-item'), index: queueAll(context, 'knowledge.index-item') },
+          { remove: itemJobs(jobs, 'knowledge.delete-item'), index: itemJobs(jobs) },
         );
-        await endRuns(context, source.id);
         return;
       }
       await store(context, lease, part.value);
@@ -148,7 +144,7 @@ async function runListing(
 }
 
 async function store(context: SyncContext, lease: SyncLease, page: ListedPage): Promise<void> {
-  const { storage, settings } = context;
+  const { storage, jobs } = context;
   const items: SyncedItem[] = [];
   for (const item of page.items) items.push(await stored(context, lease, item));
   const outcome = await storage.syncing
@@ -161,8 +157,7 @@ async function store(context: SyncContext, lease: SyncLease, page: ListedPage): 
         unchangedParents: (page.unchangedParents ?? []).map(storedId),
         place: storableJson(page.place),
       },
-      settings.INDEX_LEASE_MS,
-      queueAll(context, 'knowledge.index-item'),
+      itemJobs(jobs),
     )
     .catch(async (error: unknown) => {
       for (const { contentBlobKey } of items) if (contentBlobKey !== null) await storage.blobs.delete(contentBlobKey);
@@ -243,36 +238,19 @@ function readable<T extends { readonly changeKey: string | null }>(item: T): T {
   return { ...item, changeKey: changeKey?.startsWith(keyPrefix) === true ? changeKey.slice(keyPrefix.length) : null };
 }
 
-/** Queues a job for each item in the transaction that decides it. */
-function queueAll({ jobs }: SyncContext, name: 'knowledge.index-item' | 'knowledge.delete-item') {
-  return async (tx: Parameters<Parameters<Storage['syncing']['apply']>[3]>[0], items: readonly OwnedId[]) => {
-    for (const item of items) await jobs.enqueue(name, { itemId: item.id }, { owner: item, key: item.id, tx });
-  };
-}
-
-/** Ends the runs of a source, or of all, whose items are done, and queues those that are wanted once more. */
-export async function endRuns({ storage, jobs }: Pick<SyncContext, 'storage' | 'jobs'>, dataSourceId?: string): Promise<void> {
-  for (const source of await storage.syncing.closeEnded(dataSourceId)) await queueSync({ jobs }, source, 'REFRESH');
-}
-
-export function queueSync(
-  { jobs }: Pick<SyncContext, 'jobs'>,
-  source: OwnedId,
-  trigger: RunTrigger,
-  startAfterMs = 0,
-): Promise<void> {
-  const wait = startAfterMs === 0 ? {} : { startAfterMs };
-  return jobs.enqueue('knowledge.sync-source', { dataSourceId: source.id, trigger }, { owner: source, key: source.id, ...wait });
-}
-
 export function syncedSource({ source, orgId, tenantId }: Pick<SyncLease, 'source' | 'orgId' | 'tenantId'>): SyncedSource {
   const { id, ownerUserId, type, data } = source;
   return { id, ownerUserId, type, data, orgId, tenantId };
 }
 
 /** Ends the lease after a failure: the run goes on later if that may help, else it has failed. */
-async function settle(context: SyncContext, lease: SyncLease, error: unknown, signal: AbortSignal): Promise<SyncOutcome> {
-  const { storage, settings, logger } = context;
+async function settle(
+  { storage, settings, logger, jobs }: SyncContext,
+  lease: SyncLease,
+  trigger: RunTrigger,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<SyncOutcome> {
   if (signal.aborted) {
     await storage.syncing.release(lease, false);
     throw signal.reason;
@@ -281,11 +259,9 @@ async function settle(context: SyncContext, lease: SyncLease, error: unknown, si
   if (failure === undefined) logger.error({ err: error, dataSourceId: lease.source.id }, 'listing a source failed');
   const mayPass = failure === undefined || failure.isRetryable;
   if (mayPass && lease.attempt < attemptsMax) {
-    await storage.syncing.release(lease, true);
-    return {
-      kind: 'retry',
-      afterMs: Math.min(retryMaxMs, failure?.retryAfterMs ?? settings.CONNECTOR_BACKOFF_MS * 4 ** lease.attempt),
-    };
+    const afterMs = Math.min(retryMaxMs, failure?.retryAfterMs ?? settings.CONNECTOR_BACKOFF_MS * 4 ** lease.attempt);
+    await storage.syncing.release(lease, true, sourceJobs(jobs, trigger, afterMs));
+    return { kind: 'retry', afterMs };
   }
   const code = failure?.code ?? 'INTERNAL';
   const message = failure?.message ?? 'Something went wrong on our side while the source was read; refresh it to try again.';

@@ -8,11 +8,11 @@ import type { LeasedRun, LeaseManner } from '../../../storage/runs/runs.ts';
 import type { NextRun } from '../../../storage/runs/writes.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
+import { LeaseClock } from '../../leases.ts';
 import type { ActiveRuns } from '../control/active-runs.ts';
 import type { LoopDeps } from '../control/loop-deps.ts';
 import { RunStop } from '../control/stop.ts';
 import { keyRevoked } from './closing.ts';
-import { LeaseClock } from './lease-clock.ts';
 import { RunChanges } from './run-changes.ts';
 import { RunReaders } from './run-readers.ts';
 import { StoredWorker, type WorkerDeps } from './worker.ts';
@@ -60,6 +60,7 @@ export class StoredRuns {
     this.readers = new RunReaders(storage.runs, this.#changes, (runId) => this.#workers.get(runId)?.log);
     this.#workerDeps = {
       runs: storage.runs,
+      leases: storage.leases,
       chats: storage.chats,
       blobs: storage.blobs,
       loop: deps.loop,

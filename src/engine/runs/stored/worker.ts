@@ -2,8 +2,10 @@ import { isId } from '../../../entities/ids.ts';
 import { isTerminal, type RunEvent, type RunSnapshot, type RunStatus } from '../../../entities/runs/event.ts';
 import type { Blobs } from '../../../storage/blobs/blobs.ts';
 import type { ChatStore } from '../../../storage/chats/chats.ts';
+import type { Leases } from '../../../storage/leases.ts';
 import type { LeasedRun, LeaseManner, LeaseState, RunStore } from '../../../storage/runs/runs.ts';
 import type { NextRun } from '../../../storage/runs/writes.ts';
+import { LeaseClock, type Moment } from '../../leases.ts';
 import type { RunHold } from '../control/control.ts';
 import type { LoopDeps } from '../control/loop-deps.ts';
 import { RunScope, RunStop } from '../control/stop.ts';
@@ -16,7 +18,6 @@ import { HeldCharges } from './charges.ts';
 import { closingFor, closingOf } from './closing.ts';
 import { EventLog } from './event-log.ts';
 import { withFileImages } from './file-images.ts';
-import { LeaseClock, type Moment } from './lease-clock.ts';
 import { leftoverOf } from './leftover.ts';
 import { LogWriter } from './log-writer.ts';
 import { chargeOf, planOf, requestOf } from './request.ts';
@@ -24,6 +25,7 @@ import { StoredControl } from './stored-control.ts';
 
 export interface WorkerDeps {
   readonly runs: RunStore;
+  readonly leases: Leases;
   readonly chats: ChatStore;
   readonly blobs: Pick<Blobs, 'read'>;
   readonly loop: LoopDeps;
@@ -267,7 +269,7 @@ export class StoredWorker {
 
   async #leave(writer: LogWriter): Promise<void> {
     await writer.idle();
-    await this.#deps.runs.release(this.runId, this.#fence);
+    await this.#deps.leases.release('run', { id: this.runId, fence: this.#fence });
   }
 
   /** The stored events. The log of a run that had to take its place in a thread has its first events from the start. */

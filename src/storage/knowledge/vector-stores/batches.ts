@@ -16,6 +16,7 @@ import {
   type RowMatches,
   usedSql,
 } from './rows.ts';
+import type { AlsoQueue } from './stores.ts';
 
 export interface NewFileBatch {
   readonly id: string;
@@ -36,12 +37,14 @@ export interface VectorStoreBatchStore {
    * Adds new files to a store, with files that it has already, as one batch.
    *
    * @param knownItemIds  items of files that the store had when the batch was made; those that are gone are left out.
+   * @param also  queues the jobs of the new items.
    */
   add(
     batch: NewFileBatch,
     files: readonly NewStoreFile[],
     knownItemIds: readonly string[],
     filesMax: number,
+    also: AlsoQueue,
   ): Promise<AddedBatch>;
   find(storeId: string, id: string): Promise<StoreFileBatch | undefined>;
   listFiles(storeId: string, id: string, status: StoreFileStatus | undefined, page: IdPage): Promise<RowMatches<VectorStoreFile>>;
@@ -53,7 +56,7 @@ export function createVectorStoreBatchStore(db: Database, signals: Signals): Vec
   const { pool } = db;
   const announce = (id: string) => signals.publish('data-source-changed', id);
   return {
-    async add(batch, files, knownItemIds, filesMax) {
+    async add(batch, files, knownItemIds, filesMax, also) {
       const { dataSourceId, id: batchId } = batch;
       const added = await db.transaction(async (tx): Promise<AddedBatch> => {
         const locked = await tx.execute('select 1 from data_sources where id = $1 and "deletingAt" is null for update', [
@@ -77,6 +80,7 @@ export function createVectorStoreBatchStore(db: Database, signals: Signals): Vec
         const itemIds = new Set([...itemIdsOf(missing), ...[...meanwhile, ...known].map(({ id }) => id)]);
         await tx.prisma.vectorStoreBatchFile.createMany({ data: [...itemIds].map((itemId) => ({ batchId, itemId })) });
         await tx.execute(usedSql, [dataSourceId]);
+        await also(tx, itemIdsOf(missing));
         return { kind: 'added', unneeded };
       });
       if (added.kind === 'added') announce(dataSourceId);

@@ -24,7 +24,7 @@ const { service, make } = await withService('plain', { env: cloud.env });
 const { settings, storage, logger, egress } = service.deps;
 const vendors = createVendorClient({ egress, timeoutMs: 20_000, connectTimeoutMs: 2_000, waitFactor: 0 });
 const now = () => new Date();
-const tokens = createConnectionTokens({ settings, storage, vendors, logger, owner: 'test', now });
+const tokens = createConnectionTokens({ settings, storage, vendors, logger, now });
 const installations = createInstallationTokens({ settings, storage, vendors, now });
 const services = { settings, storage, logger, egress, vendors, tokens, installations, now };
 afterAll(async () => {

@@ -3,14 +3,11 @@ import type { ConnectedType } from '../../../entities/knowledge/data-source.ts';
 import type { RunTrigger, SourceRun } from '../../../entities/knowledge/source-run.ts';
 import type { Page, PageRequest } from '../../../entities/page.ts';
 import type { ShareOwner } from '../../../lib/fair-share.ts';
-import type { Transaction } from '../../database/database.ts';
-import type { OwnedId } from '../indexing/lease.ts';
+import type { Lease } from '../../leases.ts';
+import type { AlsoInTransaction, OwnedId } from '../indexing/store.ts';
 
-/** The right to list a source, for a limited time. Every write with it fails once another process lists it or the run was cancelled. */
-export interface SyncLease extends ShareOwner {
-  readonly runId: string;
-  readonly owner: string;
-  readonly fence: number;
+/** The right to list a source: a lease of its run, whose `id` it has. */
+export interface SyncLease extends Lease, ShareOwner {
   /** How many leases this run has had. */
   readonly attempt: number;
   readonly isForced: boolean;
@@ -55,8 +52,6 @@ export interface SyncedPage {
 }
 
 export interface PageOutcome {
-  /** To be indexed. */
-  readonly queued: readonly OwnedId[];
   /** Blobs that nothing refers to any more, or never did. */
   readonly unusedBlobKeys: readonly string[];
 }
@@ -78,24 +73,37 @@ export interface ExistingSyncItem {
   readonly isListed: boolean;
 }
 
-/** Runs in the transaction of the change. */
-export type AlsoInTransaction = (tx: Transaction, items: readonly OwnedId[]) => Promise<void>;
-
-/** The runs of connected sources. Each call is one short transaction and announces the change. */
+/**
+ * The runs of sources. Each call is one short transaction and announces the change.
+ *
+ * ```text
+ * none ──begin──▶ LISTING ──finish──▶ INDEXING ──closeEnded: its last item is done──▶ COMPLETED, FAILED
+ *  │               │  ▲  │                │  ▲
+ *  │         cut off, release (the        │  └── added to by retries and further content
+ *  │         next attempt of the job)     └──cancel──▶ CANCELLED
+ *  │                     └──fail, nothing listed──▶ FAILED
+ *  └── content was given: INDEXING at once
+ * ```
+ *
+ * One job `knowledge.sync-source` reads a source. A refresh that is asked for during a run is noted in the source (`isSyncWanted`), and the statement
+ * that ends the run queues the next job. The items of a run have jobs of their own, because several processes read them in parallel.
+ */
 export interface SyncStore {
   /**
-   * Begins a run, or goes on with one that was cut off. Undefined while another process lists the source, and while the items of a run are indexed:
-   * another run follows then.
+   * Begins a run, or goes on with one that was cut off.
+   *
+   * @returns `held` while another process lists the source. Undefined while the items of a run are indexed, and when there is nothing to do. In both
+   * cases another run follows the present one, unless the trigger is the schedule.
    */
   begin(
     dataSourceId: string,
     run: { readonly id: string; readonly owner: string; readonly leaseMs: number; readonly trigger: RunTrigger },
-  ): Promise<SyncLease | undefined>;
-  /** @throws LeaseLostError */
-  renew(lease: SyncLease, currentItem: string | null, leaseMs: number): Promise<void>;
-  known(lease: Pick<SyncLease, 'runId' | 'source'>, uniqueIds: readonly string[]): Promise<readonly ExistingSyncItem[]>;
+  ): Promise<SyncLease | 'held' | undefined>;
+  /** Stores the name of what is being read. @throws LeaseLostError */
+  show(lease: SyncLease, currentItem: string | null): Promise<void>;
+  known(lease: Pick<SyncLease, 'id' | 'source'>, uniqueIds: readonly string[]): Promise<readonly ExistingSyncItem[]>;
   /** Stores a part of the listing. `also` gets the items to index. @throws LeaseLostError */
-  apply(lease: SyncLease, page: SyncedPage, leaseMs: number, also: AlsoInTransaction): Promise<PageOutcome>;
+  apply(lease: SyncLease, page: SyncedPage, also: AlsoInTransaction): Promise<PageOutcome>;
   /**
    * Ends the listing. `remove` gets the items to remove; `index` those that earlier runs listed, that were not read, and that this run may not have
    * named. @throws LeaseLostError
@@ -107,24 +115,24 @@ export interface SyncStore {
   ): Promise<void>;
   /** Ends the run; what was indexed stays. @throws LeaseLostError */
   fail(lease: SyncLease, reason: { readonly code: string; readonly message: string }): Promise<void>;
-  /** Gives the lease back: the run goes on at the next job. `isCounted`: this attempt failed. @throws LeaseLostError */
-  release(lease: SyncLease, isCounted: boolean): Promise<void>;
+  /** Gives the lease back. `isCounted`: this attempt failed. `also` queues the job that goes on with the run. @throws LeaseLostError */
+  release(lease: SyncLease, isCounted: boolean, also?: AlsoInTransaction): Promise<void>;
 
-  /** Notes that a source is to be read, after the present run if there is one. */
-  want(dataSourceId: string, isForced: boolean): Promise<void>;
-  /** Ends runs whose items are all indexed or failed. @returns the sources that are to be read once more. */
-  closeEnded(dataSourceId?: string): Promise<readonly OwnedId[]>;
-  /** Runs whose lister is silent; of an embedded database, all but those of `owner` at the first call. */
-  findStale(): Promise<readonly OwnedId[]>;
-  expireOthers(owner: string): Promise<void>;
+  /** Notes that a source is to be read, after the present run if there is one. `also` queues the job. */
+  want(dataSourceId: string, isForced: boolean, also: AlsoInTransaction): Promise<void>;
+  /** Ends the run of a source whose items are all indexed or failed. `also` queues a further run that is wanted. */
+  closeEnded(dataSourceId: string, also: AlsoInTransaction): Promise<void>;
   /** Sources whose refresh is due, also after a failure. A source that needs a new connection waits for it. */
   findDue(): Promise<readonly OwnedId[]>;
   /** Ends the run and the indexing of a source. @returns whether there was anything to end. */
   cancel(dataSourceId: string): Promise<boolean>;
-  /** Queues the items that failed. `runId`: of a source whose content was given, whose run it is noted in. @returns them. */
-  retryFailed(dataSourceId: string, runId: string | undefined): Promise<readonly OwnedId[]>;
-  /** The sources that read with a connection and could not; they are readable again. */
-  reconnected(connection: Pick<Connection, 'id' | 'orgId' | 'ownerUserId' | 'installationId'>): Promise<readonly OwnedId[]>;
+  /** Queues the items that failed. `runId`: of a source whose content was given, whose run it is noted in. `also` queues their jobs. */
+  retryFailed(dataSourceId: string, runId: string | undefined, also: AlsoInTransaction): Promise<void>;
+  /** Makes the sources readable again that read with a connection and could not. `also` queues their jobs. */
+  reconnected(
+    connection: Pick<Connection, 'id' | 'orgId' | 'ownerUserId' | 'installationId'>,
+    also: AlsoInTransaction,
+  ): Promise<void>;
   /** Newest first. The domain has decided that the caller may see the source. */
   runs(dataSourceId: string, page: PageRequest): Promise<Page<SourceRun>>;
 }

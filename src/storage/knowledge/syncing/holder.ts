@@ -1,78 +1,60 @@
 // Raw SQL: leases. Each write checks in the same statement that its lease is still the newest, by the time of the database.
-import type { ConnectedType } from '../../../entities/knowledge/data-source.ts';
-import type { Database, Sql, Transaction } from '../../database/database.ts';
-import { LeaseLostError, type OwnedId } from '../indexing/lease.ts';
+import type { DataSourceType } from '../../../entities/knowledge/data-source.ts';
+import { isConnectedType } from '../../../entities/knowledge/data-source.ts';
+import type { Database, Transaction } from '../../database/database.ts';
+import type { Prisma } from '../../generated/client.ts';
+import { leaseSql, writeLeased } from '../../leases.ts';
+import type { AlsoInTransaction, OwnedId } from '../indexing/store.ts';
 import { syncDueSql } from '../refresh-period.ts';
 import { decide, type StoredItem, triedEachRun } from './decide.ts';
-import type { AlsoInTransaction, PageOutcome, SyncedItem, SyncedPage, SyncLease, SyncStore } from './lease.ts';
+import type { PageOutcome, SyncedItem, SyncedPage, SyncLease, SyncStore } from './store.ts';
 
-export type RunWrites = Pick<SyncStore, 'begin' | 'renew' | 'known' | 'apply' | 'finish' | 'fail' | 'release'>;
+/** The writes of a process that holds a run's lease. */
+export type HolderWrites = Pick<SyncStore, 'begin' | 'show' | 'known' | 'apply' | 'finish' | 'fail' | 'release'>;
 
 /** A run that was cut off this often is given up. */
 const attemptsMax = 5;
 
 /** @param announce  signals to readers of a source that it changed. */
-export function createRunWrites(db: Database, announce: (dataSourceId: string) => void): RunWrites {
+export function createHolderWrites(db: Database, announce: (dataSourceId: string) => void): HolderWrites {
   const { prisma } = db;
+  const ended = `${leaseSql.ended('sourceRun')}, "currentItem" = null`;
 
-  async function leased(
-    tx: Sql,
-    { runId, owner, fence }: SyncLease,
-    set: string,
-    values: readonly unknown[] = [],
-  ): Promise<void> {
-    const rowCount = await tx.execute(
-      `update source_runs set ${set} where id = $1 and "leaseOwner" = $2 and fence = $3 and status = 'LISTING'`,
-      [runId, owner, fence, ...values],
-    );
-    if (rowCount !== 1) throw new LeaseLostError(`the lease of ${runId} is lost`);
-  }
-  const until = (placeholder: string) => `"leaseUntil" = now() + ${placeholder}::int * interval '1 millisecond'`;
-
-  const writes: RunWrites = {
+  const writes: HolderWrites = {
     async begin(dataSourceId, { id, owner, leaseMs, trigger }) {
       const lease = await db.transaction(async (tx) => {
-        const rows = await tx.query<SourceRow>(
+        const [found] = await tx.query<SourceRow>(
           `select s.id, s."orgId", s."ownerUserId", s.type, s.data, s."syncState" as state, s."isSyncForced", o."tenantId",
              ${syncDueSql} as "isDue"
            from data_sources s join organizations o on o.id = s."orgId" where s.id = $1 and s."deletingAt" is null for update of s`,
           [dataSourceId],
         );
-        const [found] = rows;
-        if (found === undefined) return undefined;
-        const { isSyncForced, isDue, orgId, tenantId, ...source } = found;
-        const runs = await tx.query<RunRow>(
-          `select id, status, fence, attempt, "isForced", place, "leaseUntil" > now() as "isHeld" from source_runs
-           where "dataSourceId" = $1 and status in ('LISTING', 'INDEXING')`,
-          [dataSourceId],
-        );
-        const [run] = runs;
-        // Another process may have queued the same refresh: one period makes one run.
+        if (found === undefined || !isConnectedType(found.type)) return undefined;
+        const { isSyncForced, isDue, orgId, tenantId, type, ...source } = found;
+        const status = { in: ['LISTING', 'INDEXING'] };
+        const open = await tx.prisma.sourceRun.findFirst({ where: { dataSourceId, status }, select: { id: true, status: true } });
         const isScheduled = trigger === 'SCHEDULE';
-        if (run === undefined && isScheduled && !isDue) return undefined;
-        if (run !== undefined && (run.status === 'INDEXING' || run.isHeld === true)) {
-          if (isScheduled) return undefined;
-          await tx.execute('update data_sources set "isSyncWanted" = true where id = $1', [dataSourceId]);
-          return undefined;
+        if (open === null) {
+          // Another process may have queued the same refresh: one period makes one run.
+          if (isScheduled && !isDue) return undefined;
+          await tx.prisma.sourceRun.create({ data: { id, dataSourceId, trigger, isForced: isSyncForced } });
         }
-        const common = { owner, orgId, tenantId, source };
-        if (run !== undefined) {
-          await tx.execute(
-            `update source_runs set "leaseOwner" = $2, ${until('$3')}, fence = fence + 1, attempt = attempt + 1 where id = $1`,
-            [run.id, owner, leaseMs],
-          );
-          const { fence, attempt, isForced } = run;
-          return { ...common, runId: run.id, fence: fence + 1, attempt: attempt + 1, isForced, place: run.place ?? undefined };
-        }
-        await tx.execute(
-          `insert into source_runs (id, "dataSourceId", trigger, "isForced", "leaseOwner", "leaseUntil", fence, attempt)
-           values ($1, $2, $3, $4, $5, now() + $6::int * interval '1 millisecond', 1, 1)`,
-          [id, dataSourceId, trigger, isSyncForced, owner, leaseMs],
+        const [run] = await tx.query<RunRow>(
+          `update source_runs set ${leaseSql.taken('sourceRun', '$2', '$3')}, attempt = attempt + 1
+           where id = $1 and status = 'LISTING' and ${leaseSql.isFree('sourceRun', '$2')} returning id, fence, attempt, "isForced", place`,
+          [open?.id ?? id, owner, leaseMs],
         );
-        await tx.execute('update data_sources set "isSyncWanted" = false, "isSyncForced" = false where id = $1', [dataSourceId]);
-        return { ...common, runId: id, fence: 1, attempt: 1, isForced: isSyncForced, place: undefined };
+        const isWanted = run === undefined && !isScheduled;
+        if (open === null || isWanted) {
+          await tx.execute('update data_sources set "isSyncWanted" = $2, "isSyncForced" = "isSyncForced" and $2 where id = $1', [
+            dataSourceId,
+            isWanted,
+          ]);
+        }
+        if (run === undefined) return open?.status === 'LISTING' ? 'held' : undefined;
+        return { ...run, owner, orgId, tenantId, place: run.place ?? undefined, source: { ...source, type } };
       });
-      if (lease === undefined) return undefined;
+      if (lease === undefined || lease === 'held') return lease;
       announce(dataSourceId);
       if (lease.attempt <= attemptsMax) return lease;
       await writes.fail(lease, {
@@ -81,11 +63,11 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
       });
       return undefined;
     },
-    async renew(lease, currentItem, leaseMs) {
-      await leased(db, lease, `"currentItem" = $4, ${until('$5')}`, [currentItem?.slice(0, 500) ?? null, leaseMs]);
+    async show(lease, currentItem) {
+      await writeLeased(db, 'sourceRun', lease, `"currentItem" = $4`, [currentItem?.slice(0, 500) ?? null]);
       announce(lease.source.id);
     },
-    async known({ runId, source }, uniqueIds) {
+    async known({ id: runId, source }, uniqueIds) {
       const items = await prisma.knowledgeItem.findMany({
         where: { dataSourceId: source.id, uniqueId: { in: [...uniqueIds] }, indexStatus: { not: 'DELETING' } },
         select: { uniqueId: true, changeKey: true, metadata: true, liveGeneration: true, parentUniqueId: true, seenRunId: true },
@@ -97,12 +79,12 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
         isListed: seenRunId === runId,
       }));
     },
-    async apply(lease, page, leaseMs, also) {
+    async apply(lease, page, also) {
       const outcome = await db.transaction(async (tx) => {
         // Locks the run first: a cancellation waits, and what it ends includes this page.
         // A run that got further counts its attempts anew: only one that is cut off at the same place again and again is given up.
         const further = "attempt = case when $4::jsonb in (place, 'null') then attempt else 1 end";
-        await leased(tx, lease, `place = $4::jsonb, ${further}, ${until('$5')}`, [JSON.stringify(page.place ?? null), leaseMs]);
+        await writeLeased(tx, 'sourceRun', lease, `place = $4::jsonb, ${further}`, [JSON.stringify(page.place ?? null)]);
         return applyPage(tx, lease, page, also);
       });
       announce(lease.source.id);
@@ -111,21 +93,25 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
     async finish(lease, { isComplete, bound, state }, { remove, index }) {
       const dataSourceId = lease.source.id;
       await db.transaction(async (tx) => {
-        await leased(tx, lease, `"isComplete" = $4, bound = $5, place = null, "currentItem" = null`, [isComplete, bound]);
+        await writeLeased(tx, 'sourceRun', lease, `"isComplete" = $4, bound = $5, place = null, ${ended}`, [isComplete, bound]);
         const { removed, heldCount } = await removeMissing(tx, lease, isComplete);
-        const end = await endOf(tx, dataSourceId, bound);
-        await tx.execute(
-          `update source_runs set status = $4, "listedAt" = now(), "leaseOwner" = null, "leaseUntil" = null, "removedCount" = $2, "heldCount" = $3,
-             "endedAt" = case when $4 = 'FAILED' then now() end, "errorCode" = case when $4 = 'FAILED' then $5 end,
-             "errorMessage" = case when $4 = 'FAILED' then $6 end where id = $1`,
-          [lease.runId, removed.length, heldCount, end.status, end.code, end.message],
-        );
-        await tx.execute(
-          `update data_sources set "updatedAt" = now(), "errorCode" = $2, "errorMessage" = $3,
-             "syncState" = case when $4 then $5::jsonb else "syncState" end,
-             "lastSyncedAt" = case when $6 = 'FAILED' then now() else "lastSyncedAt" end where id = $1`,
-          [dataSourceId, end.code, end.message, state !== undefined, JSON.stringify(state ?? null), end.status],
-        );
+        const { status, ...reason } = await endOf(tx, dataSourceId, bound);
+        const now = new Date();
+        await tx.prisma.sourceRun.update({
+          where: { id: lease.id },
+          data: {
+            ...{ status, listedAt: now, removedCount: removed.length, heldCount },
+            ...(status === 'FAILED' ? { endedAt: now, ...reason } : {}),
+          },
+        });
+        await tx.prisma.dataSource.update({
+          where: { id: dataSourceId },
+          data: {
+            ...reason,
+            ...(state === undefined ? {} : { syncState: state as Prisma.InputJsonValue }),
+            ...(status === 'FAILED' ? { lastSyncedAt: now } : {}),
+          },
+        });
         await remove(tx, removed);
         await index(tx, isComplete ? [] : await requeueUnread(tx, lease));
       });
@@ -134,23 +120,21 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
     async fail(lease, { code, message }) {
       const dataSourceId = lease.source.id;
       await db.transaction(async (tx) => {
-        await leased(
-          tx,
-          lease,
-          `status = 'FAILED', "endedAt" = now(), "leaseOwner" = null, "leaseUntil" = null, "currentItem" = null, "errorCode" = $4, "errorMessage" = $5`,
-          [code, message],
-        );
-        await tx.execute(
-          `update data_sources set "updatedAt" = now(), "errorCode" = $2, "errorMessage" = $3, "lastSyncedAt" = now() where id = $1`,
-          [dataSourceId, code, message],
-        );
+        const failed = `status = 'FAILED', "endedAt" = now(), ${ended}, "errorCode" = $4, "errorMessage" = $5`;
+        await writeLeased(tx, 'sourceRun', lease, failed, [code, message]);
+        const reason = { errorCode: code, errorMessage: message };
+        await tx.prisma.dataSource.update({ where: { id: dataSourceId }, data: { ...reason, lastSyncedAt: new Date() } });
       });
       announce(dataSourceId);
     },
-    async release(lease, isCounted) {
+    async release(lease, isCounted, also) {
+      const { id, orgId, tenantId } = { ...lease, id: lease.source.id };
       const attempt = isCounted ? 'attempt' : 'attempt - 1';
-      await leased(db, lease, `"leaseOwner" = null, "leaseUntil" = now(), "currentItem" = null, attempt = ${attempt}`);
-      announce(lease.source.id);
+      await db.transaction(async (tx) => {
+        await writeLeased(tx, 'sourceRun', lease, `${ended}, attempt = ${attempt}`);
+        await also?.(tx, [{ id, orgId, tenantId }]);
+      });
+      announce(id);
     },
   };
   return writes;
@@ -161,22 +145,21 @@ async function endOf(
   tx: Transaction,
   dataSourceId: string,
   bound: string | null,
-): Promise<{ readonly status: 'INDEXING' | 'FAILED'; readonly code: string | null; readonly message: string | null }> {
+): Promise<{ readonly status: 'INDEXING' | 'FAILED'; readonly errorCode: string | null; readonly errorMessage: string | null }> {
   if (bound !== null) {
-    const message = `The source was read up to its limit ${bound}; what lies behind it is not indexed.`;
-    return { status: 'INDEXING', code: 'BOUND_REACHED', message };
+    const errorMessage = `The source was read up to its limit ${bound}; what lies behind it is not indexed.`;
+    return { status: 'INDEXING', errorCode: 'BOUND_REACHED', errorMessage };
   }
-  const rows = await tx.query(`select 1 from knowledge_items where "dataSourceId" = $1 and "indexStatus" <> 'DELETING' limit 1`, [
-    dataSourceId,
-  ]);
-  if (rows.length > 0) return { status: 'INDEXING', code: null, message: null };
-  const message = 'The service lists no document for this source: it is empty, or the connected account sees nothing of it.';
-  return { status: 'FAILED', code: 'NOTHING_LEFT', message };
+  const where = { dataSourceId, indexStatus: { not: 'DELETING' } };
+  const item = await tx.prisma.knowledgeItem.findFirst({ where, select: { id: true } });
+  if (item !== null) return { status: 'INDEXING', errorCode: null, errorMessage: null };
+  const errorMessage = 'The service lists no document for this source: it is empty, or the connected account sees nothing of it.';
+  return { status: 'FAILED', errorCode: 'NOTHING_LEFT', errorMessage };
 }
 
 interface SourceRow extends OwnedId {
   readonly ownerUserId: string;
-  readonly type: ConnectedType;
+  readonly type: DataSourceType;
   readonly data: Readonly<Record<string, unknown>>;
   readonly state: unknown;
   readonly isSyncForced: boolean;
@@ -184,12 +167,10 @@ interface SourceRow extends OwnedId {
 }
 interface RunRow {
   readonly id: string;
-  readonly status: string;
   readonly fence: number;
   readonly attempt: number;
   readonly isForced: boolean;
   readonly place: unknown;
-  readonly isHeld: boolean | null;
 }
 interface StoredRow extends StoredItem {
   readonly id: string;
@@ -203,7 +184,7 @@ async function applyPage(
   { items, goneIds, unchangedIds, unchangedParents }: SyncedPage,
   also: AlsoInTransaction,
 ): Promise<PageOutcome> {
-  const { runId, source, orgId, tenantId, isForced } = lease;
+  const { id: runId, source, orgId, tenantId, isForced } = lease;
   // The last of two with one id wins: services repeat an item that changed while they listed it.
   const listed = [...new Map(items.map((item) => [item.uniqueId, item])).values()].sort((a, b) =>
     a.uniqueId < b.uniqueId ? -1 : 1,
@@ -233,7 +214,8 @@ async function applyPage(
     }
     const isSubagentRecord = decision === 'unchanged' || decision === 'again';
     updated.push({ ...rowOf(item), id: known.id, decision, status: isSubagentRecord ? null : status });
-    if (decision === 'changed') queued.push({ id: known.id, orgId, tenantId });
+    // The job of an item that is left out removes its passages.
+    if (decision === 'changed' || isUnread) queued.push({ id: known.id, orgId, tenantId });
     // What a changed item had is never read again: content that did not come with the listing is fetched. A process that reads it now finds it gone,
     // and reads the item once more.
     const unused = decision === 'unchanged' ? item.contentBlobKey : known.contentBlobKey;
@@ -241,29 +223,33 @@ async function applyPage(
   }
   if (added.length > 0) await tx.execute(insertSql, [JSON.stringify(added), orgId, source.id, source.type, runId]);
   if (updated.length > 0) await tx.execute(updateSql, [JSON.stringify(updated), runId, isForced]);
+  const alive = { dataSourceId: source.id, indexStatus: { not: 'DELETING' } };
   if (unchangedIds.length + unchangedParents.length > 0) {
-    const rowCount = await tx.execute(
+    const unchangedCount = await tx.execute(
       `update knowledge_items set "seenRunId" = $2, "missedRuns" = 0, "lastCheckedAt" = now()
        where "dataSourceId" = $1 and "indexStatus" <> 'DELETING'
          and ("uniqueId" = any($3::text[]) or ("parentUniqueId" = any($4::text[]) and "missedRuns" = 0))`,
       [source.id, runId, unchangedIds, unchangedParents],
     );
-    counts.unchanged += rowCount ?? 0;
-    listedCount += rowCount ?? 0;
+    counts.unchanged += unchangedCount;
+    listedCount += unchangedCount;
   }
   if (goneIds.length > 0) {
-    await tx.execute(
-      `update knowledge_items set "seenRunId" = $2 where "dataSourceId" = $1 and "uniqueId" = any($3::text[]) and "indexStatus" <> 'DELETING'`,
-      [source.id, goneMark(runId), goneIds],
-    );
+    const where = { ...alive, uniqueId: { in: [...goneIds] } };
+    await tx.prisma.knowledgeItem.updateMany({ where, data: { seenRunId: goneMark(runId) } });
   }
-  await tx.execute(
-    `update source_runs set "listedCount" = "listedCount" + $2, "addedCount" = "addedCount" + $3, "changedCount" = "changedCount" + $4,
-       "unchangedCount" = "unchangedCount" + $5, "skippedCount" = "skippedCount" + $6 where id = $1`,
-    [runId, listedCount, counts.added, counts.changed, counts.unchanged, counts.skipped],
-  );
+  await tx.prisma.sourceRun.update({
+    where: { id: runId },
+    data: {
+      listedCount: { increment: listedCount },
+      addedCount: { increment: counts.added },
+      changedCount: { increment: counts.changed },
+      unchangedCount: { increment: counts.unchanged },
+      skippedCount: { increment: counts.skipped },
+    },
+  });
   await also(tx, queued);
-  return { queued, unusedBlobKeys };
+  return { unusedBlobKeys };
 }
 
 /** What stands in `seenRunId` of an item that the service itself calls deleted. */
@@ -319,17 +305,16 @@ const updateSql = `update knowledge_items i set "updatedAt" = now(), name = g.na
  */
 async function removeMissing(
   tx: Transaction,
-  { runId, source, orgId, tenantId }: SyncLease,
+  { id: runId, source, orgId, tenantId }: SyncLease,
   isComplete: boolean,
 ): Promise<{ readonly removed: readonly OwnedId[]; readonly heldCount: number }> {
   const missing = isComplete ? 'i."seenRunId" is distinct from $2' : 'i."seenRunId" = $2';
   const values = [source.id, isComplete ? runId : goneMark(runId)];
   const kept = `i."dataSourceId" = $1 and i."indexStatus" <> 'DELETING'`;
-  const rows = await tx.query<{ total: number; missing: number }>(
+  const [count = { total: 0, missing: 0 }] = await tx.query<{ total: number; missing: number }>(
     `select count(*)::int as total, count(*) filter (where ${missing})::int as missing from knowledge_items i where ${kept}`,
     values,
   );
-  const [count = { total: 0, missing: 0 }] = rows;
   if (count.missing === 0) return { removed: [], heldCount: 0 };
   const isMost = count.missing * 2 > count.total;
   const removed = await tx.query<{ id: string }>(
@@ -338,18 +323,18 @@ async function removeMissing(
      where ${kept} and ${missing} and (not $3 or i."missedRuns" > 0) returning i.id`,
     [...values, isMost],
   );
-  const rowCount = await tx.execute(
+  const heldCount = await tx.execute(
     `update knowledge_items i set "missedRuns" = "missedRuns" + 1 where ${kept} and ${missing}`,
     values,
   );
-  return { removed: removed.map(({ id }) => ({ id, orgId, tenantId })), heldCount: rowCount ?? 0 };
+  return { removed: removed.map(({ id }) => ({ id, orgId, tenantId })), heldCount };
 }
 
 /**
  * Queues the items that an earlier run listed and that were not read: after a failure of the moment or of rights, or a cancellation. A listing of changes names them
  * only when they change again.
  */
-async function requeueUnread(tx: Transaction, { runId, source, orgId, tenantId }: SyncLease): Promise<readonly OwnedId[]> {
+async function requeueUnread(tx: Transaction, { id: runId, source, orgId, tenantId }: SyncLease): Promise<readonly OwnedId[]> {
   const rows = await tx.query<{ id: string }>(
     `update knowledge_items i set "updatedAt" = now(), "indexStatus" = 'QUEUED', "indexPercentage" = 0, attempt = 0, "queuedRunId" = $2
      where i."dataSourceId" = $1 and i."seenRunId" is distinct from $2 and i."missedRuns" = 0

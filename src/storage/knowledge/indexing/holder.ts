@@ -1,81 +1,74 @@
 // Raw SQL: leases. Each write checks in the same statement that its lease is still the newest.
 import type { Database, Sql } from '../../database/database.ts';
+import { leaseSql, writeLeased } from '../../leases.ts';
 import type { ChunkGeneration, ChunkStore } from '../chunks.ts';
-import { type IndexingStore, type IndexLease, LeaseLostError, removedAtOnce } from './lease.ts';
+import { type IndexingStore, type IndexLease, type ItemLeft, removedAtOnce } from './store.ts';
 
 /** The writes of a process that holds an item's lease. */
-export type LeaseWrites = Pick<
+export type HolderWrites = Pick<
   IndexingStore,
-  'lease' | 'progress' | 'renew' | 'addChunks' | 'complete' | 'completeUnchanged' | 'fail' | 'release' | 'cleanLeased'
+  'take' | 'progress' | 'addChunks' | 'complete' | 'completeUnchanged' | 'fail' | 'release' | 'cleanLeased'
 >;
 
 /** @param announce  signals to readers of a source that it changed. */
-export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (dataSourceId: string) => void): LeaseWrites {
-  const { pool } = db;
+export function createHolderWrites(db: Database, chunks: ChunkStore, announce: (dataSourceId: string) => void): HolderWrites {
 
-  /** Writes on condition that the lease is still held. */
-  async function leased<Row extends object = object>(
+  const leased = <Row = object>(
     tx: Sql,
-    { itemId, owner, generation }: IndexLease,
+    lease: IndexLease,
     set: string,
     values: readonly unknown[] = [],
     returning = 'id',
-  ): Promise<Row> {
-    const rows = await tx.query<Row>(
-      `update knowledge_items set "updatedAt" = now(), ${set}
-       where id = $1 and "leaseOwner" = $2 and "lastGeneration" = $3 returning ${returning}`,
-      [itemId, owner, generation, ...values],
-    );
-    const [row] = rows;
-    if (row === undefined) throw new LeaseLostError(`the lease of ${itemId} is lost`);
-    return row;
-  }
-
-  const until = (placeholder: string) => `"leaseUntil" = now() + ${placeholder}::int * interval '1 millisecond'`;
+  ) => writeLeased<Row>(tx, 'item', lease, `"updatedAt" = now(), ${set}`, values, returning);
   // An item that changed meanwhile is queued in the same statement: a process that is killed after it loses nothing.
   const ended = (status: string) =>
-    `"indexStatus" = case when "isRunWanted" then 'QUEUED' else ${status} end, "leaseOwner" = null, "leaseUntil" = null, attempt = 0,
+    `"indexStatus" = case when "isRunWanted" then 'QUEUED' else ${status} end, ${leaseSql.ended('item')}, attempt = 0,
      "isForced" = "isForced" and "isRunWanted", "indexPercentage" = case when "isRunWanted" then 0 else 100 end`;
-  const wanted = '"isRunWanted"';
+  const left = '"isRunWanted", "needsCleaning"';
 
   return {
-    async lease(itemId, owner, leaseMs) {
-      const { rows } = await pool.query<IndexLease>(
-        `update knowledge_items i set "updatedAt" = now(), "indexStatus" = 'FETCHING', "indexPercentage" = 0, "leaseOwner" = $2, ${until('$3')},
-           attempt = attempt + 1, "lastGeneration" = "lastGeneration" + 1, "needsCleaning" = true, "isRunWanted" = false
-         from data_sources s join organizations o on o.id = s."orgId"
-         where i.id = $1 and i."indexStatus" in ('INITIALIZED', 'QUEUED') and s.id = i."dataSourceId" and s."deletingAt" is null
-         returning i.id as "itemId", i."dataSourceId", i."orgId", s."ownerUserId", i."leaseOwner" as owner, i."lastGeneration" as generation,
-           i.attempt, i."liveGeneration", i."isForced", i."contentHash", i."contentBlobKey", i.name, coalesce(i.filename, '') as filename,
+    async take(itemId, owner, leaseMs) {
+      const [lease] = await db.query<IndexLease>(
+        `with before as (select id, "indexStatus" from knowledge_items where id = $1 for no key update)
+         update knowledge_items i set "updatedAt" = now(), "indexStatus" = 'FETCHING', "indexPercentage" = 0, ${leaseSql.taken('item', '$2', '$3')},
+           attempt = attempt + 1, "isRunWanted" = false
+         from before, data_sources s join organizations o on o.id = s."orgId"
+         where i.id = before.id and s.id = i."dataSourceId" and s."deletingAt" is null
+           and (i."indexStatus" in ('INITIALIZED', 'QUEUED') or i."indexStatus" in ${busySql} and ${leaseSql.isFree('item', '$2')})
+         returning i.id, i."dataSourceId", i."orgId", s."ownerUserId", i."leaseOwner" as owner, i."lastGeneration" as fence,
+           i.attempt, before."indexStatus" in ${busySql} as "isTakenOver", i."liveGeneration", i."isForced", i."contentHash", i."contentBlobKey", i.name, coalesce(i.filename, '') as filename,
            coalesce(i."mimeType", '') as "mimeType", i."uniqueId", i."contentUrl", i.metadata, i."listedKey",
            json_build_object('type', s.type, 'data', s.data, 'tenantId', o."tenantId") as source`,
         [itemId, owner, leaseMs],
       );
-      const [lease] = rows;
-      if (lease !== undefined) announce(lease.dataSourceId);
-      return lease;
+      if (lease !== undefined) {
+        announce(lease.dataSourceId);
+        return lease;
+      }
+      const item = await db.prisma.knowledgeItem.findUnique({
+        where: { id: itemId },
+        select: { dataSourceId: true, indexStatus: true },
+      });
+      return item === null ? undefined : { dataSourceId: item.dataSourceId, isBusy: busyStates.includes(item.indexStatus) };
     },
-    async progress(lease, { status, percentage }, leaseMs) {
-      await leased(db, lease, `"indexStatus" = $4, "indexPercentage" = $5, ${until('$6')}`, [status, percentage, leaseMs]);
+    async progress(lease, { status, percentage }) {
+      await leased(db, lease, '"indexStatus" = $4, "indexPercentage" = $5, "needsCleaning" = true', [status, percentage]);
       announce(lease.dataSourceId);
     },
-    async renew(lease, leaseMs) {
-      await leased(db, lease, until('$4'), [leaseMs]);
-    },
-    async addChunks(lease, config, newChunks, percentage, leaseMs) {
-      const generation: ChunkGeneration = { ...lease, config };
+    async addChunks(lease, config, newChunks, percentage) {
+      const generation: ChunkGeneration = { ...lease, itemId: lease.id, generation: lease.fence, config };
       await db.transaction(async (tx) => {
-        await leased(tx, lease, `"indexStatus" = 'INDEXING', "indexPercentage" = $4, ${until('$5')}`, [percentage, leaseMs]);
+        await leased(tx, lease, `"indexStatus" = 'INDEXING', "indexPercentage" = $4`, [percentage]);
         await chunks.add(tx, generation, newChunks);
       });
       announce(lease.dataSourceId);
     },
     async complete(lease, content) {
-      const { itemId, dataSourceId, generation, liveGeneration } = lease;
+      const { id: itemId, dataSourceId, fence: generation, liveGeneration } = lease;
       // What earlier attempts left was removed before this generation was built.
       const isClean = liveGeneration === null;
       const result = await db.transaction(async (tx) => {
-        const row = await leased<{ isRunWanted: boolean }>(
+        const row = await leased<ItemLeft>(
           tx,
           lease,
           `"liveGeneration" = "lastGeneration", "documentCount" = $4, "tokenCount" = $5, "contentHash" = $6,
@@ -91,7 +84,7 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
             lease.listedKey,
             !isClean,
           ],
-          wanted,
+          left,
         );
         await tx.execute('update data_sources set "lastIndexedAt" = now() where id = $1', [dataSourceId]);
         const usage = { purpose: 'indexing', modelId: 'parley/index', inputTokens: content.tokenCount, outputTokens: 0 };
@@ -100,48 +93,54 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
         });
         if (!isClean)
           await chunks.removeDead(tx, { dataSourceId, itemId, generation, liveGeneration: generation }, removedAtOnce);
-        return { ...row, isClean };
+        return row;
       });
       announce(dataSourceId);
       return result;
     },
     async completeUnchanged(lease) {
-      const row = await leased<{ isRunWanted: boolean }>(
+      const row = await leased<ItemLeft>(
         db,
         lease,
         `"errorCode" = null, "errorMessage" = null, "isRetryable" = false, "lastCheckedAt" = now(), "changeKey" = $4, ${ended("'INDEXED'")}`,
         [lease.listedKey],
-        wanted,
+        left,
       );
       announce(lease.dataSourceId);
       return row;
     },
     async fail(lease, { status, errorCode, errorMessage, isRetryable }) {
-      const row = await leased<{ isRunWanted: boolean }>(
+      const row = await leased<ItemLeft>(
         db,
         lease,
         // The same content would fail again: it is not fetched before it changes.
         `"errorCode" = $5, "errorMessage" = $6, "isRetryable" = $7, "lastCheckedAt" = now(),
          "changeKey" = case when $7 then "changeKey" else $8 end, ${ended('$4')}`,
         [status, errorCode, errorMessage, isRetryable, lease.listedKey],
-        wanted,
+        left,
       );
       announce(lease.dataSourceId);
       return row;
     },
-    async release(lease, isCounted) {
+    async release(lease, isCounted, also) {
       const attempt = isCounted ? 'attempt' : 'attempt - 1';
-      const queued = `"indexStatus" = 'QUEUED', "indexPercentage" = 0, "leaseOwner" = null, "leaseUntil" = null`;
-      await leased(db, lease, `${queued}, attempt = ${attempt}`);
+      await db.transaction(async (tx) => {
+        await leased(
+          tx,
+          lease,
+          `"indexStatus" = 'QUEUED', "indexPercentage" = 0, ${leaseSql.ended('item')}, attempt = ${attempt}`,
+        );
+        await also?.(tx, [{ id: lease.id, orgId: lease.orgId, tenantId: lease.source.tenantId }]);
+      });
       announce(lease.dataSourceId);
     },
-    async cleanLeased(lease, leaseMs) {
-      const { itemId, dataSourceId, generation, liveGeneration } = lease;
+    async cleanLeased(lease) {
+      const { id: itemId, dataSourceId, fence: generation, liveGeneration } = lease;
       // The first generation replaces nothing.
       if (generation === 1) return;
       for (;;) {
         const removed = await db.transaction(async (tx) => {
-          await leased(tx, lease, until('$4'), [leaseMs]);
+          await leased(tx, lease, '"needsCleaning" = true');
           return chunks.removeDead(tx, { dataSourceId, itemId, generation, liveGeneration }, removedAtOnce);
         });
         if (removed < removedAtOnce) return;
@@ -149,3 +148,7 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
     },
   };
 }
+
+/** States of an item that a process indexes. */
+const busyStates: readonly string[] = ['FETCHING', 'PARSING', 'INDEXING'];
+export const busySql = `('FETCHING', 'PARSING', 'INDEXING')`;

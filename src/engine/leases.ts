@@ -1,0 +1,61 @@
+import { performance } from 'node:perf_hooks';
+import { type Lease, type LeaseKind, LeaseLostError, type Leases } from '../storage/leases.ts';
+
+export { type Lease, LeaseLostError };
+
+/** What a process still does while it holds a lease. */
+export interface LeaseHold {
+  /** Fires when the lease is lost: nothing that is written afterwards counts. */
+  readonly lost: AbortSignal;
+  /** Ends the renewals; the lease itself is ended by the holder's last write. */
+  stop(): void;
+}
+
+/** Renews a lease three times in its time until `stop`. A renewal that the database does not answer is tried again with the next. */
+export function holdLease(leases: Leases, kind: LeaseKind, lease: Lease, leaseMs: number): LeaseHold {
+  const lost = new AbortController();
+  const timer = setInterval(() => {
+    leases.renew(kind, lease, leaseMs).catch((error: unknown) => {
+      if (error instanceof LeaseLostError) lost.abort(error);
+    });
+  }, leaseMs / 3);
+  return { lost: lost.signal, stop: () => clearInterval(timer) };
+}
+
+/** Whether an error only says that another process goes on with the work. */
+export function isLost(error: unknown, hold: LeaseHold): boolean {
+  return error instanceof LeaseLostError || hold.lost.aborted;
+}
+
+/**
+ * Tells how long a lease certainly runs. It asks two clocks: the monotonic one, and the wall clock, which goes on while the machine
+ * sleeps. A lease counts from before its statement was sent, so the database never ends it earlier.
+ */
+export class LeaseClock {
+  readonly #leaseMs: number;
+  #from: Moment | undefined;
+
+  constructor(leaseMs: number) {
+    this.#leaseMs = leaseMs;
+  }
+
+  /** @param asked  `LeaseClock.now()` before the statement was sent. */
+  renewed(asked: Moment): void {
+    if (this.#from === undefined || asked.steadyMs > this.#from.steadyMs) this.#from = asked;
+  }
+
+  get isFresh(): boolean {
+    if (this.#from === undefined) return false;
+    const { steadyMs, dayMs } = LeaseClock.now();
+    return Math.max(steadyMs - this.#from.steadyMs, dayMs - this.#from.dayMs) < this.#leaseMs;
+  }
+
+  static now(): Moment {
+    return { steadyMs: performance.now(), dayMs: Date.now() };
+  }
+}
+
+export interface Moment {
+  readonly steadyMs: number;
+  readonly dayMs: number;
+}
