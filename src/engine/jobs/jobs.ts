@@ -78,6 +78,7 @@ export interface EnqueueOptions {
 export interface WorkOptions {
   /** Most concurrent jobs of one tenant in this process; one more place is for other tenants. */
   readonly concurrency: number;
-  readonly retriesMax: number;
+  /** Further attempts of a job, at most ten seconds apart. Default: it is tried until it succeeds. */
+  readonly retriesMax?: number;
   readonly timeoutMs: number;
 }

@@ -41,6 +41,9 @@ const heartbeatSeconds = 10;
  * an embedded database looks seldom: idle, it answers three statements a second.
  */
 const pollingIntervalSeconds = { onlyProcess: 5, oneOfSeveral: 2 };
+/** Of jobs that go on until they succeed, and of jobs that wait: as good as no limit. */
+const retriesMax = 1_000_000;
+const retentionSeconds = 10 * 365 * 86_400;
 /** How soon a job is tried again after its first failure. */
 const retryDelaySeconds = 1;
 /** Running jobs get at least this long to end. */
@@ -163,7 +166,8 @@ class PgBossJobs implements Jobs {
     const existing = new Map((await this.#boss.getQueues()).map((queue) => [queue.name, queue]));
     for (const { name, options } of this.#workers) {
       const settings = {
-        retryLimit: options.retriesMax,
+        retryLimit: options.retriesMax ?? retriesMax,
+        retentionSeconds,
         retryDelay: retryDelaySeconds,
         retryBackoff: true,
         retryDelayMax: 10,

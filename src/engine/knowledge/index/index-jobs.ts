@@ -11,12 +11,11 @@ export interface IndexJobsContext extends Omit<IndexContext, 'owner'>, Pick<Vect
 
 const hourMs = 3_600_000;
 const dueEveryMs = 60_000;
-/** The rows of sources and items count their attempts, and end in a state with a reason; their jobs go on until then. */
-const retriesMax = 1_000;
 
 /**
- * Registers the jobs of sources and items. Each commits with the row that it works on, and pg-boss repeats those whose process died, so a job is
- * never missing. The lease of an item or run names its job, so that the next attempt goes on at once.
+ * Registers the jobs of sources and items. Each commits with the row that it works on, and pg-boss repeats those that fail or whose process died, so a
+ * job is never missing. The rows count attempts, and end in a state with a reason. The lease of an item or run names its job, so that the next attempt
+ * goes on at once.
  */
 export function registerIndexJobs(context: IndexJobsContext): void {
   const { jobs, settings, storage, newId } = context;
@@ -26,7 +25,7 @@ export function registerIndexJobs(context: IndexJobsContext): void {
 
   jobs.work(
     'knowledge.index-item',
-    { concurrency: settings.INDEX_CONCURRENCY, retriesMax, timeoutMs: 6 * hourMs },
+    { concurrency: settings.INDEX_CONCURRENCY, timeoutMs: 6 * hourMs },
     async ({ itemId }, signal, { id, owner }) => {
       const outcome = await indexItem({ ...context, owner: id }, itemId, signal);
       if (outcome === undefined) return;
@@ -39,7 +38,7 @@ export function registerIndexJobs(context: IndexJobsContext): void {
   );
   jobs.work(
     'knowledge.sync-source',
-    { concurrency: settings.CONNECTOR_CONCURRENCY, retriesMax, timeoutMs: 24 * hourMs },
+    { concurrency: settings.CONNECTOR_CONCURRENCY, timeoutMs: 24 * hourMs },
     async ({ dataSourceId, trigger }, signal, { id, owner }) => {
       if (trigger === 'SCHEDULE') {
         // A source whose content was given: it is not listed, but read once more.
@@ -49,7 +48,7 @@ export function registerIndexJobs(context: IndexJobsContext): void {
       if (outcome.kind === 'held') await sourceJobs(jobs, trigger, leaseMs)(undefined, [{ ...owner, id: dataSourceId }]);
     },
   );
-  const deletion = { concurrency: 1, retriesMax, timeoutMs: 6 * hourMs };
+  const deletion = { concurrency: 1, timeoutMs: 6 * hourMs };
   const deleteBlob = (key: string) => storage.blobs.delete(key);
   jobs.work('knowledge.delete-source', deletion, ({ dataSourceId }) => indexing.deleteSource(dataSourceId, deleteBlob));
   jobs.work('knowledge.delete-item', deletion, async ({ itemId }) => {
