@@ -12,14 +12,8 @@ export type HolderWrites = Pick<
 
 /** @param announce  signals to readers of a source that it changed. */
 export function createHolderWrites(db: Database, chunks: ChunkStore, announce: (dataSourceId: string) => void): HolderWrites {
-
-  const leased = <Row = object>(
-    tx: Sql,
-    lease: IndexLease,
-    set: string,
-    values: readonly unknown[] = [],
-    returning = 'id',
-  ) => writeLeased<Row>(tx, 'item', lease, `"updatedAt" = now(), ${set}`, values, returning);
+  const leased = <Row = object>(tx: Sql, lease: IndexLease, set: string, values: readonly unknown[] = [], returning = 'id') =>
+    writeLeased<Row>(tx, 'item', lease, `"updatedAt" = now(), ${set}`, values, returning);
   // An item that changed meanwhile is queued in the same statement: a process that is killed after it loses nothing.
   const ended = (status: string) =>
     `"indexStatus" = case when "isRunWanted" then 'QUEUED' else ${status} end, ${leaseSql.ended('item')}, attempt = 0,
