@@ -20,13 +20,7 @@ const fail = (error: Error) => {
   throw error;
 };
 const database = await openDatabase(loadSettings({ DATA_DIR: folder }), { onError: fail });
-const jobs = createPgBossJobs({
-  pool: database.pool,
-  isWorker: false,
-  isOnlyProcess: true,
-  inBackground: (work) => work(),
-  logger: pino({ level: 'silent' }),
-});
+const jobs = createPgBossJobs({ db: database, isWorker: false, logger: pino({ level: 'silent' }) });
 await jobs.start();
 await jobs.stop(0);
 await database.close();

@@ -87,13 +87,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       tenantPercent,
       organizationPercent,
     });
-    const jobs = createPgBossJobs({
-      inBackground: (work) => storage.db.runAs('background', work),
-      pool: storage.db.pool,
-      isWorker: settings.ROLE !== 'web',
-      isOnlyProcess: storage.db.kind === 'embedded',
-      logger,
-    });
+    const jobs = createPgBossJobs({ db: storage.db, isWorker: settings.ROLE !== 'web', logger });
     const models = createModelRouter(settings, logger, basics.now, environment);
     const egressOptions = {
       allow: settings.EGRESS_ALLOW,

@@ -6,20 +6,13 @@ import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import { RecentValue } from '../../lib/recent-value.ts';
 import { Tally } from '../../lib/tally.ts';
+import type { Database } from '../../storage/database/database.ts';
 import type { EnqueueOptions, JobHandler, JobName, JobPayloads, Jobs, NewJob, RunningJob, WorkOptions } from './jobs.ts';
 
-interface Queryable {
-  query(sql: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
-}
-
 export interface PgBossJobsOptions {
-  readonly pool: Queryable;
+  readonly db: Database;
   /** False where this process only queues jobs: `ROLE=web`. */
   readonly isWorker: boolean;
-  /** True when no other process can use this database: jobs that count as running at the start were cut off by a crash. */
-  readonly isOnlyProcess: boolean;
-  /** Runs the work of jobs with the statement limits of jobs. */
-  readonly inBackground: <T>(work: () => T) => T;
   readonly logger: Logger;
 }
 
@@ -88,13 +81,13 @@ class PgBossJobs implements Jobs {
   constructor(options: PgBossJobsOptions) {
     this.#options = options;
     this.#boss = new PgBoss({
-      db: { executeSql: (text, values) => options.pool.query(text, values) },
+      db: { executeSql: (text, values) => options.db.pool.query(text, values) },
       schema,
       schedule: false,
       superviseIntervalSeconds: 10,
       monitorIntervalSeconds: 10,
       monitorVacuum: false,
-      reindex: !options.isOnlyProcess,
+      reindex: !this.#isOnlyProcess,
     });
     this.#boss.on('error', (error) => options.logger.error({ err: error }, 'the job queue failed'));
   }
@@ -132,7 +125,7 @@ class PgBossJobs implements Jobs {
     this.#workers.push({
       name,
       options,
-      run: (payload, signal, job) => this.#options.inBackground(() => handler(payload as JobPayloads[Name], signal, job)),
+      run: (payload, signal, job) => this.#inBackground(() => handler(payload as JobPayloads[Name], signal, job)),
     });
   }
 
@@ -148,7 +141,7 @@ class PgBossJobs implements Jobs {
     await this.#boss.start();
     await this.#prepareQueues();
     if (!this.#options.isWorker) return;
-    if (this.#options.isOnlyProcess) await this.#requeueInterrupted();
+    if (this.#isOnlyProcess) await this.#requeueInterrupted();
     for (const worker of this.#workers) await this.#startWorkers(worker);
     for (const { name, everyMs, task } of this.#repeated) this.#track(this.#repeat(name, everyMs, task));
   }
@@ -186,16 +179,19 @@ class PgBossJobs implements Jobs {
     }
   }
 
-  /** Queues jobs again that a crash cut off: no other process can hold them. Without it, their heartbeats would have to run out. */
+  /** Queues jobs again that a crash cut off: no other process can hold them. Where that fails, they are tried again when their heartbeat runs out. */
   async #requeueInterrupted(): Promise<void> {
+    const { db, logger } = this.#options;
     for (const { name } of this.#workers) {
       for (const { id, state } of await this.#boss.findJobs(name)) {
         if (state !== 'active') continue;
-        await this.#boss.cancel(name, id);
-        // Refused when another job with its key waits, which does the same.
-        await this.#boss.resume(name, id).catch((error: unknown) => {
-          if (!isConflict(error)) throw error;
+        const requeued = db.transaction(async ({ prisma }) => {
+          await this.#boss.cancel(name, id, { db: fromPrisma(prisma) });
+          await this.#boss.resume(name, id, { db: fromPrisma(prisma) });
         });
+        await requeued.catch((error: unknown) =>
+          logger.info({ err: error, job: name, jobId: id }, 'a job waits for its heartbeat'),
+        );
       }
     }
   }
@@ -207,7 +203,7 @@ class PgBossJobs implements Jobs {
     await this.#boss.work<JobData>(
       name,
       {
-        pollingIntervalSeconds: this.#options.isOnlyProcess ? onlyProcess : oneOfSeveral,
+        pollingIntervalSeconds: this.#isOnlyProcess ? onlyProcess : oneOfSeveral,
         localConcurrency: options.concurrency + 1,
         localGroupConcurrency: options.concurrency,
       },
@@ -265,6 +261,15 @@ class PgBossJobs implements Jobs {
     return new Map(this.#workers.map(({ name }) => [name, queues.get(name) ?? 0]));
   }
 
+  /** One process uses an embedded database: jobs that count as running at its start were cut off by a crash. */
+  get #isOnlyProcess(): boolean {
+    return this.#options.db.kind === 'embedded';
+  }
+
+  #inBackground<T>(work: () => T): T {
+    return this.#options.db.runAs('background', work);
+  }
+
   #track(work: Promise<void>): void {
     this.#tasks.add(work);
     void work.finally(() => this.#tasks.delete(work));
@@ -275,7 +280,7 @@ class PgBossJobs implements Jobs {
     await wait(Math.min(everyMs, repeatAfterMs), undefined, { signal, ref: false }).catch(() => {});
     while (!signal.aborted) {
       try {
-        await this.#options.inBackground(() => task(signal));
+        await this.#inBackground(() => task(signal));
       } catch (error) {
         if (!signal.aborted) this.#options.logger.warn({ err: error, task: name }, 'a repeated task failed');
       }
@@ -293,8 +298,4 @@ function groupOf(tenantId: string): string {
 function ownerOfGroup(group: string | null | undefined): ShareOwner {
   const [tenantId = '', orgId = ''] = (group ?? '').split(' ');
   return { tenantId, orgId };
-}
-
-function isConflict(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '23505';
 }

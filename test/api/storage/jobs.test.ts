@@ -99,13 +99,7 @@ describe('jobs', () => {
   const worker = { concurrency: 1, retriesMax: 2, timeoutMs: 10_000 };
 
   function newJobs(isWorker = true): Jobs {
-    return createPgBossJobs({
-      pool: db.pool,
-      isWorker,
-      inBackground: (work) => work(),
-      isOnlyProcess: db.kind === 'embedded',
-      logger: pino({ level: 'silent' }),
-    });
+    return createPgBossJobs({ db, isWorker, logger: pino({ level: 'silent' }) });
   }
 
   async function jobsWithQueue(): Promise<void> {

@@ -2,7 +2,11 @@
 import type { Transaction } from '../database.ts';
 
 /** Locks a row until the transaction ends: another lock of the row, and the insert of a row that refers to it, wait. */
-export async function lockRow(tx: Transaction, table: 'organizations' | 'tenants' | 'users', id: string): Promise<void> {
+export async function lockRow(
+  tx: Transaction,
+  table: 'data_sources' | 'organizations' | 'tenants' | 'users',
+  id: string,
+): Promise<void> {
   await tx.execute(`select 1 from ${table} where id = $1 for update`, [id]);
 }
 

@@ -1,6 +1,7 @@
 // Raw SQL: one statement joins the run of a source that is going on, or begins one; items are counted where they are.
 import type { RunTrigger } from '../../../entities/knowledge/source-run.ts';
-import type { Sql } from '../../database/database.ts';
+import type { Transaction } from '../../database/database.ts';
+import { lockRow } from '../../database/sql/locks.ts';
 
 /** A run of a source whose content was given: a payload, or uploaded files. Nothing is listed, so it begins with the indexing. */
 export interface UploadRun {
@@ -17,14 +18,14 @@ export interface UploadRun {
  * @param isAdded  whether the items are new.
  */
 export async function addUploadRun(
-  tx: Sql,
+  tx: Transaction,
   { id, dataSourceId, trigger, isForced }: UploadRun,
   itemIds: readonly string[],
   isAdded = false,
 ): Promise<void> {
   if (itemIds.length === 0) return;
   // One run at a time: others that add to the source wait here.
-  await tx.execute('select 1 from data_sources where id = $1 for update', [dataSourceId]);
+  await lockRow(tx, 'data_sources', dataSourceId);
   const rows = await tx.query<{ id: string }>(
     `with active as (update source_runs set "isForced" = "isForced" or $4 where "dataSourceId" = $1 and status = 'INDEXING' returning id),
        made as (insert into source_runs (id, "dataSourceId", trigger, "isForced", status, "listedAt", "isComplete")
