@@ -66,12 +66,12 @@ export class RunCalls {
   }
 
   async *#follow(calls: AsyncIterable<readonly ModelMessage[]>): CallEvents {
-    const { start, spending, ready } = this.#parts;
+    const { start, spending } = this.#parts;
     const told: ModelMessage[] = [];
     for await (const messages of calls) {
       told.push(...messages);
       spending.emit();
-      const batch = ready();
+      const batch = this.#parts.ready();
       if (batch !== undefined) yield batch;
     }
     start.control?.pause.throwIfAborted();

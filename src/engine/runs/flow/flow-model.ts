@@ -1,26 +1,12 @@
 import type { RunEvent } from '../../../entities/runs/event.ts';
 import type { ModelMessage, ModelRequest } from '../../models/port.ts';
 import type { Selection } from '../../models/route-stream.ts';
-import type { RunPlan } from '../../plan/plan.ts';
 import type { ServerTools } from '../../tools/server-tool.ts';
-import type { RunTrace } from '../../tracing/run-trace.ts';
-import type { RunBudget } from '../../usage/budget.ts';
 import { needOf, within } from '../../usage/token-need.ts';
-import type { LoopDeps } from '../control/loop-deps.ts';
 import { type AnswerGate, gateOf } from '../model/gate.ts';
 import { bookCall, ModelCall } from '../model/model-call.ts';
+import type { OpenRun } from '../open/open-run.ts';
 import { RunOutput } from '../output/output.ts';
-import type { RunSpending } from '../output/spending.ts';
-
-interface ModelParts {
-  readonly plan: RunPlan;
-  readonly deps: LoopDeps;
-  readonly budget: RunBudget;
-  readonly output: RunOutput;
-  readonly spending: RunSpending;
-  readonly trace: RunTrace | undefined;
-  ready(): readonly RunEvent[] | undefined;
-}
 
 /** What one model step asks for. */
 interface Asked {
@@ -35,7 +21,7 @@ const noTools: ServerTools = new Map();
 
 /** The model calls of a flow: one for each model step, without tools; counted, charged and traced like those of any run. */
 export class FlowModel {
-  readonly #parts: ModelParts;
+  readonly #run: OpenRun;
   /** Characters that outputs of model steps may still have. */
   #charsLeft: number;
   #gate: AnswerGate | undefined;
@@ -44,9 +30,9 @@ export class FlowModel {
   /** The call that said the answer. */
   answering: ModelCall | undefined;
 
-  constructor(parts: ModelParts) {
-    this.#parts = parts;
-    this.#charsLeft = parts.deps.answerCharsMax;
+  constructor(run: OpenRun) {
+    this.#run = run;
+    this.#charsLeft = run.deps.answerCharsMax;
   }
 
   /** Whether the text of the answer is held back until it passed its check. */
@@ -56,7 +42,7 @@ export class FlowModel {
 
   /** @returns the text; undefined when the run may ask no model any more. @throws ModelError; DomainError INSUFFICIENT_QUOTA. */
   async *ask(asked: Asked, signal: AbortSignal): AsyncGenerator<readonly RunEvent[], string | undefined> {
-    const { plan, deps, budget, output: answer } = this.#parts;
+    const { plan, deps, budget, output: answer } = this.#run;
     if (budget.roundsLeft <= 0) return undefined;
     const output = asked.isAnswer ? answer : new RunOutput(deps.newId, 0, [], this.#charsLeft);
     const from = output.items.length;
@@ -86,28 +72,23 @@ export class FlowModel {
     return text;
   }
 
-  /** Emits what was spent since the last time. */
-  tellSpending(): void {
-    this.#parts.spending.emit();
-  }
-
   async *#call(
     asked: ModelRequest,
     output: RunOutput,
     isAnswer: boolean,
     signal: AbortSignal,
   ): AsyncGenerator<readonly RunEvent[], ModelCall> {
-    const { plan, deps, budget, spending, ready } = this.#parts;
+    const { plan, deps, budget, spending } = this.#run;
     budget.beginRound();
     const hold = await deps.limits.reserve(plan.charge.orgId, 'api', () => needOf(asked));
     const call = new ModelCall(within(asked, hold.outputMax), false);
     if (isAnswer) this.#gate?.open(call, budget.roundsLeft > 0);
     const startedMs = performance.now();
-    const trace = this.#parts.trace?.modelCall(asked.model);
+    const trace = this.#run.trace?.modelCall(asked.model);
     try {
       for await (const deltas of call.start(deps.models, signal, trace?.traceparent)) {
         call.take(deltas, output, noTools);
-        const batch = isAnswer ? ready() : undefined;
+        const batch = isAnswer ? this.#run.ready() : undefined;
         if (batch !== undefined) yield batch;
         if (output.isFull) break;
       }

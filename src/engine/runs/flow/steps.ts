@@ -1,20 +1,11 @@
 import type { FlowPlan, FlowStep, FlowStepRecord, FlowStepResult } from '../../../entities/agents/flow.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import type { Passage } from '../../../entities/knowledge/citation.ts';
-import type { RetrievalRecord, RunEvent } from '../../../entities/runs/event.ts';
+import type { RunEvent } from '../../../entities/runs/event.ts';
 import { escapeMarkup } from '../../../lib/markup.ts';
 import { type CitedPassage, passagesWithin, writePassages } from '../../models/prompts/passages.ts';
-import type { RunPlan } from '../../plan/plan.ts';
-import type { RunTrace } from '../../tracing/run-trace.ts';
-import type { RunBudget } from '../../usage/budget.ts';
-import type { OpenCall } from '../calls/open-call.ts';
-import type { RunCalls } from '../calls/run-calls.ts';
-import type { RunTools } from '../calls/run-tools.ts';
-import type { LoopDeps, LoopStart } from '../control/loop-deps.ts';
 import { contextOf } from '../events/transcript.ts';
-import { passagesIn, retrievalOf } from '../model/passages.ts';
-import type { CitablePassages } from '../output/citable.ts';
-import type { RunOutput } from '../output/output.ts';
+import type { OpenRun } from '../open/open-run.ts';
 import type { FlowModel } from './flow-model.ts';
 import { holds, mayAnswerFrom, placeAfter } from './route.ts';
 import { namesIn, namesInValue } from './template.ts';
@@ -28,43 +19,29 @@ export interface DoneStep extends Omit<FlowStepResult, 'place'> {
   readonly passages?: readonly Passage[];
 }
 
-/** The part of a run that its steps work with. */
-export interface StepParts {
-  readonly plan: RunPlan;
-  readonly flow: FlowPlan;
-  readonly start: LoopStart;
-  readonly deps: LoopDeps;
-  readonly budget: RunBudget;
-  readonly output: RunOutput;
-  readonly tools: RunTools;
-  readonly values: FlowValues;
-  readonly model: FlowModel;
-  readonly calls: RunCalls;
-  readonly citable: CitablePassages;
-  /** The call of a dead process that this process makes again. */
-  readonly callAgain: OpenCall | undefined;
-  readonly trace: RunTrace | undefined;
-  /** For the trace of the run. */
-  readonly retrievals: RetrievalRecord[];
-}
-
 /** Yields events while a step is worked on. Undefined: the run may do no more. */
 type StepEvents = AsyncGenerator<readonly RunEvent[], DoneStep | undefined>;
 type StepOf<Type extends FlowStep['type']> = Extract<FlowStep, { readonly type: Type }>;
 
 /** Carries out the steps of a flow, one at a time. */
 export class FlowSteps {
-  readonly #parts: StepParts;
+  readonly #run: OpenRun;
+  readonly #flow: FlowPlan;
+  readonly #values: FlowValues;
+  readonly #model: FlowModel;
   /** Ids of the steps whose output a text of the flow names. */
   readonly #named: ReadonlySet<string>;
   /** Passages that no text names, as system messages: every later model step gets them. */
   readonly #knowledge: string[] = [];
 
-  constructor(parts: StepParts) {
-    this.#parts = parts;
-    this.#named = namedSteps(parts.flow.steps);
-    for (const { result, passages = [] } of parts.start.flowSteps ?? []) {
-      const step = parts.flow.steps[result.place];
+  constructor(run: OpenRun, flow: FlowPlan, values: FlowValues, model: FlowModel) {
+    this.#run = run;
+    this.#flow = flow;
+    this.#values = values;
+    this.#model = model;
+    this.#named = namedSteps(flow.steps);
+    for (const { result, passages = [] } of run.start.flowSteps ?? []) {
+      const step = flow.steps[result.place];
       if (step !== undefined && passages.length > 0 && !this.#named.has(step.id))
         this.#knowledge.push(result.marked ?? result.text);
     }
@@ -75,14 +52,14 @@ export class FlowSteps {
       case 'retrieve':
         return this.#retrieve(step, signal);
       case 'prompt': {
-        const { values } = this.#parts;
+        const values = this.#values;
         const marked = values.fill(step.text, 'models');
         return { status: 'completed', input: '', text: values.fill(step.text, 'people'), marked };
       }
       case 'tool':
         return yield* this.#tool(step, place, signal);
       case 'model':
-        return yield* this.#model(step, place, signal);
+        return yield* this.#ask(step, place, signal);
       case 'branch':
         return this.#branch(step, place);
     }
@@ -90,13 +67,14 @@ export class FlowSteps {
 
   /** An error leaves the flow without passages, as it does in a run without a flow. */
   async #retrieve({ id, query, dataSourceIds, limit }: StepOf<'retrieve'>, signal: AbortSignal): Promise<DoneStep> {
-    const { plan, values, citable, deps, start } = this.#parts;
-    const question = values.fill(query, 'people').trim();
+    const { plan, citable, deps, start } = this.#run;
+    const question = this.#values.fill(query, 'people').trim();
     const { knowledge, inputTokensMax } = plan;
     if (knowledge === undefined || question === '') return { status: 'completed', input: question, text: '' };
     const sources = knowledge.dataSourceIds.filter((source) => dataSourceIds?.includes(source) ?? true);
     try {
-      const found = await this.#search({ ...knowledge, dataSourceIds: sources, question }, signal);
+      const asked = { ...knowledge, dataSourceIds: sources, question, charge: plan.charge };
+      const { passages: found } = await this.#run.search(asked, signal);
       const fitting = inputTokensMax === undefined ? found : passagesWithin(found, plan.messages, inputTokensMax);
       const passages = fitting.slice(0, limit ?? fitting.length);
       if (passages.length === 0) return { status: 'completed', input: question, text: '' };
@@ -112,20 +90,11 @@ export class FlowSteps {
     }
   }
 
-  async #search(knowledge: NonNullable<RunPlan['knowledge']>, signal: AbortSignal): Promise<readonly Passage[]> {
-    const { plan, deps, trace, retrievals } = this.#parts;
-    const asked = { ...knowledge, charge: plan.charge };
-    const search = () => deps.retrieve(asked, signal);
-    const found = await (trace === undefined ? search() : trace.retrieval(knowledge.dataSourceIds, search));
-    retrievals.push(retrievalOf(knowledge.question, found));
-    return passagesIn(found);
-  }
-
   /** A tool that fails gives its error as the output: a later branch or model step can go by it. */
   async *#tool({ tool: name, arguments: given }: StepOf<'tool'>, place: number, signal: AbortSignal): StepEvents {
-    const { values, tools, calls, budget, callAgain, start } = this.#parts;
+    const { tools, calls, budget, callAgain, start } = this.#run;
     const callId = `flow_${place + 1}`;
-    const args = JSON.stringify(values.fillArguments(given));
+    const args = JSON.stringify(this.#values.fillArguments(given));
     const known = this.#result(callId);
     if (known !== undefined) return doneCall(name, known);
     if (callAgain !== undefined && start.continues?.call?.callId === callId) yield* calls.again(callAgain, signal);
@@ -147,7 +116,7 @@ export class FlowSteps {
 
   /** The result of a call among the items of the run, also of an earlier process. */
   #result(callId: string): CallOutcome | undefined {
-    const { items } = this.#parts.output;
+    const { items } = this.#run.output;
     const call = items.findLast((item) => item.type === 'server_tool_call' && item.callId === callId);
     if (call?.type !== 'server_tool_call') return undefined;
     const told = contextOf(items).find((message) => message.role === 'tool' && message.toolCallId === callId);
@@ -155,8 +124,10 @@ export class FlowSteps {
     return { arguments: call.arguments, text, isFailed: call.status === 'failed' };
   }
 
-  async *#model({ modelId, prompt }: StepOf<'model'>, place: number, signal: AbortSignal): StepEvents {
-    const { plan, flow, values, model } = this.#parts;
+  async *#ask({ modelId, prompt }: StepOf<'model'>, place: number, signal: AbortSignal): StepEvents {
+    const { plan } = this.#run;
+    const flow = this.#flow;
+    const values = this.#values;
     const isPlain = prompt.trim() === '{{input}}';
     const input = values.fill(prompt, 'people');
     const marked = isPlain ? undefined : values.fill(prompt, 'models');
@@ -166,22 +137,22 @@ export class FlowSteps {
       messages: messagesFor(turnOf(plan.messages), marked, flow.input, this.#knowledge),
       isAnswer,
     };
-    const text = yield* model.ask(asked, signal);
+    const text = yield* this.#model.ask(asked, signal);
     if (text === undefined) return undefined;
     return { status: 'completed', input, text, ...(isAnswer ? { isSaid: true } : {}) };
   }
 
   async #modelOf(id: string): Promise<string> {
-    const model = await this.#parts.deps.models.find(id);
+    const model = await this.#run.deps.models.find(id);
     if (model !== undefined) return model.id;
     throw new DomainError('MODEL_NOT_FOUND', `The flow names a model that is not available: ${id.slice(0, 100)}`);
   }
 
   #branch({ condition }: StepOf<'branch'>, place: number): DoneStep {
-    const { flow, values } = this.#parts;
+    const values = this.#values;
     const left = values.fill(condition.left, 'people');
     const isTrue = holds({ ...condition, left, right: values.fill(condition.right, 'people') });
-    return { status: 'completed', input: left, text: String(isTrue), next: placeAfter(flow.steps, place, isTrue) };
+    return { status: 'completed', input: left, text: String(isTrue), next: placeAfter(this.#flow.steps, place, isTrue) };
   }
 }
 

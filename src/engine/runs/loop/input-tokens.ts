@@ -32,7 +32,7 @@ export async function countInputTokens(plan: RunPlan, deps: LoopDeps, signal: Ab
   let { messages } = plan;
   if (plan.knowledge !== undefined && plan.knowledge.question !== '') {
     const output = new RunOutput(deps.newId, 0, [], deps.answerCharsMax);
-    const citable = new CitablePassages({ known: [], isCiting: plan.generateCitations, output, isLogged: false });
+    const citable = new CitablePassages([], plan.generateCitations, output, false);
     messages = withPassages(messages, await findPassages(plan, deps, citable, output, runId, signal), plan.generateCitations);
   }
   return tokensOf(requestOf(plan, tools, messages, { mustAnswer: false, hasCalled: false }));

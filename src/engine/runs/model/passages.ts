@@ -1,9 +1,8 @@
-import type { Passage } from '../../../entities/knowledge/citation.ts';
 import type { Turn } from '../../../entities/knowledge/searched-question.ts';
 import type { RetrievalRecord } from '../../../entities/runs/event.ts';
 import type { ModelMessage } from '../../models/port.ts';
 import { type CitedPassage, passagesWithin } from '../../models/prompts/passages.ts';
-import type { RunPlan } from '../../plan/plan.ts';
+import type { Retrieve, RunPlan } from '../../plan/plan.ts';
 import type { LoopDeps } from '../control/loop-deps.ts';
 import type { CitablePassages } from '../output/citable.ts';
 import type { RunOutput } from '../output/output.ts';
@@ -60,17 +59,8 @@ function turnOf({ role, content }: Extract<ModelMessage, { readonly role: 'user'
   return text.trim() === '' ? [] : [{ role, text }];
 }
 
-/** The passages of a search, or a search with how it was made. */
-type Found =
-  | readonly Passage[]
-  | { readonly passages: readonly Passage[]; readonly retrieval: { readonly mode: string; readonly reason: string | null } };
-
-export function passagesIn(found: Found): readonly Passage[] {
-  return 'passages' in found ? found.passages : found;
-}
-
 /** What a trace tells of a search. */
-export function retrievalOf(question: string, found: Found): RetrievalRecord {
-  const { mode, reason } = 'passages' in found ? found.retrieval : { mode: 'lexical', reason: null };
-  return { question, mode, reason, passages: passagesIn(found).map(({ title, score }) => ({ title, score })) };
+export function retrievalOf(question: string, { passages, retrieval }: Awaited<ReturnType<Retrieve>>): RetrievalRecord {
+  const { mode, reason } = retrieval;
+  return { question, mode, reason, passages: passages.map(({ title, score }) => ({ title, score })) };
 }

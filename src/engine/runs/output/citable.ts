@@ -20,17 +20,12 @@ export class CitablePassages {
    * @param known     of the same run, by an earlier process.
    * @param isLogged  whether a process may go on with the run: new passages become events.
    */
-  constructor(of: {
-    readonly known: readonly Passage[];
-    readonly isCiting: boolean;
-    readonly output: RunOutput;
-    readonly isLogged: boolean;
-  }) {
-    this.#isCiting = of.isCiting;
-    this.#output = of.output;
-    this.#isLogged = of.isLogged;
-    for (const passage of of.known) this.#add(passage);
-    if (of.known.length > 0) this.watch();
+  constructor(known: readonly Passage[], isCiting: boolean, output: RunOutput, isLogged: boolean) {
+    this.#isCiting = isCiting;
+    this.#output = output;
+    this.#isLogged = isLogged;
+    for (const passage of known) this.#add(passage);
+    if (known.length > 0) this.watch();
   }
 
   /** @returns the numbers of the passages, in their order. */

@@ -1,0 +1,169 @@
+import type { FlowStepRecord } from '../../../entities/agents/flow.ts';
+import { DomainError } from '../../../entities/errors.ts';
+import type { RetrievalRecord, RunEvent, SpentCall } from '../../../entities/runs/event.ts';
+import { type FinishReason, ModelError } from '../../models/port.ts';
+import type { Selection } from '../../models/route-stream.ts';
+import type { Retrieve, RunPlan } from '../../plan/plan.ts';
+import { RunTrace } from '../../tracing/run-trace.ts';
+import { RunBudget } from '../../usage/budget.ts';
+import { OpenCall } from '../calls/open-call.ts';
+import { RunCalls } from '../calls/run-calls.ts';
+import { type Opening, RunTools } from '../calls/run-tools.ts';
+import { stoppedCall } from '../calls/server-calls.ts';
+import { toolRunOf } from '../calls/tool-run.ts';
+import { domainErrorOf, failureOf, isCancel, selectionOf, snapshot, terminalBody } from '../control/ending.ts';
+import type { LoopDeps, LoopStart } from '../control/loop-deps.ts';
+import { RunStop } from '../control/stop.ts';
+import { retrievalOf } from '../model/passages.ts';
+import { CitablePassages } from '../output/citable.ts';
+import { RunOutput } from '../output/output.ts';
+import { RunSpending } from '../output/spending.ts';
+import type { SubagentParent } from '../subagents/parent.ts';
+import { subagentsOfRun } from '../subagents/subagents-of-run.ts';
+
+/** `runLoop`, for tools that start subagents; passed in, because the loop imports what works within a run. */
+export type RunLoop = SubagentParent['run'];
+
+/** What is known of the answer when a run ends. */
+export interface AnswerEnd {
+  readonly finish: FinishReason | undefined;
+  /** Whether the run wanted more than it may do. */
+  readonly isBounded: boolean;
+  readonly selection: Selection | undefined;
+  /** As the provider reports it. */
+  readonly serviceTier: string | undefined;
+  /** The finished steps of a flow that readers see. */
+  readonly flowSteps?: readonly FlowStepRecord[];
+}
+
+/** A run from its first event to its last: what the plain loop and flows have in common. */
+export class OpenRun {
+  readonly plan: RunPlan;
+  readonly start: LoopStart;
+  readonly deps: LoopDeps;
+  readonly output: RunOutput;
+  readonly budget: RunBudget;
+  readonly spending: RunSpending;
+  readonly tools: RunTools;
+  readonly calls: RunCalls;
+  /** The passages that the answer may cite, by their numbers. */
+  readonly citable: CitablePassages;
+  /** The interrupted tool call of a dead process, which this process makes again. */
+  readonly callAgain: OpenCall | undefined;
+  /** Undefined while tracing is off. */
+  readonly trace: RunTrace | undefined;
+  /** Says whether events are held back; undefined: nothing holds any. */
+  gate: { readonly isHolding: boolean } | undefined;
+  readonly #run: RunLoop;
+  readonly #retrievals: RetrievalRecord[] = [];
+  #hasYielded: boolean;
+
+  constructor(plan: RunPlan, start: LoopStart, deps: LoopDeps, run: RunLoop) {
+    this.plan = plan;
+    this.start = start;
+    this.deps = deps;
+    this.#run = run;
+    const { before, continues, firstSequence, isEager, runId, flowSteps = [] } = start;
+    const isContinued = continues !== undefined || flowSteps.length > 0;
+    this.output = new RunOutput(deps.newId, firstSequence, before?.output ?? [], deps.answerCharsMax, isContinued, deps.mask);
+    // Old logs have the passages of a flow with its steps only.
+    const { cited = flowSteps.flatMap(({ passages = [] }) => passages) } = start;
+    this.citable = new CitablePassages(cited, plan.generateCitations, this.output, isEager);
+    const limits = { roundsMax: deps.roundsMax, toolCallsMax: plan.toolCallsMax, subagentTokensMax: deps.subagents.tokensMax };
+    this.budget = start.budget ?? new RunBudget(limits, start.spent, start.roundsLost);
+    const { modelId, isStreaming, charge, head, warnings = [] } = plan;
+    this.trace =
+      deps.tracing === undefined
+        ? undefined
+        : new RunTrace(deps.tracing, { runId, modelId, isStreaming, agentId: charge.agentId });
+    this.spending = new RunSpending(this);
+    this.tools = new RunTools(plan, deps);
+    this.calls = new RunCalls(this);
+    this.callAgain = continues?.call === undefined ? undefined : OpenCall.again(this.output, continues.call, continues.subagents);
+    this.#hasYielded = isEager;
+    if (firstSequence > 0) return;
+    const begun = snapshot(runId, 'in_progress', []);
+    const more = { ...(head === undefined ? {} : { head }), ...(warnings.length === 0 ? {} : { warnings }) };
+    this.output.emit({ type: 'response.created', run: { ...begun, ...more } });
+    this.output.emit({ type: 'response.in_progress', run: begun });
+  }
+
+  /** The events that may leave now. None leaves before the first token or finished step, so that a refusal can still be an error reply. */
+  ready(): readonly RunEvent[] | undefined {
+    if ((!this.#hasYielded && !this.output.hasItems) || this.gate?.isHolding === true) return undefined;
+    const batch = this.output.take();
+    if (batch.length === 0) return undefined;
+    this.#hasYielded = true;
+    return batch;
+  }
+
+  /** Opens the tools of the run: their functions, what they add to the instructions, what MCP servers list. */
+  openTools(signal: AbortSignal): Promise<Opening> {
+    const { plan, start, deps, budget, spending, citable } = this;
+    const spent = (call: SpentCall) => {
+      spending.add(call);
+      spending.emit();
+    };
+    const parts = {
+      ...{ plan, start, deps, subagents: subagentsOfRun({ plan, start, deps, budget, run: this.#run, spent }) },
+      cite: (passage: Parameters<CitablePassages['cite']>[0][number]) => citable.cite([passage])[0] ?? 0,
+      charged: spending.charged.bind(spending),
+    };
+    return this.tools.open(toolRunOf(parts, signal));
+  }
+
+  /** Searches for passages. Each search is noted for the trace of the run, and is a span while tracing is on. */
+  async search(...[plan, signal]: Parameters<Retrieve>): ReturnType<Retrieve> {
+    const { deps, trace } = this;
+    const search = () => deps.retrieve(plan, signal);
+    const found = await (trace === undefined ? search() : trace.retrieval(plan.dataSourceIds, search));
+    this.#retrievals.push(retrievalOf(plan.question, found));
+    return found;
+  }
+
+  /**
+   * The reason for the terminal event.
+   *
+   * @param isTold  whether readers get it as an event even when it is the first.
+   * @throws DomainError instead, while no event has left.
+   */
+  failureOf(error: unknown, signal: AbortSignal, isTold = false): unknown {
+    const { control, runId } = this.start;
+    const { mask, logger } = this.deps;
+    const failure = failureOf(error, signal, control?.pause);
+    if (!this.#hasYielded && !isCancel(failure) && !isTold) {
+      this.trace?.fail(failure);
+      const shown = domainErrorOf(failure);
+      throw mask?.error(shown) ?? shown;
+    }
+    const isExpected = failure instanceof ModelError || failure instanceof DomainError || failure instanceof RunStop;
+    if (!isExpected) logger.error({ err: mask?.error(failure) ?? failure, runId }, 'a run failed');
+    return failure;
+  }
+
+  /** Closes what is open and returns the last events, with the terminal event at the end. */
+  end(failure: unknown, { finish, isBounded, selection, flowSteps = [], ...last }: AnswerEnd): readonly RunEvent[] {
+    const { output, spending, deps } = this;
+    const { runId, before, isEager } = this.start;
+    output.close('incomplete');
+    this.callAgain?.close({ output: '', error: stoppedCall });
+    if (output.isFull) deps.logger.warn({ runId }, 'an answer was longer than ANSWER_MAX_CHARS and was cut');
+    const serviceTier = last.serviceTier ?? before?.serviceTier;
+    const base = {
+      ...snapshot(runId, 'completed', output.items),
+      usage: spending.total,
+      selection: selectionOf(selection) ?? before?.selection ?? null,
+      ...this.tools.found,
+      ...(serviceTier === undefined ? {} : { serviceTier }),
+      ...(flowSteps.length === 0 ? {} : { flowSteps }),
+    };
+    const body = terminalBody(base, failure, finish, isBounded);
+    const completed = body.type === 'response.completed' ? { completedAtMs: deps.now().getTime() } : {};
+    const paused = body.run.incompleteReason === 'paused' ? { spent: spending.spent } : {};
+    const record = isEager ? { record: { calls: spending.calls, retrievals: this.#retrievals } } : {};
+    output.emit({ ...body, run: { ...body.run, ...completed, ...paused, ...record } });
+    const events = output.take();
+    this.trace?.close(events);
+    return events;
+  }
+}
