@@ -44,11 +44,11 @@ export async function runOnce(
   if (!/^[\x20-\x7e]{1,255}$/.test(request.idempotencyKey)) {
     throw new DomainError('INVALID_VALUE', 'Idempotency-Key must be 1 to 255 printable characters', { param: 'Idempotency-Key' });
   }
-  const of: IdempotencyKey = { keyId: request.keyId, idempotencyKey: request.idempotencyKey };
+  const key: IdempotencyKey = { keyId: request.keyId, idempotencyKey: request.idempotencyKey };
   const seal = sealingKey(request);
   const hash = createHmac('sha256', seal).update(request.request).digest('hex');
-  const claim = await deps.storage.idempotency.claim(of, hash, leaseMs, idempotencyRetentionMs);
-  if (claim.kind === 'claimed') return { reply: await runClaimed(deps, of, claim.token, seal, run), isReplay: false };
+  const claim = await deps.storage.idempotency.claim(key, hash, leaseMs, idempotencyRetentionMs);
+  if (claim.kind === 'claimed') return { reply: await runClaimed(deps, key, claim.token, seal, run), isReplay: false };
   if (claim.requestHash !== hash) {
     throw new DomainError('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key came with another request before', {
       param: 'Idempotency-Key',
@@ -66,7 +66,7 @@ export async function runOnce(
 
 async function runClaimed(
   deps: Deps,
-  of: IdempotencyKey,
+  key: IdempotencyKey,
   firstToken: string,
   seal: Buffer,
   run: () => Promise<ReplayableReply>,
@@ -76,7 +76,7 @@ async function runClaimed(
   let renewing: Promise<void> = Promise.resolve();
   const timer = setInterval(() => {
     renewing = renewing.then(async () => {
-      if (token !== undefined) token = await idempotency.renew(of, token, leaseMs);
+      if (token !== undefined) token = await idempotency.renew(key, token, leaseMs);
     });
     renewing.catch((error: unknown) => deps.logger.warn({ err: error }, 'an idempotency lease was not renewed'));
   }, leaseMs / 3);
@@ -89,10 +89,10 @@ async function runClaimed(
   try {
     const reply = await run();
     const sealedBody = reply.text === undefined ? '' : sealText(seal, reply.text);
-    await settle((own) => idempotency.complete(of, own, { status: reply.status, headers: reply.headers, sealedBody }));
+    await settle((own) => idempotency.complete(key, own, { status: reply.status, headers: reply.headers, sealedBody }));
     return reply;
   } catch (error) {
-    await settle((own) => idempotency.release(of, own));
+    await settle((own) => idempotency.release(key, own));
     throw error;
   }
 }

@@ -41,10 +41,10 @@ export function requireAboveOrganizations(caller: Caller): void {
 export async function requireNoKeyAbove(
   deps: Deps,
   caller: Caller,
-  of: { readonly orgId?: string; readonly userId?: string },
+  target: { readonly orgId?: string; readonly userId?: string },
 ): Promise<void> {
   const levels = levelsAbove(caller);
-  if (levels.length === 0 || !(await deps.storage.apiKeys.hasLiving({ ...of, levels }))) return;
+  if (levels.length === 0 || !(await deps.storage.apiKeys.hasLiving({ ...target, levels }))) return;
   throw new DomainError(
     'FORBIDDEN',
     `This ends keys of level ${levels.join(' or ')}, which a key of level ${caller.level} cannot end`,

@@ -106,13 +106,13 @@ export async function createApiKey(deps: Deps, caller: Caller, input: CreateApiK
 export async function listApiKeys(
   deps: Deps,
   caller: Caller,
-  of: { readonly orgId?: string | null | undefined; readonly userId?: string | null | undefined },
+  filter: { readonly orgId?: string | null | undefined; readonly userId?: string | null | undefined },
   page: PageRequest,
 ): Promise<Page<ApiKey>> {
-  const orgId = of.orgId ?? caller.orgId;
+  const orgId = filter.orgId ?? caller.orgId;
   const mayAdminister = await administers(deps, caller, orgId);
-  const everybody = mayAdminister && typeof of.orgId === 'string';
-  const userId = of.userId ?? (everybody ? undefined : caller.userId);
+  const everybody = mayAdminister && typeof filter.orgId === 'string';
+  const userId = filter.userId ?? (everybody ? undefined : caller.userId);
   if (userId !== caller.userId && !mayAdminister) {
     throw new DomainError('FORBIDDEN', 'Only administrators may list the keys of others', { param: 'userId' });
   }

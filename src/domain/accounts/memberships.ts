@@ -27,10 +27,10 @@ export async function getMembership(deps: Deps, caller: Caller, id: string): Pro
 export async function listMemberships(
   deps: Deps,
   caller: Caller,
-  of: { readonly orgId?: string | null | undefined; readonly userId?: string | null | undefined },
+  filter: { readonly orgId?: string | null | undefined; readonly userId?: string | null | undefined },
   page: PageRequest,
 ): Promise<Page<Membership>> {
-  const named = { orgId: of.orgId ?? undefined, userId: of.userId ?? undefined };
+  const named = { orgId: filter.orgId ?? undefined, userId: filter.userId ?? undefined };
   return deps.storage.memberships.list(adminReach(caller), named, page);
 }
 

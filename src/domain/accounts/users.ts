@@ -48,8 +48,8 @@ export async function listUsers(
   const faults = new Faults();
   faults.requireLength('search', search ?? '', searchLengthMax);
   faults.throwIfAny();
-  const of = { orgId: orgId ?? undefined, search: search ?? undefined };
-  return deps.storage.users.list(adminReach(caller), of, page);
+  const filter = { orgId: orgId ?? undefined, search: search ?? undefined };
+  return deps.storage.users.list(adminReach(caller), filter, page);
 }
 
 /**

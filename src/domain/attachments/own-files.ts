@@ -28,12 +28,12 @@ export interface NamedFile {
 export async function requireOwnFiles(
   deps: Deps,
   caller: Caller,
-  named: readonly NamedFile[],
+  references: readonly NamedFile[],
 ): Promise<ReadonlyMap<string, StoredFile>> {
-  const ids = named.map(({ id }) => id);
+  const ids = references.map(({ id }) => id);
   const files = new Map((await findFiles(deps, caller, ids)).map((file) => [file.id, file]));
   const faults = new Faults();
-  for (const { id, param } of named) {
+  for (const { id, param } of references) {
     if (!files.has(id)) faults.add(param, `${param} names no file of yours, or one without content`);
   }
   faults.throwIfAny();

@@ -9,7 +9,7 @@ import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { removeBlobs } from '../blobs.ts';
 import type { Deps } from '../deps.ts';
 import { chargeTo } from '../usage/charges.ts';
-import { getChat, getOwnChat } from './chats.ts';
+import { getChat, getOwnChat, missingChat, runActive } from './chats.ts';
 import { jsonOf, markdownOf, readTranscripts } from './transcripts.ts';
 
 export const chatExportFormats = ['markdown', 'json'] as const;
@@ -57,9 +57,7 @@ export async function resetChat(deps: Deps, caller: Caller, id: string): Promise
   const chat = await getOwnChat(deps, caller, id);
   const result = await deps.storage.chatChanges.reset(chat.id);
   if (result.kind === 'missing') throw missingChat();
-  if (result.kind === 'run-active') {
-    throw new DomainError('RUN_ACTIVE', `This chat is being answered by ${result.runId}: wait for its end or cancel it`);
-  }
+  if (result.kind === 'run-active') throw runActive(result.runId);
   await removeBlobs(deps, result.blobKeys);
   return getChat(deps, caller, id);
 }
@@ -187,8 +185,4 @@ function fileStem(name: string): string {
     .trim()
     .replace(/^\.+/, '');
   return stem === '' ? 'chat' : stem.slice(0, 100).toWellFormed();
-}
-
-function missingChat(): DomainError {
-  return new DomainError('NOT_FOUND', 'There is no such chat', { param: 'chatId' });
 }

@@ -31,7 +31,7 @@ const pinPositionMax = 1_000_000;
 /** @throws DomainError NOT_FOUND, also for a chat that the caller may not read. */
 export async function getChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
   const chat = isId('chat', id) ? await deps.storage.chats.find(id, visibleChats(caller)) : undefined;
-  if (chat === undefined) throw new DomainError('NOT_FOUND', 'There is no such chat', { param: 'chatId' });
+  if (chat === undefined) throw missingChat();
   return chat;
 }
 
@@ -134,7 +134,7 @@ export async function updateChat(deps: Deps, caller: Caller, id: string, input: 
 /** Deletes a chat with all its messages and stops its run. @returns the former chat. @throws DomainError NOT_FOUND, FORBIDDEN. */
 export async function deleteChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
   const chat = await getOwnChat(deps, caller, id);
-  if (!(await deps.storage.chats.delete(id))) throw new DomainError('NOT_FOUND', 'There is no such chat', { param: 'chatId' });
+  if (!(await deps.storage.chats.delete(id))) throw missingChat();
   if (chat.activeRunId !== null) deps.storage.signals.publish('run-cancel', chat.activeRunId);
   await removeBlobs(deps, await deps.storage.chatFiles.deleteAll(chat.id));
   return chat;
@@ -201,4 +201,12 @@ function readName(name: string | null | undefined): string | undefined {
   if (name !== null) faults.requireName('name', name, nameLengthMax);
   faults.throwIfAny();
   return name === null ? '' : name.trim().toWellFormed();
+}
+
+export function runActive(runId: string): DomainError {
+  return new DomainError('RUN_ACTIVE', `This chat is being answered by ${runId}: wait for its end or cancel it`);
+}
+
+export function missingChat(): DomainError {
+  return new DomainError('NOT_FOUND', 'There is no such chat', { param: 'chatId' });
 }

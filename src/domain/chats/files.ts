@@ -92,11 +92,11 @@ export async function createChatFileRecord(
 export async function putChatFileContent(
   deps: Deps,
   caller: Caller,
-  of: { readonly chatId: string; readonly fileId: string },
+  place: { readonly chatId: string; readonly fileId: string },
   content: UploadedFile,
 ): Promise<ChatFile> {
-  const chat = await getOwnChat(deps, caller, of.chatId);
-  const file = await findFile(deps, chat.id, of.fileId);
+  const chat = await getOwnChat(deps, caller, place.chatId);
+  const file = await findFile(deps, chat.id, place.fileId);
   if (file.status !== 'PENDING') throw hasContent();
   if (deps.now().getTime() - file.createdAt.getTime() > recordLifeMs) throw missingFile();
   if (content.sizeBytes !== file.sizeBytes) {

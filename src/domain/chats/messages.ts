@@ -8,6 +8,7 @@ import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { NewRun, Run } from '../../entities/runs/run.ts';
 import type { Warning } from '../../entities/warning.ts';
+import type { Turn } from '../../storage/chats/turns.ts';
 import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
@@ -18,7 +19,7 @@ import { admitAnswerer, plainRequest, planRun, type RunRequest } from '../runs/p
 import { getRun } from '../runs/runs.ts';
 import { chatNameOf, firstEvents, holderOf, queueFull, startPlaced } from '../runs/thread.ts';
 import { functionsAmong } from '../runs/tool-names.ts';
-import { getOwnChat } from './chats.ts';
+import { getOwnChat, missingChat, runActive } from './chats.ts';
 import {
   type ReadMessage,
   readMessage,
@@ -141,10 +142,7 @@ export async function submitToolOutputs(
   };
   await deps.runs.requireRoom(caller);
   const run = newRun(deps, caller, { chat, modelId: model.id, request, secrets });
-  const result = await deps.storage.chats.startTurn({
-    chatId: chat.id,
-    run,
-    leaseMs: deps.settings.RUN_LEASE_MS,
+  return startTurn(deps, run, secrets, {
     lastMessages: lastMessagesSeen,
     approvalIds,
     messages: (last) => {
@@ -155,6 +153,17 @@ export async function submitToolOutputs(
       );
     },
   });
+}
+
+/** Begins a run that must be the next of its chat. @throws DomainError NOT_FOUND, RUN_ACTIVE, and what `messages` throws. */
+export async function startTurn(
+  deps: Deps,
+  run: NewRun & { readonly chatId: string },
+  secrets: Readonly<Record<string, string>>,
+  turn: Pick<Turn, 'lastMessages' | 'approvalIds' | 'messages'>,
+): Promise<Run> {
+  const { chatId } = run;
+  const result = await deps.storage.chats.startTurn({ ...turn, chatId, run, leaseMs: deps.settings.RUN_LEASE_MS });
   if (result.kind === 'missing') throw missingChat();
   if (result.kind === 'run-active') throw runActive(result.runId);
   deps.runs.startStored(run.id, secrets);
@@ -180,13 +189,13 @@ export function newRun(
   deps: Deps,
   { orgId, userId, keyId }: Caller,
   { chat, modelId, request: given, secrets }: Beginning,
-): NewRun {
+): NewRun & { readonly chatId: string } {
   const request = { ...given, needsSecrets: Object.keys(secrets).length > 0 };
   const { id: chatId, agentId } = chat;
   return { id: deps.newId('run'), createdAt: deps.now(), orgId, userId, keyId, agentId, chatId, modelId, request };
 }
 
-export function begunRun({ id, createdAt, orgId, userId, agentId, chatId, modelId }: NewRun, isWaiting: boolean): Run {
+function begunRun({ id, createdAt, orgId, userId, agentId, chatId, modelId }: NewRun, isWaiting: boolean): Run {
   return {
     ...{ id, createdAt, startedAt: null, endedAt: null, orgId, userId, agentId, chatId, modelId },
     ...{ status: 'in_progress', incompleteReason: null, error: null, usage: null, selection: null, lastSequence: -1 },
@@ -215,14 +224,6 @@ function batchKeyOf(
   ];
   const facts = ['message', model.id, ...request, secrets];
   return createHash('sha256').update(JSON.stringify(facts)).digest('base64url');
-}
-
-export function runActive(runId: string): DomainError {
-  return new DomainError('RUN_ACTIVE', `This chat is being answered by ${runId}: wait for its end or cancel it`);
-}
-
-export function missingChat(): DomainError {
-  return new DomainError('NOT_FOUND', 'There is no such chat', { param: 'chatId' });
 }
 
 /** Undefined for a thread that was opened with a plain model. */

@@ -8,7 +8,7 @@ import { Faults } from '../faults.ts';
 import { getRun } from '../runs/runs.ts';
 import { readSecrets } from '../tools/secrets.ts';
 import { getOwnChat } from './chats.ts';
-import { agentOfChat, begunRun, missingChat, modelFor, newMessage, newRun, runActive } from './messages.ts';
+import { agentOfChat, modelFor, newMessage, newRun, startTurn } from './messages.ts';
 
 /**
  * Asks anew what a failed run was asked: same model, tools and instructions. What the failed run said and did stays in the chat, and the model
@@ -44,10 +44,7 @@ export async function retryRun(
   const model = await modelFor(deps, before.modelId);
   await deps.runs.requireRoom(caller);
   const run = newRun(deps, caller, { chat, modelId: model.id, request, secrets });
-  const result = await deps.storage.chats.startTurn({
-    chatId: chat.id,
-    run,
-    leaseMs: deps.settings.RUN_LEASE_MS,
+  return startTurn(deps, run, secrets, {
     lastMessages: 1,
     approvalIds: [],
     messages: ([last]) => {
@@ -58,10 +55,6 @@ export async function retryRun(
       return [{ ...again, isHidden: true }];
     },
   });
-  if (result.kind === 'missing') throw missingChat();
-  if (result.kind === 'run-active') throw runActive(result.runId);
-  deps.runs.startStored(run.id, secrets);
-  return begunRun(run, false);
 }
 
 /** Tells the model what it reads: calls whose results stand there are not to be made twice. */

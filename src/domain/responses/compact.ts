@@ -52,7 +52,7 @@ export async function compactResponse(
   const question = await toMessages(deps, [{ itemId: '', item: messageItem(deps, asking) }], giving, signal);
   const transcript = [...history, ...given, ...question];
   const request = {
-    ...storedRequestOf(deps, input, read, answerer, [], caller),
+    ...storedRequestOf(deps, { caller, input, read, answerer, messages: [] }),
     tools: [],
     serviceTools: [],
     knowledge: null,
@@ -68,7 +68,8 @@ export async function compactResponse(
   } = request;
   const createdAt = Math.floor(deps.now().getTime() / 1000);
   const head = { createdAt, conversationId: null, echo: read.echo };
-  const plan = await planOf(deps, caller, plain, answerer, transcript, head, { id, isStreaming: false });
+  const asked = { caller, answerer, id, input: { ...input, stream: false } };
+  const plan = await planOf(deps, asked, plain, transcript, head);
   const run = await finishedRun(deps.runs.runStateless(plan, signal));
   const notes = answerText(run);
   if (notes.trim() === '') throw new DomainError('UPSTREAM_ERROR', 'The model wrote no notes');

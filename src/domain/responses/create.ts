@@ -5,7 +5,7 @@ import type { Chat, ChatMessage, NewMessage } from '../../entities/chats/chat.ts
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { RunEventStream } from '../../entities/runs/event.ts';
-import type { ResponseHead, ResponseItem } from '../../entities/runs/response.ts';
+import type { ResponseHead } from '../../entities/runs/response.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { modelIdOf } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';
@@ -16,8 +16,16 @@ import { firstEvents, holderOf, type PlacedTurn, queueFull, showsNewChats, start
 import { type ReadResponse, type ResponseInput, readResponse } from './input.ts';
 import type { ConnectionMemory } from './memory.ts';
 import { withNewListings } from './new-listings.ts';
-import { findPlace, historyOfPlace, type Place } from './place.ts';
-import { echoOf, fileTokensMaxOf, planOf, requireRoomFor, runRequestOf, storedRequestOf } from './request.ts';
+import { findPlace, historyOfPlace } from './place.ts';
+import {
+  echoOf,
+  fileTokensMaxOf,
+  planOf,
+  type ResponseRequest,
+  requireRoomFor,
+  runRequestOf,
+  storedRequestOf,
+} from './request.ts';
 import { answersEarlierCalls, approvalAnswers, requireCalls, resolveItems, toMessages } from './request-items.ts';
 import { withListings } from './tool-items.ts';
 
@@ -51,6 +59,25 @@ export async function beginResponse(
   signal: AbortSignal,
   memory?: ConnectionMemory,
 ): Promise<BegunResponse> {
+  const context = await prepareResponse(deps, caller, input, signal, memory);
+  const { read, id } = context;
+  if (!read.isStored) return beginStateless(deps, context, signal, memory);
+  const result = await beginStored(deps, context);
+  const runId = result.kind === 'attached' ? result.runId : id;
+  const isWatched = input.stream === true || !read.isBackground;
+  const events = isWatched ? deps.runs.follow(runId, -1, signal) : deps.runs.replay(runId);
+  if (!read.isBackground && result.kind !== 'attached') cancelWhenAlone(deps, runId, signal);
+  return { id: runId, events, isStored: true, ...(result.kind === 'attached' ? { attached: result.how } : {}) };
+}
+
+/** Reads a request and all that it names, and makes sure that it may be answered. @throws DomainError like `beginResponse`. */
+async function prepareResponse(
+  deps: Deps,
+  caller: Caller,
+  input: ResponseInput,
+  signal: AbortSignal,
+  memory?: ConnectionMemory,
+): Promise<ResponseRequest> {
   const read = readResponse(input, deps.settings, deps.tools);
   await requireNamedParts(deps, caller, input.tools);
   const place = await findPlace(deps, caller, input, read, memory);
@@ -62,25 +89,28 @@ export async function beginResponse(
   const messages = await toMessages(deps, items, giving, signal);
   const serviceTools = await withNewListings(deps, place, withListings(read.tools.serviceTools, items));
   const listed = { ...read, tools: { ...read.tools, serviceTools } };
-  const context: Begin = { caller, input, read: listed, answerer, items, messages, id, place };
-  if (!read.isStored) return beginStateless(deps, context, signal, memory);
-  const result = await beginStored(deps, context);
-  const runId = result.kind === 'attached' ? result.runId : id;
-  const isWatched = input.stream === true || !read.isBackground;
-  const events = isWatched ? deps.runs.follow(runId, -1, signal) : deps.runs.replay(runId);
-  if (!read.isBackground && result.kind !== 'attached') cancelWhenAlone(deps, runId, signal);
-  return { id: runId, events, isStored: true, ...(result.kind === 'attached' ? { attached: result.how } : {}) };
+  return { caller, input, read: listed, answerer, items, messages, id, place };
 }
 
-interface Begin {
-  readonly caller: Caller;
-  readonly input: ResponseInput;
-  readonly read: ReadResponse;
-  readonly answerer: AdmittedAnswerer;
-  readonly items: readonly ResponseItem[];
-  readonly messages: readonly NewMessage[];
-  readonly id: string;
-  readonly place: Place;
+/**
+ * Counts the input tokens of a request for a response: what the model would get in its first request, with the thread, the files, the tools
+ * and the passages of its agent. Nothing is stored, and no model is asked. A conversation that is too long is counted, not refused.
+ *
+ * @throws DomainError like `beginResponse`.
+ */
+export async function countResponseInput(deps: Deps, caller: Caller, input: ResponseInput, signal: AbortSignal): Promise<number> {
+  const given = { ...input, store: false, background: false, stream: false };
+  const request = await prepareResponse(deps, caller, given, signal);
+  const transcript = await transcriptOf(deps, request);
+  const plan = await planOf(deps, request, storedRequestOf(deps, request), transcript, headOf(deps, request, null));
+  return deps.runs.countInput(plan, signal);
+}
+
+/** The whole conversation. @throws DomainError INVALID_VALUE for outputs of unknown calls. */
+async function transcriptOf(deps: Deps, { read, items, messages, place }: ResponseRequest) {
+  const history = await historyOfPlace(deps, place);
+  requireCalls(read.items, items, history);
+  return [...history, ...messages];
 }
 
 /** The model or agent of the request, else of the thread, else the default model. */
@@ -94,26 +124,23 @@ export async function findAnswerer(deps: Deps, caller: Caller, input: ResponseIn
 
 async function beginStateless(
   deps: Deps,
-  begin: Begin,
+  begin: ResponseRequest,
   signal: AbortSignal,
   memory: ConnectionMemory | undefined,
 ): Promise<BegunResponse> {
-  const { caller, input, read, answerer, items, messages, id, place } = begin;
-  const history = await historyOfPlace(deps, place);
-  requireCalls(read.items, items, history);
-  const transcript = [...history, ...messages];
+  const { read, answerer, id, place } = begin;
+  const transcript = await transcriptOf(deps, begin);
   requireRoomFor(read, answerer, transcript, deps.settings.MESSAGES_MAX);
   const settled = await settleAnswers(deps, begin);
-  const request = withApprovals(storedRequestOf(deps, input, read, answerer, messages, caller), settled);
-  const run = { id, isStreaming: input.stream === true };
-  const plan = await planOf(deps, caller, request, answerer, transcript, headOf(deps, begin, null), run);
+  const request = withApprovals(storedRequestOf(deps, begin), settled);
+  const plan = await planOf(deps, begin, request, transcript, headOf(deps, begin, null));
   const filed = place.chat === undefined ? plan : { ...plan, readsFilesOf: place.chat.id };
   if (settled.ids.length > 0) await deps.storage.approvals.answer(settled.ids);
   const events = deps.runs.runStateless(filed, signal, read.secrets);
   return { id, events: memory?.following(events, transcript) ?? events, isStored: false };
 }
 
-async function beginStored(deps: Deps, begin: Begin): Promise<PlacedTurn> {
+async function beginStored(deps: Deps, begin: ResponseRequest): Promise<PlacedTurn> {
   const { caller, read, items, answerer, messages, place, id } = begin;
   await deps.runs.requireRoom(caller);
   if (place.chat === undefined || answersEarlierCalls(items)) requireCalls(read.items, items, await historyOfPlace(deps, place));
@@ -138,7 +165,7 @@ async function beginStored(deps: Deps, begin: Begin): Promise<PlacedTurn> {
   throw new DomainError('CONFLICT', 'The thread changes too fast; try again');
 }
 
-async function turnOf(deps: Deps, begin: Begin, settled: SettledApprovals, isFork: boolean) {
+async function turnOf(deps: Deps, begin: ResponseRequest, settled: SettledApprovals, isFork: boolean) {
   const { caller, input, read, answerer, items, messages, id, place } = begin;
   const { orgId, userId, keyId } = caller;
   const { agent, model } = answerer;
@@ -152,7 +179,7 @@ async function turnOf(deps: Deps, begin: Begin, settled: SettledApprovals, isFor
   const copiesHidden = place.remembered !== undefined || (isFork && place.chat?.isVisibleToEditors !== true);
   const isVisibleToEditors = showsNewChats(agent, orgId) && !copiesHidden;
   const chat = { id: chatId, createdAt, orgId, userId, agentId, name: '', userInputs, isVisibleToEditors, ...ofModel };
-  const request = withApprovals(storedRequestOf(deps, input, read, answerer, messages, caller), settled);
+  const request = withApprovals(storedRequestOf(deps, begin), settled);
   return {
     run: { id, createdAt, orgId, userId, keyId, agentId, chatId, modelId: model.id, request },
     events: firstEvents(id, [], headOf(deps, begin, chatId)),
@@ -185,7 +212,7 @@ async function turnOf(deps: Deps, begin: Begin, settled: SettledApprovals, isFor
  *
  * @throws DomainError as `settleApprovals`; UNSUPPORTED_VALUE for an approval in chat mode `chat`, which makes no call of the service.
  */
-function settleAnswers(deps: Deps, { caller, read, items, messages }: Begin): Promise<SettledApprovals> {
+function settleAnswers(deps: Deps, { caller, read, items, messages }: ResponseRequest): Promise<SettledApprovals> {
   const answers = approvalAnswers(read.items, items, messages);
   if (read.chatMode === 'chat' && answers.some(({ approves, isPast }) => approves && isPast !== true)) {
     const message = 'input approves a call, and chat_mode "chat" makes none: approve it with "execute", or refuse it';
@@ -198,7 +225,7 @@ function withApprovals(request: StoredRequest, { approvals }: SettledApprovals):
   return approvals === undefined ? request : { ...request, approvals };
 }
 
-function headOf(deps: Deps, { input, read, answerer }: Begin, conversationId: string | null): ResponseHead {
+function headOf(deps: Deps, { input, read, answerer }: ResponseRequest, conversationId: string | null): ResponseHead {
   const createdAt = Math.floor(deps.now().getTime() / 1000);
   const { warnings } = answerer;
   const includes = read.includes.length === 0 ? {} : { includes: read.includes };

@@ -8,7 +8,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
-import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
+import type { ResponseHead, ResponseItem, WireObject } from '../../entities/runs/response.ts';
 import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { parametersOf } from '../agents/options.ts';
 import type { Deps } from '../deps.ts';
@@ -17,6 +17,21 @@ import { chatNameOf, visibleQuestionOf } from '../runs/thread.ts';
 import { chargeTo } from '../usage/charges.ts';
 import type { ReadResponse, ResponseInput } from './input.ts';
 import { questionOfMessages } from './messages.ts';
+import type { Place } from './place.ts';
+
+/** A request for a response, with all that it names. */
+export interface ResponseRequest {
+  readonly caller: Caller;
+  readonly input: ResponseInput;
+  readonly read: ReadResponse;
+  readonly answerer: AdmittedAnswerer;
+  readonly items: readonly ResponseItem[];
+  /** What the items became. */
+  readonly messages: readonly NewMessage[];
+  /** Of the response. */
+  readonly id: string;
+  readonly place: Place;
+}
 
 /** The request of a response, in the words of the planner. */
 export function runRequestOf(input: ResponseInput, read: ReadResponse): RunRequest {
@@ -34,11 +49,7 @@ export function runRequestOf(input: ResponseInput, read: ReadResponse): RunReque
 /** The data by which any process can start a stored run. */
 export function storedRequestOf(
   deps: Pick<Deps, 'tools' | 'now'>,
-  input: ResponseInput,
-  read: ReadResponse,
-  answerer: AdmittedAnswerer,
-  messages: readonly NewMessage[],
-  caller: Caller,
+  { caller, input, read, answerer, messages }: Omit<ResponseRequest, 'items' | 'place' | 'id'>,
 ): StoredRequest {
   const { agent, model } = answerer;
   const { responseFormat } = read;
@@ -89,12 +100,10 @@ export function echoOf(input: ResponseInput, read: ReadResponse, { agent, model 
 /** The plan of a run that is not stored, including the bytes of its images. */
 export async function planOf(
   { storage }: Deps,
-  caller: Caller,
+  { caller, answerer: { agent, model }, id, input }: Pick<ResponseRequest, 'caller' | 'answerer' | 'id' | 'input'>,
   request: StoredRequest,
-  { agent, model }: Answerer,
   transcript: readonly (ChatMessage | NewMessage)[],
   head: ResponseHead,
-  run: { readonly id: string; readonly isStreaming: boolean },
 ): Promise<RunPlan> {
   const { inputTokensMax, ...rest } = request;
   const planned = withMessages(rest, historyOf(transcript.map(asStored), inputTokensMax));
@@ -103,9 +112,9 @@ export async function planOf(
     ...planned,
     modelId: model.id,
     messages: await withFileImages(planned.messages, seeing, storage.blobs),
-    isStreaming: run.isStreaming,
+    isStreaming: input.stream === true,
     head,
-    charge: chargeTo(caller, { agentId: agent?.id ?? null, runId: run.id }),
+    charge: chargeTo(caller, { agentId: agent?.id ?? null, runId: id }),
   };
 }
 

@@ -1,15 +1,16 @@
-import type { AgentRights, Asked, RightsOfAgent } from '../../engine/tools/agent-rights.ts';
+import type { Charge } from '../../engine/plan/plan.ts';
+import type { AgentRights, AskingRun, RightsOfAgent } from '../../engine/tools/agent-rights.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import { type AgentGrants, type MemoryGrant, memoryGrants } from '../../entities/agents/grant.ts';
 import { canSeeAgent, visibleDataSources } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
-import { memberOf } from './member.ts';
 
 type RightsDeps = Pick<Deps, 'storage' | 'now'>;
 
 /** The one rule for what agents open of the person who asks, on every API and at every level of subagents. */
 export function createRightsOfAgent(deps: RightsDeps): RightsOfAgent {
-  return (asked, agentId) => rightsOfAgent(deps, asked, agentId);
+  return (run, agentId) => rightsOfAgent(deps, run, agentId);
 }
 
 /**
@@ -18,8 +19,8 @@ export function createRightsOfAgent(deps: RightsDeps): RightsOfAgent {
  *
  * Cost: two statements while the agents are cached.
  */
-export async function rightsOfAgent(deps: RightsDeps, asked: Asked, agentId: string): Promise<AgentRights> {
-  const { agent, foreign, grants } = await chainOf(deps, asked, agentId);
+export async function rightsOfAgent(deps: RightsDeps, run: AskingRun, agentId: string): Promise<AgentRights> {
+  const { agent, foreign, grants } = await chainOf(deps, run, agentId);
   if (agent === undefined) throw new Error(`the agent ${agentId} of a run is gone`);
   const { orgId, userId } = agent;
   const isMember = (await deps.storage.accounts.findRole(orgId, userId)) !== undefined;
@@ -27,7 +28,7 @@ export async function rightsOfAgent(deps: RightsDeps, asked: Asked, agentId: str
     orgId,
     owner: isMember ? { orgId, userId } : undefined,
     readableSources: visibleDataSources(ownerOf(agent)),
-    memories: leastOf(foreign.map((one) => (isApprovedAtHome(one, asked) ? 'write' : (grants.get(one.id)?.memories ?? 'none')))),
+    memories: leastOf(foreign.map((one) => (isApprovedAtHome(one, run) ? 'write' : (grants.get(one.id)?.memories ?? 'none')))),
     connectionIds: common(foreign.map(({ id }) => grants.get(id)?.connectionIds ?? [])),
   };
 }
@@ -39,19 +40,24 @@ export async function rightsOfAgent(deps: RightsDeps, asked: Asked, agentId: str
  */
 export async function askableFor(
   deps: RightsDeps,
-  asked: Asked,
+  run: AskingRun,
   agentId: string,
   candidates: readonly RunnableAgent[],
 ): Promise<readonly RunnableAgent[]> {
   if (candidates.length === 0) return [];
-  const { agent, foreign, grants } = await chainOf(deps, asked, agentId);
+  const { agent, foreign, grants } = await chainOf(deps, run, agentId);
   if (agent === undefined) return [];
   const granted = common(foreign.map(({ id }) => grants.get(id)?.agentIds ?? []));
   return candidates.filter((one) => canSeeAgent(ownerOf(agent), one) || granted.includes(one.id));
 }
 
+/** A user with the rights of a plain member of the organization: whoever asked, a run never administers. */
+export function memberOf({ keyId, userId, orgId, tenantId }: Pick<Charge, 'keyId' | 'userId' | 'orgId' | 'tenantId'>): Caller {
+  return { keyId: keyId ?? '', userId, orgId, tenantId, level: 'ORGANIZATION', role: 'MEMBER', scopes: new Set() };
+}
+
 /** The agent and those above it. `foreign`: those that are not the asking person's own, in the organization that is charged. */
-async function chainOf({ storage, now }: RightsDeps, { charge, askedBy = [] }: Asked, agentId: string) {
+async function chainOf({ storage, now }: RightsDeps, { charge, askedBy = [] }: AskingRun, agentId: string) {
   const ids = [...new Set([...askedBy, agentId])];
   const found = await Promise.all(ids.map((id) => storage.agents.findRunnable(id, now().getTime())));
   const chain = found.filter((one) => one !== undefined);
@@ -61,7 +67,7 @@ async function chainOf({ storage, now }: RightsDeps, { charge, askedBy = [] }: A
   return { agent: chain.find(({ id }) => id === agentId), foreign, grants };
 }
 
-function isApprovedAtHome({ orgId, isApprovedByOrg }: RunnableAgent, { charge }: Asked): boolean {
+function isApprovedAtHome({ orgId, isApprovedByOrg }: RunnableAgent, { charge }: AskingRun): boolean {
   return isApprovedByOrg && orgId === charge.orgId;
 }
 

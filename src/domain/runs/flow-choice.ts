@@ -61,16 +61,16 @@ export function chooseFlow(
 export function flowPlanOf(
   chosen: ChosenFlow,
   { userInputs: asked }: RunnableAgent,
-  said: { readonly input: string; readonly date: Date; readonly userInputs: UserInputValues },
+  subject: { readonly input: string; readonly date: Date; readonly userInputs: UserInputValues },
 ): FlowPlan {
   const values = asked.map(({ variableName, configuration }) => {
-    const value = Object.hasOwn(said.userInputs, variableName) ? said.userInputs[variableName] : configuration.default;
+    const value = Object.hasOwn(subject.userInputs, variableName) ? subject.userInputs[variableName] : configuration.default;
     return [variableName, String(value ?? '')] as const;
   });
   return {
     ...chosen,
-    input: said.input.trim(),
-    date: said.date.toISOString().slice(0, 10),
+    input: subject.input.trim(),
+    date: subject.date.toISOString().slice(0, 10),
     userInputs: Object.fromEntries(values),
   };
 }

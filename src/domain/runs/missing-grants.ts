@@ -10,8 +10,7 @@ import { agentForRun } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';
 import { toolKeyOf } from '../tools/service-tools.ts';
 import { chargeTo } from '../usage/charges.ts';
-import { askableFor, rightsOfAgent } from './agent-rights.ts';
-import { memberOf } from './member.ts';
+import { askableFor, memberOf, rightsOfAgent } from './agent-rights.ts';
 
 /**
  * What standing tools of an agent would open of the caller, and may not: each warning names the grant that would allow it. Tools that the request
@@ -22,7 +21,7 @@ import { memberOf } from './member.ts';
 export function missingGrants(
   deps: Deps,
   caller: Caller,
-  given: readonly EnabledTool[],
+  requestTools: readonly EnabledTool[],
   agent: RunnableAgent | undefined,
 ): readonly Warning[] | Promise<readonly Warning[]> {
   if (agent === undefined) return [];
@@ -31,7 +30,7 @@ export function missingGrants(
     type === 'MCP_SERVER' && typeof server === 'string' ? [server] : [],
   );
   if (standing.length === 0 && servers.length === 0) return [];
-  const named = new Set(given.map(toolKeyOf));
+  const named = new Set(requestTools.map(toolKeyOf));
   const own = standing.filter((tool) => !named.has(toolKeyOf(tool)));
   const names = own.flatMap(({ type, options }) => (type === 'mcp_server' ? [serverNameIn(options)] : []));
   const agentIds = own.flatMap(({ type, options: { agents } }) => (type === 'subagent' && Array.isArray(agents) ? agents : []));

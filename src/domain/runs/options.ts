@@ -24,8 +24,8 @@ export interface RunOptions {
 }
 
 /** Reads the options, noting every fault. */
-export function readOptions(given: unknown, faults: Faults): RunOptions {
-  const options = readWire(chatOptions.nullish(), given, 'options', faults);
+export function readOptions(input: unknown, faults: Faults): RunOptions {
+  const options = readWire(chatOptions.nullish(), input, 'options', faults);
   const { override, tracing } = options?.flow ?? {};
   const id = override?.id ?? undefined;
   const version = override?.version ?? undefined;

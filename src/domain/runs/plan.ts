@@ -3,7 +3,8 @@ import type { ModelParameters, ModelTool, ResponseFormat } from '../../engine/mo
 import type { ProviderRouting } from '../../engine/models/routing.ts';
 import { isForcing } from '../../engine/plan/choice.ts';
 import { flowMode, type StoredRequest } from '../../engine/runs/stored/request.ts';
-import { skillInstructions } from '../../engine/tools/skills/skills.ts';
+import type { ToolRegistry } from '../../engine/tools/registry.ts';
+import { areOnDemand, skillInstructions } from '../../engine/tools/skills/skills.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import type { UserInputValues } from '../../entities/agents/part.ts';
@@ -22,7 +23,6 @@ import { requireReadableTools } from '../tools/readable.ts';
 import { withStandingTools } from '../tools/service-tools.ts';
 import { type ChosenFlow, chooseFlow, flowPlanOf, toolsOfFlow } from './flow-choice.ts';
 import { missingGrants } from './missing-grants.ts';
-import { agentInMode, toolsInMode } from './modes.ts';
 import { type RunOptions, routingFor, showsOutputs, showsSteps } from './options.ts';
 import { type NamedFunction, requireFreeNames } from './tool-names.ts';
 
@@ -196,4 +196,21 @@ function offeredTools(
     return { tools: [], ...(mayReadSkills(request, undefined) ? offeredSkills(offered) : {}), serviceTools, ...only };
   }
   return { ...(allowed === undefined ? withAgentTools(functions, offered) : { tools: functions }), serviceTools, ...only };
+}
+
+/**
+ * An agent as a run in a chat mode may use it: `execute` all of it; `plan` those of its tools that only read; `chat` none of its tools.
+ * Skills only read, so `plan` keeps them. `use_skill` is a call in the service, so `chat` keeps only skills that stand in the instructions.
+ */
+function agentInMode(registry: ToolRegistry, chatMode: ChatMode, agent: RunnableAgent | undefined): RunnableAgent | undefined {
+  if (agent === undefined || chatMode === 'execute') return agent;
+  const enabledTools = toolsInMode(registry, chatMode, agent.enabledTools);
+  const skills = chatMode === 'chat' && areOnDemand(agent) ? [] : agent.skills;
+  return { ...agent, tools: [], enabledTools, skills };
+}
+
+/** Mode `execute` offers all tools of the service, `plan` those that only read, `chat` none. */
+function toolsInMode(registry: ToolRegistry, chatMode: ChatMode, tools: readonly EnabledTool[]): readonly EnabledTool[] {
+  if (chatMode === 'execute') return tools;
+  return chatMode === 'plan' ? registry.forPlan(tools) : [];
 }

@@ -4,7 +4,7 @@ import type { SubagentPlan } from '../../engine/tools/subagents.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import { modelIdOf } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';
-import { memberOf } from './member.ts';
+import { memberOf } from './agent-rights.ts';
 import { plainRequest, planRun } from './plan.ts';
 import { findFor } from './subagents.ts';
 

@@ -1,4 +1,4 @@
-import type { Asked } from '../../engine/tools/agent-rights.ts';
+import type { AskingRun } from '../../engine/tools/agent-rights.ts';
 import { type AskableAgent, askFunctionName } from '../../engine/tools/subagent/ask-tool.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
@@ -7,8 +7,7 @@ import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import { agentForRun } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';
-import { askableFor } from './agent-rights.ts';
-import { memberOf } from './member.ts';
+import { askableFor, memberOf } from './agent-rights.ts';
 
 type AgentDeps = Pick<Deps, 'storage' | 'models' | 'now'>;
 
@@ -68,13 +67,13 @@ export function askFunctionNames(
  */
 export async function askableAgents(
   deps: AgentDeps,
-  asked: Asked,
+  run: AskingRun,
   agentIds: readonly string[],
   ofAgent: string | undefined,
 ): Promise<readonly AskableAgent[]> {
-  const member = memberOf(asked.charge);
+  const member = memberOf(run.charge);
   const found = (await Promise.all(agentIds.map((id) => findFor(deps, member, id)))).filter((agent) => agent !== undefined);
-  const askable = ofAgent === undefined ? found : await askableFor(deps, asked, ofAgent, found);
+  const askable = ofAgent === undefined ? found : await askableFor(deps, run, ofAgent, found);
   return askable.map(({ id, name, description }) => ({ id, name, description }));
 }
 

@@ -43,18 +43,18 @@ const forms =
  * @param tools       of the request.
  * @param mayBeAgent  whether an agent may answer, whose tools are not known yet: see `requireForcedTool`.
  */
-export function readToolChoice(given: unknown, tools: ChoosableTools, mayBeAgent: boolean, faults: Faults): ReadChoice {
+export function readToolChoice(input: unknown, tools: ChoosableTools, mayBeAgent: boolean, faults: Faults): ReadChoice {
   const none: ReadChoice = { choice: undefined, allowed: undefined };
-  if (given === undefined || given === null) return none;
-  if (given === 'auto' || given === 'none') return { choice: given, allowed: undefined };
-  if (given === 'required') {
+  if (input === undefined || input === null) return none;
+  if (input === 'auto' || input === 'none') return { choice: input, allowed: undefined };
+  if (input === 'required') {
     const isUnmet = tools.functions.size === 0 && tools.serviceTools.length === 0;
     if (isUnmet && !mayBeAgent) faults.add('toolChoice', 'tool_choice may be "required" only with tools');
-    return { choice: given, allowed: undefined, ...(isUnmet ? { isUnmet } : {}) };
+    return { choice: input, allowed: undefined, ...(isUnmet ? { isUnmet } : {}) };
   }
-  if (isObject(given) && given.type === 'allowed_tools') return readAllowed(given, tools, faults);
-  if (isObject(given) && !isFunctionChoice(given)) return readServiceChoice(given, tools, mayBeAgent, faults) ?? none;
-  const name = functionNameOf(given);
+  if (isObject(input) && input.type === 'allowed_tools') return readAllowed(input, tools, faults);
+  if (isObject(input) && !isFunctionChoice(input)) return readServiceChoice(input, tools, mayBeAgent, faults) ?? none;
+  const name = functionNameOf(input);
   if (name === undefined) {
     faults.add('toolChoice', `tool_choice must be ${forms}`);
     return none;
@@ -67,25 +67,25 @@ export function readToolChoice(given: unknown, tools: ChoosableTools, mayBeAgent
 
 /** A choice that names a tool of the service by its type. */
 function readServiceChoice(
-  given: WireObject,
+  input: WireObject,
   { serviceTools, registry }: ChoosableTools,
   mayBeAgent: boolean,
   faults: Faults,
 ): ReadChoice | undefined {
-  const type = toolTypeOf(given.type);
+  const type = toolTypeOf(input.type);
   if (type === undefined) {
     faults.add('toolChoice', `tool_choice must be ${forms}`);
     return undefined;
   }
-  const chosen = chosenTool(given, serviceTools);
+  const chosen = chosenTool(input, serviceTools);
   if (chosen === undefined && !mayBeAgent) faults.add('toolChoice', missing(type));
   const [only, ...others] = chosen === undefined ? [] : registry.namesOf(chosen);
   if (only !== undefined && others.length === 0) return { choice: { name: only }, allowed: undefined };
-  const label = given.server_label ?? given.server;
+  const label = input.server_label ?? input.server;
   const forcedTool: ForcedTool = {
     type,
     ...(typeof label === 'string' ? { label } : {}),
-    ...(typeof given.name === 'string' ? { tool: given.name } : {}),
+    ...(typeof input.name === 'string' ? { tool: input.name } : {}),
   };
   return { choice: 'required', forcedTool, allowed: undefined, ...(chosen === undefined ? { isUnmet: true } : {}) };
 }
@@ -126,9 +126,9 @@ function missing(name: string): string {
 }
 
 /** The members stand beside `type` in responses, and under `allowed_tools` in completions. */
-function readAllowed(given: WireObject, { functions, serviceTools }: ChoosableTools, faults: Faults): ReadChoice {
-  const isNested = isObject(given.allowed_tools);
-  const { tools, mode = 'auto' } = isObject(given.allowed_tools) ? given.allowed_tools : given;
+function readAllowed(input: WireObject, { functions, serviceTools }: ChoosableTools, faults: Faults): ReadChoice {
+  const isNested = isObject(input.allowed_tools);
+  const { tools, mode = 'auto' } = isObject(input.allowed_tools) ? input.allowed_tools : input;
   const at = isNested ? 'toolChoice.allowed_tools' : 'toolChoice';
   const shown = isNested ? 'tool_choice.allowed_tools' : 'tool_choice';
   if (mode !== null && mode !== 'auto' && mode !== 'required' && mode !== 'none') {

@@ -43,11 +43,11 @@ export interface ReadTools {
 }
 
 /** Reads the tools of a request, noting every fault. */
-export function readTools(given: readonly ToolInput[], registry: ToolRegistry, faults: Faults): ReadTools {
+export function readTools(input: readonly ToolInput[], registry: ToolRegistry, faults: Faults): ReadTools {
   const enabled: EnabledTool[] = [];
   const secrets: Record<string, string> = {};
   const labels = new Set<unknown>();
-  for (const [index, tool] of given.entries()) {
+  for (const [index, tool] of input.entries()) {
     const at = `tools[${index}]`;
     if (tool.type === 'function') continue;
     const wire = isServiceTool(tool.type) ? wireForm(tool) : undefined;
@@ -59,17 +59,17 @@ export function readTools(given: readonly ToolInput[], registry: ToolRegistry, f
   }
   const serviceTools = withoutRepeats(enabled);
   const reserved = new Set(serviceTools.flatMap((tool) => registry.namesOf(tool)));
-  return { functions: readFunctions(given, reserved, faults), serviceTools, secrets };
+  return { functions: readFunctions(input, reserved, faults), serviceTools, secrets };
 }
 
 /** Reads the standing tools of an agent: of the service only, available or not, without secrets. */
 export function readStandingTools(
-  given: readonly ToolInput[],
+  input: readonly ToolInput[],
   member: string,
   registry: ToolRegistry,
   faults: Faults,
 ): readonly EnabledTool[] {
-  const enabled = given.flatMap((tool, index) => {
+  const enabled = input.flatMap((tool, index) => {
     const at = `${member}[${index}]`;
     if (!isServiceTool(tool.type)) {
       faults.add(`${at}.type`, `${at}.type must be one of ${toolTypeNames.join(', ')}`, 'UNKNOWN_TOOL_TYPE');
@@ -92,10 +92,10 @@ export function readStandingTools(
   return withoutRepeats(enabled);
 }
 
-function readFunctions(given: readonly ToolInput[], reserved: ReadonlySet<string>, faults: Faults): readonly ModelTool[] {
+function readFunctions(input: readonly ToolInput[], reserved: ReadonlySet<string>, faults: Faults): readonly ModelTool[] {
   const names = new Set<string>();
   const tools: ModelTool[] = [];
-  for (const [index, tool] of given.entries()) {
+  for (const [index, tool] of input.entries()) {
     const { type, function: own } = tool;
     const at = `tools[${index}]`;
     if (type !== 'function') continue;

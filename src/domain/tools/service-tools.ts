@@ -126,8 +126,11 @@ export function toolKeyOf({ type, options }: EnabledTool): string {
 }
 
 /** The tools of a request beside the standing ones of its agent; where both name one, the request decides. */
-export function withStandingTools(given: readonly EnabledTool[], standing: readonly EnabledTool[]): readonly EnabledTool[] {
-  return standing.length === 0 ? given : withoutRepeats([...standing, ...given]);
+export function withStandingTools(
+  requestTools: readonly EnabledTool[],
+  standingTools: readonly EnabledTool[],
+): readonly EnabledTool[] {
+  return standingTools.length === 0 ? requestTools : withoutRepeats([...standingTools, ...requestTools]);
 }
 
 export function unknownToolType(at: string): string {

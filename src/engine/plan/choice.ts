@@ -13,11 +13,11 @@ export function isForcing(choice: Choice): choice is ForcingChoice {
  * The tool choice of the next model call. A forced call holds until one was made: a run that answers its calls itself and forces
  * one in every round would never end. A tool that is not offered cannot be forced: a provider refuses that.
  */
-export function choiceFor(wanted: Choice, hasCalled: boolean, offered: readonly ModelTool[]): Choice {
-  if (wanted === undefined || wanted === 'none') return wanted;
+export function choiceFor(choice: Choice, hasCalled: boolean, offeredTools: readonly ModelTool[]): Choice {
+  if (choice === undefined || choice === 'none') return choice;
   if (hasCalled) return 'auto';
-  if (typeof wanted === 'object') return offered.some(({ name }) => name === wanted.name) ? wanted : undefined;
-  return wanted === 'required' && offered.length === 0 ? undefined : wanted;
+  if (typeof choice === 'object') return offeredTools.some(({ name }) => name === choice.name) ? choice : undefined;
+  return choice === 'required' && offeredTools.length === 0 ? undefined : choice;
 }
 
 export function isCall({ type }: RunItem): boolean {

@@ -21,7 +21,7 @@ export interface RateSubject {
 /** The limit that a reply tells: the key's or the organization's, whichever has less left. */
 export interface RateVerdict {
   /** Whose limit it is. */
-  readonly of: 'key' | 'organization';
+  readonly owner: 'key' | 'organization';
   readonly isAllowed: boolean;
   /** Requests a minute. */
   readonly limit: number;
@@ -130,12 +130,12 @@ export class RateLimits {
   }
 }
 
-function verdictOf(bucket: RateBucket, of: RateVerdict['of'], isAllowed: boolean, nowMs: number): RateVerdict {
+function verdictOf(bucket: RateBucket, owner: RateVerdict['owner'], isAllowed: boolean, nowMs: number): RateVerdict {
   const { perMinute } = bucket;
   const left = bucket.left(nowMs);
   const secondsFor = (requests: number) => Math.max(0, Math.ceil((requests * 60) / perMinute));
   return {
-    of,
+    owner,
     isAllowed,
     limit: perMinute,
     remaining: Math.max(0, Math.floor(left)),

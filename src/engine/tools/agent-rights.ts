@@ -20,7 +20,7 @@ export interface AgentRights {
 }
 
 /** The person who is charged for a run asks; `askedBy` are the agents above. */
-export type Asked = Pick<RunPlan, 'charge' | 'askedBy'>;
+export type AskingRun = Pick<RunPlan, 'charge' | 'askedBy'>;
 
 /** Decides it anew for every run that opens the tools of an agent, so that the end of a grant counts at once. */
-export type RightsOfAgent = (asked: Asked, agentId: string) => Promise<AgentRights>;
+export type RightsOfAgent = (run: AskingRun, agentId: string) => Promise<AgentRights>;

@@ -55,7 +55,7 @@ export interface CallPass {
   /** Whether this process certainly still holds the run, by its own clock. Check it immediately before a request leaves. */
   isFresh(): boolean;
   /** Resolves once what the call told is with the reader of the run's events: behind it, `RunHold.written` covers it. */
-  told?(): Promise<void>;
+  whenRecorded?(): Promise<void>;
   /** What is kept of the subagents that the call started in a process that died. */
   readonly before?: readonly SubagentRecord[];
   /** Makes sure of it, with a statement where the clock is not enough. @throws RunStop when another process has the run. */

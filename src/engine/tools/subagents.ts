@@ -17,7 +17,7 @@ export interface Subagents {
   /** Those of them that `deep_research` uses. */
   readonly researchTokens: TokenAllowance;
   /** What a researcher found in a process that died during the call; undefined when none came to its end. */
-  found(question: string, pass: CallPass): SubagentFinding | undefined;
+  earlierFinding(question: string, pass: CallPass): SubagentFinding | undefined;
   /** Runs one subagent to its end. @returns also when it failed, or when the signal fired. */
   run(task: SubagentTask, tell: Tell, signal: AbortSignal): Promise<SubagentFinding>;
   /** One model call without tools, from the budget of the subagents. @returns undefined when there is no whole answer. */

@@ -58,8 +58,8 @@ builder.queryField('apiKeys', (t) =>
       userId: t.arg.id({ required: false, description: 'Only the keys of this user. Default: the caller.' }),
       ...pageArgs(t.arg),
     },
-    resolve: (_root, { first, after, ...of }, context) =>
-      listApiKeys(context.deps, context.caller, of, pageRequest(context, { first, after })),
+    resolve: (_root, { first, after, ...filter }, context) =>
+      listApiKeys(context.deps, context.caller, filter, pageRequest(context, { first, after })),
   }),
 );
 

@@ -53,8 +53,8 @@ builder.queryFields((t) => ({
       userId: t.arg.id({ required: false, description: 'Only those of this user.' }),
       ...pageArgs(t.arg),
     },
-    resolve: (_root, { first, after, ...of }, context) =>
-      listMemberships(context.deps, context.caller, of, pageRequest(context, { first, after })),
+    resolve: (_root, { first, after, ...filter }, context) =>
+      listMemberships(context.deps, context.caller, filter, pageRequest(context, { first, after })),
   }),
 }));
 

@@ -130,7 +130,7 @@ builder.mutationFields((t) => ({
       fileId: t.arg.id(fileId),
       file: t.arg({ type: 'File', description: 'The content.' }),
     },
-    resolve: (_root, { file, ...of }, { deps, caller }) => putChatFileContent(deps, caller, of, file),
+    resolve: (_root, { file, ...place }, { deps, caller }) => putChatFileContent(deps, caller, place, file),
   }),
   deleteChatFile: t.field({
     authScopes: { key: 'CHATS:WRITE' },

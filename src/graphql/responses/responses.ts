@@ -1,6 +1,5 @@
 import { compactResponse } from '../../domain/responses/compact.ts';
-import { type BegunResponse, beginResponse } from '../../domain/responses/create.ts';
-import { countResponseInput } from '../../domain/responses/input-tokens.ts';
+import { type BegunResponse, beginResponse, countResponseInput } from '../../domain/responses/create.ts';
 import {
   cancelResponse,
   createResponse,

@@ -20,8 +20,8 @@ export function countRequest(rates: RateLimits, subject: RateSubject, res: Serve
   if (!verdict.isAllowed) throw rateLimitError(verdict);
 }
 
-export function rateLimitError({ of, limit, retryAfterSeconds }: RateVerdict): DomainError {
-  const whose = of === 'key' ? 'This key' : 'This organization';
+export function rateLimitError({ owner, limit, retryAfterSeconds }: RateVerdict): DomainError {
+  const whose = owner === 'key' ? 'This key' : 'This organization';
   return new DomainError('RATE_LIMIT_EXCEEDED', `${whose} may make ${limit} requests a minute; wait ${retryAfterSeconds} s`, {
     retryAfterSeconds,
   });

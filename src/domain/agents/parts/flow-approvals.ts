@@ -20,7 +20,7 @@ export interface FlowTools {
 export function noteApprovals(
   param: string,
   versions: readonly Pick<FlowVersion, 'data'>[],
-  of: FlowTools,
+  tools: FlowTools,
   registry: ToolRegistry,
   faults: FaultNotes,
 ): void {
@@ -28,7 +28,7 @@ export function noteApprovals(
     const steps: readonly unknown[] = Array.isArray(data.steps) ? data.steps : [];
     for (const [index, step] of steps.entries()) {
       if (!isObject(step) || step.type !== 'tool' || typeof step.tool !== 'string') continue;
-      if (!waitsForApproval(step.tool, of, registry)) continue;
+      if (!waitsForApproval(step.tool, tools, registry)) continue;
       const at = `${param}[${version}].data.steps[${index}].tool`;
       const why = 'whose calls wait for approval: a flow answers within one turn and cannot wait for a person';
       const remedy = `Let the tool run without approval, or let a model call it outside of a flow`;

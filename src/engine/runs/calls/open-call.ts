@@ -9,7 +9,7 @@ import type {
 } from '../../../entities/runs/event.ts';
 import type { CallForm } from '../../../entities/runs/tool.ts';
 import type { ServerTool } from '../../tools/server-tool.ts';
-import { stopped } from '../events/subagent-records.ts';
+import { stoppedSummary } from '../events/subagent-records.ts';
 import type { RunOutput } from '../output/output.ts';
 
 export interface CallError {
@@ -46,7 +46,7 @@ export class OpenCall {
   #outputIndex: number;
   #state: 'waiting' | 'open' | 'closed';
   /** What is kept of its subagents, for a call that is made again. */
-  readonly kept: readonly SubagentRecord[];
+  readonly records: readonly SubagentRecord[];
   /** Subagents that were started and have not ended. */
   readonly #subagents = new Map<string, Subagent>();
   /** Progress that arrived before the item was opened. */
@@ -58,10 +58,10 @@ export class OpenCall {
     item: ServerCallItem,
     state: 'waiting' | 'open',
     others: readonly RunItem[],
-    kept: readonly SubagentRecord[] = [],
+    records: readonly SubagentRecord[] = [],
   ) {
-    this.kept = kept;
-    for (const { subagent, ended } of kept) if (ended === undefined) this.#subagents.set(subagent.id, subagent);
+    this.records = records;
+    for (const { subagent, ended } of records) if (ended === undefined) this.#subagents.set(subagent.id, subagent);
     this.#output = output;
     this.item = item;
     this.#state = state;
@@ -83,8 +83,8 @@ export class OpenCall {
   }
 
   /** For a call whose beginning is in the log already. */
-  static again(output: RunOutput, item: ServerCallItem, kept?: readonly SubagentRecord[]): OpenCall {
-    return new OpenCall(output, item, 'open', output.items, kept);
+  static again(output: RunOutput, item: ServerCallItem, records?: readonly SubagentRecord[]): OpenCall {
+    return new OpenCall(output, item, 'open', output.items, records);
   }
 
   /** Emits the beginning. @param isMade  whether the call is made. */
@@ -121,7 +121,7 @@ export class OpenCall {
     if (this.#state !== 'open') return;
     // Those of a dead process that were not gone on with.
     for (const subagent of [...this.#subagents.values()].toReversed()) {
-      const ended = { ...subagent, status: 'cancelled', summary: stopped, usage: null } as const;
+      const ended = { ...subagent, status: 'cancelled', summary: stoppedSummary, usage: null } as const;
       this.#emit({ type: 'response.subagent.completed', subagent: ended });
     }
     this.#state = 'closed';

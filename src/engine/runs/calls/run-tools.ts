@@ -52,7 +52,7 @@ export class RunTools {
   }
 
   /** For the last event of the run: what of its tools has no effect, as far as it was found when they were opened. */
-  get found(): { readonly warnings?: readonly Warning[] } {
+  get endWarnings(): { readonly warnings?: readonly Warning[] } {
     return this.#warnings.length === 0 ? {} : { warnings: this.#warnings };
   }
 

@@ -173,11 +173,11 @@ class ToolWork {
   readonly answer: Promise<Answer>;
 
   constructor(open: OpenCall, args: string, context: ServerCallContext, signal: AbortSignal) {
-    const tell: Tell = (told) => {
-      open.tell(told);
+    const tell: Tell = (update) => {
+      open.tell(update);
       this.updates.arrived();
     };
-    const make = () => answer(open, args, context, { tell, told: () => this.updates.taken() }, signal);
+    const make = () => answer(open, args, context, { tell, whenRecorded: () => this.updates.taken() }, signal);
     const made = context.trace?.toolCall(open.item, make, ({ error }) => error?.code) ?? make();
     this.answer = made.finally(() => this.updates.end());
     // A caller that leaves early does not wait for the tool: the signal ends the tool.
@@ -190,16 +190,16 @@ function answerMessage({ callId }: { readonly callId: string }, { output, error 
 }
 
 async function answer(
-  { item, key, kept }: OpenCall,
+  { item, key, records }: OpenCall,
   args: string,
   { tools, secrets, logger, mask: ofSecrets, hidesOutputs, hold, keyPrefix }: ServerCallContext,
-  { tell, told }: { readonly tell: Tell; readonly told: () => Promise<void> },
+  { tell, whenRecorded }: { readonly tell: Tell; readonly whenRecorded: () => Promise<void> },
   signal: AbortSignal,
 ): Promise<Answer> {
   const { name } = item;
   const mask = (text: string) => ofSecrets?.text(text) ?? text;
   const ofHold = { isFresh: () => hold.isFresh(), renew: () => hold.renew() };
-  const pass: CallPass = { key: `${keyPrefix}:${key}`, ...ofHold, told, before: kept };
+  const pass: CallPass = { key: `${keyPrefix}:${key}`, ...ofHold, whenRecorded, before: records };
   try {
     const result = await tools.get(name)?.run(args, secrets, signal, tell, pass);
     if (result === undefined) return { output: '', error: { code: 'unknown_tool', message: `There is no tool ${name}` } };

@@ -45,7 +45,7 @@ export class RunFold {
   readonly #flowSteps: FlowStepEvent[] = [];
   readonly #cited: Passage[] = [];
   readonly #researches: BegunResearch[] = [];
-  readonly #kept = new SubagentRecords();
+  readonly #records = new SubagentRecords();
   /** How many items were closed when the last step of the flow was recorded. */
   #doneAtStep = -1;
   readonly #inputs: { readonly at: number; readonly messages: readonly NewMessage[] }[] = [];
@@ -59,7 +59,7 @@ export class RunFold {
   }
 
   #note(event: RunEvent): void {
-    this.#kept.note(event);
+    this.#records.note(event);
     switch (event.type) {
       case 'response.in_progress':
         // After a pause too: the run continues.
@@ -133,8 +133,8 @@ export class RunFold {
   }
 
   /** The subagents of the call that is open. */
-  get keptSubagents(): readonly SubagentRecord[] {
-    return this.#kept.all;
+  get subagentRecords(): readonly SubagentRecord[] {
+    return this.#records.all;
   }
 
   /** The passages that the answer may cite, in the order of their numbers. */

@@ -11,7 +11,7 @@ import type {
 } from '../../../entities/runs/event.ts';
 
 /** The summary of a subagent that was cut off. */
-export const stopped = 'Stopped before it came to its end';
+export const stoppedSummary = 'Stopped before it came to its end';
 
 /** Where a subagent goes on. */
 export interface SubagentState {

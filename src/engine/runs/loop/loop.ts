@@ -5,9 +5,8 @@ import { isCall } from '../../plan/choice.ts';
 import type { Approvals, RunPlan } from '../../plan/plan.ts';
 import type { ModelCallTrace } from '../../tracing/run-trace.ts';
 import type { TokenHold } from '../../usage/limits.ts';
-import type { AllowanceHold } from '../../usage/token-allowance.ts';
+import { type AllowanceHold, least, leavesAnother, reserveBeside, shareOf } from '../../usage/token-allowance.ts';
 import { needOf, within } from '../../usage/token-need.ts';
-import { least, leavesAnother, reserved, shareOf } from '../../usage/token-share.ts';
 import { approvedCalls, withResults } from '../calls/approvals.ts';
 import type { RunControl } from '../control/control.ts';
 import { type LoopDeps, type LoopStart, withMask } from '../control/loop-deps.ts';
@@ -197,7 +196,7 @@ class Run {
       this.#gate?.open(call, budget.roundsLeft > 0);
       return { call, hold, share, mustAnswer, startedMs: performance.now(), trace: trace?.modelCall(request.model) };
     };
-    const hold = reserved(() => deps.limits.reserve(plan.charge.orgId, 'api', () => needOf(request)), share);
+    const hold = reserveBeside(() => deps.limits.reserve(plan.charge.orgId, 'api', () => needOf(request)), share);
     if (!(hold instanceof Promise)) return open(hold);
     return hold.then(open, (error: unknown) => {
       share?.release(0);

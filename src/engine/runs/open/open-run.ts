@@ -153,7 +153,7 @@ export class OpenRun {
       ...snapshot(runId, 'completed', output.items),
       usage: spending.total,
       selection: selectionOf(selection) ?? before?.selection ?? null,
-      ...this.tools.found,
+      ...this.tools.endWarnings,
       ...(serviceTier === undefined ? {} : { serviceTier }),
       ...(flowSteps.length === 0 ? {} : { flowSteps }),
     };

@@ -4,11 +4,10 @@ import type { ItemStatus, RunEvent, RunEventBody, RunItem, TokenLogprob } from '
 import { storableText } from '../../../lib/text.ts';
 import type { RunMask } from '../../tools/masking.ts';
 import { CallQueue } from './call-queue.ts';
-import { decodeLiteral } from './literal.ts';
+import { decodeLiteral, SaidText } from './literal.ts';
 import type { CitationMarkers, MarkedText } from './markers.ts';
 import { MaskedDeltas, type SaidKind } from './masked-deltas.ts';
 import { OutputBudget } from './output-budget.ts';
-import { SaidText } from './said-text.ts';
 
 interface OpenText {
   readonly type: 'message' | 'reasoning';

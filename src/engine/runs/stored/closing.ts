@@ -14,6 +14,7 @@ import { stoppedCall } from '../calls/server-calls.ts';
 import { unknownOutcome, unknownOutcomeOf, unknownOutcomeText } from '../calls/unknown-outcome.ts';
 import { snapshot } from '../control/ending.ts';
 import type { RunFold } from '../events/fold.ts';
+import { stoppedSummary } from '../events/subagent-records.ts';
 import type { Leftover } from './leftover.ts';
 import { requestOf } from './request.ts';
 
@@ -122,14 +123,13 @@ function closing(outputIndex: number, item: RunItem, subagents: readonly Subagen
   }
   if (item.type === 'server_tool_call') {
     const { id: itemId } = item;
-    const summary = 'Stopped before it came to its end';
     return [
       ...subagents.map(
         (subagent): RunEventBody => ({
           type: 'response.subagent.completed',
           outputIndex,
           itemId,
-          subagent: { ...subagent, status: 'cancelled', summary, usage: null },
+          subagent: { ...subagent, status: 'cancelled', summary: stoppedSummary, usage: null },
         }),
       ),
       { type: 'response.server_tool_call.failed', outputIndex, itemId },

@@ -20,7 +20,7 @@ const imagesBytesMax = 20 * 1024 * 1024;
  */
 export async function withFileImages(
   messages: readonly ModelMessage[],
-  of: { readonly orgId: string; readonly acceptsImages: boolean },
+  { orgId, acceptsImages }: { readonly orgId: string; readonly acceptsImages: boolean },
   blobs: Pick<Blobs, 'read'>,
 ): Promise<readonly ModelMessage[]> {
   if (!messages.some(hasFileImage)) return messages;
@@ -35,8 +35,7 @@ export async function withFileImages(
         content.push(part);
         continue;
       }
-      const bytes =
-        of.acceptsImages && part.blobKey.startsWith(`${of.orgId}/`) ? await readIfThere(blobs, part.blobKey) : undefined;
+      const bytes = acceptsImages && part.blobKey.startsWith(`${orgId}/`) ? await readIfThere(blobs, part.blobKey) : undefined;
       if (bytes === undefined || bytes.length > left) content.push({ type: 'text', text: `[image ${part.name}, not shown]` });
       else {
         left -= bytes.length;

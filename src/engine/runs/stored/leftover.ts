@@ -25,5 +25,9 @@ export function leftoverOf(fold: RunFold): Leftover {
   if (last?.type !== 'server_tool_call' || last.status !== 'in_progress') return { kind: 'torn' };
   if (fold.lostCallRule === 'unknown') return { kind: 'unknown', call: last };
   if (fold.lostCallRule !== 'repeat') return { kind: 'torn' };
-  return { kind: 'between', continuation: { call: last, turnFrom, subagents: fold.keptSubagents }, closed: output.slice(0, -1) };
+  return {
+    kind: 'between',
+    continuation: { call: last, turnFrom, subagents: fold.subagentRecords },
+    closed: output.slice(0, -1),
+  };
 }

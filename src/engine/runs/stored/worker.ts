@@ -295,10 +295,12 @@ function terminalRun(events: readonly RunEvent[]): RunSnapshot {
 }
 
 /** The hold of a stored run, by its lease. `extend` throws when another process has the run, or when the run was told to stop. */
-function leaseHold(of: { readonly written: RunHold['written']; readonly clock: LeaseClock; extend(): Promise<void> }): RunHold {
-  return {
-    written: of.written,
-    isFresh: () => of.clock.isFresh,
-    renew: () => (of.clock.isFresh ? Promise.resolve() : of.extend()),
-  };
+function leaseHold({ written, clock, extend }: LeaseParts): RunHold {
+  return { written, isFresh: () => clock.isFresh, renew: () => (clock.isFresh ? Promise.resolve() : extend()) };
+}
+
+interface LeaseParts {
+  readonly written: RunHold['written'];
+  readonly clock: LeaseClock;
+  readonly extend: () => Promise<void>;
 }

@@ -6,7 +6,7 @@ import type { SubagentParent } from './parent.ts';
 import { cutNote } from './work.ts';
 
 /** The finding of a researcher that came to its end in a process that died. One that was cancelled has none. */
-export function earlierFindings(question: string, parent: SubagentParent, pass: CallPass): SubagentFinding | undefined {
+export function earlierFindingOf(question: string, parent: SubagentParent, pass: CallPass): SubagentFinding | undefined {
   const kept = researcherOf(question, parent, pass);
   const ended = kept?.ended;
   if (ended === undefined || ended.status === 'cancelled') return undefined;

@@ -17,7 +17,7 @@ import type { Tell } from '../../tools/server-tool.ts';
 import type { SubagentFinding, SubagentLimits, SubagentTask } from '../../tools/subagents.ts';
 import { unknownOutcomeOf } from '../calls/unknown-outcome.ts';
 import { snapshot } from '../control/ending.ts';
-import { isSubagentRecord, type SubagentState, stateOf, stopped } from '../events/subagent-records.ts';
+import { isSubagentRecord, type SubagentState, stateOf, stoppedSummary } from '../events/subagent-records.ts';
 import { contextOf } from '../events/transcript.ts';
 import { researcherOf } from './earlier-findings.ts';
 import type { SubagentParent } from './parent.ts';
@@ -50,7 +50,7 @@ export async function runSubagent(
   const isNew = left === undefined || left.ended !== undefined;
   const subagent: Subagent = isNew ? newSubagent(given, parent) : left.subagent;
   const state = left === undefined ? undefined : stateOf(left.events);
-  const isRecorded = parent.hold !== undefined && pass.told !== undefined;
+  const isRecorded = parent.hold !== undefined && pass.whenRecorded !== undefined;
   const keep = (events: readonly RunEvent[]) => {
     if (isRecorded && events.length > 0) tell({ type: 'parley.subagent.kept', subagentId: subagent.id, events });
   };
@@ -72,7 +72,7 @@ export async function runSubagent(
     ...{ timeoutMs: limits.timeoutMs, ledger, subagent: { id: subagent.id, depth: subagent.depth } },
     ...{ budget: parent.budget.share(roundsMax, tokens), secrets, keyPrefix: `${runId}:${subagent.id}` },
     ...(state === undefined ? {} : { from: startOf(state, runId) }),
-    ...(isRecorded && pass.told !== undefined ? { told: pass.told } : {}),
+    ...(isRecorded && pass.whenRecorded !== undefined ? { whenRecorded: pass.whenRecorded } : {}),
   };
   const said = state === undefined ? [] : contextOf(state.closed);
   const run = await workOff({ ...plan, messages: [...plan.messages, ...said] }, work, parent, signal, (event) => {
@@ -109,7 +109,7 @@ function leftOf({ agent, question, pass }: SubagentTask, parent: SubagentParent)
 /** Why a subagent cannot go on: a call of it may have acted. The asking model reads it. */
 function lostOf(state: SubagentState | undefined): RunError | undefined {
   if (state?.call === undefined || state.ifLost === 'repeat') return undefined;
-  if (state.ifLost !== 'unknown') return { code: 'SERVER_ERROR', message: stopped };
+  if (state.ifLost !== 'unknown') return { code: 'SERVER_ERROR', message: stoppedSummary };
   const { code, message } = unknownOutcomeOf(state.call.name);
   return { code, message };
 }
@@ -232,12 +232,14 @@ function findingOf(
   signal: AbortSignal,
 ): Omit<SubagentFinding, 'isOverBudget'> {
   const isCancelled = signal.aborted && run?.status !== 'completed';
-  const error: RunError | null = isCancelled ? { code: 'CLIENT_CLOSED_REQUEST', message: stopped } : errorOf(run, timeoutMs);
+  const error: RunError | null = isCancelled
+    ? { code: 'CLIENT_CLOSED_REQUEST', message: stoppedSummary }
+    : errorOf(run, timeoutMs);
   const isPaused = run?.incompleteReason === 'paused';
   const said = run === undefined ? undefined : lastMessage(run);
   if (error !== null || said === undefined) {
     const status = isCancelled || isPaused ? 'cancelled' : 'failed';
-    const summary = error?.message ?? stopped;
+    const summary = error?.message ?? stoppedSummary;
     return { subagent: { ...subagent, status, summary, usage }, text: '', citations: [], error, isPaused };
   }
   const end = run?.incompleteReason === null ? '' : cutNote;
@@ -247,7 +249,7 @@ function findingOf(
 }
 
 function errorOf(run: RunSnapshot | undefined, timeoutMs: number): RunError | null {
-  if (run === undefined || run.status === 'cancelled') return { code: 'SERVER_ERROR', message: stopped };
+  if (run === undefined || run.status === 'cancelled') return { code: 'SERVER_ERROR', message: stoppedSummary };
   if (run.error !== null) return run.error;
   if (run.incompleteReason === 'timeout') {
     return { code: 'UPSTREAM_TIMEOUT', message: `The subagent took longer than ${timeoutMs} ms` };

@@ -4,7 +4,7 @@ import type { ModelQuestion, Subagents } from '../../tools/subagents.ts';
 import type { RunBudget } from '../../usage/budget.ts';
 import type { TokenAllowance } from '../../usage/token-allowance.ts';
 import type { LoopDeps, LoopStart } from '../control/loop-deps.ts';
-import { earlierFindings } from './earlier-findings.ts';
+import { earlierFindingOf } from './earlier-findings.ts';
 import type { SubagentParent } from './parent.ts';
 import { runSubagent } from './subagent.ts';
 import { lastMessage, spendingOf, workOff } from './work.ts';
@@ -31,7 +31,7 @@ export function subagentsOfRun({ plan, deps, start, budget, run, spent }: OfRun)
     get roundsLeft() {
       return budget.roundsLeft;
     },
-    found: (question, pass) => earlierFindings(question, parent, pass),
+    earlierFinding: (question, pass) => earlierFindingOf(question, parent, pass),
     run: (task, tell, signal) => runSubagent(task, parent, limits, tell, signal),
     ask: (question, tokens, signal) => askModel(question, parent, tokens, signal),
     stopsShort() {

@@ -25,7 +25,7 @@ interface Work {
   /** For a subagent that goes on after its process died. */
   readonly from?: Pick<LoopStart, 'firstSequence' | 'before' | 'continues' | 'cited' | 'researches'>;
   /** For a subagent in a stored run: resolves once what is kept of it is with the run. */
-  readonly told?: () => Promise<void>;
+  readonly whenRecorded?: () => Promise<void>;
 }
 
 /**
@@ -35,7 +35,7 @@ interface Work {
  */
 export async function workOff(
   plan: RunPlan,
-  { timeoutMs, ledger, budget, secrets, keyPrefix, subagent, from, told }: Work,
+  { timeoutMs, ledger, budget, secrets, keyPrefix, subagent, from, whenRecorded }: Work,
   { deps, runId, hold, pause, run: loop }: SubagentParent,
   signal: AbortSignal,
   onEvent: (event: RunEvent) => void,
@@ -48,7 +48,7 @@ export async function workOff(
     ...{ runId, firstSequence: 0, isEager: true, secrets, budget, keyPrefix },
     ...(subagent === undefined ? {} : { subagent }),
     ...from,
-    ...(hold === undefined ? {} : { hold: told === undefined ? hold : recordedHold(hold, told) }),
+    ...(hold === undefined ? {} : { hold: whenRecorded === undefined ? hold : recordedHold(hold, whenRecorded) }),
   };
   let run: RunSnapshot | undefined;
   try {
@@ -66,12 +66,12 @@ export async function workOff(
 }
 
 /** The hold of a subagent: its record is with the run before the record of the run is looked at. */
-function recordedHold(hold: RunHold, told: () => Promise<void>): RunHold {
+function recordedHold(hold: RunHold, whenRecorded: () => Promise<void>): RunHold {
   return {
     isFresh: () => hold.isFresh(),
     renew: () => hold.renew(),
     async written(signal, isSearch) {
-      if (isSearch !== true) await unlessAborted(told(), signal);
+      if (isSearch !== true) await unlessAborted(whenRecorded(), signal);
       await hold.written(signal, isSearch);
     },
   };

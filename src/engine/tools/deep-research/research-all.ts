@@ -22,7 +22,7 @@ interface Share {
   readonly tokens: number;
 }
 
-export interface Researched {
+export interface ResearchResult {
   /** By question. */
   readonly findings: ReadonlyMap<string, SubagentFinding>;
   /** Why questions stayed open; undefined: their tokens. */
@@ -33,11 +33,11 @@ export interface Researched {
  * Runs a subagent for each question, two at a time. Each gets a share of what is left, so that the first cannot use up what the others need. What
  * subagents found in a process that died during the call is not looked for again.
  */
-export async function researchAll(all: readonly string[], of: ResearchWork, signal: AbortSignal): Promise<Researched> {
-  const { subagents, pass } = of;
+export async function researchAll(all: readonly string[], work: ResearchWork, signal: AbortSignal): Promise<ResearchResult> {
+  const { subagents, pass } = work;
   const findings = new Map<string, SubagentFinding>();
   for (const question of all) {
-    const found = subagents.found(question, pass);
+    const found = subagents.earlierFinding(question, pass);
     if (found !== undefined) findings.set(question, found);
   }
   const questions = all.filter((question) => !findings.has(question));
@@ -50,7 +50,7 @@ export async function researchAll(all: readonly string[], of: ResearchWork, sign
     const others = [...atWork];
     const left = questions.length - next;
     const rounds = subagents.roundsLeft - 1 - others.reduce((sum, share) => sum + share.rounds, 0);
-    const tokens = of.tokens.left - others.reduce((sum, share) => sum + share.tokens, 0);
+    const tokens = work.tokens.left - others.reduce((sum, share) => sum + share.tokens, 0);
     const affordable = Math.max(1, Math.min(left, Math.floor(tokens / tokensMin)));
     return {
       rounds: Math.min(subagents.limits.roundsMax, Math.max(1, Math.floor(rounds / left))),
@@ -60,9 +60,9 @@ export async function researchAll(all: readonly string[], of: ResearchWork, sign
 
   const workOn = async (question: string, share: Share): Promise<boolean> => {
     atWork.add(share);
-    const tokens = of.tokens.part(share.tokens);
-    const given = { question, task: of.task, secrets: of.secrets, pass, roundsMax: share.rounds, tokens };
-    const finding = await subagents.run(given, of.tell, signal);
+    const tokens = work.tokens.part(share.tokens);
+    const given = { question, task: work.task, secrets: work.secrets, pass, roundsMax: share.rounds, tokens };
+    const finding = await subagents.run(given, work.tell, signal);
     atWork.delete(share);
     signal.throwIfAborted();
     if (!finding.isPaused && !finding.isOverBudget) findings.set(question, finding);
@@ -70,7 +70,7 @@ export async function researchAll(all: readonly string[], of: ResearchWork, sign
     return !finding.isPaused;
   };
 
-  const work = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     while (next < questions.length) {
       if (next > 0 || isAgain) {
         reason ??= subagents.stopsShort();
@@ -86,7 +86,7 @@ export async function researchAll(all: readonly string[], of: ResearchWork, sign
       }
     }
   };
-  const works = await Promise.allSettled(Array.from({ length: atOnceMax }, work));
+  const works = await Promise.allSettled(Array.from({ length: atOnceMax }, worker));
   for (const one of works) if (one.status === 'rejected') throw one.reason;
   return { findings, reason };
 }

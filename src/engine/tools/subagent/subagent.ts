@@ -1,4 +1,4 @@
-import type { Asked } from '../agent-rights.ts';
+import type { AskingRun } from '../agent-rights.ts';
 import { CitedFindings } from '../cited-findings.ts';
 import type { ToolKind } from '../tool-kind.ts';
 import { type AskableAgent, createAskTool } from './ask-tool.ts';
@@ -8,7 +8,7 @@ export interface SubagentKindDeps {
    * Those of the agents that the user who is charged may use, as a plain member of the organization. When an agent names them, its owner must be able
    * to use them too, or the user has granted it.
    */
-  askableAgents(asked: Asked, agentIds: readonly string[], ofAgent: string | undefined): Promise<readonly AskableAgent[]>;
+  askableAgents(run: AskingRun, agentIds: readonly string[], ofAgent: string | undefined): Promise<readonly AskableAgent[]>;
 }
 
 /** Most agents of one tool. */

@@ -57,9 +57,9 @@ export interface WikiApi {
   /** Those of the pages that are there and may be read. */
   pagesById(ids: readonly string[], statuses: string): Promise<readonly WikiPage[]>;
   /** What lies below a page or folder, at most `descendantsDepth` levels. */
-  descendants(of: 'pages' | 'folders', id: string, next: string | undefined): Promise<Listed<Descendant>>;
+  descendants(parentType: 'pages' | 'folders', id: string, next: string | undefined): Promise<Listed<Descendant>>;
   /** What lies directly in a page or folder. */
-  children(of: 'pages' | 'folders', id: string, next: string | undefined): Promise<Listed<Descendant>>;
+  children(parentType: 'pages' | 'folders', id: string, next: string | undefined): Promise<Listed<Descendant>>;
   /** The pages at the top of a space. */
   topPages(spaceId: string, next: string | undefined): Promise<Listed<WikiPage>>;
   /** The pages with just these values. */
@@ -138,9 +138,10 @@ export function createWikiApi(
       return pages;
     },
     // It has one order, from top to bottom, and takes no other.
-    descendants: (of, parentId, next) =>
-      list(`/${of}/${id(parentId)}/descendants`, { depth: String(descendantsDepth) }, next, readDescendant),
-    children: (of, parentId, next) => list(`/${of}/${id(parentId)}/direct-children`, { sort: 'id' }, next, readDescendant),
+    descendants: (parentType, parentId, next) =>
+      list(`/${parentType}/${id(parentId)}/descendants`, { depth: String(descendantsDepth) }, next, readDescendant),
+    children: (parentType, parentId, next) =>
+      list(`/${parentType}/${id(parentId)}/direct-children`, { sort: 'id' }, next, readDescendant),
     topPages: (spaceId, next) =>
       list(`/spaces/${id(spaceId)}/pages`, { depth: 'root', status: 'current', sort: 'title' }, next, readPage),
     search: (query, next) => list('/pages', { sort: 'id', ...query }, next, readPage),
