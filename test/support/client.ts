@@ -1,3 +1,5 @@
+import { heldFetch } from './apis/held-fetch.ts';
+
 /** A complete reply. `body` is parsed if it is JSON, else text. */
 export interface Reply {
   readonly status: number;
@@ -92,9 +94,10 @@ export class TestClient {
     }
   }
 
+  /** A stream that it opens stays open, read or not, until the signal fires or the service ends it. */
   fetch(method: string, path: string, body: unknown, headers: RequestHeaders, signal?: AbortSignal): Promise<Response> {
     const isRaw = body instanceof FormData || typeof body === 'string' || body instanceof Uint8Array;
-    return fetch(this.url + path, {
+    return heldFetch(this.url + path, {
       method,
       headers: {
         ...(this.key === undefined ? {} : { authorization: `Bearer ${this.key}` }),

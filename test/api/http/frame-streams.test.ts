@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { DomainError } from '../../../src/entities/errors.ts';
 import type { RunEvent } from '../../../src/entities/runs/event.ts';
 import { SseStreams } from '../../../src/http/reply/sse.ts';
+import { heldFetch } from '../../support/apis/held-fetch.ts';
 import { eventOf, type Frame, frameRows, type Resolver, startFrame, streamOf } from '../../support/apis/rest-frame.ts';
 import { oneThenWait } from '../../support/apis/waiting-source.ts';
 import { startClock } from '../../support/clock.ts';
@@ -19,7 +20,7 @@ async function start(runEvents: Resolver, settings: Readonly<Record<string, stri
 }
 
 function post({ url }: Frame, body: unknown, signal?: AbortSignal, key = 'all'): Promise<Response> {
-  return fetch(`${url}/api/v1/runs`, {
+  return heldFetch(`${url}/api/v1/runs`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
