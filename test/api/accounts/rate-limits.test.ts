@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Reply, TestClient } from '../../support/client.ts';
+import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
 import { ResponseSocket } from '../../support/runs/responses.ts';
 import { withService } from '../../support/service.ts';
@@ -24,21 +25,22 @@ beforeEach(async () => {
 interface Asked {
   readonly allowed: number;
   readonly refused: Reply;
-  /** The requests that the elapsed time allows in addition. */
   readonly grown: number;
 }
+
+/** The requests that the elapsed time allows in addition. */
+const grownSince = (startedMs: number, perMinute: number) => ((performance.now() - startedMs) / 60_000) * perMinute + 1;
 
 /** Sends requests until one is refused. */
 async function exhaust(ask: () => Promise<Reply>, perMinute: number): Promise<Asked> {
   const startedMs = performance.now();
   for (let allowed = 0; ; allowed += 1) {
     const reply = await ask();
-    if (reply.status === 429)
-      return { allowed, refused: reply, grown: ((performance.now() - startedMs) / 60_000) * perMinute + 1 };
+    if (reply.status === 429) return { allowed, refused: reply, grown: grownSince(startedMs, perMinute) };
   }
 }
 
-function expectAbout({ allowed, grown }: Asked, limit: number): void {
+function expectAbout({ allowed, grown }: Pick<Asked, 'allowed' | 'grown'>, limit: number): void {
   expect(allowed).toBeGreaterThanOrEqual(limit);
   expect(allowed).toBeLessThanOrEqual(limit + grown);
 }
@@ -70,22 +72,26 @@ describe('a key', () => {
   });
 
   it('is refused before its body is read', async () => {
-    await exhaust(() => rest(ann), ofKey);
-    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
-    let answer = '';
-    socket.setEncoding('latin1').on('data', (text: string) => {
-      answer += text;
+    // A busy machine may take the two seconds after which one more request is allowed: then once more.
+    await eventually(async () => {
+      await exhaust(() => rest(ann), ofKey);
+      const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+      let answer = '';
+      socket.setEncoding('latin1').on('data', (text: string) => {
+        answer += text;
+      });
+      socket.on('error', () => undefined);
+      socket.write(
+        `POST /api/v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ann.key}\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n`,
+      );
+      const isRefused = () => expect(answer).toMatch(/^HTTP\/1.1 429 [\s\S]*rate_limit_exceeded/);
+      await eventually(isRefused, 1_000).finally(() => socket.destroy());
     });
-    socket.on('error', () => undefined);
-    socket.write(
-      `POST /api/v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ann.key}\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n`,
-    );
-    await expect.poll(() => answer, { timeout: 30_000 }).toMatch(/^HTTP\/1.1 429 [\s\S]*rate_limit_exceeded/);
-    socket.destroy();
   });
 
   it('has its messages over a WebSocket counted', async () => {
     const socket = await ResponseSocket.connect(service.url, ann.key);
+    const startedMs = performance.now();
     let allowed = 0;
     for (;;) {
       const [event] = await socket.ask({ input: 7 });
@@ -93,8 +99,9 @@ describe('a key', () => {
       allowed += 1;
     }
     expect(allowed).toBeGreaterThanOrEqual(ofKey - 1);
-    expect((await rest(ann)).status).toBe(429);
     socket.close();
+    allowed += (await exhaust(() => rest(ann), ofKey)).allowed;
+    expectAbout({ allowed, grown: grownSince(startedMs, ofKey) }, ofKey - 1);
   });
 
   it('leaves others alone', async () => {

@@ -33,7 +33,8 @@ async function run(maxMs: number, workMs: number, before = ''): Promise<{ readon
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors += text;
   });
-  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  // Not 'exit': the line of the watcher may still be unread then.
+  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
   return { ended: signal ?? code, errors };
 }
 
