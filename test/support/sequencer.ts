@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The order in which folders start: the slowest files come first, so that the run does not end with one slow file. */
-const folders = ['faults', 'cluster', 'contract', 'api', 'unit'];
+const folders = ['faults', 'cluster', 'browser', 'contract', 'api', 'unit'];
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
