@@ -14,13 +14,13 @@ import { memberNames } from '../../../src/rest/input/member-names.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { Reply, TestClient } from '../../support/client.ts';
 import type { Person } from '../../support/make.ts';
-import { propertyRuns } from '../../support/property-runs.ts';
+import { inTurn, propertyRuns } from '../../support/property-runs.ts';
 import { withService } from '../../support/service.ts';
 
 // Rules for every route, also for future ones: no route is named here.
 
 const routes = compileRoutes(buildSchema(), allRoutes);
-const table = routes.map((route) => [route.row.operationId, route] as const);
+const table = routes.map((route, turn) => [route.row.operationId, route, turn] as const);
 const withBody = table.filter(
   ([, { row }]) => row.body !== undefined && (row.upload === undefined || row.upload.orJson === true),
 );
@@ -108,7 +108,7 @@ describe.each(table.filter(([, { scope }]) => scope !== null))('%s', (_name, rou
   });
 });
 
-describe.each(table.filter(([, { pathNames }]) => pathNames.length > 0))('%s', (_name, route) => {
+describe.each(table.filter(([, { pathNames }]) => pathNames.length > 0))('%s', (_name, route, turn) => {
   it('finds nothing under invalid ids', async () => {
     const ids = [
       'x',
@@ -122,7 +122,7 @@ describe.each(table.filter(([, { pathNames }]) => pathNames.length > 0))('%s', (
       'null',
       '0',
     ];
-    await forEach(ids, async (id) => {
+    await forEach(inTurn(ids, turn), async (id) => {
       const body = route.row.body === undefined ? undefined : (route.row.example ?? {});
       const reply = await ann.call(route.row.method, pathOf(route, id), body);
       expectRefusal(reply, id);
@@ -130,7 +130,7 @@ describe.each(table.filter(([, { pathNames }]) => pathNames.length > 0))('%s', (
   });
 });
 
-describe.each(table.filter(([, { row }]) => row.query !== undefined))('%s', (_name, route) => {
+describe.each(table.filter(([, { row }]) => row.query !== undefined))('%s', (_name, route, turn) => {
   it('answers any query with a reply or a refusal', async () => {
     const values = [
       '',
@@ -149,15 +149,15 @@ describe.each(table.filter(([, { row }]) => row.query !== undefined))('%s', (_na
       '%5B%5D',
     ];
     const cases = Object.keys(route.row.query ?? {}).flatMap((name) => values.map((value) => `${name}=${value}`));
-    await forEach(cases, async (text) => {
+    await forEach(inTurn(cases, turn), async (text) => {
       const reply = await ann.call(route.row.method, `${pathOf(route)}?${text}`);
       if (reply.status >= 400) expectRefusal(reply, text);
     });
   });
 });
 
-describe.each(withBody)('the body of %s', (_name, route) => {
-  it.each<[string, unknown]>([
+describe.each(withBody)('the body of %s', (_name, route, turn) => {
+  const malformed: readonly (readonly [string, unknown])[] = [
     ['broken JSON', '{"a":'],
     ['a list', '[]'],
     ['null', 'null'],
@@ -167,7 +167,8 @@ describe.each(withBody)('the body of %s', (_name, route) => {
     ['bytes that are no text', new Uint8Array([0x7b, 0xff, 0x7d])],
     ['more than the limit', JSON.stringify({ filler: 'x'.repeat(bodyMaxBytes) })],
     ['nesting without end', '{"a":'.repeat(20_000)],
-  ])('is refused when it is %s', async (_case, body) => {
+  ];
+  it.each(inTurn(malformed, turn))('is refused when it is %s', async (_case, body) => {
     expectRefusal(await call(ann, route, body, json), 'body');
   });
   it.each(['text/plain', 'multipart/form-data; boundary=x', 'application/xml'])('is refused as %s', async (type) => {
@@ -211,7 +212,7 @@ describe.each(withBody)('the body of %s', (_name, route) => {
       if (reply.status >= 400) expectRefusal(reply, what);
       return reply;
     };
-    await forEach(values, async (value) => {
+    await forEach(inTurn(values, turn), async (value) => {
       const what = JSON.stringify(value)?.slice(0, 60);
       const wrong = fields.filter(({ type }) => isWrong(value, type)).map(({ member }) => member);
       // All in one request: each is named.

@@ -7,6 +7,7 @@ import { addFile, indexed } from '../../support/knowledge/knowledge.ts';
 import type { UpstreamKind } from '../../support/knowledge/upstreams/kind.ts';
 import { startUpstreams } from '../../support/knowledge/upstreams/start.ts';
 import type { Person } from '../../support/make.ts';
+import { inTurn } from '../../support/property-runs.ts';
 import { type TestBench, withService } from '../../support/service.ts';
 
 let bench: Pick<TestBench, 'make' | 'service'>;
@@ -88,7 +89,7 @@ async function sourceOver(
   return [data.added].flat()[0].id;
 }
 
-describe.each(given.map((kind) => [kind.name, kind] as const))('an answer from the %s', (_name, kind) => {
+describe.each(given.map((kind, turn) => [kind.name, kind, turn] as const))('an answer from the %s', (_name, kind, turn) => {
   let ann: Person;
   let agentId: string;
 
@@ -100,7 +101,7 @@ describe.each(given.map((kind) => [kind.name, kind] as const))('an answer from t
     await indexed(ann, id);
   });
 
-  it.each(Object.entries(apis))('cites it with its address: %s', async (_api, ask) => {
+  it.each(inTurn(Object.entries(apis), turn))('cites it with its address: %s', async (_api, ask) => {
     const [answer] = await ask(ann, { model: agentId, agentOfModel: agentId, text: question });
     expect(answer?.text).toContain('fifteen euros');
     expect(answer?.citations.length).toBeGreaterThan(0);

@@ -3,6 +3,7 @@ import { ways } from '../../support/apis/ways.ts';
 import { startClock } from '../../support/clock.ts';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
 import type { makeFor, Person } from '../../support/make.ts';
+import { inTurn } from '../../support/property-runs.ts';
 import { toolsOf } from '../../support/runs/research.ts';
 import { noAnswer } from '../../support/runs/responses.ts';
 import { withService } from '../../support/service.ts';
@@ -80,10 +81,14 @@ const kinds: readonly Kind[] = [
   { name: 'a name that nobody has', called: 'nobody_has_this', args: '{}' },
 ];
 const everyWay = ways.map((way, index) => [way.name, way, index] as const);
-/** Programs take turns with the ways; every other kind is on all of them. */
+/** Each program is on one way, because it is a process of a second; every other kind takes turns with the ways. */
 const kindsOn = (way: number) => {
   const programs = kinds.filter(({ isProgram }) => isProgram);
-  return kinds.filter((kind) => kind.isProgram !== true || way === programs.indexOf(kind));
+  const others = inTurn(
+    kinds.filter(({ isProgram }) => isProgram !== true),
+    way,
+  );
+  return [...others, ...programs.filter((_kind, turn) => turn === way)];
 };
 
 describe.each(everyWay)('%s of a model that always calls', (_name, way, index) => {

@@ -8,6 +8,7 @@ import { startMcpUpstream } from '../../fixtures/upstreams/mcp/server.ts';
 import { html, startWeb } from '../../fixtures/upstreams/web.ts';
 import { indexed } from '../../support/knowledge/knowledge.ts';
 import type { Person } from '../../support/make.ts';
+import { inTurn } from '../../support/property-runs.ts';
 import { isSubagent, messagesOf, toolsOf } from '../../support/runs/research.ts';
 import { withService } from '../../support/service.ts';
 import { chatsOnGraphql, everyApi } from '../../support/tools/every-api.ts';
@@ -219,21 +220,29 @@ async function opened(url: string): Promise<Buffer> {
   return Buffer.from(await reply.arrayBuffer());
 }
 
-describe.each(Object.entries(rows))('%s', { timeout: 120_000 }, (_type, row) => {
-  let agentId: string;
-  beforeAll(async () => {
-    ({ id: agentId } = await make.agent({ owner: ann, modelId, generateCitations: true }));
-    await row.equip?.(agentId);
-  });
-  const isRunnable = row.needsBox !== true || box !== undefined;
+/** Programs take turns with the APIs, because each is a process of a second or two; every other tool is on all of them. */
+const apisOf = ({ needsBox }: Row, turn: number) => (needsBox === true ? inTurn(apis, turn) : apis);
+const apis = [...everyApi, ...chatsOnGraphql];
 
-  it.runIf(isRunnable).each([...everyApi, ...chatsOnGraphql])('%s', async (_api, ask) => {
-    const heard = script(row);
-    const answer = await ask(ann, { tool: row.tool?.(), input: 'Go', model: agentId, agentId }, bench);
-    expect(heard()).toEqual(row.told.map((expected) => expect.stringMatching(expected)));
-    expect(answer.text).toBe(row.text);
-    expect(answer.cited).toEqual(row.cites === undefined ? [] : [expect.stringMatching(row.cites)]);
-    const files = await Promise.all(answer.files.map(opened));
-    expect(files.map((bytes) => row.made?.(bytes))).toEqual(row.made === undefined ? [] : [true]);
-  });
-});
+describe.each(Object.entries(rows).map(([type, row], turn) => [type, row, turn] as const))(
+  '%s',
+  { timeout: 120_000 },
+  (_type, row, turn) => {
+    let agentId: string;
+    beforeAll(async () => {
+      ({ id: agentId } = await make.agent({ owner: ann, modelId, generateCitations: true }));
+      await row.equip?.(agentId);
+    });
+    const isRunnable = row.needsBox !== true || box !== undefined;
+
+    it.runIf(isRunnable).each(apisOf(row, turn))('%s', async (_api, ask) => {
+      const heard = script(row);
+      const answer = await ask(ann, { tool: row.tool?.(), input: 'Go', model: agentId, agentId }, bench);
+      expect(heard()).toEqual(row.told.map((expected) => expect.stringMatching(expected)));
+      expect(answer.text).toBe(row.text);
+      expect(answer.cited).toEqual(row.cites === undefined ? [] : [expect.stringMatching(row.cites)]);
+      const files = await Promise.all(answer.files.map(opened));
+      expect(files.map((bytes) => row.made?.(bytes))).toEqual(row.made === undefined ? [] : [true]);
+    });
+  },
+);

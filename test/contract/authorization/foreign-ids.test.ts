@@ -4,7 +4,7 @@ import { kindOfId } from '../../../src/entities/ids.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { Person } from '../../support/make.ts';
-import { propertyRuns } from '../../support/property-runs.ts';
+import { inTurn, propertyRuns } from '../../support/property-runs.ts';
 import { withService } from '../../support/service.ts';
 import { type Answer, type Arguments, type Call, callsOf } from './calls.ts';
 import { type IdPosition, idPositions, withId } from './id-positions.ts';
@@ -58,13 +58,14 @@ describe('the comparison', () => {
 });
 
 describe('an id of another organization looks like a missing one', () => {
-  it.each(calls.map((call) => [call.title, call] as const))('%s', async (_title, call) => {
+  it.each(calls.map((call, turn) => [call.title, call, turn] as const))('%s', async (_title, call, turn) => {
     const { given } = lineOf(call);
     let base = await given(setting);
     const wrong: string[] = [];
     for (const position of idPositions(call.field, base)) {
       const missing: MissingAnswers = new Map();
-      for (const id of [...foreign.stranger, ...foreign.sister].filter((candidate) => fits(position, candidate))) {
+      const ids = [...foreign.stranger, ...foreign.sister].filter((candidate) => fits(position, candidate));
+      for (const id of inTurn(ids, turn)) {
         // The caller's own tenant is not foreign.
         if (id === setting.world.home.tenantId) continue;
         const { fault, isUsedUp } = await difference(people.owner, call, base, position, id, missing);

@@ -5,6 +5,7 @@ import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { TestClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
+import { inTurn } from '../../support/property-runs.ts';
 import { ResponseSocket } from '../../support/runs/responses.ts';
 import { withService } from '../../support/service.ts';
 
@@ -100,10 +101,10 @@ const inputs: readonly (readonly [string, readonly object[]])[] = [
   ['a part of an output', [user(seen), call, { type: 'function_call_output', call_id: 'call_1', output: [seen, hidden(text)] }]],
 ];
 
-it.each(giving)('what is hidden of a request on %s goes to the model, and no operation shows it', async (api, give) => {
+const rows = giving.map(([api, give], turn) => [api, give, turn] as const);
+it.each(rows)('what is hidden of a request on %s goes to the model, and no operation shows it', async (_api, give, turn) => {
   const strangers = new Set<string>();
-  // All that can be hidden is walked behind one API; behind the others, what their own ways to a chat could spoil.
-  for (const [what, input] of api === 'REST' ? inputs : inputs.filter(([name]) => /alone|output/.test(name))) {
+  for (const [what, input] of inTurn(inputs, turn)) {
     upstream.reset();
     lines.length = 0;
     const left = await give(ann, input);

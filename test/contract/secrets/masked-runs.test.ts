@@ -4,6 +4,7 @@ import { html, startWeb } from '../../fixtures/upstreams/web.ts';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
 import { addFile, indexed } from '../../support/knowledge/knowledge.ts';
 import type { Person } from '../../support/make.ts';
+import { inTurn } from '../../support/property-runs.ts';
 import { messagesOf } from '../../support/runs/research.ts';
 import { withService } from '../../support/service.ts';
 import { databaseText } from '../../support/storage/dump.ts';
@@ -142,8 +143,8 @@ const shows = (place: unknown) => {
     .map((trace) => text.slice(text.indexOf(trace) - 300, text.indexOf(trace) + 30));
 };
 
-describe.each(Object.entries(surfaces))('%s', (_surface, ask) => {
-  it.each(scenarios)('shows no secret that %s tells', async (_name, tools, script) => {
+describe.each(Object.entries(surfaces).map(([name, ask], turn) => [name, ask, turn] as const))('%s', (_surface, ask, turn) => {
+  it.each(inTurn(scenarios, turn))('shows no secret that %s tells', async (_name, tools, script) => {
     upstream.next(...script, last);
     const reply = await ask({ tools, input: 'What is the key?' });
     expect(shows(reply)).toEqual([]);

@@ -4,6 +4,7 @@ import { createDriveB } from '../../../../src/engine/knowledge/connectors/drive-
 import { GoogleDrive } from '../../../fixtures/upstreams/google-drive.ts';
 import { MicrosoftGraph } from '../../../fixtures/upstreams/microsoft-graph.ts';
 import { BenchSource, connectorBench } from '../../../support/knowledge/connector-bench.ts';
+import { stepsApart } from '../../../support/property-runs.ts';
 
 /** A stand-in of a drive, by what people do in it. */
 interface Drive {
@@ -154,9 +155,9 @@ describe.each([
   });
   afterEach(() => drive.close());
 
-  /** Cuts the listing off after each of its pages in turn, each time on a drive of its own. */
+  /** Cuts the listing off after some of its pages, or each, each time on a drive of its own. */
   async function eachCut(happen: (drive: Drive) => void, isKnown: boolean, check: (source: BenchSource) => Promise<void>) {
-    for (let pagesMax = 1; ; pagesMax += 1) {
+    for (let pagesMax = 1; ; pagesMax += stepsApart) {
       const source = drive.source('handbook');
       if (isKnown) await source.run();
       const isForced = isKnown;

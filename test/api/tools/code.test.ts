@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { findBox } from '../../../../src/engine/tools/code/box/box.ts';
-import type { Person } from '../../../support/make.ts';
-import { withService } from '../../../support/service.ts';
+import { findBox } from '../../../src/engine/tools/code/box/box.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
-/** python, sandbox and spreadsheet on every API, whole and as a stream. */
 const model = 'openai/test-model';
 const { make, service, upstream } = await withService('model', { env: { PYTHON_TIMEOUT_MS: '60000' } });
 const box = await findBox();
@@ -15,51 +14,11 @@ beforeAll(async () => {
   agentId = (await make.agent({ owner: ann, modelId: model })).id;
 });
 
-const tools: readonly (readonly [string, string, object, string | RegExp])[] = [
-  ['python', 'python', { code: "open('made.txt', 'w').write('é')\nprint(6 * 7)" }, /^42\n\[Files given to the user: "made\.txt"/],
-  ['sandbox', 'shell', { command: 'echo made > made.txt; wc -l < made.txt' }, /^\s*1\n\[Files given to the user: "made\.txt"/],
-  [
-    'spreadsheet',
-    'spreadsheet',
-    { operation: 'create', file: 'made.xlsx', values: [[2, '=A1*21']] },
-    '{"file":"made.xlsx","sheet":"Sheet1","range":"A1:B1","values":[[2,42]],"formulas":{"B1":"=A1*21"}}',
-  ],
-];
-const messages = [{ role: 'user', content: 'Go' }];
-
-type Ask = (type: string) => Promise<string>;
-const events = async (path: string, body: object) => JSON.stringify(await ann.stream(path, { ...body, stream: true }));
 const chat = async () => (await make.chat({ owner: ann, agentId })).id;
-const surfaces: Readonly<Record<string, Ask>> = {
-  chats: async (type) =>
-    JSON.stringify((await ann.post(`/api/v1/chats/${await chat()}/messages`, { prompt: 'Go', tools: [{ type }] })).body),
-  'chats, as a stream': async (type) => events(`/api/v1/chats/${await chat()}/messages`, { prompt: 'Go', tools: [{ type }] }),
-  completions: async (type) =>
-    JSON.stringify((await ann.post('/api/v1/chat/completions', { model, messages, tools: [{ type }] })).body),
-  'completions, as a stream': (type) => events('/api/v1/chat/completions', { model, messages, tools: [{ type }] }),
-  responses: async (type) =>
-    JSON.stringify((await ann.post('/api/v2/responses', { model, input: 'Go', tools: [{ type }] })).body),
-  'responses, as a stream': (type) => events('/api/v2/responses', { model, input: 'Go', tools: [{ type }] }),
-  GraphQL: async (type) => {
-    const document =
-      'mutation ($input: CompletionInput!) { createCompletion(input: $input) { choices { message { content } } } }';
-    return JSON.stringify(await ann.graphql(document, { input: { model, messages, tools: [{ type }] } }));
-  },
-};
-
 const told = () => {
   const sent = (upstream.requests.at(-1)?.body?.messages ?? []) as { role: string; content: string }[];
   return sent.findLast(({ role }) => role === 'tool')?.content ?? '';
 };
-
-describe.each(tools)('%s', { timeout: 120_000 }, (type, name, args, result) => {
-  it.runIf(box !== undefined || type === 'spreadsheet').each(Object.entries(surfaces))('works on %s', async (_surface, ask) => {
-    upstream.next({ toolCalls: [{ id: 'call_1', name, arguments: JSON.stringify(args) }] }, { text: 'Here it is.' });
-    expect(await ask(type)).toContain('Here it is.');
-    if (typeof result === 'string') expect(told()).toBe(result);
-    else expect(told()).toMatch(result);
-  });
-});
 
 describe('files and state of a chat', { timeout: 120_000 }, () => {
   const call = async (chatId: string, type: string, name: string, args: object) => {
