@@ -4,7 +4,7 @@ import { withService } from '../support/service.ts';
 
 // A number outside of its bounds is refused with the bounds from both sides, however far it lies outside: never with those of 32 bits.
 
-const { make } = await withService('model', {});
+const { make } = await withService('model');
 let ann: Person;
 let agentId = '';
 let chatId = '';

@@ -8,7 +8,7 @@ import { withService } from '../support/service.ts';
 import { type EquippedAgent, equippedAgent } from '../support/tools/equipped-agent.ts';
 
 /** No API takes a function that is named like anything that the agent brings and that is known before the run. */
-const bench = await withService('model', { env: { EGRESS_ALLOW: '127.0.0.1' } });
+const bench = await withService('model');
 const { service, make, upstream } = bench;
 const server = await startMcpUpstream();
 let api: ApiServer;

@@ -11,7 +11,7 @@ import { withService } from '../../support/service.ts';
 
 /** What an agent opens of the person who asks it: attacked by an author of another tenant and by a colleague, on every API. */
 const server = await startMcpUpstream();
-const { service, make, upstream } = await withService('model', {});
+const { service, make, upstream } = await withService('model');
 const model = 'openai/test-model';
 const canary = { token: 'victims-t0ken-4711', memory: 'The victim keeps the spare key under the blue pot' };
 let home: Organization;

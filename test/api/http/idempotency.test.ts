@@ -3,7 +3,7 @@ import { runOnce } from '../../../src/domain/idempotency.ts';
 import type { TestClient } from '../../support/client.ts';
 import { withService } from '../../support/service.ts';
 
-const { service } = await withService('plain', {});
+const { service } = await withService();
 let admin: TestClient;
 let number = 0;
 let key = '';

@@ -8,7 +8,7 @@ import { withService } from '../../support/service.ts';
 import { type EquippedAgent, equippedAgent } from '../../support/tools/equipped-agent.ts';
 
 /** What each chat mode offers and runs of an agent that brings tools of every kind. */
-const bench = await withService('model', { env: { EGRESS_ALLOW: '127.0.0.1' } });
+const bench = await withService('model');
 const { service, make, upstream } = bench;
 const path = '/api/v2/responses';
 const server = await startMcpUpstream();

@@ -7,7 +7,7 @@ import { withService } from '../../support/service.ts';
 
 /** An answer to a call that waits for approval is accepted once, from the person whose run asked, wherever it comes from. */
 const model = 'openai/test-model';
-const { service, make, upstream } = await withService('model', { env: { EGRESS_ALLOW: '127.0.0.1' } });
+const { service, make, upstream } = await withService('model');
 let api: ApiServer;
 let ann: Person;
 let bob: Person;

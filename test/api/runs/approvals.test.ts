@@ -5,7 +5,7 @@ import { withService } from '../../support/service.ts';
 
 /** A tool that is marked `requireApproval` runs only after a person said so, on every API. */
 const model = 'openai/test-model';
-const { make, upstream } = await withService('model', { env: { EGRESS_ALLOW: '127.0.0.1' } });
+const { make, upstream } = await withService('model');
 let api: ApiServer;
 let ann: Person;
 let agentId: string;

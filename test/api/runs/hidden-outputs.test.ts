@@ -8,7 +8,7 @@ import { withService } from '../../support/service.ts';
 import type { UpstreamScript } from '../../support/upstream.ts';
 
 /** An agent with `intermediateStepsVisible: false` shows what its tools return to its model only, on every API, streamed, whole and replayed. */
-const { make, upstream } = await withService('model', { env: { EGRESS_ALLOW: '127.0.0.1' } });
+const { make, upstream } = await withService('model');
 const server = await startMcpUpstream();
 let api: ApiServer;
 let ann: Person;

@@ -5,7 +5,7 @@ import { toolsOf } from '../../support/runs/research.ts';
 import { withService } from '../../support/service.ts';
 
 /** Members of tools on APIs that write camelCase: both spellings count, and no member is dropped because of its spelling. */
-const { make, upstream } = await withService('model', { env: { EGRESS_ALLOW: '127.0.0.1' } });
+const { make, upstream } = await withService('model');
 const server = await startMcpUpstream();
 let ann: Person;
 let agentId: string;

@@ -7,7 +7,7 @@ import { withService } from '../../support/service.ts';
  * The approval of an organization covers what reaches the model. Every mutation stands in one of two lists: it ends the approval of the agent that it
  * changes, or it reaches no model. A mutation that nobody has put into a list fails the first test.
  */
-const { make } = await withService('plain', {});
+const { make } = await withService();
 let owner: Person;
 let admin: Person;
 

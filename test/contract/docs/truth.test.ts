@@ -60,6 +60,17 @@ describe('the words of pages', () => {
   });
 });
 
+it('the diff that adds an operation is that of the code', () => {
+  const text = page('docs/add-an-operation.md');
+  const code = named(text)
+    .filter((name) => name.endsWith('.ts'))
+    .map(page)
+    .join('\n');
+  const added = [...text.matchAll(/^\+(.*)$/gm)].map(([, line = '']) => line);
+  expect(added.length).toBeGreaterThan(20);
+  expect(added.filter((line) => !code.includes(line))).toEqual([]);
+});
+
 it('the changelog says nothing twice', () => {
   const lines = page('CHANGELOG.md')
     .split('\n')

@@ -11,7 +11,7 @@ import type { UpstreamRequest, UpstreamScript } from '../../../support/upstream.
 
 /** The tool `subagent`: a model asks other agents. */
 const model = 'openai/test-model';
-const bench = await withService('model', { env: { EGRESS_ALLOW: '127.0.0.1' } });
+const bench = await withService('model');
 const { make, upstream } = bench;
 const path = '/api/v2/responses';
 let api: ApiServer;
