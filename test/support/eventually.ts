@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { startClock } from './clock.ts';
 
-const pauseMs = 20;
+/** Each look costs the service a request or two, so they come more slowly the longer it takes. */
+const pausesMs = [10, 20, 40, 80] as const;
 
 /**
  * Repeats `check` until it returns without throwing, instead of sleeping for a guessed time.
@@ -13,14 +14,14 @@ const pauseMs = 20;
 export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 60_000): Promise<T> {
   const clock = startClock();
   try {
-    for (;;) {
+    for (let look = 0; ; look += 1) {
       const begunMs = clock.elapsedMs();
       try {
         return await check();
       } catch (error) {
         const isFinal = error instanceof Error && error.cause === 'final';
         if (isFinal || begunMs > timeoutMs) throw error;
-        await wait(pauseMs);
+        await wait(pausesMs[look] ?? pausesMs[3]);
       }
     }
   } finally {

@@ -47,22 +47,17 @@ describe('the comparison', () => {
       expect((await difference(people.owner, call, base, position, own)).fault, call.title).toBeDefined();
     }
   });
-  it('finds ids in arguments, in inputs, in lists, and inside JSON', async () => {
-    const places = new Set<string>();
-    for (const call of calls) {
-      for (const { path } of idPositions(call.field, await lineOf(call).given(setting))) places.add(path.join('.'));
-    }
-    const some = ['id', 'input.groups.0', 'input.editors.0.id', 'input.orgCategoryIds.0', 'input.dataSourceIds.0', 'input.ais.0'];
-    expect([...places]).toEqual(expect.arrayContaining([...some, 'input.prompt', 'input.outputs.0.toolCallId', 'input.input']));
-  });
 });
 
 describe('an id of another organization looks like a missing one', () => {
+  const places = new Set<string>();
+
   it.each(calls.map((call, turn) => [call.title, call, turn] as const))('%s', async (_title, call, turn) => {
     const { given } = lineOf(call);
     let base = await given(setting);
     const wrong: string[] = [];
     for (const position of idPositions(call.field, base)) {
+      places.add(position.path.join('.'));
       const missing: MissingAnswers = new Map();
       const ids = [...foreign.stranger, ...foreign.sister].filter((candidate) => fits(position, candidate));
       for (const id of inTurn(ids, turn)) {
@@ -74,6 +69,11 @@ describe('an id of another organization looks like a missing one', () => {
       }
     }
     expect(wrong).toEqual([]);
+  });
+
+  it('was tried in arguments, in inputs, in lists, and inside JSON', () => {
+    const some = ['id', 'input.groups.0', 'input.editors.0.id', 'input.orgCategoryIds.0', 'input.dataSourceIds.0', 'input.ais.0'];
+    expect([...places]).toEqual(expect.arrayContaining([...some, 'input.prompt', 'input.outputs.0.toolCallId', 'input.input']));
   });
 
   it('for every caller and every kind of id', async () => {

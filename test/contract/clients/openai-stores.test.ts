@@ -11,7 +11,7 @@ beforeAll(async () => {
   ann = await make.person();
 });
 
-const poll = { pollIntervalMs: 20 };
+const poll = { pollIntervalMs: 100 };
 const text = (content: string, name = 'note.txt') => toFile(Buffer.from(content), name, { type: 'text/plain' });
 
 describe.each([
