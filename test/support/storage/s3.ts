@@ -99,7 +99,7 @@ export async function startStore(prefix = ''): Promise<TestStore> {
     const hasBody = req.method === 'PUT' || req.method === 'POST';
     const reply = await fetch(`${target}${req.url}`, { method: request.method, headers, ...(hasBody ? { body } : {}) });
     const content = Buffer.from(await reply.arrayBuffer());
-    if (reply.ok) note(request, String(content));
+    if (reply.ok) note(request, request.method === 'POST' ? String(content) : '');
     res.writeHead(reply.status, Object.fromEntries(reply.headers));
     if (fault === undefined) res.end(req.method === 'HEAD' ? undefined : content);
     else res.write(content.subarray(0, fault.cutAtByte), () => res.destroy());
