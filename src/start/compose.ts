@@ -27,7 +27,7 @@ import { createAgentTools } from '../engine/tools/agent-tools.ts';
 import { createAgentServers } from '../engine/tools/mcp/agent-servers.ts';
 import { createMcpServers } from '../engine/tools/mcp/create.ts';
 import type { Tracing } from '../engine/tracing/tracing.ts';
-import { createUsageLimits } from '../engine/usage/limits.ts';
+import { UsageLimits } from '../engine/usage/limits.ts';
 import { type IdKind, makeId } from '../entities/ids.ts';
 import type { Settings } from '../settings.ts';
 import type { EmbeddedServer } from '../storage/database/embedded/embedded.ts';
@@ -102,7 +102,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       ...{ ...basics, jobs, pools, egress, publicUrl, models },
       embed: (charge, call, signal) => runs.embed(charge, call, signal),
     });
-    const limits = createUsageLimits({
+    const limits = new UsageLimits({
       ...basics,
       store: storage.usageLimits,
       leaseMs: settings.USAGE_LEASE_MS,

@@ -17,7 +17,7 @@ import { ToolRegistry } from '../tools/registry.ts';
 import type { SubagentPlan } from '../tools/subagents.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { chargedEmbeddings } from '../usage/embeddings.ts';
-import { createUsageLedger, type UsageLedger } from '../usage/ledger.ts';
+import { createUsageLedger } from '../usage/ledger.ts';
 import type { UsageLimits } from '../usage/limits.ts';
 import { RunTimings } from '../usage/timings.ts';
 import { runFilesOf } from './calls/run-files.ts';
@@ -78,28 +78,10 @@ export interface RunEngineDeps {
 /** Makes the engine of all runs of this process. */
 export function createRunEngine(deps: RunEngineDeps): RunEngine {
   const { settings } = deps;
-  const written = createUsageLedger({ ...deps, store: deps.storage.usage });
-  const counts = {
-    ended: new Tally<RunStatus>(['completed', 'incomplete', 'failed', 'cancelled']),
-    timings: new RunTimings(deps.models),
-  };
   const { tracing } = deps;
-  const { timings } = counts;
-  const ledger: UsageLedger = {
-    ...written,
-    note(charge, purpose, modelId, usage, entryId) {
-      timings.spent(modelId, usage);
-      written.note(charge, purpose, modelId, usage, entryId);
-    },
-    noteLater(charge, purpose, modelId, usage, entryId) {
-      const later = written.noteLater(charge, purpose, modelId, usage, entryId);
-      const write = () => {
-        timings.spent(modelId, usage);
-        later.write();
-      };
-      return { write, forget: later.forget };
-    },
-  };
+  const timings = new RunTimings(deps.models);
+  const counts = { ended: new Tally<RunStatus>(['completed', 'incomplete', 'failed', 'cancelled']), timings };
+  const ledger = createUsageLedger({ ...deps, store: deps.storage.usage, timings });
   const active = new ActiveRuns(deps.pools.admission('active-runs', { max: settings.RUNS_ACTIVE_MAX, what: 'concurrent runs' }));
   const loopDeps: LoopDeps = {
     models: deps.models,

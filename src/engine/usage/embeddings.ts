@@ -4,7 +4,7 @@ import type { UsageLedger } from './ledger.ts';
 import type { UsageLimits } from './limits.ts';
 
 interface EmbeddingParts {
-  readonly limits: UsageLimits;
+  readonly limits: Pick<UsageLimits, 'reserve'>;
   readonly ledger: Pick<UsageLedger, 'note'>;
   /** Undefined while tracing is off. */
   readonly tracing?: Tracing | undefined;

@@ -5,6 +5,7 @@ import type { UsageRow, UsageStore } from '../../storage/usage/usage.ts';
 import type { TokenUsage } from '../models/port.ts';
 import type { Charge } from '../plan/plan.ts';
 import type { UsageLimits } from './limits.ts';
+import type { RunTimings } from './timings.ts';
 
 const flushEveryMs = 500;
 const retryAfterMs = 2_000;
@@ -43,6 +44,8 @@ export function createUsageLedger(deps: {
   readonly journal: UsageJournal;
   /** Told of every cost at once, and again when it is stored. */
   readonly limits: Pick<UsageLimits, 'owner' | 'noted' | 'written'>;
+  /** Counts the tokens that are charged. */
+  readonly timings: Pick<RunTimings, 'spent'>;
   readonly logger: Logger;
   now(): Date;
   newId(kind: 'usageEntry'): string;
@@ -126,6 +129,7 @@ export function createUsageLedger(deps: {
 
   function add(row: UsageRow): void {
     fresh.push(row);
+    deps.timings.spent(row.modelId, row);
     withJournal(() => deps.journal.append(row));
     if (timer === undefined) plan(flushEveryMs);
   }
@@ -184,6 +188,6 @@ function kindOf(purpose: UsageRow['purpose']): UsageKind {
 }
 
 /** Upstreams may report anything: a row that the database refuses would block all rows after it. */
-export function countable(tokens: number): number {
+function countable(tokens: number): number {
   return Number.isFinite(tokens) ? Math.min(Math.max(0, Math.trunc(tokens)), 2_147_483_647) : 0;
 }

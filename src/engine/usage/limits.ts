@@ -5,30 +5,6 @@ import type { UsageKind } from '../../entities/usage.ts';
 import type { TokenGrant, UsageLimitStore } from '../../storage/usage/limits.ts';
 import { BlockTable, type TokenBlock } from './token-blocks.ts';
 
-/**
- * Enforces the token limits of organizations. Each model or embedding call asks before it is sent, and releases what it held when
- * it is over; its cost reaches the limits through the ledger.
- */
-export interface UsageLimits {
-  /** Identifies this process in the database: the ledger settles its reservations. */
-  readonly owner: string;
-  /**
-   * Holds tokens for one call. Without a limit it returns at once, without a statement. With a limit it takes from the block of
-   * this process, else one transaction reserves a new block.
-   *
-   * @param need  called only when there is a limit.
-   * @throws DomainError INSUFFICIENT_QUOTA, thrown or rejected, before anything is sent.
-   */
-  reserve(orgId: string, kind: UsageKind, need: () => TokenNeed): TokenHold | Promise<TokenHold>;
-  /** Checks that the smallest call would be allowed, without holding anything. */
-  requireLeft(orgId: string, kind: UsageKind): undefined | Promise<undefined>;
-  /** Called by the ledger: a call cost so many tokens (negative: another process is charged for it). `written`: that is stored. */
-  noted(orgId: string, kind: UsageKind, tokens: number): void;
-  written(orgId: string, kind: UsageKind, tokens: number): void;
-  /** Releases all reservations. */
-  stop(): Promise<void>;
-}
-
 /** An upper bound of a call's tokens. */
 export interface TokenNeed {
   readonly input: number;
@@ -59,16 +35,16 @@ const retryLateSeconds = 3_600;
 
 const unlimited: TokenHold = { outputMax: undefined, release: () => undefined };
 
-export function createUsageLimits(deps: UsageLimitDeps): UsageLimits {
-  return new BlockedUsageLimits(deps);
-}
-
 /**
+ * Enforces the token limits of organizations. Each model or embedding call asks before it is sent, and releases what it held when
+ * it is over; its cost reaches the limits through the ledger.
+ *
  * Takes tokens from the limit in blocks, so that most calls of a limited organization need no statement. A block is a small part of
  * what is left: near the limit it shrinks to one call's need, and instances share the rest fairly.
  */
-class BlockedUsageLimits implements UsageLimits {
-  readonly owner = randomUUID();
+export class UsageLimits {
+  /** Identifies this process in the database: the ledger settles its reservations. */
+  readonly owner: string = randomUUID();
   readonly #deps: UsageLimitDeps;
   readonly #blocks: BlockTable;
   readonly #stopListening: () => void;
@@ -80,6 +56,13 @@ class BlockedUsageLimits implements UsageLimits {
     this.#stopListening = deps.store.onChange((orgId) => this.#blocks.giveUp(orgId));
   }
 
+  /**
+   * Holds tokens for one call. Without a limit it returns at once, without a statement. With a limit it takes from the block of
+   * this process, else one transaction reserves a new block.
+   *
+   * @param need  called only when there is a limit.
+   * @throws DomainError INSUFFICIENT_QUOTA, thrown or rejected, before anything is sent.
+   */
   reserve(orgId: string, kind: UsageKind, need: () => TokenNeed): TokenHold | Promise<TokenHold> {
     const limits = this.#deps.store.find(orgId, this.#deps.now().getTime());
     if (limits instanceof Promise) {
@@ -88,12 +71,14 @@ class BlockedUsageLimits implements UsageLimits {
     return hasLimit(limits, kind) ? this.#hold(orgId, kind, need()) : unlimited;
   }
 
+  /** Checks that the smallest call would be allowed, without holding anything. */
   requireLeft(orgId: string, kind: UsageKind): undefined | Promise<undefined> {
     const held = this.reserve(orgId, kind, () => ({ input: 0, outputMax: outputTokensMin }));
     const giveBack = (hold: TokenHold) => hold.release() as undefined;
     return held instanceof Promise ? held.then(giveBack) : giveBack(held);
   }
 
+  /** Called by the ledger: a call cost so many tokens (negative: another process is charged for it). `written`: that is stored. */
   noted(orgId: string, kind: UsageKind, tokens: number): void {
     const block = this.#blocks.find(orgId, kind);
     if (block !== undefined) block.spent = Math.max(0, block.spent + tokens);
@@ -106,6 +91,7 @@ class BlockedUsageLimits implements UsageLimits {
     block.granted = Math.max(0, block.granted - tokens);
   }
 
+  /** Releases all reservations. */
   async stop(): Promise<void> {
     this.#stopListening();
     await this.#blocks.close();

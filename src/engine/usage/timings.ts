@@ -2,7 +2,6 @@ import { Tally } from '../../lib/tally.ts';
 import { Timing, Timings } from '../../lib/timing.ts';
 import type { TokenUsage } from '../models/port.ts';
 import type { ModelRouter } from '../models/router.ts';
-import { countable } from './ledger.ts';
 
 /** In place of a model that is in no list and no setting: callers may name any, and each name would be a series of its own. */
 const otherModel = 'other';
@@ -38,10 +37,11 @@ export class RunTimings {
     if (firstTokenMs !== null) this.firstTokenSeconds.add(model, firstTokenMs / 1_000);
   }
 
-  spent(modelId: string, { inputTokens, outputTokens }: TokenUsage): void {
+  /** @param usage  what is charged. */
+  spent(modelId: string, { inputTokens, outputTokens }: Pick<TokenUsage, 'inputTokens' | 'outputTokens'>): void {
     const model = this.#shown(modelId);
-    this.tokens.input.add(model, countable(inputTokens));
-    this.tokens.output.add(model, countable(outputTokens));
+    this.tokens.input.add(model, inputTokens);
+    this.tokens.output.add(model, outputTokens);
   }
 
   /** Measures a search for passages, whether it succeeds or fails. */

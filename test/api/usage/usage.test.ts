@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createUsageLimits } from '../../../src/engine/usage/limits.ts';
+import { UsageLimits } from '../../../src/engine/usage/limits.ts';
 import type { Scope } from '../../../src/entities/accounts/caller.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Organization, Person } from '../../support/make.ts';
@@ -256,7 +256,7 @@ describe('a limit of an organization', () => {
     const store = service.deps.storage.usageLimits;
     const release = () => Promise.reject(new Error('the connection broke'));
     const parts = { logger: silent, leaseMs: 300, blockTokens: 100, now: () => new Date() };
-    const limits = createUsageLimits({ ...parts, store: { ...store, release } });
+    const limits = new UsageLimits({ ...parts, store: { ...store, release } });
     await limit({ apiUsageTokenLimit: 1_000 });
     const hold = await limits.reserve(ann.orgId, 'api', () => ({ input: 10, outputMax: 10 }));
     hold.release();

@@ -38,7 +38,8 @@ function ledgerOn(kept: ReturnType<typeof store>, limits: UsageLedgerLimits = no
 
 function depsOn({ add }: ReturnType<typeof store>) {
   const newId = (kind: 'usageEntry') => makeId(kind, Date.now());
-  return { store: { add }, limits: noLimits, logger: silent, now: () => new Date(), newId };
+  const timings = { spent: () => undefined };
+  return { store: { add }, limits: noLimits, timings, logger: silent, now: () => new Date(), newId };
 }
 
 describe('the usage ledger', () => {

@@ -51,6 +51,11 @@ describe('imports', () => {
     expect(circles(imports.flatMap(({ file, target }) => folderPair(area, file, target)))).toEqual([]);
   });
 
+  it('do not climb in the run engine: its folders use no file directly in it', () => {
+    const climbs = imports.filter(({ file, target }) => /^engine\/runs\/.+\//.test(file) && /^engine\/runs\/[^/]+$/.test(target));
+    expect(climbs.map(({ file, target }) => `${file} → ${target}`)).toEqual([]);
+  });
+
   it('keep the database, the ORM and the GraphQL libraries to the folder that knows them', () => {
     const strays = imports.filter(({ folder, target, isTypeOnly }) =>
       keptTo.some(([owner, packages]) => packages.test(target) && folder !== owner && !isTop(folder) && !isTypeOnly),

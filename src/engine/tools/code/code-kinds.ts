@@ -1,6 +1,7 @@
 import { DomainError } from '../../../entities/errors.ts';
 import type { FairQueue } from '../../../lib/fair-queue.ts';
 import { nobody, type ShareOwner } from '../../../lib/fair-share.ts';
+import { plainArgument, wrongArguments } from '../arguments.ts';
 import type { CallPass, ServerTool, ToolResult } from '../server-tool.ts';
 import type { ToolKind, ToolRun, Unavailable } from '../tool-kind.ts';
 import { findBox } from './box/box.ts';
@@ -186,16 +187,8 @@ const codeLengthMax = 100_000;
 
 /** The program in the arguments of a call. @throws DomainError for arguments without it. */
 function codeOf(args: string, member: 'code' | 'command'): string {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(args);
-  } catch {
-    throw new DomainError('INVALID_JSON', 'The arguments are no JSON');
-  }
-  const code = typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>)[member] : undefined;
-  if (typeof code !== 'string') throw new DomainError('INVALID_VALUE', `The arguments must hold ${member}, a string`);
-  if (code.length > codeLengthMax) {
-    throw new DomainError('INVALID_VALUE', `${member} must have at most ${codeLengthMax} characters`);
-  }
+  const code = plainArgument(args, member);
+  if (code === undefined) throw wrongArguments(`The arguments must hold ${member}, a string`);
+  if (code.length > codeLengthMax) throw wrongArguments(`${member} must have at most ${codeLengthMax} characters`);
   return code;
 }

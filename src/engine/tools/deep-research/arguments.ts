@@ -1,5 +1,4 @@
-import { DomainError } from '../../../entities/errors.ts';
-import { storableText } from '../../../lib/text.ts';
+import { limitedText, readArguments, wrongArguments } from '../arguments.ts';
 
 /** The arguments of a `deep_research` call. */
 export interface Research {
@@ -37,32 +36,21 @@ export function researchParameters(questionsMax: number): Readonly<Record<string
  * @throws DomainError that tells the model what is wrong.
  */
 export function readResearch(args: string, questionsMax: number): Research {
-  const given = parse(args);
+  const given = readArguments(args);
   const question = optionalText(given.question, 'question');
   const task = optionalText(given.task, 'task');
   const whole = question === '' ? task : question;
   const questions = questionsOf(given.questions);
-  if (whole === '' && questions.length === 0) throw wrong('question must be a string that is not blank');
-  if (questions.length > questionsMax) throw wrong(`questions must hold at most ${questionsMax} questions`);
+  if (whole === '' && questions.length === 0) throw wrongArguments('question must be a string that is not blank');
+  if (questions.length > questionsMax) throw wrongArguments(`questions must hold at most ${questionsMax} questions`);
   const [first = whole] = questions;
   if (questions.length > 0) return { task: whole === '' ? first : whole, questions, mustPlan: false };
   return { task: whole, questions: [whole], mustPlan: question !== '' };
 }
 
-function parse(args: string): Readonly<Record<string, unknown>> {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(args);
-  } catch {
-    throw new DomainError('INVALID_JSON', 'The arguments are no JSON');
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw wrong('The arguments must be an object');
-  return parsed as Readonly<Record<string, unknown>>;
-}
-
 function questionsOf(given: unknown): readonly string[] {
   if (given === undefined || given === null) return [];
-  if (!Array.isArray(given)) throw wrong('questions must be an array of strings');
+  if (!Array.isArray(given)) throw wrongArguments('questions must be an array of strings');
   const questions = given.map((question: unknown, index) => textOf(question, `questions[${index}]`));
   return [...new Set(questions)].filter((question) => question !== '');
 }
@@ -72,11 +60,5 @@ function optionalText(value: unknown, name: string): string {
 }
 
 function textOf(value: unknown, name: string): string {
-  if (typeof value !== 'string') throw wrong(`${name} must be a string`);
-  if (value.length > lengthMax) throw wrong(`${name} must have at most ${lengthMax} characters`);
-  return storableText(value).trim();
-}
-
-function wrong(message: string): DomainError {
-  return new DomainError('INVALID_VALUE', message);
+  return limitedText(value, name, lengthMax).trim();
 }

@@ -1,9 +1,8 @@
-import { DomainError } from '../../../entities/errors.ts';
 import type { WireObject } from '../../../entities/runs/response.ts';
 import { imagesMax } from '../../../entities/runs/tool.ts';
 import { isObject } from '../../../lib/json.ts';
-import { storableText } from '../../../lib/text.ts';
 import type { ImageModel } from '../../models/router.ts';
+import { limitedText, readArguments, wrongArguments } from '../arguments.ts';
 
 const promptMaxChars = 32_000;
 const nameMaxChars = 200;
@@ -127,30 +126,25 @@ export function imageParameters(fixed: FixedOptions, model?: ImageModel): Readon
 
 /** Reads the arguments that the model wrote; what is fixed wins. @throws DomainError that tells the model what is wrong. */
 export function readImageCall(args: string, fixed: FixedOptions, model?: ImageModel): ImageCall {
-  let given: unknown;
-  try {
-    given = JSON.parse(args);
-  } catch {
-    throw new DomainError('INVALID_JSON', 'The arguments are no JSON');
-  }
-  if (!isObject(given)) throw wrong('The arguments must be an object');
+  const given = readArguments(args);
   const prompt = textOf(given.prompt, 'prompt', promptMaxChars)?.trim() ?? '';
-  if (prompt === '') throw wrong('prompt must be a string that is not blank');
+  if (prompt === '') throw wrongArguments('prompt must be a string that is not blank');
   const chosen: Record<string, string> = {};
   for (const name of choices) {
     const value = fixed[name] ?? textOf(given[name], name, nameMaxChars);
     if (value !== undefined) chosen[name] = value;
   }
-  if (chosen.size !== undefined && !sizePattern.test(chosen.size)) throw wrong('size must be auto, or such as 1024x1024');
+  if (chosen.size !== undefined && !sizePattern.test(chosen.size))
+    throw wrongArguments('size must be auto, or such as 1024x1024');
   if (chosen.background !== undefined && !backgrounds.includes(chosen.background)) {
-    throw wrong(`background must be one of ${backgrounds.join(', ')}`);
+    throw wrongArguments(`background must be one of ${backgrounds.join(', ')}`);
   }
   // The options of an agent were perhaps written for another IMAGE_MODEL.
   const sent = { ...chosen, output_format: fixed.outputFormat, ...fixed.more, input_image_mask: fixed.mask };
   const [refusal] = boundsOf(model).refusals(sent);
-  if (refusal !== undefined) throw wrong(refusal.join(' '));
+  if (refusal !== undefined) throw wrongArguments(refusal.join(' '));
   const n = fixed.n ?? given.n ?? 1;
-  if (!isCount(n)) throw wrong(`n must be a whole number from 1 to ${imagesMax}`);
+  if (!isCount(n)) throw wrongArguments(`n must be a whole number from 1 to ${imagesMax}`);
   const inputImage = fixed.inputImage ?? textOf(given.input_image, 'input_image', nameMaxChars);
   return { prompt, n, ...chosen, ...(inputImage === undefined || inputImage === '' ? {} : { inputImage }) };
 }
@@ -160,12 +154,5 @@ function isCount(value: unknown): value is number {
 }
 
 function textOf(value: unknown, name: string, lengthMax: number): string | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string') throw wrong(`${name} must be a string`);
-  if (value.length > lengthMax) throw wrong(`${name} must have at most ${lengthMax} characters`);
-  return storableText(value);
-}
-
-function wrong(message: string): DomainError {
-  return new DomainError('INVALID_VALUE', message);
+  return value === undefined || value === null ? undefined : limitedText(value, name, lengthMax);
 }

@@ -1,5 +1,4 @@
-import { DomainError } from '../../../entities/errors.ts';
-import { isObject } from '../../../lib/json.ts';
+import { readArguments as readObject, wrongArguments } from '../arguments.ts';
 import { type CellInput, callCellsMax, cellTextMax } from './request.ts';
 
 export const operations = ['create', 'read', 'write', 'formula', 'chart_data', 'list'] as const;
@@ -14,25 +13,19 @@ export interface SpreadsheetArguments {
 
 /** @throws DomainError that names the member and what is allowed. */
 export function readArguments(args: string): SpreadsheetArguments {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(args);
-  } catch {
-    throw new DomainError('INVALID_JSON', 'The arguments are no JSON');
-  }
-  if (!isObject(parsed)) throw invalid('The arguments must be an object');
-  const operation = operations.find((name) => name === (parsed as { readonly operation?: unknown }).operation);
-  if (operation === undefined) throw invalid(`operation must be one of ${operations.join(', ')}`);
+  const parsed = readObject(args);
+  const operation = operations.find((name) => name === parsed.operation);
+  if (operation === undefined) throw wrongArguments(`operation must be one of ${operations.join(', ')}`);
   const [file, sheet, range] = (['file', 'sheet', 'range'] as const).map((member) => textOf(parsed, member));
   if (operation !== 'list' && operation !== 'create' && file === null)
-    throw invalid(`${operation} needs file, the name of a file`);
+    throw wrongArguments(`${operation} needs file, the name of a file`);
   return { operation, file: file ?? null, sheet: sheet ?? null, range: range ?? null, values: valuesOf(parsed.values) };
 }
 
 function textOf(parsed: Readonly<Record<string, unknown>>, member: string): string | null {
   const value = parsed[member] ?? null;
   if (value === null || value === '') return null;
-  if (typeof value !== 'string' || value.length > 200) throw invalid(`${member} must be a text of at most 200 characters`);
+  if (typeof value !== 'string' || value.length > 200) throw wrongArguments(`${member} must be a text of at most 200 characters`);
   return value;
 }
 
@@ -42,9 +35,9 @@ function valuesOf(value: unknown): SpreadsheetArguments['values'] {
   const rows = Array.isArray(value) ? (value.some(Array.isArray) ? value : [value]) : [[value]];
   let count = 0;
   return rows.map((row: unknown) => {
-    if (!Array.isArray(row)) throw invalid('values must be rows of cells, such as [["Name", 1]]');
+    if (!Array.isArray(row)) throw wrongArguments('values must be rows of cells, such as [["Name", 1]]');
     count += row.length;
-    if (count > callCellsMax) throw invalid(`values must have at most ${callCellsMax} cells`);
+    if (count > callCellsMax) throw wrongArguments(`values must have at most ${callCellsMax} cells`);
     return row.map(cellOf);
   });
 }
@@ -53,9 +46,5 @@ function cellOf(cell: unknown): CellInput {
   if (cell === null || typeof cell === 'boolean') return cell;
   if (typeof cell === 'number' && Number.isFinite(cell)) return cell;
   if (typeof cell === 'string' && cell.length <= cellTextMax) return cell.toWellFormed();
-  throw invalid(`A cell must be a text of at most ${cellTextMax} characters, a number, true, false or null`);
-}
-
-function invalid(message: string): DomainError {
-  return new DomainError('INVALID_VALUE', message);
+  throw wrongArguments(`A cell must be a text of at most ${cellTextMax} characters, a number, true, false or null`);
 }
