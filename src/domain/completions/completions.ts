@@ -10,18 +10,16 @@ import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import type { FlowStepRecord } from '../../entities/agents/flow.ts';
 import type { ToolCall } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
-import { isId } from '../../entities/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import type { IncompleteReason, RunEvent, RunEventStream, RunSnapshot, Usage } from '../../entities/runs/event.ts';
 import type { OutputFile } from '../../entities/runs/tool.ts';
 import type { Warning } from '../../entities/warning.ts';
-import { modelIdOf } from '../agents/agents.ts';
 import { type AttachmentSource, type ContextPart, readAttachments, requireAttachmentCount } from '../attachments/attachments.ts';
 import { requireOwnFiles } from '../attachments/own-files.ts';
 import type { Deps } from '../deps.ts';
 import { answersOfCompletion, settleApprovals } from '../runs/approvals.ts';
 import { requireNamedParts } from '../runs/named-parts.ts';
-import { admitAnswerer, agentNamed, missingModel, planRun, type RunRequest } from '../runs/plan.ts';
+import { admitAnswerer, answererNamed, planRun, type RunRequest } from '../runs/plan.ts';
 import { functionsAmong } from '../runs/tool-names.ts';
 import { chargeTo } from '../usage/charges.ts';
 import { type CompletionInput, type CompletionRequest, readCompletion } from './input.ts';
@@ -84,9 +82,7 @@ export async function runCompletion(
 ): Promise<RunEventStream> {
   const request = readCompletion(input, deps.settings, deps.tools);
   await requireNamedParts(deps, caller, input.tools);
-  const agent = isId('agent', input.model) ? await agentNamed(deps, caller, input.model) : undefined;
-  const model = await deps.models.find(agent === undefined ? input.model : modelIdOf(deps, agent));
-  if (model === undefined) throw missingModel(input.model);
+  const { agent, model } = await answererNamed(deps, caller, input.model);
   const asked: RunRequest = {
     chatMode: 'execute',
     options: request.options,

@@ -3,15 +3,13 @@ import type { StoredRequest } from '../../engine/runs/stored/request.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Chat, ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
-import { isId } from '../../entities/ids.ts';
 import type { RunEventStream } from '../../entities/runs/event.ts';
 import type { ResponseHead } from '../../entities/runs/response.ts';
 import type { Run } from '../../entities/runs/run.ts';
-import { modelIdOf } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';
 import { type SettledApprovals, settleApprovals } from '../runs/approvals.ts';
 import { requireNamedParts } from '../runs/named-parts.ts';
-import { type AdmittedAnswerer, type Answerer, admitAnswerer, agentNamed, missingModel } from '../runs/plan.ts';
+import { type AdmittedAnswerer, type Answerer, admitAnswerer, answererNamed } from '../runs/plan.ts';
 import { firstEvents, holderOf, type PlacedTurn, queueFull, showsNewChats, startPlaced } from '../runs/thread.ts';
 import { type ReadResponse, type ResponseInput, readResponse } from './input.ts';
 import type { ConnectionMemory } from './memory.ts';
@@ -116,9 +114,7 @@ async function transcriptOf(deps: Deps, { read, items, messages, place }: Respon
 /** The model or agent of the request, else of the thread, else the default model. */
 export async function findAnswerer(deps: Deps, caller: Caller, input: ResponseInput, chat: Chat | undefined): Promise<Answerer> {
   const name = input.model ?? chat?.agentId ?? chat?.modelId ?? deps.models.defaultModelId();
-  const agent = isId('agent', name) ? await agentNamed(deps, caller, name) : undefined;
-  const model = await deps.models.find(agent === undefined ? name : modelIdOf(deps, agent));
-  if (model === undefined) throw missingModel(name);
+  const { agent, model } = await answererNamed(deps, caller, name);
   return { agent, model, userInputs: agent !== undefined && agent.id === chat?.agentId ? chat.userInputs : {} };
 }
 

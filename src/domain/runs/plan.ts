@@ -9,10 +9,11 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import type { UserInputValues } from '../../entities/agents/part.ts';
 import { DomainError } from '../../entities/errors.ts';
+import { isId } from '../../entities/ids.ts';
 import type { ChatMode } from '../../entities/runs/response.ts';
 import type { EnabledTool } from '../../entities/runs/tool.ts';
 import type { Warning } from '../../entities/warning.ts';
-import { agentForRun } from '../agents/agents.ts';
+import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { parametersOf } from '../agents/options.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
 import { offeredSkills, withAgentTools } from '../agents/tools.ts';
@@ -114,6 +115,14 @@ export async function agentNamed(deps: Deps, caller: Caller, id: string): Promis
   } catch (error) {
     throw error instanceof DomainError && error.code === 'NOT_FOUND' ? missingModel(id) : error;
   }
+}
+
+/** The agent or the model that a request names. @throws DomainError MODEL_NOT_FOUND. */
+export async function answererNamed(deps: Deps, caller: Caller, name: string): Promise<Pick<Answerer, 'agent' | 'model'>> {
+  const agent = isId('agent', name) ? await agentNamed(deps, caller, name) : undefined;
+  const model = await deps.models.find(agent === undefined ? name : modelIdOf(deps, agent));
+  if (model === undefined) throw missingModel(name);
+  return { agent, model };
 }
 
 export function missingModel(id: string): DomainError {
