@@ -34,7 +34,6 @@ export function originOf({ settings }: Pick<Deps, 'settings'>, req: IncomingMess
 export interface SourceContext extends CallOrigin {
   readonly deps: Deps;
   readonly caller: Caller;
-  readonly isRest: boolean;
   readonly signal: AbortSignal;
   readonly notes: Map<string, string>;
   /** Of a WebSocket: its responses that are not stored. */
@@ -50,17 +49,15 @@ export class CallContext {
   readonly deps: Deps;
   readonly caller: Caller;
   readonly requestId: string;
-  readonly isRest: boolean;
   readonly #res: ServerResponse;
   #controller: AbortController | undefined;
   #notes: Map<string, string> | undefined;
   #replyBudget: ReplyBudget | undefined;
 
-  constructor(deps: Deps, caller: Caller, requestId: string, res: ServerResponse, isRest = false) {
+  constructor(deps: Deps, caller: Caller, requestId: string, res: ServerResponse) {
     this.deps = deps;
     this.caller = caller;
     this.requestId = requestId;
-    this.isRest = isRest;
     this.#res = res;
   }
 

@@ -7,6 +7,11 @@ export function takesExtensions(header: ((name: string) => string | undefined) |
   return header?.(switchHeader)?.toLowerCase() !== 'off';
 }
 
+/** For a request whose body says so. */
+export function switchOffExtensions(headers: IncomingHttpHeaders): void {
+  headers[switchHeader] = 'off';
+}
+
 /** For a path that only stock clients use: extensions are left out unless the request asks for them. */
 export function leaveOutExtensions(headers: IncomingHttpHeaders): void {
   headers[switchHeader] ??= 'off';

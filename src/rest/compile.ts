@@ -12,12 +12,13 @@ import { operationScopes } from '../domain/access/operation-scopes.ts';
 import { Faults } from '../domain/faults.ts';
 import type { Scope } from '../entities/accounts/caller.ts';
 import { wireDeclarations } from '../wire/openapi.ts';
-import { checkReply, checkSchemas, checkShape, checkVariables, requireVariable } from './documents/checks.ts';
+import { checkReply, checkSchemas, checkShape, checkVariables } from './documents/checks.ts';
 import { checkDocument, compileDocument, type OperationScopes, type RowDocument } from './documents/document.ts';
-import { compileSource, type OpenSource } from './documents/subscribe.ts';
+import { type CallResolver, compileResolver, compileSource, type OpenSource } from './documents/resolver.ts';
 import { compileReader, type Reader, type ReadMode } from './input/body.ts';
 import { memberNames } from './input/member-names.ts';
-import { compileParameter, type ParameterReader } from './input/parameters.ts';
+import { compileParameter, type ParameterReader, replyParameterType } from './input/parameters.ts';
+import { replyMembersOf } from './input/reply-members.ts';
 import { checkDeclarations, type Declarations } from './openapi/declarations.ts';
 import { pathsOf } from './paths.ts';
 import type { DeclaredRoute } from './route.ts';
@@ -38,6 +39,8 @@ export interface VariableReaders {
   readonly path: readonly Parameter[];
   readonly query: readonly Parameter[];
   readonly body: Reader | undefined;
+  /** Of the members of the body that choose the form of the reply: variables of their own, which the document does not have. */
+  readonly replyMembers: Reader | undefined;
   /** Text fields of a form: variables of their own, or members of the body's variable. */
   readonly form: readonly FormField[];
   /** Defaults of the document's variables; filled in here only where graphql-js does not do it. */
@@ -55,8 +58,10 @@ export interface Route {
   /** For a subscription's resolver, which is called directly. */
   readonly coerced: VariableReaders;
   readonly stream: OpenSource | undefined;
-  /** Of a row whose document is a subscription. */
+  /** Of a route whose reply the fold of events makes. */
   readonly source: OpenSource | undefined;
+  /** Of a route whose reply is made of what its resolver returns. */
+  readonly resolve: CallResolver | undefined;
   /** The root field's argument → the variable that feeds it: what a caller knows as `limit` the domain calls `first`. */
   readonly argumentNames: ReadonlyMap<string, string>;
   /** Names of `{…}` in the path, in order. */
@@ -95,10 +100,6 @@ export function compileRoutes(
       return [];
     }
   });
-  for (const { operationId, repliesAs } of rows) {
-    if (repliesAs !== undefined && !rows.some((row) => row.operationId === repliesAs && row.fold === undefined))
-      problems.push(`${operationId}: repliesAs names ${repliesAs}, which is no route with a reply of its own`);
-  }
   if (problems.length > 0) throw new Error(`REST rows that do not hold\n  ${problems.join('\n  ')}`);
   return routes;
 }
@@ -115,8 +116,7 @@ function compileRoute(schema: GraphQLSchema, row: DeclaredRoute, scopes: Operati
   checkVariables(row, main, pathNames);
   checkReply(row, main);
   const stream = row.stream === undefined ? undefined : compileSubscription(schema, row, main, row.stream.document, scopes);
-  const source = main.operation.operation === 'subscription' ? compileSource(schema, main) : undefined;
-  if (row.stream?.resume !== undefined) requireVariable(main, row.stream.resume, 'stream.resume');
+  const isFolded = main.operation.operation === 'subscription';
   const route: Route = {
     row,
     main,
@@ -125,7 +125,8 @@ function compileRoute(schema: GraphQLSchema, row: DeclaredRoute, scopes: Operati
     plain: variableReaders(row, main, pathNames, 'plain'),
     coerced: variableReaders(row, main, pathNames, 'coerced'),
     stream,
-    source,
+    source: isFolded ? compileSource(schema, main) : undefined,
+    resolve: row.reply === undefined || isFolded ? undefined : compileResolver(schema, main),
     argumentNames: argumentNames(main.rootNode),
     pathNames,
     headers: Object.entries(row.headers ?? {}).flat(),
@@ -155,10 +156,12 @@ function compileSubscription(
 function variableReaders(row: DeclaredRoute, main: RowDocument, pathNames: readonly string[], mode: ReadMode): VariableReaders {
   const parameter = (name: string): Parameter => {
     const variable = main.variables.get(name);
-    if (variable === undefined) throw new Error(`no variable ${name}`);
-    return { name, read: compileParameter(name, variable.type, mode), isRequired: variable.isRequired };
+    const type = variable?.type ?? replyParameterType(row, name);
+    if (type === undefined) throw new Error(`no variable ${name}`);
+    return { name, read: compileParameter(name, type, mode), isRequired: variable?.isRequired === true };
   };
   const bodyType = row.body === undefined ? undefined : main.variables.get(row.body)?.type;
+  const extra = bodyType === undefined ? undefined : replyMembersOf(getNamedType(bodyType).name);
   const defaults = [...main.variables.values()].filter((variable) => variable.defaultValue !== undefined);
   return {
     path: pathNames.map(parameter),
@@ -166,6 +169,7 @@ function variableReaders(row: DeclaredRoute, main: RowDocument, pathNames: reado
     // A body may be left out where its variable may; null is no body.
     body:
       bodyType === undefined ? undefined : compileReader(new GraphQLNonNull(getNullableType(bodyType)), memberNames(row), mode),
+    replyMembers: extra === undefined ? undefined : compileReader(extra, memberNames(row), mode),
     form: row.upload === undefined ? [] : formFields(row, main, pathNames, mode).toArray(),
     defaults: mode === 'plain' ? [] : defaults.map((variable) => [variable.name, variable.defaultValue] as const),
   };

@@ -3,15 +3,16 @@ import type { Deps } from '../domain/deps.ts';
 import type { Faults } from '../domain/faults.ts';
 import type { Caller } from '../entities/accounts/caller.ts';
 import type { PublicError } from '../entities/errors.ts';
-import type { RunEvent } from '../entities/runs/event.ts';
+import type { StreamEncoderFactory, Variables, WireReply } from '../wire/encoder.ts';
 
 /**
  * One REST operation as data: the declaration of a route. Declarations are parsed and checked against the schema at start: the server does
  * not start with a wrong one.
  *
  * - Every `{name}` of `path` and every member of `query` is a variable of `document` with that name; text is coerced to its type.
- * - `document` is one static operation with exactly one root field. A query or a mutation is executed; its aliases are the reply mapping
- *   (`finish_reason: finishReason`). The events of a subscription are folded into one body (`fold`) or sent by the encoder of `stream`.
+ * - `document` is one static operation with exactly one root field. It is executed, and its aliases are the reply mapping
+ *   (`nextRunAt: next_run_at`). A route with `reply` or `stream` has a reply of a third-party format: the resolver of the root field is called
+ *   without a selection, and the encoder in wire/ makes the reply of what it gives: a value, or the events of a subscription.
  * - The key's scope is not repeated here: it is that of the root field (domain/access/operation-scopes.ts).
  */
 export interface DeclaredRoute {
@@ -66,14 +67,8 @@ export interface DeclaredRoute {
   readonly omitNull?: readonly string[];
   /** The operation is one that the common format does not have: the id of its behavior (docs/responses.md). */
   readonly extension?: string;
-  /** What the service adds to a common format: left out of the reply, when null, under `x-parley-extensions: off`. */
-  readonly extensionMembers?: readonly string[];
-  /** Makes the reply from the events of `document`, which is a subscription then: its source stream is read to its end. */
-  readonly fold?: FoldFactory;
-  /** The wire schema of what `fold` makes, or of a root field that GraphQL calls JSON. */
-  readonly reply?: string;
-  /** What `fold` makes has the form of this operation's reply. */
-  readonly repliesAs?: string;
+  /** The encoder of the reply; default: what the document selects. */
+  readonly reply?: WireReply;
   /**
    * Names of the reply's component schemas in OpenAPI, by GraphQL type, where another route selects other members of the type:
    * `{ Chat: 'ChatDetail' }`.
@@ -119,9 +114,12 @@ export interface StreamReply {
   readonly when: 'stream' | 'stream-or-accept' | 'query' | 'always';
   /** A subscription with the same variables; its source stream is read directly, never executed per event. */
   readonly document: string;
-  /** The Int variable that takes the sequence number of `Last-Event-ID` (`<runId>:<sequence>`), for a client that reconnects. */
-  readonly resume?: string;
-  /** Instead of `resume`: the encoder numbers its own frames, always gets the whole stream, and finds that number under `lastFrame`. */
+  /** Parameters among `query` that choose the form of the reply, with their types: variables for the encoder, which the document does not have. */
+  readonly query?: Readonly<Record<string, 'Boolean' | 'Int'>>;
+  /**
+   * The encoder numbers its own frames and always gets the whole stream. Under `lastFrame` it finds the number of `Last-Event-ID`
+   * (`<runId>:<frame>`), from a client that reconnects.
+   */
   readonly resumesFrames?: boolean;
   readonly encoder: StreamEncoderFactory;
   /** The wire schema of the `data` of its frames. */
@@ -139,36 +137,3 @@ export type OpenDownload = (
   readonly sizeBytes: number | null;
   open(): Promise<Readable>;
 }>;
-
-/** The request's coerced variables, for what a frame repeats (the model as it was named). */
-export type Variables = Readonly<Record<string, unknown>>;
-
-/** Turns batches of run events into the text of SSE frames, one string per batch: one write per upstream read. */
-export interface StreamEncoder {
-  /** Frames for a batch; '' when there is nothing to send. */
-  encode(events: readonly RunEvent[]): string;
-  /** Frames that end the stream well. */
-  end(): string;
-  /** Frames that end the stream after a failure once the head is out. */
-  fail(error: unknown): string;
-}
-export type StreamEncoderFactory = (variables: Variables, context: EncoderContext) => StreamEncoder;
-
-/** What an encoder gets of a call besides its variables. */
-export interface EncoderContext {
-  readonly requestId: string;
-  readonly nowMs: number;
-  /** A header of the request. */
-  header?(name: string): string | undefined;
-  /** What the resolver noted for the reply. */
-  readonly notes?: ReadonlyMap<string, string>;
-}
-
-/** The fold of a run's events into one JSON body. `headers` are set on the reply. */
-export interface RunFold {
-  add(events: readonly RunEvent[]): void;
-  /** The body as JSON text. @throws DomainError when the run failed. */
-  body(): string;
-  headers?(): Readonly<Record<string, string>>;
-}
-export type FoldFactory = (variables: Variables, context: EncoderContext) => RunFold;

@@ -8,10 +8,9 @@ import type { Deps } from '../domain/deps.ts';
 import { Faults } from '../domain/faults.ts';
 import type { ResponseInput } from '../domain/responses/input.ts';
 import { ConnectionMemory } from '../domain/responses/memory.ts';
-import { responseError } from '../domain/responses/wire.ts';
 import { asSpan } from '../engine/tracing/tracing.ts';
 import type { Caller } from '../entities/accounts/caller.ts';
-import { DomainError, type ErrorCode, errorBody, isWithoutKey } from '../entities/errors.ts';
+import { DomainError, type ErrorCode, isWithoutKey } from '../entities/errors.ts';
 import { isTerminal, type RunEvent, type RunSnapshot } from '../entities/runs/event.ts';
 import { authenticate, type KeyCheck } from '../http/authenticate/authenticate.ts';
 import { keyCheckOf } from '../http/authenticate/key-check.ts';
@@ -21,10 +20,12 @@ import { takesExtensions } from '../http/extensions.ts';
 import type { Admissions } from '../http/limits.ts';
 import { rateLimitError } from '../http/reply/rate-headers.ts';
 import { refuseRaw } from '../http/reply/raw.ts';
+import { responseError } from '../wire/responses/errors.ts';
+import { errorMembers, ResponseProjection } from '../wire/responses/events.ts';
 import type { Route } from './compile.ts';
-import { ResponseProjection } from './encode/response.ts';
 import { renamedFault } from './input/error-params.ts';
 import { memberNames } from './input/member-names.ts';
+import { refusesExtensions } from './input/reply-members.ts';
 import { pathsOf } from './paths.ts';
 
 /** Requests that may wait on one connection. */
@@ -128,6 +129,12 @@ interface ConnectionParts {
   readonly req: IncomingMessage;
 }
 
+interface SocketRequest {
+  readonly input: ResponseInput;
+  /** The events hold nothing that the service adds to the format. */
+  readonly isPlain: boolean;
+}
+
 class Connection {
   readonly #parts: ConnectionParts;
   readonly #memory: ConnectionMemory;
@@ -215,52 +222,50 @@ class Connection {
   async #answer(text: string): Promise<void> {
     if (this.#left.signal.aborted) return;
     const { caller, admissions } = this.#parts;
-    let input: ResponseInput | undefined;
+    let request: SocketRequest | undefined;
     try {
       if (this.#isStopping) throw new DomainError('OVERLOADED', 'The service is stopping; connect again');
       requireRate(this.#parts.deps, caller);
-      input = this.#read(text);
+      request = this.#read(text);
       admissions.runs.enter(caller);
       try {
-        await this.#traced(input);
+        await this.#traced(request);
       } finally {
         admissions.runs.leave(caller);
       }
     } catch (error) {
-      this.#memory.forget(input?.previousResponseId);
+      this.#memory.forget(request?.input.previousResponseId);
       this.#error(error);
     }
   }
 
   /** Each message is a request: its trace goes on where the request for the connection said so. */
-  #traced(input: ResponseInput): Promise<void> {
+  #traced(request: SocketRequest): Promise<void> {
     const { deps, req, requestId } = this.#parts;
     const { tracing } = deps;
-    if (tracing === undefined) return this.#run(input);
+    if (tracing === undefined) return this.#run(request);
     const attributes = { 'parley.operation': 'responseSocket', 'parley.request.id': requestId };
     const span = tracing.beginRequest('WS /api/v2/responses', attributes, req.headers.traceparent);
-    return asSpan(tracing, span, () => this.#run(input));
+    return asSpan(tracing, span, () => this.#run(request));
   }
 
-  async #run(input: ResponseInput): Promise<void> {
+  async #run({ input, isPlain }: SocketRequest): Promise<void> {
     const { route, req } = this.#parts;
-    const { streamOptions } = input as { readonly streamOptions?: { readonly include_extensions?: unknown } | null };
-    const isTaken = takesExtensions((name) => [req.headers[name]].flat()[0]);
-    const hasExtensions = isTaken && streamOptions?.include_extensions !== false;
+    const isTaken = !isPlain && takesExtensions((name) => [req.headers[name]].flat()[0]);
     // One event is one write: some clients parse each read on its own.
     const projection = new ResponseProjection(
       (_type, json) => {
         this.#send(json);
         return '';
       },
-      { hasExtensions, startingAfter: -1, seenSequence: -1 },
+      { takesExtensions: isTaken, startingAfter: -1, seenSequence: -1 },
     );
     // One for each request: listeners on the connection's own signal would pile up over its many requests.
     const request = new AbortController();
     const leave = () => request.abort();
     this.#left.signal.addEventListener('abort', leave, { once: true });
     try {
-      const events = await route.stream?.({ input: { ...input, stream: true } }, this.#contextOf(request.signal));
+      const events = await route.stream?.({ input }, this.#contextOf(request.signal));
       if (events === undefined) throw new Error(`${route.row.operationId} has no stream`);
       let status: RunSnapshot['status'] | undefined;
       for await (const batch of events) {
@@ -280,7 +285,7 @@ class Connection {
   #contextOf(signal: AbortSignal): SourceContext {
     const { deps, caller, req } = this.#parts;
     const header = (name: string) => [req.headers[name]].flat()[0];
-    return { deps, caller, ...originOf(deps, req), isRest: true, signal, notes: new Map(), memory: this.#memory, header };
+    return { deps, caller, ...originOf(deps, req), signal, notes: new Map(), memory: this.#memory, header };
   }
 
   /** Resolves when the client has read, or is gone. A client that does not read is cut off (http/connections/connections.ts). */
@@ -290,7 +295,7 @@ class Connection {
   }
 
   /** @throws DomainError for a message that is no request. */
-  #read(text: string): ResponseInput {
+  #read(text: string): SocketRequest {
     let value: unknown;
     try {
       value = JSON.parse(text);
@@ -306,18 +311,18 @@ class Connection {
     }
     const faults = new Faults();
     const body = typeof response === 'object' && response !== null ? response : members;
-    const input = this.#parts.route.coerced.body?.(body, faults) as ResponseInput;
+    const { coerced } = this.#parts.route;
+    const input = coerced.body?.(body, faults) as ResponseInput;
+    const isPlain = refusesExtensions({ ...(coerced.replyMembers?.(body, faults) as object | undefined) });
     faults.throwIfAny();
-    return input;
+    return { input, isPlain };
   }
 
   #error(error: unknown): void {
     const { deps, requestId, route } = this.#parts;
     const shown = responseError(showError(error, deps.logger, requestId));
-    const { message, type, param, code } = errorBody(renamedFault(shown, wireParam(shown.param, route))).error;
-    this.#send(
-      JSON.stringify({ type: 'error', status: shown.status, code, message, param, error: { type, code, message, param } }),
-    );
+    const members = errorMembers(renamedFault(shown, wireParam(shown.param, route)));
+    this.#send(JSON.stringify({ type: 'error', status: shown.status, ...members }));
   }
 
   #send(json: string): void {

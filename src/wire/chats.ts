@@ -1,7 +1,21 @@
 import { z } from 'zod';
+import { awaitedCalls, messagesOf, outputFilesOf, toolMessageId, visibleParts } from '../engine/runs/events/transcript.ts';
 import { flowStepStatuses } from '../entities/agents/flow.ts';
 import { flowStepTypes } from '../entities/agents/part.ts';
-import { incompleteReasons } from '../entities/runs/event.ts';
+import { DomainError, errorBody, publicError } from '../entities/errors.ts';
+import { timeOfId } from '../entities/ids.ts';
+import {
+  incompleteReasons,
+  isTerminal,
+  publicForm,
+  publicOutput,
+  publicResult,
+  type RunError,
+  type RunEvent,
+  type RunItem,
+  type RunSnapshot,
+} from '../entities/runs/event.ts';
+import { foldOfEnd, type StreamEncoder, type StreamEncoderFactory, type Variables, type WireReply } from './encoder.ts';
 import { addressPart, fileIdPart } from './prompt-parts.ts';
 import { chatOptions, secrets } from './responses/request.ts';
 import {
@@ -18,14 +32,14 @@ import {
   oneOfTexts,
   record,
   reference,
+  type Sent,
   text,
+  unlessEmpty,
 } from './schema.ts';
 
-/** Chats: what GraphQL calls JSON in a message, and the events of a chat's own stream. */
+/** Chats: what GraphQL calls JSON in a message, the events of a run, and its reply in one piece, with their encoders. */
 
 const date = (description: string) => text(description).meta({ format: 'date-time' });
-const messageId = text('The id of the message.');
-const role = constant('assistant');
 const warnings = list('What of the AI has no effect; absent when everything has.', reference('Warning'));
 const usage = object('Tokens, as the models counted them.', {
   inputTokens: integer('Input tokens.'),
@@ -64,6 +78,11 @@ const failure = object('Why it failed, in the shape of every error.', {
   param: text('The member that was wrong.').nullable(),
   code: text('For programs.'),
 });
+/** The error of a run in the shape of every v1 error. */
+function failureOf({ code, message }: RunError): Sent<typeof failure> {
+  return errorBody(publicError(new DomainError(code, message))).error;
+}
+
 const toolCalls = list('Calls that the caller is asked to make; see Submit tool outputs.', reference('ToolCall'));
 const systemMessageId = text('The message that holds the calls: hand it to Submit tool outputs.');
 export const promptPart = named(
@@ -75,18 +94,6 @@ export const promptPart = named(
   ]),
 );
 const parts = list('Its text and the images that tools made before it; absent without images.', promptPart);
-const ended = (status: string) => ({
-  status: constant(status),
-  incompleteReason: incompleteReason.optional(),
-  error: failure.optional(),
-  usage: usage.nullable(),
-  selection: selection.nullable(),
-  warnings: list(
-    'What of the AI or the request has no effect, as the run found it; absent when everything has.',
-    reference('Warning'),
-  ).optional(),
-});
-
 const outputFile = object('A file that a tool of the service made.', {
   fileId: text('The file of the chat.').nullable(),
   filename: text('Its name.'),
@@ -101,6 +108,32 @@ const flowStep = object('A finished step of a flow.', {
   input: text('What it worked with; at most 4 kB.'),
   output: text('What it came to; at most 4 kB.'),
   durationMs: integer('Milliseconds that it took.'),
+});
+
+const requestMembers = { options: chatOptions, secrets: described(secrets) };
+describeMembers('CreateChatInput', {
+  userInputs: described({ type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } }),
+});
+describeMembers('SendMessageInput', {
+  prompt: z.union([z.string().min(1), z.array(promptPart).min(1).max(100)]),
+  ...requestMembers,
+});
+describeMembers('SubmitToolOutputsInput', requestMembers);
+describeMembers('RetryRunInput', { secrets: requestMembers.secrets });
+describeMembers('Message', { parts: z.array(promptPart) });
+
+const messageId = text('The id of the message.');
+const role = constant('assistant');
+const ended = (status: string) => ({
+  status: constant(status),
+  incompleteReason: incompleteReason.optional(),
+  error: failure.optional(),
+  usage: usage.nullable(),
+  selection: selection.nullable(),
+  warnings: list(
+    'What of the AI or the request has no effect, as the run found it; absent when everything has.',
+    reference('Warning'),
+  ).optional(),
 });
 
 /** What each event says besides its type, its number, the run and the chat. */
@@ -181,7 +214,143 @@ named(
     errorEvent,
   ]),
 );
-component('ChatReply', 'How a run answered a message.', {
+
+/**
+ * Frames of a chat's own stream: a projection of the whole log, numbered without gaps by itself, because one event of the log may be no
+ * frame or several. So the encoder always sees the log from its start, and a reader who comes back (`Last-Event-ID: <runId>:<n>`) gets
+ * what comes after frame n.
+ */
+export const chatEventEncoder: StreamEncoderFactory = (variables) => new ChatEventEncoder(variables);
+
+class ChatEventEncoder implements StreamEncoder {
+  readonly #chatId: string;
+  readonly #knownFrame: number;
+  #runId: string;
+  #frame = 0;
+  /** Items since the last message: it shows their images. */
+  #unsaid: RunItem[] = [];
+  /** Members of a text delta between its number and its text; changes with the message. */
+  #deltaMiddle = '';
+
+  constructor(variables: Variables) {
+    this.#chatId = typeof variables.chatId === 'string' ? variables.chatId : '';
+    this.#runId = typeof variables.runId === 'string' ? variables.runId : '';
+    const { lastFrame } = variables;
+    this.#knownFrame = typeof lastFrame === 'number' ? lastFrame : -1;
+  }
+
+  encode(events: readonly RunEvent[]): string {
+    let text = '';
+    for (const event of events) {
+      if (event.type === 'response.output_text.delta') text += this.#delta(event.json);
+      else text += this.#other(event);
+    }
+    return text;
+  }
+
+  end(): string {
+    return '';
+  }
+
+  /** The run continues: this frame only says why the stream ends. It takes no number, so a reader resumes after the last numbered frame. */
+  fail(error: unknown): string {
+    return `event: error\ndata: ${JSON.stringify({ type: 'error', runId: this.#runId, chatId: this.#chatId, ...errorBody(publicError(error)) })}\n\n`;
+  }
+
+  #delta(json: string): string {
+    const sequence = this.#frame;
+    this.#frame += 1;
+    if (sequence <= this.#knownFrame) return '';
+    return `id: ${this.#runId}:${sequence}\nevent: message.delta\ndata: {"type":"message.delta","sequence":${sequence}${this.#deltaMiddle}${json}}\n\n`;
+  }
+
+  #other(event: RunEvent): string {
+    switch (event.type) {
+      case 'response.created':
+        this.#runId = event.run.runId;
+        return this.#write('run.started', {
+          status: event.run.status,
+          warnings: unlessEmpty(event.run.warnings ?? []),
+        });
+      case 'response.output_item.added':
+        return this.#itemAdded(event.item, event.statusHints);
+      case 'response.output_text.annotation.added':
+        return this.#write('citation', { messageId: event.itemId, citation: event.citation });
+      case 'response.output_item.done':
+        return this.#itemDone(event.item);
+      case 'parley.step':
+        return this.#write('step', { name: event.name, detail: event.detail });
+      case 'parley.flow.step':
+        return event.isHidden === true ? '' : this.#write('step', { name: 'flow', step: event.step });
+      default:
+        return isTerminal(event) && 'run' in event ? this.#ended(event.run) : '';
+    }
+  }
+
+  #itemAdded(item: RunItem, hints: readonly string[] = []): string {
+    if (item.type === 'message') {
+      const names = JSON.stringify({ runId: this.#runId, chatId: this.#chatId, messageId: item.id });
+      this.#deltaMiddle = `,${names.slice(1, -1)},"delta":`;
+      return this.#write('message.started', { messageId: item.id, role: 'assistant', createdAt: timeOfId(item.id) });
+    }
+    if (item.type !== 'server_tool_call') return '';
+    return this.#write('tool.started', { toolCallId: item.callId, name: item.name, arguments: item.arguments, hints });
+  }
+
+  #itemDone(item: RunItem): string {
+    if (item.type === 'message') {
+      const { id: messageId, text, citations, status } = item;
+      const parts = text === '' ? null : visibleParts(text, this.#unsaid);
+      if (text !== '') this.#unsaid = [];
+      const members = { messageId, role: 'assistant', content: text, parts: parts ?? undefined, status, citations };
+      return this.#write('message.completed', members);
+    }
+    this.#unsaid.push(item);
+    if (item.type === 'server_tool_call' && item.form !== undefined) {
+      const { callId, status, form, result } = item;
+      return this.#write('tool.completed', {
+        toolCallId: callId,
+        status,
+        ...(result === undefined ? { output: '', error: null } : publicResult(result)),
+        call: publicForm(form, result),
+      });
+    }
+    if (item.type !== 'server_tool_call_output') return '';
+    const { callId: toolCallId, status, error, files } = item;
+    return this.#write('tool.completed', {
+      toolCallId,
+      status,
+      output: publicOutput(item),
+      error,
+      files,
+    });
+  }
+
+  #ended(run: RunSnapshot): string {
+    const toolCalls = awaitedCalls(run);
+    const call = toolCalls.length === 0 ? '' : this.#write('tool.call', { systemMessageId: toolMessageId(run), toolCalls });
+    const { status, incompleteReason, error, usage, selection } = run;
+    const end = this.#write(`run.${status}`, {
+      status,
+      incompleteReason: incompleteReason ?? undefined,
+      error: error === null ? undefined : failureOf(error),
+      usage,
+      selection,
+      warnings: unlessEmpty(run.warnings ?? []),
+    });
+    return call + end + this.#write('done', {});
+  }
+
+  #write(type: string, members: Readonly<Record<string, unknown>>): string {
+    const sequence = this.#frame;
+    this.#frame += 1;
+    if (sequence <= this.#knownFrame) return '';
+    const data = JSON.stringify({ type, sequence, runId: this.#runId, chatId: this.#chatId, ...members });
+    return `id: ${this.#runId}:${sequence}\nevent: ${type}\ndata: ${data}\n\n`;
+  }
+}
+
+const chatReply = component('ChatReply', 'How a run answered a message.', {
   runId: text('The run.'),
   status: reference('RunStatus'),
   message: object('What it said last; null when it said nothing.', {
@@ -204,11 +373,33 @@ component('ChatReply', 'How a run answered a message.', {
   warnings: warnings.optional(),
 });
 
-const given = { options: chatOptions, secrets: described(secrets) };
-describeMembers('CreateChatInput', {
-  userInputs: described({ type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } }),
-});
-describeMembers('SendMessageInput', { prompt: z.union([z.string().min(1), z.array(promptPart).min(1).max(100)]), ...given });
-describeMembers('SubmitToolOutputsInput', given);
-describeMembers('RetryRunInput', { secrets: given.secrets });
-describeMembers('Message', { parts: z.array(promptPart) });
+/** `status` and `error` report a failed run: the message itself was accepted. */
+export const chatMessageReply: WireReply = {
+  schema: 'ChatReply',
+  fold: () => foldOfEnd(replyOf),
+};
+
+function replyOf(run: RunSnapshot): Sent<typeof chatReply> {
+  const message = messagesOf(run).findLast(({ isHidden }) => !isHidden);
+  const calls = message?.toolCalls ?? undefined;
+  return {
+    runId: run.runId,
+    status: run.status,
+    message: message === undefined ? null : messageOf(message),
+    systemMessageId: calls === undefined ? undefined : message?.id,
+    toolCalls: calls,
+    citations: message?.citations ?? undefined,
+    files: unlessEmpty(outputFilesOf(run.output)),
+    steps: run.flowSteps,
+    incompleteReason: run.incompleteReason ?? undefined,
+    error: run.error === null ? undefined : failureOf(run.error),
+    usage: run.usage === null ? null : { ...run.usage, totalTokens: run.usage.inputTokens + run.usage.outputTokens },
+    selection: run.selection,
+    warnings: unlessEmpty(run.warnings ?? []),
+  };
+}
+
+function messageOf({ id, createdAt, role, content, parts: shown }: ReturnType<typeof messagesOf>[number]) {
+  const began = createdAt.toISOString();
+  return { id, createdAt: began, updatedAt: began, role, content, parts: shown ?? undefined };
+}

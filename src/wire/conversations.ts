@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { WireObject } from '../entities/runs/response.ts';
+import type { WireReply } from './encoder.ts';
 import { inputItem } from './responses/items.ts';
 import { described, describeMembers, graphqlInput } from './schema.ts';
 
@@ -20,3 +22,6 @@ graphqlInput('UpdateConversationInput', { metadata: described(metadata) });
 graphqlInput('ConversationItemsInput', { items });
 describeMembers('Conversation', { metadata: storedMetadata });
 describeMembers('ConversationItemList', { data: z.array(inputItem) });
+
+/** An item of a conversation, as it is stored. */
+export const conversationItemReply: WireReply = { schema: 'InputItem', encode: (item: WireObject) => item };

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { type JsonSchema, orNull } from './json-schema.ts';
 import { components } from './schema.ts';
 import './chats.ts';
-import './completions.ts';
+import './completions/chunks.ts';
+import './completions/request.ts';
 import './conversations.ts';
 import './embeddings.ts';
 import './files.ts';
 import './knowledge.ts';
 import './vector-stores.ts';
 import './responses/events.ts';
-import './responses/reply.ts';
 
 /** What the wire schemas say in OpenAPI: component schemas by name, and members of GraphQL types by schema coordinate. */
 export function wireDeclarations() {

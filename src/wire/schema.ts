@@ -47,6 +47,15 @@ export function graphqlInput<const Shape extends Readonly<Record<string, z.ZodTy
 export type Unread<Read> = { readonly [Name in keyof Read]?: UnreadValue<Read[Name]> };
 type UnreadValue<Value> = Value extends string ? string : Value extends number | boolean | null | undefined ? Value : unknown;
 
+/** What the service sends: the members of a schema, made by an encoder beside it. The compiler holds the two equal. */
+export type Sent<Schema extends z.ZodType> = Frozen<z.input<Schema>>;
+type Frozen<Value> = Value extends object ? { readonly [Name in keyof Value]: Frozen<Value[Name]> } : Value;
+
+/** A list that is left out of a reply when it is empty: `JSON.stringify` writes no undefined member. */
+export function unlessEmpty<Item>(items: readonly Item[]): readonly Item[] | undefined {
+  return items.length === 0 ? undefined : items;
+}
+
 /** Members of a GraphQL type: what OpenAPI says of them beyond GraphQL. */
 export function describeMembers(type: string, shape: Readonly<Record<string, z.ZodType>>): void {
   for (const [name, schema] of Object.entries(shape)) {

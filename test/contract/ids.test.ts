@@ -19,12 +19,10 @@ beforeEach(() => {
 const messages = [{ role: 'user', content: 'Hi' }];
 
 describe('an id that is made for a reply', () => {
-  it('of a completion begins as the format has it, streamed or not, on both APIs', async () => {
+  it('of a completion begins as the format has it, streamed or not', async () => {
     const plain = (await ann.post('/api/v1/chat/completions', { model, messages })).body;
     const [chunk] = await ann.stream('/api/v1/chat/completions', { model, messages, stream: true });
-    const mutation = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { id chatId } }';
-    const { createCompletion } = (await ann.graphql(mutation, { input: { model, messages } })).data;
-    for (const { id, chatId } of [plain, JSON.parse(chunk?.data ?? '{}'), createCompletion]) {
+    for (const { id, chatId } of [plain, JSON.parse(chunk?.data ?? '{}')]) {
       expect(isId('completion', id), id).toBe(true);
       expect(id).toMatch(/^chatcmpl-\w{26}$/);
       expect(chatId).toBe(`stateless_${id.slice('chatcmpl-'.length)}`);
@@ -57,16 +55,14 @@ describe('ids of one thing are the same on both APIs', () => {
     const got = (await ann.get(`/api/v2/responses/${rest.id}`)).body;
     const { body: given } = await ann.get(`/api/v2/responses/${rest.id}/input_items`);
     const query = `{
-      response(id: "${rest.id}") { id output items { id } }
-      responseInputItems(id: "${rest.id}") { data firstId lastId }
+      response(id: "${rest.id}") { id output { id } }
+      responseInputItems(id: "${rest.id}") { nodes }
     }`;
     const { response, responseInputItems } = (await ann.graphql(query)).data;
     expect(idsOf(got.output)).toEqual(idsOf(rest.output));
     expect(response.id).toBe(rest.id);
     expect(idsOf(response.output)).toEqual(idsOf(rest.output));
-    expect(idsOf(response.items)).toEqual(idsOf(rest.output));
-    expect(responseInputItems.data).toEqual(given.data);
-    expect([responseInputItems.firstId, responseInputItems.lastId]).toEqual([given.first_id, given.last_id]);
+    expect(responseInputItems.nodes).toEqual(given.data);
     const events = `subscription { responseEvents(id: "${rest.id}") { __typename ... on ItemAddedEvent { item { id } } } }`;
     const results = await Array.fromAsync(ann.subscribe(events));
     const added = results.flatMap(({ data }) => data?.responseEvents?.item ?? []);

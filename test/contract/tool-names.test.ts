@@ -63,7 +63,7 @@ const surfaces: Readonly<Record<string, Send>> = {
   },
   'completions on GraphQL': async (tools, name) =>
     graphqlFailure(
-      await ann.graphql('mutation ($input: CompletionInput!) { createCompletion(input: $input) { chatId } }', {
+      await ann.graphql('mutation ($input: CompletionInput!) { createCompletion(input: $input) { id } }', {
         input: { model: agent.id, messages, tools: [...tools, nested(name)] },
       }),
     ),

@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream';
 import { summaryMessages } from '../../engine/models/prompts/summary.ts';
-import { answerText, finishedRun } from '../../engine/runs/events/fold.ts';
+import { finishedRun } from '../../engine/runs/events/fold.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Chat, ChatMessage } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
+import { textOf } from '../../entities/runs/answer.ts';
 import { storableText } from '../../lib/text.ts';
 import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { removeBlobs } from '../blobs.ts';
@@ -164,7 +165,7 @@ async function askForSummary(
     },
     signal,
   );
-  const summary = storableText(answerText(await finishedRun(events))).trim();
+  const summary = storableText(textOf((await finishedRun(events)).output)).trim();
   if (summary === '') throw new DomainError('UPSTREAM_ERROR', 'The model gave no summary');
   return summary;
 }

@@ -1,18 +1,14 @@
 import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { ModelMessage, ModelPart } from '../../engine/models/port.ts';
 import type { RunPlan } from '../../engine/plan/plan.ts';
-import { RunFold, requireAnswer } from '../../engine/runs/events/fold.ts';
-import { awaitedCall, documentsOf, imagesOf } from '../../engine/runs/events/transcript.ts';
+import { RunFold } from '../../engine/runs/events/fold.ts';
 import { withFileImages } from '../../engine/runs/stored/file-images.ts';
 import { withMessages } from '../../engine/runs/stored/request.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
-import type { FlowStepRecord } from '../../entities/agents/flow.ts';
-import type { ToolCall } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
-import type { Citation } from '../../entities/knowledge/citation.ts';
-import type { IncompleteReason, RunEvent, RunEventStream, RunSnapshot, Usage } from '../../entities/runs/event.ts';
-import type { OutputFile } from '../../entities/runs/tool.ts';
+import { requireAnswer, warningsIn } from '../../entities/runs/answer.ts';
+import type { RunEventStream, RunSnapshot } from '../../entities/runs/event.ts';
 import type { Warning } from '../../entities/warning.ts';
 import { type AttachmentSource, type ContextPart, readAttachments, requireAttachmentCount } from '../attachments/attachments.ts';
 import { requireOwnFiles } from '../attachments/own-files.ts';
@@ -27,41 +23,12 @@ import { questionOf } from './messages.ts';
 
 export type { CompletionInput } from './input.ts';
 
-export type CompletionFinish = 'stop' | 'length' | 'tool_calls' | 'content_filter';
-
-/** Why an answer is incomplete, in the terms of the responses format. */
-export interface IncompleteDetails {
-  readonly reason: IncompleteReason;
-}
-
 /** How the reply is sent. */
 export interface CompletionTerms {
   /** The client reads no deltas, so the model may answer in one piece. */
   readonly inOnePiece: boolean;
   /** The client takes what the service adds to the format. */
   readonly takesExtensions: boolean;
-}
-
-/** The result of a completion, in the words of the common format. */
-export interface Completion {
-  readonly content: string | null;
-  readonly toolCalls: readonly ToolCall[];
-  readonly citations: readonly Citation[];
-  readonly reasoning: string | null;
-  /** Images that tools of the service made, by their addresses. */
-  readonly images: readonly string[];
-  /** Other files that they made. */
-  readonly files: readonly OutputFile[];
-  readonly finish: CompletionFinish;
-  /** The limit that cut the answer when `finish` is `length`; else null. */
-  readonly incompleteDetails: IncompleteDetails | null;
-  readonly usage: Usage;
-  /** The finished steps of the agent's flow, where the caller sees them. */
-  readonly flowSteps: readonly FlowStepRecord[];
-  /** What of the agent had no effect. */
-  readonly warnings: readonly Warning[];
-  /** `provider/name` of the model that answered; null when unknown. */
-  readonly resolvedModel: string | null;
 }
 
 /**
@@ -102,16 +69,16 @@ export async function runCompletion(
   const planned = withMessages(planRun(deps, caller, asked, answerer, subject), messages);
   if (inputTokensMax !== undefined) requireInputFits(planned.messages, inputTokensMax);
   const approvals = await answeredApprovals(deps, caller, request, agent);
-  const showsExtensions = terms.takesExtensions && input.streamOptions?.includeExtensions !== false;
+  const { takesExtensions } = terms;
   const { warnings } = answerer;
   const plan: RunPlan = {
     ...planned,
     modelId: model.id,
     isStreaming: !terms.inOnePiece,
     forgetsText: !terms.inOnePiece,
-    ...(warnings.length === 0 || !showsExtensions ? {} : { warnings }),
-    generateCitations: isCiting(input, agent, showsExtensions),
-    hidesSteps: !showsExtensions || planned.hidesSteps === true,
+    ...(warnings.length === 0 || !takesExtensions ? {} : { warnings }),
+    generateCitations: isCiting(input, agent, takesExtensions),
+    hidesSteps: !takesExtensions || planned.hidesSteps === true,
     charge: chargeTo(caller, { agentId: agent?.id ?? null, runId: null }),
     ...(approvals === undefined ? {} : { approvals }),
   };
@@ -162,14 +129,14 @@ async function withGiven(
   return withFileImages(filled, { orgId: owner.orgId, acceptsImages: model.acceptsImages }, deps.storage.blobs);
 }
 
-/** Runs the completion to its end. @throws DomainError also when the run failed in mid-stream. */
+/** Runs a completion to its end. @throws DomainError also when the run failed in mid-stream. */
 export async function createCompletion(
   deps: Deps,
   caller: Caller,
   input: CompletionInput,
   takesExtensions: boolean,
   signal: AbortSignal,
-): Promise<Completion> {
+): Promise<RunSnapshot> {
   const stream = await runCompletion(deps, caller, input, { inOnePiece: true, takesExtensions }, signal);
   const fold = new RunFold();
   let warnings: readonly Warning[] = [];
@@ -177,49 +144,7 @@ export async function createCompletion(
     warnings = [...warnings, ...warningsIn(batch)];
     fold.add(batch);
   }
-  return completionOf(fold.snapshot(), warnings);
-}
-
-/** The warnings in a batch: its run's first event has them, and its last. */
-export function warningsIn(events: readonly RunEvent[]): readonly Warning[] {
-  return events.flatMap((event) => ('run' in event ? (event.run.warnings ?? []) : []));
-}
-
-/** Converts a finished run into the common format. @throws DomainError when it failed or was cancelled. */
-export function completionOf(run: RunSnapshot, warnings: readonly Warning[] = []): Completion {
-  requireAnswer(run);
-  const toolCalls = run.output.flatMap((item) => (item.type === 'function_call' ? [awaitedCall(item)] : []));
-  const messages = run.output.flatMap((item) => (item.type === 'message' ? [item] : []));
-  const reasoning = run.output.flatMap((item) => (item.type === 'reasoning' ? [item.text] : []));
-  return {
-    content: messages.length === 0 && toolCalls.length > 0 ? null : messages.map((message) => message.text).join(''),
-    toolCalls,
-    citations: joinCitations(messages),
-    reasoning: reasoning.length === 0 ? null : reasoning.join('\n'),
-    images: imagesOf(run.output).map(({ url }) => url),
-    files: documentsOf(run.output),
-    finish: finishOf(run),
-    incompleteDetails: incompleteDetailsOf(run),
-    usage: run.usage ?? { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 },
-    flowSteps: run.flowSteps ?? [],
-    warnings,
-    resolvedModel: run.selection === null ? null : `${run.selection.provider}/${run.selection.model}`,
-  };
-}
-
-/**
- * Calls of tools that ran in the service are not the client's: they never lead to `tool_calls`. The format has one value for every limit, `length`;
- * `incompleteDetails` names the limit.
- */
-export function finishOf(run: RunSnapshot): CompletionFinish {
-  if (run.incompleteReason === 'content_filter') return 'content_filter';
-  if (incompleteDetailsOf(run) !== null) return 'length';
-  return run.output.some((item) => item.type === 'function_call') ? 'tool_calls' : 'stop';
-}
-
-/** The limit that cut an answer whose `finish` is `length`. */
-export function incompleteDetailsOf({ incompleteReason }: RunSnapshot): IncompleteDetails | null {
-  return incompleteReason === null || incompleteReason === 'content_filter' ? null : { reason: incompleteReason };
+  return { ...requireAnswer(fold.snapshot()), warnings };
 }
 
 /** Whether the reply shows citations: as the request says, else as the agent is set up, for callers who take additions to the format. */
@@ -237,21 +162,5 @@ function requireInputFits(messages: readonly ModelMessage[], most: number): void
   if (length / 4 <= most) return;
   throw new DomainError('CONTEXT_LENGTH_EXCEEDED', `The messages are longer than the ${most} tokens this agent takes`, {
     param: 'messages',
-  });
-}
-
-/** Positions in later messages count from the start of the joined text. */
-function joinCitations(
-  messages: readonly { readonly text: string; readonly citations: readonly Citation[] }[],
-): readonly Citation[] {
-  let offset = 0;
-  return messages.flatMap(({ text, citations }) => {
-    const start = offset;
-    offset += text.length;
-    return citations.map((citation) => ({
-      ...citation,
-      answerStart: citation.answerStart + start,
-      answerEnd: citation.answerEnd + start,
-    }));
   });
 }

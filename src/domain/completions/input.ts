@@ -5,7 +5,7 @@ import { isId } from '../../entities/ids.ts';
 import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import type { Settings } from '../../settings.ts';
-import { completionInput, type ReadCompletionInput } from '../../wire/completions.ts';
+import { completionInput, type ReadCompletionInput } from '../../wire/completions/request.ts';
 import { readWire } from '../../wire/read.ts';
 import type { Unread } from '../../wire/schema.ts';
 import { Faults } from '../faults.ts';
@@ -19,8 +19,6 @@ import { type CompletionMessageInput, type Maybe, type RequestPart, readMessages
 export interface CompletionInput extends Unread<ReadCompletionInput> {
   readonly model: string;
   readonly messages: readonly CompletionMessageInput[];
-  readonly stream?: Maybe<boolean>;
-  readonly streamOptions?: Maybe<{ readonly includeUsage?: Maybe<boolean>; readonly includeExtensions?: Maybe<boolean> }>;
   readonly tools?: Maybe<readonly ToolInput[]>;
   readonly toolChoice?: unknown;
   readonly parallelToolCalls?: Maybe<boolean>;

@@ -1,7 +1,7 @@
 import { isInline } from '../../engine/models/inline-images.ts';
 import type { ModelMessage, ModelPart, ModelToolCall } from '../../engine/models/port.ts';
 import { isObject } from '../../lib/json.ts';
-import { contentPart } from '../../wire/completions.ts';
+import { contentPart } from '../../wire/completions/request.ts';
 import { readWire } from '../../wire/read.ts';
 import { type AttachmentBytes, bytesOfDataUrl } from '../attachments/attachments.ts';
 import type { Faults } from '../faults.ts';

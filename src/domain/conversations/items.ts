@@ -1,6 +1,6 @@
 import type { ChatMessage, PromptPart } from '../../entities/chats/chat.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
-import { textPart } from '../responses/wire.ts';
+import { textPart } from '../../wire/responses/output-items.ts';
 
 /** An item of a conversation, and what it is in the chat. */
 export interface ConversationItem {

@@ -1,23 +1,16 @@
-import { answerText, finishedRun } from '../../engine/runs/events/fold.ts';
+import { finishedRun } from '../../engine/runs/events/fold.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
-import type { Usage } from '../../entities/runs/event.ts';
+import { textOf } from '../../entities/runs/answer.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
+import type { CompactedConversation } from '../../wire/responses/reply.ts';
 import type { Deps } from '../deps.ts';
 import { routingFor } from '../runs/options.ts';
 import { findAnswerer } from './create.ts';
 import { type ResponseInput, readResponse } from './input.ts';
 import { findPlace, historyOfPlace } from './place.ts';
-import { fileTokensMaxOf, planOf, storedRequestOf } from './request.ts';
+import { echoOf, fileTokensMaxOf, planOf, storedRequestOf } from './request.ts';
 import { requireCalls, resolveItems, toMessages } from './request-items.ts';
-
-/** A compacted conversation. */
-export interface Compaction {
-  readonly id: string;
-  readonly createdAt: number;
-  readonly output: readonly WireObject[];
-  readonly usage: Usage;
-}
 
 const asking =
   'Write down, for yourself, what must be known to go on with this conversation: what the user wants, what was found out and decided, open calls and tasks, names, numbers and the like, word for word where that matters. Answer with these notes only.';
@@ -34,7 +27,7 @@ export async function compactResponse(
   caller: Caller,
   input: ResponseInput,
   signal: AbortSignal,
-): Promise<Compaction> {
+): Promise<CompactedConversation> {
   if (typeof input.model !== 'string') {
     throw new DomainError('MISSING_REQUIRED_PARAMETER', 'model is required: it writes the notes', { param: 'model' });
   }
@@ -67,11 +60,11 @@ export async function compactResponse(
     ...plain
   } = request;
   const createdAt = Math.floor(deps.now().getTime() / 1000);
-  const head = { createdAt, conversationId: null, echo: read.echo };
+  const head = { createdAt, conversationId: null, echo: echoOf(read, answerer) };
   const asked = { caller, answerer, id, input: { ...input, stream: false } };
   const plan = await planOf(deps, asked, plain, transcript, head);
   const run = await finishedRun(deps.runs.runStateless(plan, signal));
-  const notes = answerText(run);
+  const notes = textOf(run.output);
   if (notes.trim() === '') throw new DomainError('UPSTREAM_ERROR', 'The model wrote no notes');
   const said = [...history, ...given].filter(({ role, isHidden, content }) => role === 'user' && !isHidden && content !== '');
   return {

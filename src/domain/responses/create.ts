@@ -221,11 +221,11 @@ function withApprovals(request: StoredRequest, { approvals }: SettledApprovals):
   return approvals === undefined ? request : { ...request, approvals };
 }
 
-function headOf(deps: Deps, { input, read, answerer }: ResponseRequest, conversationId: string | null): ResponseHead {
+function headOf(deps: Deps, { read, answerer }: ResponseRequest, conversationId: string | null): ResponseHead {
   const createdAt = Math.floor(deps.now().getTime() / 1000);
   const { warnings } = answerer;
   const includes = read.includes.length === 0 ? {} : { includes: read.includes };
-  const echo = echoOf(input, read, answerer);
+  const echo = echoOf(read, answerer);
   return { createdAt, conversationId, echo, ...includes, ...(warnings.length === 0 ? {} : { warnings }) };
 }
 
@@ -247,8 +247,9 @@ function batchKeyOf(
   secrets: string | null,
   { ids: approvalIds }: SettledApprovals,
 ): string {
-  const { tools, instructions, text, reasoning } = read.echo;
-  const facts = [agent?.id ?? model.id, tools, read.tools.echo.tool_choice, instructions, read.chatMode, text, reasoning];
+  const { instructions, text, reasoning } = read.input;
+  const { tools, toolChoice } = read.echo;
+  const facts = [agent?.id ?? model.id, tools, toolChoice, instructions, read.chatMode, text, reasoning];
   return createHash('sha256')
     .update(
       JSON.stringify([

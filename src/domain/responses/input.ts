@@ -4,12 +4,13 @@ import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import type { ThreadMode } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
-import { type ChatMode, includableMembers, itemIncludes, servedIncludes, type WireObject } from '../../entities/runs/response.ts';
+import { type ChatMode, includableMembers, itemIncludes, servedIncludes } from '../../entities/runs/response.ts';
 import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import type { Settings } from '../../settings.ts';
 import { readWire } from '../../wire/read.ts';
-import { type ReadInput, type ResponseInput, responseInput } from '../../wire/responses/request.ts';
+import type { EchoParts } from '../../wire/responses/reply.ts';
+import { type ReadInput, responseInput, type ResponseInput as WireInput } from '../../wire/responses/request.ts';
 import { Faults } from '../faults.ts';
 import { readMetadata } from '../metadata.ts';
 import { type RunOptions, readOptions } from '../runs/options.ts';
@@ -18,7 +19,11 @@ import { type RequestItem, readItems } from './items.ts';
 import { readFormat } from './text-format.ts';
 import { type ResponseTools, readResponseTools } from './tools.ts';
 
-export type { ResponseInput };
+/** A request, and how its client reads the answer. */
+export interface ResponseInput extends WireInput {
+  /** The client reads the answer while it is made; false: in one piece. Absent where nobody reads an answer. */
+  readonly stream?: boolean | undefined;
+}
 
 /** A valid request. */
 export interface ReadResponse {
@@ -35,8 +40,10 @@ export interface ReadResponse {
   /** Optional members of items that the request wants to see. */
   readonly includes: readonly string[];
   readonly options: RunOptions;
-  /** Members of the response object that repeat the request and do not depend on the model or agent; `echoOf` adds the others. */
-  readonly echo: WireObject;
+  /** The plain members. */
+  readonly input: ReadInput;
+  /** What the response repeats of the request besides its plain members and the sampling. */
+  readonly echo: Omit<EchoParts, 'model' | 'sampling'>;
 }
 
 const answerTypes = ['function_call_output', 'mcp_approval_response'];
@@ -49,7 +56,7 @@ export function readResponse(
 ): ReadResponse {
   const faults = new Faults();
   const input: ReadInput = readWire(responseInput, withFormerNames(given), '', faults) ?? {};
-  const { instructions, previousResponseId, conversation, reasoning } = input;
+  const { previousResponseId, conversation } = input;
   const conversationId = typeof conversation === 'string' ? conversation : conversation?.id;
   const isStored = input.store !== false;
   const isBackground = input.background === true;
@@ -60,7 +67,6 @@ export function readResponse(
   const mayBeAgent = typeof given.model === 'string' ? isId('agent', given.model) : goesOn;
   const tools = readResponseTools(given.tools, given.toolChoice, { toolsMax: limits.TOOLS_MAX, mayBeAgent, registry }, faults);
   const { format, echo: formatEcho } = readFormat(input.text?.format, faults);
-  const verbosity = input.text?.verbosity ?? undefined;
   const metadata = readMetadata(given.metadata, faults);
   for (const [index, name] of (input.include ?? []).entries()) {
     const at = `include[${index}]`;
@@ -90,23 +96,8 @@ export function readResponse(
     responseFormat: format,
     threadMode: threadMode ?? 'collect',
     chatMode: chatMode ?? 'execute',
-    echo: {
-      instructions: instructions ?? null,
-      max_tool_calls: input.maxToolCalls ?? null,
-      parallel_tool_calls: input.parallelToolCalls ?? true,
-      previous_response_id: previousResponseId ?? null,
-      reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
-      store: isStored,
-      background: isBackground,
-      top_logprobs: input.topLogprobs ?? 0,
-      text: { format: formatEcho, ...(verbosity === undefined ? {} : { verbosity }) },
-      ...{ tool_choice: tools.echo.tool_choice, tools: tools.echo.tools },
-      truncation: input.truncation ?? 'disabled',
-      metadata,
-      user: input.user ?? null,
-      safety_identifier: input.safetyIdentifier ?? null,
-      prompt_cache_key: input.promptCacheKey ?? null,
-    },
+    input,
+    echo: { format: formatEcho, tools: tools.echo.tools, toolChoice: tools.echo.tool_choice, metadata },
   };
 }
 

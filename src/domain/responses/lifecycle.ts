@@ -5,9 +5,10 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { RunEventStream, RunItem, RunSnapshot } from '../../entities/runs/event.ts';
-import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
+import type { ResponseHead } from '../../entities/runs/response.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import type { OutputFile } from '../../entities/runs/tool.ts';
+import type { ItemPage } from '../../wire/responses/reply.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { agentNamed, missingModel } from '../runs/plan.ts';
@@ -18,22 +19,26 @@ import type { ResponseInput } from './input.ts';
 import { readItems } from './items.ts';
 import { requireCalls, resolveItems, toMessages } from './request-items.ts';
 
-/** A response at one moment. */
-export interface ResponseState {
-  readonly head: ResponseHead;
-  readonly run: RunSnapshot;
-}
+/** A response at one moment: its run, with its head. */
+export type ResponseState = RunSnapshot & { readonly head: ResponseHead };
 
 export interface ResumeInput {
   readonly input?: unknown;
   readonly userSecrets?: unknown;
   readonly background?: boolean | null | undefined;
-  readonly stream?: boolean | null | undefined;
+}
+
+/** How the client of a resumed response reads it. */
+export interface ResumeTerms {
+  /** The client reads the events while they come, also of a response in the background. */
+  readonly isWatched: boolean;
+  /** The last event that the client knows; default: the last one before it goes on. */
+  readonly afterSequence?: number | undefined;
 }
 
 export interface InputItemPage {
   readonly after?: string | null | undefined;
-  readonly limit?: number | null | undefined;
+  readonly first?: number | null | undefined;
   readonly order?: 'asc' | 'desc' | null | undefined;
 }
 
@@ -54,8 +59,8 @@ export async function createResponse(
 /** @throws DomainError NOT_FOUND, also for another user's response. Cost: reads its row and its log. */
 export async function getResponse(deps: Deps, caller: Caller, id: string): Promise<ResponseState> {
   await findResponse(deps, caller, id);
-  const { head, run } = await stateOf(deps.runs.replay(id));
-  return { head, run: { ...run, output: run.output.map((item) => withFreshLinks(deps, item)) } };
+  const run = await stateOf(deps.runs.replay(id));
+  return { ...run, output: run.output.map((item) => withFreshLinks(deps, item)) };
 }
 
 /** Links to sources work for an hour, so whoever reads a stored answer gets new ones. */
@@ -106,7 +111,7 @@ export async function pauseResponse(deps: Deps, caller: Caller, id: string): Pro
 /**
  * Continues a paused response under the same id; it waits while another response holds its thread.
  *
- * @returns all its events; `seenSequence` is the last event from before.
+ * @returns its events; `seenSequence` is the last one from before.
  * @throws DomainError NOT_FOUND; RESPONSE_NOT_PAUSED; THREAD_QUEUE_FULL, and it stays paused; MODEL_NOT_FOUND, also for an agent
  * that the caller may no longer use; with every fault of the input.
  */
@@ -115,6 +120,7 @@ export async function resumeResponse(
   caller: Caller,
   id: string,
   input: ResumeInput,
+  terms: ResumeTerms,
   signal: AbortSignal,
 ): Promise<BegunResponse & { readonly seenSequence: number }> {
   const run = await findResponse(deps, caller, id);
@@ -146,10 +152,11 @@ export async function resumeResponse(
   if (resumed.kind === 'full') throw queueFull(deps);
   if (resumed.kind === 'started') deps.runs.startStored(id, secrets);
   else deps.runs.expectStored(id, secrets);
-  const isWatched = input.stream === true || !isBackground;
+  const isWatched = terms.isWatched || !isBackground;
   if (!isBackground) cancelWhenAlone(deps, id, signal);
-  const events = isWatched ? deps.runs.follow(id, -1, signal) : deps.runs.replay(id);
-  return { id, events, isStored: true, seenSequence: run.lastSequence };
+  const { lastSequence: seenSequence } = run;
+  const events = isWatched ? deps.runs.follow(id, terms.afterSequence ?? seenSequence, signal) : deps.runs.replay(id);
+  return { id, events, isStored: true, seenSequence };
 }
 
 /** Deletes a response and its messages in the thread; an active one is stopped first. @throws DomainError NOT_FOUND. */
@@ -162,18 +169,13 @@ export async function deleteResponse(deps: Deps, caller: Caller, id: string): Pr
 }
 
 /** The input items of a response, with those of requests that joined it. @throws DomainError NOT_FOUND; INVALID_VALUE. */
-export async function listInputItems(
-  deps: Deps,
-  caller: Caller,
-  id: string,
-  page: InputItemPage,
-): Promise<{ readonly items: readonly WireObject[]; readonly hasMore: boolean }> {
-  const { after, limit, order } = page;
-  if (typeof limit === 'number' && (limit < 1 || limit > pageMax)) {
-    throw new DomainError('INVALID_VALUE', `limit must be from 1 to ${pageMax}`, { param: 'limit' });
+export async function listInputItems(deps: Deps, caller: Caller, id: string, page: InputItemPage): Promise<ItemPage> {
+  const { after, first, order } = page;
+  if (typeof first === 'number' && (first < 1 || first > pageMax)) {
+    throw new DomainError('INVALID_VALUE', `first must be from 1 to ${pageMax}`, { param: 'first' });
   }
   await findResponse(deps, caller, id);
-  const query = { after: after ?? undefined, limit: limit ?? pageDefault, order: order ?? ('desc' as const) };
+  const query = { after: after ?? undefined, limit: first ?? pageDefault, order: order ?? ('desc' as const) };
   const found = await deps.storage.responses.listInput(id, query);
   if (found === undefined)
     throw new DomainError('INVALID_VALUE', 'after names no input item of this response', { param: 'after' });
@@ -190,7 +192,7 @@ export async function stateOf(events: RunEventStream): Promise<ResponseState> {
     fold.add(batch);
   }
   if (head === undefined) throw missing();
-  return { head, run: fold.snapshot() };
+  return { ...fold.snapshot(), head };
 }
 
 /** @throws DomainError NOT_FOUND */

@@ -7,6 +7,7 @@ import { type IdKind, isId } from '../../entities/ids.ts';
 import { itemIncludes, type ResponseItem, type WireObject } from '../../entities/runs/response.ts';
 import { isObject } from '../../lib/json.ts';
 import type { ResponseOwner } from '../../storage/runs/responses.ts';
+import { itemOf } from '../../wire/responses/output-items.ts';
 import { type AttachmentSource, bytesOfDataUrl, readAttachments, requireAttachmentCount } from '../attachments/attachments.ts';
 import { requireOwnFiles } from '../attachments/own-files.ts';
 import type { Deps } from '../deps.ts';
@@ -15,7 +16,6 @@ import { type ApprovalAnswer, approvalOf } from '../runs/approvals.ts';
 import type { RequestItem } from './items.ts';
 import { answeredIdOf, callIdOf, messagesOfItems } from './messages.ts';
 import { madeAfterApproval } from './tool-items.ts';
-import { itemOf } from './wire.ts';
 
 const idKinds: Readonly<Record<string, IdKind>> = {
   message: 'message',

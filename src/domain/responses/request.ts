@@ -10,6 +10,7 @@ import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { ResponseHead, ResponseItem, WireObject } from '../../entities/runs/response.ts';
 import type { EnabledTool } from '../../entities/runs/tool.ts';
+import { echoOf as wireEchoOf } from '../../wire/responses/reply.ts';
 import { parametersOf } from '../agents/options.ts';
 import type { Deps } from '../deps.ts';
 import { type AdmittedAnswerer, type Answerer, planRun, type RunRequest } from '../runs/plan.ts';
@@ -57,7 +58,7 @@ export function storedRequestOf(
     question: questionOfMessages(messages),
     date: deps.now(),
     instructions: input.instructions,
-    inputTokensMax: read.echo.truncation === 'auto' ? inputTokensMaxOf(agent, model) : undefined,
+    inputTokensMax: read.input.truncation === 'auto' ? inputTokensMaxOf(agent, model) : undefined,
   });
   return {
     ...planned,
@@ -84,17 +85,9 @@ function samplingOf({ parameters }: ReadResponse, agent: RunnableAgent | undefin
 }
 
 /** The members of a response that repeat its request, with the sampling that is used. */
-export function echoOf(input: ResponseInput, read: ReadResponse, { agent, model }: Answerer): WireObject {
-  const { temperature, topP, presencePenalty, frequencyPenalty, maxTokens } = samplingOf(read, agent);
-  return {
-    ...read.echo,
-    model: input.model ?? agent?.id ?? model.id,
-    max_output_tokens: maxTokens ?? null,
-    temperature: temperature ?? 1,
-    top_p: topP ?? 1,
-    presence_penalty: presencePenalty ?? 0,
-    frequency_penalty: frequencyPenalty ?? 0,
-  };
+export function echoOf(read: ReadResponse, { agent, model }: Answerer): WireObject {
+  const { input, echo } = read;
+  return wireEchoOf(input, { ...echo, model: input.model ?? agent?.id ?? model.id, sampling: samplingOf(read, agent) });
 }
 
 /** The plan of a run that is not stored, including the bytes of its images. */
@@ -129,7 +122,7 @@ export function requireRoomFor(
   transcript: readonly (ChatMessage | NewMessage)[],
   messagesMax: number,
 ): void {
-  if (read.echo.truncation === 'auto') return;
+  if (read.input.truncation === 'auto') return;
   const compressed = transcript.findLastIndex(isCompressed);
   const told = transcript.slice(compressed + 1);
   if (told.length > messagesMax) throw tooLong(`${messagesMax} messages`);
@@ -159,7 +152,7 @@ function textLength(context: readonly unknown[]): number {
 
 /** Most tokens of text of a request's files; unlimited when nothing may be dropped, because a request that is too long is refused then. */
 export function fileTokensMaxOf({ settings }: Deps, read: ReadResponse, { agent, model }: Answerer): number {
-  if (read.echo.truncation !== 'auto') return Number.POSITIVE_INFINITY;
+  if (read.input.truncation !== 'auto') return Number.POSITIVE_INFINITY;
   return Math.min(settings.CHAT_FILE_TOKENS_MAX, Math.floor((inputTokensMaxOf(agent, model) ?? Number.POSITIVE_INFINITY) / 2));
 }
 

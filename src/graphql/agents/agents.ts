@@ -18,7 +18,7 @@ import { GroupType } from '../accounts/groups.ts';
 import { builder } from '../builder/builder.ts';
 import { membersRead, reading } from '../builder/members.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
-import { EnabledToolType } from '../tools/enabled-tool.ts';
+import { EnabledToolType } from '../tools/members.ts';
 import { NodeType, registerNode } from '../types/node.ts';
 import { WarningType } from '../types/warnings.ts';
 import { AgentListScopeType, AgentVisibilityType, PublicCategoryType } from './enums.ts';

@@ -1,5 +1,5 @@
 import { builder, type SchemaTypes } from '../builder/builder.ts';
-import { ToolInput } from '../completions/inputs.ts';
+import { ToolInput } from '../tools/members.ts';
 import { AgentVisibilityType, PublicCategoryType } from './enums.ts';
 
 type InputFields = PothosSchemaTypes.InputFieldBuilder<PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes>, 'InputObject'>;

@@ -14,8 +14,6 @@ export interface GraphContext {
   readonly signal: AbortSignal;
   /** What the reply may still take; undefined only where other limits bound it. */
   readonly replyBudget?: ReplyBudget;
-  /** Whether the call came over REST, whose rows choose the form of the reply. */
-  readonly isRest?: boolean;
   /** Over REST only: members that a resolver adds to the reply besides its result, and the headers of the request. */
   readonly notes?: Map<string, string>;
   /** Of a WebSocket: its responses that are not stored. */

@@ -5,7 +5,6 @@ import { DomainError } from '../../entities/errors.ts';
 import { audited, idReader } from '../audit/audited.ts';
 import type { GraphContext } from './context.ts';
 import { inputCheck } from './nested-access.ts';
-import { restOnlyCheck } from './rest-only.ts';
 
 declare global {
   export namespace PothosSchemaTypes {
@@ -61,14 +60,12 @@ class OperationsPlugin<Types extends SchemaTypes> extends RootFieldPlugin<Types>
   override wrap(inner: Resolver, { parentType, name }: Config<Types>): Resolver {
     const parts = once((field) => ({
       checkInput: inputCheck(`${parentType}.${name}`, field),
-      checkRestOnly: restOnlyCheck(field),
       perform: parentType === 'Mutation' ? audited(field, inner) : inner,
     }));
     return (root, args: Arguments, context, info) => {
-      const { checkInput, checkRestOnly, perform } = parts(info);
+      const { checkInput, perform } = parts(info);
       requireStorable(args);
       checkInput?.(context.caller, args);
-      if (context.isRest !== true) checkRestOnly?.(args);
       return perform(root, args, context, info);
     };
   }

@@ -10,7 +10,7 @@ import { AgentToolTypeType } from '../agents/tools.ts';
 import { UserInputTypeType } from '../agents/user-inputs.ts';
 import { builder } from '../builder/builder.ts';
 import { DataSourceKind, RefreshPeriodType } from '../knowledge/sources.ts';
-import { EnabledToolType } from '../tools/enabled-tool.ts';
+import { EnabledToolType } from '../tools/members.ts';
 import { WarningType } from '../types/warnings.ts';
 import { ImportAgentInput } from './inputs.ts';
 

@@ -5,8 +5,8 @@ import { SecretTypeType } from '../agents/secrets.ts';
 import { AgentToolTypeType } from '../agents/tools.ts';
 import { UserInputConfigurationInput, UserInputTypeType } from '../agents/user-inputs.ts';
 import { builder } from '../builder/builder.ts';
-import { ToolInput } from '../completions/inputs.ts';
 import { DataSourceKind, RefreshPeriodType } from '../knowledge/sources.ts';
+import { ToolInput } from '../tools/members.ts';
 import { partMembers, strictInput } from '../types/json-inputs.ts';
 
 const BundleSourceInput = builder.inputType('AgentBundleSourceInput', {

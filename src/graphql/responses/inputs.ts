@@ -1,7 +1,6 @@
 import { threadModes } from '../../entities/chats/chat.ts';
 import { chatModes } from '../../entities/runs/response.ts';
 import { builder } from '../builder/builder.ts';
-import { restOnly } from '../builder/rest-only.ts';
 import { identifiers } from '../completions/inputs.ts';
 import { wireEnumOf } from '../types/enums.ts';
 import { ChatOptionsInput, wireInput } from '../types/json-inputs.ts';
@@ -51,18 +50,6 @@ const ReasoningInput = builder.inputType('ResponseReasoningInput', {
   fields: (t) => ({
     effort: t.string({ required: false, description: 'none, minimal, low, medium, high or xhigh.' }),
     summary: t.string({ required: false, description: 'How the thinking is told: auto, concise or detailed.' }),
-  }),
-});
-
-const StreamOptionsInput = builder.inputType('ResponseStreamOptionsInput', {
-  description: 'How a stream is sent over REST. Members are named as in the responses format.',
-  extensions: wireInput,
-  fields: (t) => ({
-    include_extensions: t.boolean({
-      required: false,
-      description: 'false leaves out what the service adds to the format. Default true.',
-    }),
-    include_obfuscation: t.boolean({ required: false, description: 'Ignored.' }),
   }),
 });
 
@@ -132,14 +119,6 @@ export const ResponseInputType = builder.inputType('ResponseInput', {
     }),
     store: t.boolean({ required: false, description: 'Whether the response and its thread are kept. Default true.' }),
     background: t.boolean({ required: false, description: 'Whether it continues without a reader. Needs `store`.' }),
-    stream: t.boolean({ required: false, extensions: restOnly, description: 'REST: whether to answer as an event stream.' }),
-    streamOptions: t.field({
-      type: StreamOptionsInput,
-      required: false,
-      extensions: restOnly,
-      description:
-        'An object: `include_extensions: false` leaves out what the service adds to the format; `include_obfuscation` is ignored.',
-    }),
     serviceTier: t.string({
       required: false,
       description: 'auto, default, flex, scale or priority: the class of service, for providers that have such.',
@@ -175,11 +154,6 @@ export const ResumeResponseInputType = builder.inputType('ResumeResponseInput', 
   fields: (t) => ({
     input: t.field({ type: 'JSON', required: false, description: 'Further input, as in a new request. JSON: a text or a list.' }),
     background: t.boolean({ required: false, description: 'Whether it continues without a reader.' }),
-    stream: t.boolean({
-      required: false,
-      extensions: restOnly,
-      description: 'REST: whether to answer as an event stream, with the new events only.',
-    }),
     userSecrets: t.field({
       type: 'StringMap',
       required: false,

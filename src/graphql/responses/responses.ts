@@ -12,14 +12,15 @@ import {
   stateOf,
 } from '../../domain/responses/lifecycle.ts';
 import { listActiveRuns, watchActiveRuns } from '../../domain/runs/active.ts';
+import { seenSequenceNote } from '../../wire/responses/events.ts';
 import { builder } from '../builder/builder.ts';
 import type { GraphContext } from '../builder/context.ts';
-import { restOnly } from '../builder/rest-only.ts';
 import { RunEventType } from '../runs/events.ts';
+import { RunSnapshotType } from '../runs/parts.ts';
 import { RunType } from '../runs/runs.ts';
 import { ResponseInputType, ResumeResponseInputType } from './inputs.ts';
 import { OrderType } from './order.ts';
-import { CompactionType, DeletedType, InputTokensType, ItemListType, ResponseType, viewOf } from './types.ts';
+import { CompactionType, InputItemsType } from './types.ts';
 
 const idArg = 'The id of the response.';
 const inputArg = 'The request.';
@@ -27,40 +28,26 @@ const inputArg = 'The request.';
 builder.queryFields((t) => ({
   response: t.field({
     authScopes: { key: 'CHATS:READ' },
-    type: ResponseType,
+    type: RunSnapshotType,
     description: 'A stored response of the caller as it is now. NOT_FOUND when there is none.',
-    args: {
-      id: t.arg.id({ description: idArg }),
-      stream: t.arg.boolean({
-        required: false,
-        extensions: restOnly,
-        description: 'REST: whether to answer as an event stream.',
-      }),
-      startingAfter: t.arg.int({
-        required: false,
-        extensions: restOnly,
-        description: 'REST: the number of the last event that is known already.',
-      }),
-      includeObfuscation: t.arg.boolean({ required: false, extensions: restOnly, description: 'REST: ignored.' }),
-    },
-    resolve: async (_root, { id }, context) => viewOf(await getResponse(context.deps, context.caller, id), context),
+    args: { id: t.arg.id({ description: idArg }) },
+    resolve: (_root, { id }, { deps, caller }) => getResponse(deps, caller, id),
   }),
   responseInputItems: t.field({
     authScopes: { key: 'CHATS:READ' },
-    type: ItemListType,
+    type: InputItemsType,
     description: 'The items a response was given, with those that joined it.',
     args: {
       id: t.arg.id({ description: idArg }),
       after: t.arg.string({ required: false, description: 'The id of the item before the page.' }),
-      limit: t.arg.int({ required: false, description: 'From 1 to 100; default 20.' }),
+      first: t.arg.int({ required: false, description: 'How many items to return, from 1 to 100; default 20.' }),
       order: t.arg({ type: OrderType, required: false, description: 'Default desc.' }),
     },
-    resolve: (_root, { id, ...page }, { deps, caller }) =>
-      listInputItems(deps, caller, id, page as Parameters<typeof listInputItems>[3]),
+    resolve: (_root, { id, ...page }, { deps, caller }) => listInputItems(deps, caller, id, page),
   }),
   responseInputTokens: t.field({
     authScopes: { key: 'CHATS:WRITE' },
-    type: InputTokensType,
+    type: 'Int',
     description:
       'Estimates the input tokens of a request for a response, with its thread, files, tools and passages. No model is asked, nothing is stored.',
     args: { input: t.arg({ type: ResponseInputType, description: inputArg }) },
@@ -78,31 +65,30 @@ builder.queryFields((t) => ({
 builder.mutationFields((t) => ({
   createResponse: t.field({
     authScopes: { key: 'CHATS:WRITE' },
-    type: ResponseType,
+    type: RunSnapshotType,
     description:
       'Begins a response. A stored one is answered at once and goes on by itself: follow it with `responseEvents`. One that is not stored is answered at its end.',
     args: { input: t.arg({ type: ResponseInputType, description: inputArg }) },
-    resolve: async (_root, { input }, context) =>
-      viewOf(await createResponse(context.deps, context.caller, input, context.signal), context),
+    resolve: (_root, { input }, { deps, caller, signal }) => createResponse(deps, caller, input, signal),
   }),
   cancelResponse: t.field({
     authScopes: { key: 'CHATS:WRITE' },
-    type: ResponseType,
+    type: RunSnapshotType,
     description:
       'Stops a response and answers when it is over. One that is over is returned as it is; a paused one is cancelled.',
     args: { id: t.arg.id({ description: idArg }) },
-    resolve: async (_root, { id }, context) => viewOf(await cancelResponse(context.deps, context.caller, id), context),
+    resolve: (_root, { id }, { deps, caller }) => cancelResponse(deps, caller, id),
   }),
   pauseResponse: t.field({
     authScopes: { key: 'CHATS:WRITE' },
-    type: ResponseType,
+    type: RunSnapshotType,
     description: 'Pauses a response at its next boundary and answers when it is paused. RESPONSE_NOT_ACTIVE when it is over.',
     args: { id: t.arg.id({ description: idArg }) },
-    resolve: async (_root, { id }, context) => viewOf(await pauseResponse(context.deps, context.caller, id), context),
+    resolve: (_root, { id }, { deps, caller }) => pauseResponse(deps, caller, id),
   }),
   resumeResponse: t.field({
     authScopes: { key: 'CHATS:WRITE' },
-    type: ResponseType,
+    type: RunSnapshotType,
     description: 'Continues a paused response under the same id. Answers at once; RESPONSE_NOT_PAUSED when it is not paused.',
     args: {
       id: t.arg.id({ description: idArg }),
@@ -112,10 +98,10 @@ builder.mutationFields((t) => ({
         description: 'The members of the request that continues it.',
       }),
     },
-    resolve: async (_root, { id, input }, context) => {
-      const { deps, caller, signal } = context;
-      const { events } = await resumeResponse(deps, caller, id, { ...input, stream: false, background: true }, signal);
-      return viewOf(await stateOf(events), context);
+    resolve: async (_root, { id, input }, { deps, caller, signal }) => {
+      const terms = { isWatched: false };
+      const { events } = await resumeResponse(deps, caller, id, { ...input, background: true }, terms, signal);
+      return stateOf(events);
     },
   }),
   compactResponse: t.field({
@@ -127,8 +113,8 @@ builder.mutationFields((t) => ({
   }),
   deleteResponse: t.field({
     authScopes: { key: 'CHATS:WRITE' },
-    type: DeletedType,
-    description: 'Deletes a response and its messages in the thread; an active one is stopped first.',
+    type: 'ID',
+    description: 'Deletes a response and its messages in the thread; an active one is stopped first. Returns its id.',
     args: { id: t.arg.id({ description: idArg }) },
     resolve: (_root, { id }, { deps, caller }) => deleteResponse(deps, caller, id),
   }),
@@ -146,12 +132,11 @@ builder.subscriptionFields((t) => ({
         required: true,
         defaultValue: false,
         description:
-          'The client reads no deltas, unless `input.stream` says so: text in a JSON format waits until it is checked.',
+          'The client reads no deltas: text in a JSON format waits until it is checked, and one in the background is shown as it begins.',
       }),
     },
     subscribe: async (_root, { input, inOnePiece }, context) => {
-      // A subscription implies `stream`: its client reads events as they come.
-      const asked = { ...input, stream: input.stream ?? !inOnePiece };
+      const asked = { ...input, stream: !inOnePiece };
       const begun = await beginResponse(context.deps, context.caller, asked, context.signal, context.memory);
       note(begun, context);
       return begun.events;
@@ -185,18 +170,21 @@ builder.subscriptionFields((t) => ({
         required: false,
         description: 'The members of the request that continues it.',
       }),
-      wholeLog: t.arg.boolean({
+      afterSequence: t.arg.int({
+        required: false,
+        description: 'The last event that is known already, -1 for none; default: the last one from before.',
+      }),
+      inOnePiece: t.arg.boolean({
         required: true,
         defaultValue: false,
-        description: 'REST: from the first event on; the REST API drops the frames that the caller has.',
+        description: 'The client reads no deltas: one in the background is shown as it goes on.',
       }),
     },
-    subscribe: async (_root, { id, input, wholeLog }, context) => {
-      const { deps, caller, signal, notes } = context;
-      const resumed = await resumeResponse(deps, caller, id, input ?? {}, signal);
-      if (!wholeLog) return followResponse(deps, caller, id, resumed.seenSequence, signal);
-      notes?.set('seen-sequence', String(resumed.seenSequence));
-      return resumed.events;
+    subscribe: async (_root, { id, input, afterSequence, inOnePiece }, { deps, caller, signal, notes }) => {
+      const terms = { isWatched: !inOnePiece, afterSequence: afterSequence ?? undefined };
+      const { events, seenSequence } = await resumeResponse(deps, caller, id, input ?? {}, terms, signal);
+      notes?.set(seenSequenceNote, String(seenSequence));
+      return events;
     },
     resolve: (event) => event,
   }),

@@ -5,6 +5,7 @@ import { builder } from '../builder/builder.ts';
 import { CitationType, ToolCallType } from '../chats/messages.ts';
 import { FlowStepType } from './flow-steps.ts';
 import { RunItemType, RunSnapshotType, UsageType } from './parts.ts';
+import { textSoFar, textSoFarMaxChars } from './text-so-far.ts';
 
 export type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
 
@@ -89,6 +90,11 @@ builder.objectRef<EventOf<'response.output_text.delta'>>('TextDeltaEvent').imple
     outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
     itemId: t.exposeID('itemId', { description: itemId }),
     delta: t.string({ description: 'The next piece of text.', resolve: ({ json }) => JSON.parse(json) as string }),
+    text: t.string({
+      nullable: true,
+      description: `The text of the run so far, for viewers that show one event at a time; null once it has more than ${textSoFarMaxChars} characters. Programs put \`delta\` together.`,
+      resolve: (event, _args, { signal }) => textSoFar(event, signal),
+    }),
   }),
 });
 

@@ -1,15 +1,19 @@
 import { freshFileAddress } from '../../engine/files/file-links.ts';
+import { awaitedCalls, outputFilesOf } from '../../engine/runs/events/transcript.ts';
+import { timeOfId } from '../../entities/ids.ts';
+import { citationsOf, reasoningOf, textOf } from '../../entities/runs/answer.ts';
 import {
   publicOutput,
   type RunItem,
   type RunSnapshot,
   runStatuses,
   type SelectionMetadata,
+  type TokenLogprob,
   type Usage,
 } from '../../entities/runs/event.ts';
 import type { OutputFile } from '../../entities/runs/tool.ts';
 import { type BuilderTypes, builder } from '../builder/builder.ts';
-import { CitationType } from '../chats/messages.ts';
+import { CitationType, ToolCallType } from '../chats/messages.ts';
 import { wireEnumOf } from '../types/enums.ts';
 import { WarningType } from '../types/warnings.ts';
 import { FlowStepType } from './flow-steps.ts';
@@ -24,6 +28,7 @@ import {
   resultOf,
   WebSearchType,
 } from './item-forms.ts';
+import { RunRequestType, requestIn } from './request.ts';
 import { RunErrorType } from './run-error.ts';
 
 export const RunStatusType = wireEnumOf('RunStatus', 'The status of a run.', runStatuses, {
@@ -101,6 +106,27 @@ export const OutputFileType = builder.objectRef<OutputFile>('OutputFile').implem
   }),
 });
 
+const TokenType = builder.objectRef<Omit<TokenLogprob, 'top_logprobs'>>('LikelyToken').implement({
+  description: 'A token and how likely it was.',
+  fields: (t) => ({
+    token: t.exposeString('token', { description: 'The token.' }),
+    logprob: t.exposeFloat('logprob', { description: 'The logarithm of its probability.' }),
+    bytes: t.field({ type: ['Int'], description: 'Its bytes in UTF-8.', resolve: ({ bytes }) => [...bytes] }),
+  }),
+});
+
+const TokenLogprobType = builder.objectRef<TokenLogprob>('TokenLogprob').implement({
+  description: 'How likely a token of a text was.',
+  fields: (t) => ({
+    chosen: t.field({ type: TokenType, description: 'The token of the text.', resolve: (token) => token }),
+    likeliest: t.field({
+      type: [TokenType],
+      description: 'The likeliest tokens in its place; as many as `topLogprobs` asks for.',
+      resolve: (token) => [...token.top_logprobs],
+    }),
+  }),
+});
+
 export const RunItemType = builder.objectRef<RunItem>('RunItem').implement({
   description: 'A part of the output of a run: a message, a call, thoughts, the output of a tool.',
   fields: (t) => ({
@@ -119,6 +145,15 @@ export const RunItemType = builder.objectRef<RunItem>('RunItem').implement({
         const result = resultOf(item);
         return result === undefined ? null : publicOutput(result);
       },
+    }),
+    isRefusal: t.boolean({
+      description: 'Whether a message says that the model refuses; its text is the refusal.',
+      resolve: (item) => item.type === 'message' && item.isRefusal === true,
+    }),
+    logprobs: t.field({
+      type: [TokenLogprobType],
+      description: 'How likely the tokens of a message were, where the request asks and the provider tells.',
+      resolve: (item) => (item.type === 'message' ? [...(item.logprobs ?? [])] : []),
     }),
     files: t.field({
       type: [OutputFileType],
@@ -216,14 +251,62 @@ export function outcomeFields(t: PothosSchemaTypes.ObjectFieldBuilder<BuilderTyp
 }
 
 export const RunSnapshotType = builder.objectRef<RunSnapshot>('RunSnapshot').implement({
-  description: 'A run as it is at one of its events.',
+  description: 'A run as it is now, or at one of its events: of a chat, a completion or a response.',
   fields: (t) => ({
-    runId: t.exposeID('runId', { description: 'The id of the run.' }),
+    id: t.exposeID('runId', { description: 'The id of the run; that of a response is its id.' }),
+    createdAt: t.field({
+      type: 'DateTime',
+      description: 'When it was asked for.',
+      resolve: ({ runId }) => new Date(timeOfId(runId)),
+    }),
+    completedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it completed; null unless it did.',
+      resolve: ({ completedAtMs: ms }) => (ms === undefined ? null : new Date(ms)),
+    }),
+    chatId: t.id({
+      nullable: true,
+      description: 'Of a response: the chat that is its thread; null when it is not stored.',
+      resolve: ({ head }) => head?.conversationId ?? null,
+    }),
     ...outcomeFields(t),
     output: t.field({
       type: [RunItemType],
       description: 'Its output: messages, thinking and calls.',
       resolve: (run) => run.output,
+    }),
+    text: t.string({ description: 'The text of all its messages.', resolve: ({ output }) => textOf(output) }),
+    reasoning: t.string({
+      nullable: true,
+      description: "The model's thinking; null when the model reported none.",
+      resolve: ({ output }) => reasoningOf(output) ?? null,
+    }),
+    citations: t.field({
+      type: [CitationType],
+      description: 'The passages that its messages cite, with places in `text`.',
+      resolve: ({ output }) => [...citationsOf(output)],
+    }),
+    toolCalls: t.field({
+      type: [ToolCallType],
+      description: 'Calls that it asks the caller to make.',
+      resolve: (run) => [...awaitedCalls(run)],
+    }),
+    files: t.field({
+      type: [OutputFileType],
+      description: 'Images and other files that its tools made.',
+      resolve: ({ output }) => [...outputFilesOf(output)],
+    }),
+    serviceTier: t.string({
+      nullable: true,
+      description: 'The class of service that the provider reported last; null while it reported none.',
+      resolve: (run) => run.serviceTier ?? null,
+    }),
+    request: t.field({
+      type: RunRequestType,
+      nullable: true,
+      description: 'Of a response: what it was asked. Null for other runs, and in events behind the first.',
+      resolve: ({ head }) => requestIn(head),
     }),
     flowSteps: t.field({
       type: [FlowStepType],
@@ -234,7 +317,7 @@ export const RunSnapshotType = builder.objectRef<RunSnapshot>('RunSnapshot').imp
       type: [WarningType],
       description:
         'What of the agent or the request has no effect on the run: when it began what was known before, at its end what it found.',
-      resolve: (run) => [...(run.warnings ?? [])],
+      resolve: (run) => [...(run.head?.warnings ?? []), ...(run.warnings ?? [])],
     }),
   }),
 });

@@ -8,9 +8,8 @@ import { type ChatMessage, threadModes } from '../../entities/chats/chat.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { builder } from '../builder/builder.ts';
 import type { GraphContext } from '../builder/context.ts';
-import { restOnly } from '../builder/rest-only.ts';
 import { CitationType, MessageType, ToolCallType, ToolOutputStatusType } from '../chats/messages.ts';
-import { ToolInput } from '../completions/inputs.ts';
+import { ToolInput } from '../tools/members.ts';
 import { wireEnumOf } from '../types/enums.ts';
 import { ChatOptionsInput } from '../types/json-inputs.ts';
 import { NodeType, registerNode } from '../types/node.ts';
@@ -109,8 +108,6 @@ const ThreadModeType = wireEnumOf('ThreadMode', 'What becomes of a message while
 
 const secretsDescription = 'Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model.';
 
-const streamDescription = 'REST: whether to answer as an event stream.';
-
 const SendMessageInput = builder.inputType('SendMessageInput', {
   description: 'A message to a chat.',
   fields: (t) => ({
@@ -125,7 +122,6 @@ const SendMessageInput = builder.inputType('SendMessageInput', {
     tools: t.field({ type: [ToolInput], required: false, description: 'Functions of the caller, and tools of the service.' }),
     secrets: t.field({ type: 'StringMap', required: false, description: secretsDescription }),
     threadMode: t.field({ type: ThreadModeType, required: false, description: 'Default collect.' }),
-    stream: t.boolean({ required: false, extensions: restOnly, description: streamDescription }),
   }),
 });
 
@@ -145,7 +141,6 @@ const SubmitToolOutputsInput = builder.inputType('SubmitToolOutputsInput', {
     outputs: t.field({ type: [ToolOutputInput], description: 'One for each call.' }),
     options: t.field({ type: ChatOptionsInput, required: false, description: 'Options of this message.' }),
     secrets: t.field({ type: 'StringMap', required: false, description: secretsDescription }),
-    stream: t.boolean({ required: false, extensions: restOnly, description: streamDescription }),
   }),
 });
 

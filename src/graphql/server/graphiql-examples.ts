@@ -38,9 +38,8 @@ subscription StreamChat {
       content: "What can you do?"
     }]
   }) {
-    text
-    finishReason
-    error { message }
+    ... on TextDeltaEvent { text }
+    ... on RunEndedEvent { run { status error { message } } }
   }
 }
 `,
@@ -59,9 +58,10 @@ mutation RunCompletion {
     model: "parley/offline"
     messages: [{ role: "user", content: "What can you do?" }]
   }) {
-    model
-    choices { finishReason message { role content } }
-    usage { promptTokens completionTokens totalTokens }
+    status
+    text
+    usage { inputTokens outputTokens totalTokens }
+    selection { provider model }
   }
 }
 `,

@@ -39,7 +39,7 @@ export type Step = RequestHandler<PathValues, unknown, unknown, unknown, { call:
 /** The parts of a request that become variables. */
 export function requestParts({ req, route, path, query, body }: Call): RequestParts {
   const { stream } = route.row;
-  const resumeAfter = stream?.resume === undefined && stream?.resumesFrames !== true ? undefined : lastEventSequence(req);
+  const resumeAfter = stream?.resumesFrames === true ? lastEventSequence(req) : undefined;
   return {
     path,
     query,

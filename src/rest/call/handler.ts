@@ -7,17 +7,19 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import { bearerSecret } from '../../http/authenticate/authenticate.ts';
 import type { Upload } from '../../http/body/upload.ts';
 import type { CallContext } from '../../http/context.ts';
-import { takesExtensions } from '../../http/extensions.ts';
+import { switchOffExtensions } from '../../http/extensions.ts';
 import { boundedResult } from '../../http/reply/budget.ts';
 import { sendDownload } from '../../http/reply/download.ts';
 import { sendEmpty, sendJson } from '../../http/reply/reply.ts';
-import type { Route } from '../compile.ts';
+import type { Variables } from '../../wire/encoder.ts';
+import type { Route, VariableReaders } from '../compile.ts';
+import type { OpenSource } from '../documents/resolver.ts';
+import { refusesExtensions } from '../input/reply-members.ts';
 import { readVariables } from '../input/variables.ts';
-import type { FoldFactory, Variables } from '../route.ts';
 import { type Call, requestParts, type Step, wantsStream } from './call.ts';
 import type { RestOptions } from './options.ts';
-import { noHeaders, type Reply, replyOf } from './reply.ts';
-import { foldStream, notedHeaders, sendStream } from './stream.ts';
+import { encodedReply, noHeaders, type Reply, replyOf } from './reply.ts';
+import { encoderContext, foldStream, notedHeaders, sendStream } from './stream.ts';
 
 type WatchKey = (caller: Caller, onEnd: () => void) => () => void;
 
@@ -51,7 +53,7 @@ export class Handler {
 
   async #reply(call: Call): Promise<void> {
     const { req, res, route, context } = call;
-    const variables = readVariables(route, route.source === undefined ? route.plain : route.coerced, requestParts(call));
+    const variables = readCall(call, route.row.reply === undefined ? route.plain : route.coerced);
     if (route.row.download !== undefined) {
       await this.#run(route, variables, context);
       const download = await route.row.download(this.#options.deps, context.caller, variables);
@@ -80,15 +82,15 @@ export class Handler {
 
   async #run(route: Route, variables: Variables, context: CallContext): Promise<Reply> {
     const { row } = route;
-    if (row.fold === undefined && row.asksModel !== true) {
+    if (route.source === undefined && row.asksModel !== true) {
       const execute = () => this.#execute(route, variables, context);
       return this.#options.admissions.requests.run(context.caller, () => context.signal, execute);
     }
     const stopWatching = endWithKey(context, this.#watchRevocation);
     try {
-      const reply = await (row.fold === undefined
+      const reply = await (route.source === undefined
         ? this.#execute(route, variables, context)
-        : this.#fold(route, row.fold, variables, context));
+        : this.#fold(route, route.source, variables, context));
       if (context.endedBy !== undefined) throw context.endedBy;
       return reply;
     } catch (error) {
@@ -98,8 +100,9 @@ export class Handler {
     }
   }
 
-  async #fold({ row, source }: Route, fold: FoldFactory, variables: Variables, context: CallContext): Promise<Reply> {
-    if (source === undefined) throw new Error(`${row.operationId} has no events`);
+  async #fold({ row }: Route, source: OpenSource, variables: Variables, context: CallContext): Promise<Reply> {
+    const fold = row.reply?.fold;
+    if (fold === undefined) throw new Error(`${row.operationId} has no fold`);
     const { runs } = this.#options.admissions;
     runs.enter(context.caller);
     try {
@@ -110,10 +113,15 @@ export class Handler {
   }
 
   async #execute(route: Route, variables: Variables, context: CallContext): Promise<Reply> {
-    const { schema, main } = route;
-    const result = await execute({ schema, document: main.document, variableValues: variables, contextValue: context });
-    const showsExtensions = takesExtensions((name) => context.header(name));
-    const reply = replyOf(route, boundedResult(result, context.replyBudget), showsExtensions);
+    const { resolve, row, schema, main } = route;
+    let reply: Reply;
+    if (resolve !== undefined && row.reply?.encode !== undefined) {
+      const value = await resolve(variables, context);
+      reply = encodedReply(row, row.reply.encode(value as never, encoderContext(context)), context.replyBudget);
+    } else {
+      const result = await execute({ schema, document: main.document, variableValues: variables, contextValue: context });
+      reply = replyOf(route, boundedResult(result, context.replyBudget));
+    }
     return context.hasNotes ? { ...reply, headers: { ...reply.headers, ...notedHeaders(context) } } : reply;
   }
 
@@ -121,7 +129,7 @@ export class Handler {
     const { res, route, context } = call;
     const { row, stream, headers } = route;
     if (row.stream === undefined || stream === undefined) throw new Error(`${row.operationId} has no stream`);
-    const variables = readVariables(route, route.coerced, requestParts(call));
+    const variables = readCall(call, route.coerced);
     const { admissions, streams } = this.#options;
     admissions.runs.enter(context.caller);
     const stopWatching = endWithKey(context, this.#watch);
@@ -134,6 +142,12 @@ export class Handler {
       admissions.runs.leave(context.caller);
     }
   }
+}
+
+function readCall(call: Call, readers: VariableReaders): Variables {
+  const variables = readVariables(call.route, readers, requestParts(call));
+  if (refusesExtensions(variables)) switchOffExtensions(call.req.headers);
+  return variables;
 }
 
 /** Long work ends with the key that asked for it. @returns stops watching. */

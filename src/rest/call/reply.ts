@@ -1,5 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import { DomainError } from '../../entities/errors.ts';
+import type { ReplyBudget } from '../../http/reply/budget.ts';
 import type { Route } from '../compile.ts';
 import type { DeclaredRoute } from '../route.ts';
 
@@ -14,7 +15,7 @@ export interface Reply {
 export const noHeaders: Readonly<Record<string, string>> = {};
 
 /** Makes the reply of an executed document. @throws whatever its resolvers threw. */
-export function replyOf(route: Route, result: ExecutionResult, showsExtensions = true): Reply {
+export function replyOf(route: Route, result: ExecutionResult): Reply {
   const { row } = route;
   const [error] = result.errors ?? [];
   if (error !== undefined) {
@@ -26,9 +27,16 @@ export function replyOf(route: Route, result: ExecutionResult, showsExtensions =
   if (status === 204) return { status, text: undefined, headers: noHeaders };
   const value = result.data?.[route.main.responseKey];
   const body = row.wrap === undefined ? value : wrapped(row, value);
-  const omitted = [...(row.omitNull ?? []), ...(showsExtensions ? [] : (row.extensionMembers ?? []))];
-  const text = JSON.stringify(omitted.length === 0 ? body : withoutNulls(body, new Set(omitted)));
+  const text = JSON.stringify(row.omitNull === undefined ? body : withoutNulls(body, new Set(row.omitNull)));
   return { status, text, headers: noHeaders };
+}
+
+/** Makes the reply of what an encoder made. @throws DomainError REPLY_TOO_LARGE */
+export function encodedReply({ status = 200 }: DeclaredRoute, body: object, budget: ReplyBudget): Reply {
+  budget.spendOn(body);
+  const refusal = budget.refusalOf({ data: { body } });
+  if (refusal !== undefined) throw refusal;
+  return { status, text: JSON.stringify(body), headers: noHeaders };
 }
 
 interface ConnectionValue {

@@ -79,7 +79,7 @@ export class Steps {
       if (isAlias(route.row, req.originalUrl)) leaveOutExtensions(req.headers);
       const enter = (caller: Caller, fileMaxBytes = Number.POSITIVE_INFINITY) => {
         countRequest(deps.rates, caller, res, locals.startedMs);
-        const context = new CallContext(deps, caller, requestIdOf(req), res, true);
+        const context = new CallContext(deps, caller, requestIdOf(req), res);
         locals.call = { req, res, route, context, path: pathValues(req.params), query: queryOf(req), fileMaxBytes, body: noBody };
         next();
       };

@@ -2,8 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { DomainError } from '../../entities/errors.ts';
 import { isLast, type RunEvent } from '../../entities/runs/event.ts';
 import type { CallContext } from '../../http/context.ts';
+import { takesExtensions } from '../../http/extensions.ts';
 import type { SseStream, SseStreams } from '../../http/reply/sse.ts';
-import type { EncoderContext, FoldFactory, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
+import type { EncoderContext, StreamEncoder, StreamEncoderFactory, Variables, WireReply } from '../../wire/encoder.ts';
 import type { Reply } from './reply.ts';
 
 export interface StreamCall {
@@ -70,22 +71,24 @@ async function pump(
 }
 
 /** Reads a run to its end and makes one body of it. @throws DomainError when the run failed; whatever its source throws. */
-export async function foldStream(factory: FoldFactory, call: Omit<StreamCall, 'res' | 'headers'>): Promise<Reply> {
+export async function foldStream(
+  fold: NonNullable<WireReply['fold']>,
+  call: Omit<StreamCall, 'res' | 'headers'>,
+): Promise<Reply> {
   const { context } = call;
-  const sum = factory(call.variables, encoderContext(context));
+  const sum = fold(call.variables, encoderContext(context));
   for await (const batch of call.source) sum.add(batch);
-  return { status: 200, text: sum.body(), headers: { ...sum.headers?.(), ...notedHeaders(context) } };
+  return { status: 200, text: JSON.stringify(sum.body()), headers: { ...sum.headers?.(), ...notedHeaders(context) } };
 }
 
 function withNotes(headers: readonly string[], context: CallContext): readonly string[] {
   return context.hasNotes ? [...headers, ...Object.entries(notedHeaders(context)).flat()] : headers;
 }
 
-function encoderContext(context: CallContext): EncoderContext {
+export function encoderContext(context: CallContext): EncoderContext {
   return {
-    requestId: context.requestId,
     nowMs: context.deps.now().getTime(),
-    header: (name) => context.header(name),
+    takesExtensions: takesExtensions((name) => context.header(name)),
     get notes() {
       return context.notes;
     },

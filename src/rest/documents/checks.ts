@@ -35,7 +35,7 @@ export function checkVariables(row: DeclaredRoute, main: RowDocument, pathNames:
     fed.set(name, from);
   };
   for (const name of pathNames) feed(name, 'the path');
-  for (const name of Object.keys(row.query ?? {})) feed(name, 'the query');
+  for (const name of Object.keys(row.query ?? {})) if (row.stream?.query?.[name] === undefined) feed(name, 'the query');
   if (row.body !== undefined) {
     feed(row.body, 'the body');
     if (!isInputObjectType(getNamedType(main.variables.get(row.body)?.type)))
@@ -53,12 +53,12 @@ export function checkVariables(row: DeclaredRoute, main: RowDocument, pathNames:
   }
 }
 
-export function requireVariable(main: RowDocument, name: string, from: string): void {
+function requireVariable(main: RowDocument, name: string, from: string): void {
   if (!main.variables.has(name)) throw new Error(`${from} names ${name}, which is no variable of the document`);
 }
 
 export function checkSchemas({ reply, stream, socket }: DeclaredRoute, { schemas }: Declarations): void {
-  for (const name of [reply, stream?.event, socket?.request, socket?.event]) {
+  for (const name of [reply?.schema, stream?.event, socket?.request, socket?.event]) {
     if (name !== undefined && !Object.hasOwn(schemas, name)) throw new Error(`no schema ${name} is declared`);
   }
 }
@@ -67,8 +67,6 @@ export function checkSchemas({ reply, stream, socket }: DeclaredRoute, { schemas
 export function checkReply(row: DeclaredRoute, main: RowDocument): void {
   const type = isNonNullType(main.rootField.type) ? main.rootField.type.ofType : main.rootField.type;
   checkRun(row, main);
-  if (row.reply !== undefined && row.fold === undefined && getNamedType(type).name !== 'JSON')
-    throw new Error('reply needs a fold or a root field of JSON: other replies follow the document');
   const selected = selectedKeys(main.rootNode.selectionSet);
   if (row.wrap === 'data' && !isListType(type) && !(isObjectType(type) && selected.has('nodes'))) {
     throw new Error('wrap: data needs a list, or a connection that selects nodes');
@@ -77,18 +75,19 @@ export function checkReply(row: DeclaredRoute, main: RowDocument): void {
     throw new Error(`page: ${row.page} needs pageInfo`);
   if (row.page === 'total' && !selected.has('totalCount')) throw new Error('page: total needs totalCount');
   const everywhere = allKeys(main.rootNode.selectionSet);
-  for (const name of [...(row.omitNull ?? []), ...(row.extensionMembers ?? [])])
+  for (const name of row.omitNull ?? [])
     if (!everywhere.has(name)) throw new Error(`${name} is left out when null, and not selected`);
 }
 
-/** Every document is run: a query or a mutation by graphql-js, a subscription by what reads its events. */
-function checkRun({ fold, stream, reply, repliesAs }: DeclaredRoute, { operation: { operation } }: RowDocument): void {
-  const isRead = fold !== undefined || stream?.when === 'always';
-  if (operation === 'subscription' && !isRead) throw new Error('nothing reads the events of the document: it needs a fold');
-  if (operation !== 'subscription' && isRead) throw new Error('the document is never run: fold and stream read a subscription');
-  if (fold !== undefined && (reply === undefined) === (repliesAs === undefined))
-    throw new Error('a fold needs either reply or repliesAs, for OpenAPI');
-  if (fold === undefined && repliesAs !== undefined) throw new Error('repliesAs needs a fold');
+/** Every document is run: by graphql-js, or by the encoder of its reply, which needs events of a subscription and a value of another field. */
+function checkRun({ reply, stream }: DeclaredRoute, { operation: { operation } }: RowDocument): void {
+  const isRead = reply?.fold !== undefined || stream?.when === 'always';
+  if (operation === 'subscription' && !isRead)
+    throw new Error('nothing reads the events of the document: its reply needs a fold');
+  if (operation !== 'subscription' && stream?.when === 'always')
+    throw new Error('the document is never run: it is no subscription');
+  if (operation !== 'subscription' && reply !== undefined && reply.encode === undefined)
+    throw new Error('the encoder of the reply takes events only, and the document is no subscription');
 }
 
 function selectedKeys(set: SelectionSetNode | undefined): Set<string> {

@@ -1,5 +1,5 @@
-import { responseError } from '../../domain/responses/wire.ts';
 import type { PublicError } from '../../entities/errors.ts';
+import { responseError } from '../../wire/responses/errors.ts';
 import type { Route } from '../compile.ts';
 import { memberNames } from './member-names.ts';
 

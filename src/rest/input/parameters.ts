@@ -1,5 +1,6 @@
-import { type GraphQLInputType, isEnumType, isListType, isNonNullType } from 'graphql';
+import { GraphQLBoolean, type GraphQLInputType, GraphQLInt, isEnumType, isListType, isNonNullType } from 'graphql';
 import type { Faults } from '../../domain/faults.ts';
+import type { DeclaredRoute } from '../route.ts';
 import { compileReader, type Reader, type ReadMode } from './body.ts';
 import { camelNames } from './member-names.ts';
 
@@ -48,4 +49,10 @@ function fromText(type: GraphQLInputType): (text: string) => unknown {
   if (name === 'Float') return (text) => (/^-?\d{1,30}(\.\d{1,30})?$/.test(text) ? Number(text) : text);
   if (name === 'Boolean') return (text) => (text === 'true' ? true : text === 'false' ? false : text);
   return (text) => text;
+}
+
+/** The type of a query parameter that chooses the form of the reply: no variable of the document. */
+export function replyParameterType({ stream }: Pick<DeclaredRoute, 'stream'>, name: string): GraphQLInputType | undefined {
+  const type = stream?.query?.[name];
+  return type === undefined ? undefined : { Boolean: GraphQLBoolean, Int: GraphQLInt }[type];
 }

@@ -32,17 +32,14 @@ export function readVariables(route: Route, readers: VariableReaders, parts: Req
     const body = readers.body(parts.body, faults);
     variables[row.body] = body;
     if (faults.found.length > 0 && isObject(body)) row.checkBody?.(withoutFaulty(body, faults), faults);
+    if (isObject(parts.body)) Object.assign(variables, readers.replyMembers?.(parts.body, faults));
   }
   if (row.upload !== undefined && parts.upload !== undefined) {
     variables[row.upload.file] = parts.upload.file;
     const members = row.upload.orJson === true ? undefined : row.body;
     readForm(readers.form, parts.upload.fields, members, variables, faults);
   }
-  if (parts.resumeAfter !== undefined) {
-    if (row.stream?.resume !== undefined) variables[row.stream.resume] = parts.resumeAfter;
-    else if (row.stream?.resumesFrames === true) variables.lastFrame = parts.resumeAfter;
-  }
-  checkStreamMember(route, parts.body, faults);
+  if (parts.resumeAfter !== undefined) variables.lastFrame = parts.resumeAfter;
   faults.throwIfAny();
   return variables;
 }
@@ -82,17 +79,6 @@ function readForm(
 function missing(name: string, faults: Faults): void {
   faults.path.push(name);
   faults.addHere('MISSING_REQUIRED_PARAMETER', (path) => `${path} is required`);
-  faults.path.pop();
-}
-
-/** The REST adapter reads `stream`, not the resolver, so the input type need not have it. */
-function checkStreamMember(route: Route, body: unknown, faults: Faults): void {
-  if (route.row.stream === undefined || route.row.body === undefined || route.row.stream.when === 'always') return;
-  const asked = streamMember(body);
-  if (asked === undefined || asked === null || typeof asked === 'boolean') return;
-  if (faults.found.some((fault) => fault.param === 'stream')) return;
-  faults.path.push('stream');
-  faults.addHere('INVALID_TYPE', (path) => `${path} must be true or false`);
   faults.path.pop();
 }
 

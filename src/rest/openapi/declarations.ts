@@ -10,6 +10,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { annotationPattern, type JsonSchema } from '../../wire/json-schema.ts';
+import { replyFieldsOf } from '../input/reply-members.ts';
 
 /** What the description of the REST API says beyond the GraphQL schema; checked against it by tests. */
 export interface Declarations {
@@ -21,8 +22,6 @@ export interface Declarations {
    */
   readonly members: Readonly<Record<string, JsonSchema>>;
 }
-
-export const noDeclarations: Declarations = { schemas: {}, members: {} };
 
 const referencePrefix = '#/components/schemas/';
 /** The keywords that may be added to a type of GraphQL. */
@@ -80,8 +79,8 @@ type Field = GraphQLField<unknown, unknown> | GraphQLInputField;
 function fieldAt(schema: GraphQLSchema, coordinate: string): Field | undefined {
   const [typeName = '', fieldName = ''] = coordinate.split('.');
   const type = schema.getType(typeName);
-  if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) return undefined;
-  return type.getFields()[fieldName];
+  const isKnown = isObjectType(type) || isInterfaceType(type) || isInputObjectType(type);
+  return (isKnown ? type.getFields()[fieldName] : undefined) ?? replyFieldsOf(typeName)[fieldName];
 }
 
 /** Names of the component schemas that a schema refers to, itself or deeper. */

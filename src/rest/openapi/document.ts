@@ -13,6 +13,7 @@ import { behaves, isExtension } from '../../wire/schema.ts';
 import type { Route } from '../compile.ts';
 import type { DocumentVariable } from '../documents/document.ts';
 import { camelNames, memberNames } from '../input/member-names.ts';
+import { replyParameterType } from '../input/parameters.ts';
 import { pathsOf } from '../paths.ts';
 import type { Declarations } from './declarations.ts';
 import { withOptionalMembers } from './optional-members.ts';
@@ -33,11 +34,7 @@ export function printOpenApi(
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
     const place = paths[route.row.path] ?? {};
-    place[route.row.method] = operation(
-      printer,
-      route,
-      routes.find(({ row }) => row.operationId === route.row.repliesAs),
-    );
+    place[route.row.method] = operation(printer, route);
     paths[route.row.path] = place;
   }
   const tags = [...new Set(routes.map(({ row }) => row.tag))].map((name) => ({
@@ -99,10 +96,9 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
     'The common responses format. What the service adds to it is marked: `x-parley-extension` on members, schemas, events and tools, `x-parley-extension-values` where there are further values, `x-parley-extension-behavior` names where it behaves otherwise.',
 };
 
-/** @param like  the route whose reply has the form of this one's; undefined when it has its own. */
-function operation(printer: SchemaPrinter, route: Route, like: Route | undefined): JsonSchema {
+function operation(printer: SchemaPrinter, route: Route): JsonSchema {
   const { row } = route;
-  const parameters = parametersOf(printer, route, (like ?? route).row.extensionMembers !== undefined);
+  const parameters = parametersOf(printer, route);
   const requestBody = requestBodyOf(printer, route);
   return {
     operationId: row.operationId,
@@ -116,7 +112,7 @@ function operation(printer: SchemaPrinter, route: Route, like: Route | undefined
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: {
       ...(row.socket === undefined ? {} : { 101: socketReply(printer, row.socket) }),
-      [String(row.status ?? 200)]: goodReply(printer, route, like),
+      [String(row.status ?? 200)]: goodReply(printer, route),
       ...errorsOf(route),
     },
     ...(row.extension === undefined ? {} : { ...isExtension, ...behaves(row.extension) }),
@@ -135,11 +131,12 @@ function describedAs(row: Route['row']): { readonly description?: string } {
   return sentences.length === 0 ? {} : { description: sentences.join('\n\n') };
 }
 
-function parametersOf(printer: SchemaPrinter, route: Route, hasExtensions: boolean): JsonSchema[] {
+function parametersOf(printer: SchemaPrinter, route: Route): JsonSchema[] {
   const { row, main } = route;
   const of = (name: string, place: 'path' | 'query', description: string | undefined): JsonSchema => {
     const variable = main.variables.get(name);
-    const schema = variable === undefined ? {} : parameterSchema(printer, variable);
+    const type = variable?.type ?? replyParameterType(row, name);
+    const schema = type === undefined ? {} : parameterSchema(printer, { type, defaultValue: variable?.defaultValue });
     const isList = variable !== undefined && isListType(getNullableType(variable.type));
     return {
       name,
@@ -168,10 +165,8 @@ function parametersOf(printer: SchemaPrinter, route: Route, hasExtensions: boole
           ),
         ]
       : []),
-    ...(row.stream?.resume === undefined && row.stream?.resumesFrames !== true
-      ? []
-      : [header('Last-Event-ID', 'The last event seen; the stream goes on after it.')]),
-    ...(hasExtensions ? [extensionSwitch] : []),
+    ...(row.stream?.resumesFrames === true ? [header('Last-Event-ID', 'The last event seen; the stream goes on after it.')] : []),
+    ...(row.reply?.hasExtensions === true ? [extensionSwitch] : []),
   ];
 }
 
@@ -187,7 +182,7 @@ const extensionSwitch: JsonSchema = {
 };
 
 /** Of the type without its null, which cannot be written in a path, a query or a form. */
-function parameterSchema(printer: SchemaPrinter, variable: DocumentVariable): JsonSchema {
+function parameterSchema(printer: SchemaPrinter, variable: Pick<DocumentVariable, 'type' | 'defaultValue'>): JsonSchema {
   const { defaultValue } = variable;
   const schema = printer.input(new GraphQLNonNull(getNullableType(variable.type)), camelNames);
   return defaultValue === undefined ? schema : { ...schema, default: defaultValue };
@@ -232,7 +227,7 @@ function requestExamples({ example, shown }: Route['row']): JsonSchema {
   return { examples };
 }
 
-function goodReply(printer: SchemaPrinter, route: Route, like: Route | undefined): JsonSchema {
+function goodReply(printer: SchemaPrinter, route: Route): JsonSchema {
   const { row } = route;
   const own = Object.entries(row.replyHeaders ?? {});
   const headers = {
@@ -246,7 +241,7 @@ function goodReply(printer: SchemaPrinter, route: Route, like: Route | undefined
     const bytes = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
     return { description: 'The bytes, as an attachment.', headers, content: bytes };
   }
-  const json = { 'application/json': { schema: replySchema(printer, like ?? route), ...exampleOf(row.shown?.reply) } };
+  const json = { 'application/json': { schema: replySchema(printer, route), ...exampleOf(row.shown?.reply) } };
   if (row.stream === undefined) return { description: 'Done.', headers, content: json };
   const description = 'The reply in one piece, or as an event stream; the schema there is that of the `data` of one event.';
   return { description, headers, content: { ...json, ...events } };
@@ -282,10 +277,9 @@ function socketReply(printer: SchemaPrinter, { request, event }: NonNullable<Rou
 
 function replySchema(printer: SchemaPrinter, route: Route): JsonSchema {
   const { row, main } = route;
-  if (row.reply !== undefined) return printer.declared(row.reply);
+  if (row.reply !== undefined) return printer.declared(row.reply.schema);
   const context: SelectionContext = {
     omitNull: new Set(row.omitNull ?? []),
-    extensions: new Set(row.extensionMembers ?? []),
     names: row.schemas ?? {},
     fragments: new Map(
       main.document.definitions.flatMap((node) =>

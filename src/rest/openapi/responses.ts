@@ -1,5 +1,5 @@
-import { responseError } from '../../domain/responses/wire.ts';
 import { DomainError, errorBody, errorCodes, type PublicError, publicError } from '../../entities/errors.ts';
+import { responseError } from '../../wire/responses/errors.ts';
 import type { Route } from '../compile.ts';
 
 /** Statuses of both APIs, and of the responses format. */

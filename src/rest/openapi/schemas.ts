@@ -2,6 +2,7 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLEnumType,
+  type GraphQLInputField,
   type GraphQLInputObjectType,
   type GraphQLInputType,
   type GraphQLObjectType,
@@ -21,6 +22,7 @@ import {
 } from 'graphql';
 import { type JsonSchema, orNull } from '../../wire/json-schema.ts';
 import { camelNames, type MemberNames } from '../input/member-names.ts';
+import { replyFieldsOf } from '../input/reply-members.ts';
 import { type Declarations, reference, referredNames } from './declarations.ts';
 
 /** A document's fragments, and the members that its route leaves out. */
@@ -28,8 +30,6 @@ export interface SelectionContext {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   /** Left out when null. */
   readonly omitNull: ReadonlySet<string>;
-  /** Left out when the caller takes no extensions. */
-  readonly extensions: ReadonlySet<string>;
   /** The components of this selection, by type, where they are not named after the type. */
   readonly names: Readonly<Record<string, string>>;
 }
@@ -108,7 +108,7 @@ export class SchemaPrinter {
       const shown = this.#output(getNullableType(field.type), node.selectionSet, context);
       const isNullable = !isNonNullType(field.type) && !isOmitted;
       properties[key] = this.#member(`${type.name}.${field.name}`, shown, isNullable, field.description);
-      if (!isOmitted && !context.extensions.has(key)) required.push(key);
+      if (!isOmitted) required.push(key);
     }
     return this.#component(
       context.names[type.name] ?? type.name,
@@ -157,7 +157,7 @@ export class SchemaPrinter {
     this.components[name] = {};
     const properties: Record<string, JsonSchema> = {};
     const required: string[] = [];
-    for (const field of Object.values(type.getFields())) {
+    for (const field of membersOf(type)) {
       const member = names.wire(field.name);
       const shown = this.#input(getNullableType(field.type), names);
       const own = this.#member(`${type.name}.${field.name}`, shown, !isNonNullType(field.type), field.description);
@@ -203,6 +203,13 @@ export class SchemaPrinter {
       if (this.components[candidate] === undefined) return candidate;
     }
   }
+}
+
+/** Those of the schema, which are sorted, with those that choose the form of the reply at their places. */
+function membersOf(type: GraphQLInputObjectType): readonly GraphQLInputField[] {
+  const own = Object.values(type.getFields());
+  const more = Object.values(replyFieldsOf(type.name));
+  return more.length === 0 ? own : [...own, ...more].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** A scalar may say more in `extensions.openapi` than its name does. */

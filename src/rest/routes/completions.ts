@@ -1,4 +1,5 @@
-import { completionEncoder, completionFold } from '../encode/completion.ts';
+import { completionEncoder } from '../../wire/completions/chunks.ts';
+import { completionReply } from '../../wire/completions/reply.ts';
 import type { DeclaredRoute } from '../route.ts';
 
 const path = '/api/v1/chat/completions';
@@ -14,11 +15,10 @@ const completion: Omit<DeclaredRoute, 'operationId' | 'path' | 'summary' | 'spec
   body: 'input',
   bodyCase: 'snake',
   camelMembers: ['generateCitations', 'includeXSearch'],
-  fold: completionFold,
-  reply: 'Completion',
+  reply: completionReply,
   stream: {
     when: 'stream',
-    document: 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { type delta } }',
+    document: 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { type } }',
     encoder: completionEncoder,
     event: 'CompletionFrame',
   },

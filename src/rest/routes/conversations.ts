@@ -1,3 +1,4 @@
+import { conversationItemReply } from '../../wire/conversations.ts';
 import type { DeclaredRoute } from '../route.ts';
 
 const conversations = '/api/v1/conversations';
@@ -83,7 +84,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'Retrieve an item of a conversation',
     description: 'One message, call or result of the conversation.',
     document: 'query ($conversationId: ID!, $itemId: String!) { conversationItem(id: $conversationId, itemId: $itemId) }',
-    reply: 'InputItem',
+    reply: conversationItemReply,
   },
   {
     operationId: 'deleteConversationItem',

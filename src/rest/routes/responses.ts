@@ -1,31 +1,26 @@
-import { responseError } from '../../domain/responses/wire.ts';
-import { responseEncoder, responseFold } from '../encode/response.ts';
+import { responseError } from '../../wire/responses/errors.ts';
+import { responseEncoder } from '../../wire/responses/events.ts';
+import { compactionReply, deletedReply, inputTokensReply, itemListReply, responseReply } from '../../wire/responses/reply.ts';
 import type { DeclaredRoute } from '../route.ts';
 import { responseExamples } from './response-examples.ts';
 
 const base = '/api/v2/responses';
 const one = `${base}/{responseId}`;
 
-const responseFields = `
-  id object created_at: createdAt completed_at: completedAt status
-  error { code message type param } incomplete_details: incompleteDetails { reason }
-  instructions max_output_tokens: maxOutputTokens max_tool_calls: maxToolCalls model output
-  parallel_tool_calls: parallelToolCalls previous_response_id: previousResponseId conversation { id }
-  reasoning store background temperature top_p: topP presence_penalty: presencePenalty frequency_penalty: frequencyPenalty
-  top_logprobs: topLogprobs text tool_choice: toolChoice tools truncation service_tier: serviceTier metadata user
-  safety_identifier: safetyIdentifier prompt_cache_key: promptCacheKey
-  usage {
-    input_tokens: inputTokens input_tokens_details: inputTokensDetails output_tokens: outputTokens
-    output_tokens_details: outputTokensDetails total_tokens: totalTokens estimated: isEstimated
-  }
-  selection_metadata: selectionMetadata warnings { code message param }
-  flow_steps: flowSteps { step_id: stepId type status input output duration_ms: durationMs }`;
-
-const creating = 'subscription ($input: ResponseInput!) { newResponseEvents(input: $input, inOnePiece: true) { type sequence } }';
-const resuming =
-  'subscription ($responseId: ID!, $input: ResumeResponseInput) { resumedResponseEvents(id: $responseId, input: $input, wholeLog: true) { type sequence } }';
-
-const extensionMembers = ['selection_metadata', 'warnings', 'flow_steps'];
+/** The second document is that of a stream. */
+const creating = [
+  'subscription ($input: ResponseInput!) { newResponseEvents(input: $input, inOnePiece: true) { sequence } }',
+  'subscription ($input: ResponseInput!) { newResponseEvents(input: $input) { sequence } }',
+] as const;
+/** The encoder numbers events over the whole log. */
+const resuming = [
+  `subscription ($responseId: ID!, $input: ResumeResponseInput) {
+    resumedResponseEvents(id: $responseId, input: $input, afterSequence: -1, inOnePiece: true) { sequence }
+  }`,
+  `subscription ($responseId: ID!, $input: ResumeResponseInput) {
+    resumedResponseEvents(id: $responseId, input: $input, afterSequence: -1) { sequence }
+  }`,
+] as const;
 
 const rows: readonly DeclaredRoute[] = [
   {
@@ -41,13 +36,12 @@ const rows: readonly DeclaredRoute[] = [
     shown: responseExamples.create,
     tag: 'Responses',
     spec: 'Responses-style API (v2)',
-    document: creating,
+    document: creating[0],
     body: 'input',
     bodyCase: 'snake',
     camelMembers: ['includeXSearch'],
-    fold: responseFold,
-    repliesAs: 'getResponse',
-    stream: { when: 'stream', document: creating, encoder: responseEncoder, event: 'ResponseStreamEvent' },
+    reply: responseReply,
+    stream: { when: 'stream', document: creating[1], encoder: responseEncoder, event: 'ResponseStreamEvent' },
     example: {
       model: 'parley/offline',
       input: [
@@ -95,19 +89,11 @@ const rows: readonly DeclaredRoute[] = [
     asksModel: true,
     shown: responseExamples.compact,
     tag: 'Responses',
-    document: `mutation ($input: ResponseInput!) {
-      compactResponse(input: $input) {
-        id object created_at: createdAt output
-        usage {
-          input_tokens: inputTokens input_tokens_details: inputTokensDetails output_tokens: outputTokens
-          output_tokens_details: outputTokensDetails total_tokens: totalTokens estimated: isEstimated
-        }
-      }
-    }`,
+    document: 'mutation ($input: ResponseInput!) { compactResponse(input: $input) { id } }',
+    reply: compactionReply,
     body: 'input',
     bodyCase: 'snake',
     camelMembers: ['includeXSearch'],
-    omitNull: ['estimated'],
     example: { model: 'parley/offline', input: [{ role: 'user', content: 'My name is Ada and I like tea.' }] },
   },
   {
@@ -119,7 +105,8 @@ const rows: readonly DeclaredRoute[] = [
       'Takes the body of a request for a response and answers how many tokens its model would get first: with the thread, the files, the tools and the passages of an agent. The service estimates them; no model is asked, and nothing is stored.',
     shown: responseExamples.inputTokens,
     tag: 'Responses',
-    document: 'query ($input: ResponseInput!) { responseInputTokens(input: $input) { object input_tokens: inputTokens } }',
+    document: 'query ($input: ResponseInput!) { responseInputTokens(input: $input) }',
+    reply: inputTokensReply,
     body: 'input',
     bodyCase: 'snake',
     camelMembers: ['includeXSearch'],
@@ -134,11 +121,8 @@ const rows: readonly DeclaredRoute[] = [
       'As it is now; with `stream=true` its whole log as an event stream, then what happens. A reader that comes back gives the last number it knows.',
     shown: responseExamples.get,
     tag: 'Responses',
-    extensionMembers,
-    omitNull: ['warnings', 'flow_steps', 'estimated'],
-    document: `query ($responseId: ID!, $stream: Boolean, $starting_after: Int, $include_obfuscation: Boolean) {
-      response(id: $responseId, stream: $stream, startingAfter: $starting_after, includeObfuscation: $include_obfuscation) { ${responseFields} }
-    }`,
+    document: 'query ($responseId: ID!) { response(id: $responseId) { id } }',
+    reply: responseReply,
     query: {
       stream: 'Whether to answer as an event stream.',
       starting_after: 'With `stream`: only events with a greater `sequence_number`.',
@@ -146,7 +130,8 @@ const rows: readonly DeclaredRoute[] = [
     },
     stream: {
       when: 'query',
-      document: 'subscription ($responseId: ID!) { responseEvents(id: $responseId) { type sequence } }',
+      document: 'subscription ($responseId: ID!) { responseEvents(id: $responseId) { sequence } }',
+      query: { stream: 'Boolean', starting_after: 'Int', include_obfuscation: 'Boolean' },
       encoder: responseEncoder,
       event: 'ResponseStreamEvent',
     },
@@ -159,7 +144,8 @@ const rows: readonly DeclaredRoute[] = [
     description: 'With what it left in its thread. One at work is stopped first.',
     shown: responseExamples.delete,
     tag: 'Responses',
-    document: 'mutation ($responseId: ID!) { deleteResponse(id: $responseId) { id object deleted } }',
+    document: 'mutation ($responseId: ID!) { deleteResponse(id: $responseId) }',
+    reply: deletedReply,
   },
   {
     operationId: 'cancelResponse',
@@ -169,9 +155,8 @@ const rows: readonly DeclaredRoute[] = [
     description: 'Answers when it is over. One that is over comes back unchanged; a paused one becomes cancelled.',
     shown: responseExamples.cancel,
     tag: 'Responses',
-    extensionMembers,
-    omitNull: ['warnings', 'flow_steps', 'estimated'],
-    document: `mutation ($responseId: ID!) { cancelResponse(id: $responseId) { ${responseFields} } }`,
+    document: 'mutation ($responseId: ID!) { cancelResponse(id: $responseId) { id } }',
+    reply: responseReply,
   },
   {
     operationId: 'pauseResponse',
@@ -182,9 +167,8 @@ const rows: readonly DeclaredRoute[] = [
     shown: responseExamples.pause,
     extension: 'pause-and-resume',
     tag: 'Responses',
-    extensionMembers,
-    omitNull: ['warnings', 'flow_steps', 'estimated'],
-    document: `mutation ($responseId: ID!) { pauseResponse(id: $responseId) { ${responseFields} } }`,
+    document: 'mutation ($responseId: ID!) { pauseResponse(id: $responseId) { id } }',
+    reply: responseReply,
   },
   {
     operationId: 'resumeResponse',
@@ -196,12 +180,11 @@ const rows: readonly DeclaredRoute[] = [
     shown: responseExamples.resume,
     extension: 'pause-and-resume',
     tag: 'Responses',
-    document: resuming,
+    document: resuming[0],
     body: 'input',
     bodyCase: 'snake',
-    fold: responseFold,
-    repliesAs: 'getResponse',
-    stream: { when: 'stream', document: resuming, encoder: responseEncoder, event: 'ResponseStreamEvent' },
+    reply: responseReply,
+    stream: { when: 'stream', document: resuming[1], encoder: responseEncoder, event: 'ResponseStreamEvent' },
     example: { stream: false, background: false, user_secrets: {}, input: 'Go on, but shorter.' },
   },
   {
@@ -213,10 +196,9 @@ const rows: readonly DeclaredRoute[] = [
     shown: responseExamples.inputItems,
     tag: 'Responses',
     document: `query ($responseId: ID!, $after: String, $limit: Int, $order: ItemOrder) {
-      responseInputItems(id: $responseId, after: $after, limit: $limit, order: $order) {
-        object data first_id: firstId last_id: lastId has_more: hasMore
-      }
+      responseInputItems(id: $responseId, after: $after, first: $limit, order: $order) { hasNextPage }
     }`,
+    reply: itemListReply,
     query: {
       after: 'The id of the item before the page.',
       limit: 'From 1 to 100; default 20.',

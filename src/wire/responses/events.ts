@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { flowStepWire } from '../flow-step.ts';
+import { errorBody, type PublicError, publicError } from '../../entities/errors.ts';
+import type { EndedSubagent, RunEvent, RunItem, RunSnapshot, Subagent, TokenLogprob } from '../../entities/runs/event.ts';
+import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
+import type { StreamEncoderFactory } from '../encoder.ts';
+import { flowStep, flowStepOf } from '../run-parts.ts';
 import {
   behaves,
   choice,
@@ -16,10 +20,22 @@ import {
   reference,
   text,
 } from '../schema.ts';
-import { outputItem } from './items.ts';
+import { responseError } from './errors.ts';
+import {
+  addedItemOf,
+  annotationOf,
+  isAdded,
+  isApprovalRequest,
+  itemOf,
+  outputItem,
+  refusalOf,
+  summaryOf,
+  textPart,
+} from './output-items.ts';
 import { annotation, logprob, outputContent, summaryTextPart } from './parts.ts';
+import { response, responseOf, usage, usageOf } from './reply.ts';
 
-/** Events of the responses format: the `data` of the frames of a stream, and the messages of a socket. */
+/** Events of the responses format, as frames of a stream and as messages of a socket: their schemas, and the projection of a run's log into them. */
 
 const sequenceNumber = integer('Numbers the events of a response, from 0, without gaps; also over a pause.');
 const outputIndex = integer('The place of the item in the output, from 0.');
@@ -37,7 +53,7 @@ const subagent = {
   task: text('The question that it works on.'),
 };
 const depth = integer('1 below the run itself.', 1);
-const usage = (description: string) => reference('ResponseUsage', description).nullable();
+const soFar = (description: string) => usage.meta({ description }).nullable();
 
 const error = {
   code: text('What went wrong, for programs.'),
@@ -53,10 +69,10 @@ const error = {
 
 /** What each event says besides its type and its number. */
 const events: Readonly<Record<string, readonly [description: string, members: z.ZodRawShape, isAdded?: true]>> = {
-  'response.created': ['The first event.', { response: reference('Response', 'As it begins: without output.') }],
+  'response.created': ['The first event.', { response: response.meta({ description: 'As it begins: without output.' }) }],
   'response.in_progress': [
     'The response is at work; again when a paused one goes on.',
-    { response: reference('Response', 'As it is now.') },
+    { response: response.meta({ description: 'As it is now.' }) },
   ],
   'response.output_item.added': [
     'An item begins.',
@@ -133,7 +149,7 @@ const events: Readonly<Record<string, readonly [description: string, members: z.
   ],
   'response.server_tool_call.completed': ['A tool of the service gave its output, which is the next item.', ofItem, true],
   'response.server_tool_call.failed': ['A tool of the service failed; the next item says why.', ofItem, true],
-  'response.flow.step': ['A step of the flow that answers is finished.', { step: flowStepWire }, true],
+  'response.flow.step': ['A step of the flow that answers is finished.', { step: flowStep }, true],
   'response.subagent.started': [
     'A tool of the service started a subagent.',
     { ...ofItem, subagent: object('The subagent.', { ...subagent, status: constant('in_progress'), depth }) },
@@ -146,7 +162,7 @@ const events: Readonly<Record<string, readonly [description: string, members: z.
       subagent_id: text('The id of the subagent.'),
       message: text('A description of the work, for a user interface to show.'),
       progress: number('The progress; null where it is unknown.').min(0).max(1).nullable(),
-      usage: usage('The tokens used so far.'),
+      usage: soFar('The tokens used so far.'),
     },
     true,
   ],
@@ -159,7 +175,7 @@ const events: Readonly<Record<string, readonly [description: string, members: z.
         status: oneOfTexts('How it ended.', ['completed', 'failed', 'cancelled']),
         depth,
         summary: text('What it found out, or why it did not.'),
-        usage: usage('The tokens used, a part of the usage of the response.'),
+        usage: soFar('The tokens used, a part of the usage of the response.'),
       }),
     },
     true,
@@ -168,11 +184,11 @@ const events: Readonly<Record<string, readonly [description: string, members: z.
     'An item is whole.',
     { output_index: outputIndex, item: outputItem.meta({ description: 'As it stays.' }) },
   ],
-  'response.completed': ['The response is over.', { response: reference('Response', 'As it stays.') }],
-  'response.failed': ['The response broke off; `error` says why.', { response: reference('Response', 'As it stays.') }],
+  'response.completed': ['The response is over.', { response: response.meta({ description: 'As it stays.' }) }],
+  'response.failed': ['The response broke off; `error` says why.', { response: response.meta({ description: 'As it stays.' }) }],
   'response.incomplete': [
     'The response was cut, cancelled or paused. One that was paused may go on.',
-    { response: reference('Response', 'As it is.').meta(behaves('cancelled-is-incomplete')) },
+    { response: response.meta({ description: 'As it is.', ...behaves('cancelled-is-incomplete') }) },
   ],
   error: ['The stream cannot go on. The failure of a run is told by `response.failed` instead.', error],
 };
@@ -210,3 +226,281 @@ const socketError = component('ResponseSocketError', 'A request over WebSocket w
   ...error,
 });
 named('ResponseSocketMessage', choice('An event, or a refusal.', [streamEvent, socketError]));
+
+/** Writes one event of the format: as a frame of an event stream, or as a message of a socket. */
+export type WriteEvent = (type: string, json: string) => string;
+
+/** `event` equals `type`; no `id`: the format numbers its events itself. */
+export const sseFrame: WriteEvent = (type, json) => `event: ${type}\ndata: ${json}\n\n`;
+const done = 'event: done\ndata: [DONE]\n\n';
+
+export interface ProjectionOptions {
+  readonly takesExtensions: boolean;
+  /** Frames up to this number are known to the reader. */
+  readonly startingAfter: number;
+  /** Events of the log up to this number are known to the reader. */
+  readonly seenSequence: number;
+}
+
+/**
+ * The one projection of a run's log into the events of the responses format. It numbers events and output items over what it shows, so it
+ * always sees the log from its start; what the reader knows is left out.
+ */
+export class ResponseProjection {
+  readonly #write: WriteEvent;
+  readonly #options: ProjectionOptions;
+  #head: ResponseHead | undefined;
+  #sequence = 0;
+  #itemCount = 0;
+  /** The item that is open, with its place among those shown; undefined while it is not shown. */
+  #open: { readonly item: RunItem; readonly index: number } | undefined;
+  #annotations = 0;
+  /** Members of a text delta around its number and its text; changes with the item. */
+  #deltaTail = '';
+  #deltaType = 'response.output_text.delta';
+  #deltaEnd = textEnd;
+
+  constructor(write: WriteEvent, options: ProjectionOptions) {
+    this.#write = write;
+    this.#options = options;
+  }
+
+  /** The number that the next event has. */
+  get nextSequence(): number {
+    return this.#sequence;
+  }
+
+  project(events: readonly RunEvent[]): string {
+    let text = '';
+    for (const event of events) {
+      const isKnown = event.sequence <= this.#options.seenSequence;
+      const written = event.type === 'response.output_text.delta' ? this.#delta(event.json, event.logprobs) : this.#other(event);
+      if (!isKnown) text += written;
+    }
+    return text;
+  }
+
+  #delta(json: string, logprobs: readonly TokenLogprob[] | undefined): string {
+    const number = this.#sequence;
+    this.#sequence += 1;
+    if (number <= this.#options.startingAfter) return '';
+    const type = this.#deltaType;
+    const end = logprobs === undefined || this.#refuses ? this.#deltaEnd : `,"logprobs":${JSON.stringify(logprobs)}}`;
+    return this.#write(type, `{"type":"${type}","sequence_number":${number}${this.#deltaTail}${json}${end}`);
+  }
+
+  #other(event: RunEvent): string {
+    switch (event.type) {
+      case 'response.created':
+        this.#head ??= event.run.head;
+        return this.#state(event.type, event.run);
+      case 'response.in_progress':
+      case 'response.completed':
+      case 'response.failed':
+      case 'response.incomplete':
+        return this.#state(event.type, event.run);
+      case 'response.output_item.added':
+        return this.#added(event.item, event.statusHints);
+      case 'response.output_item.done':
+        return this.#done(event.item);
+      case 'parley.flow.step':
+        if (event.isHidden === true || !this.#options.takesExtensions) return '';
+        return this.#event('response.flow.step', { step: flowStepOf(event.step) });
+      case 'parley.step':
+      case 'parley.input':
+      case 'parley.usage':
+      case 'parley.cited':
+      case 'parley.subagent.kept':
+      case 'parley.research':
+        return '';
+      default:
+        return this.#open === undefined
+          ? ''
+          : this.#within(event, { item_id: this.#open.item.id, output_index: this.#open.index });
+    }
+  }
+
+  #state(type: string, run: RunSnapshot): string {
+    if (this.#head === undefined) throw new Error('the log of a response begins with its head');
+    return this.#event(type, { response: responseOf(run, this.#head, this.#options) });
+  }
+
+  #added(item: RunItem, hints: readonly string[] | undefined): string {
+    if (!this.#options.takesExtensions && isAdded(item)) {
+      this.#open = undefined;
+      return '';
+    }
+    const index = this.#itemCount;
+    this.#itemCount += 1;
+    this.#open = { item, index };
+    this.#annotations = 0;
+    const names = JSON.stringify({ item_id: item.id, output_index: index, content_index: 0 });
+    this.#deltaTail = `,${names.slice(1, -1)},"delta":`;
+    this.#deltaType = isRefusal(item) ? 'response.refusal.delta' : 'response.output_text.delta';
+    this.#deltaEnd = isRefusal(item) ? '}' : textEnd;
+    const shownHints = this.#options.takesExtensions && hints !== undefined && hints.length > 0 ? { status_hints: hints } : {};
+    const added = this.#event('response.output_item.added', {
+      output_index: index,
+      item: addedItemOf(item, this.#head?.includes),
+      ...shownHints,
+    });
+    if (item.type !== 'reasoning') return added;
+    const part = summaryOf('');
+    return added + this.#event('response.reasoning_summary_part.added', { ...this.#place(), summary_index: 0, part });
+  }
+
+  #done(item: RunItem): string {
+    if (this.#open === undefined) return '';
+    const before = item.type === 'reasoning' ? this.#reasoningDone(item.text) : this.#listed(item);
+    const written =
+      before +
+      this.#event('response.output_item.done', { output_index: this.#open.index, item: itemOf(item, this.#head?.includes) });
+    this.#open = undefined;
+    return written;
+  }
+
+  #reasoningDone(text: string): string {
+    const place = { ...this.#place(), summary_index: 0 };
+    return (
+      this.#event('response.reasoning_summary_text.done', { ...place, text }) +
+      this.#event('response.reasoning_summary_part.done', { ...place, part: summaryOf(text) })
+    );
+  }
+
+  /** Whether the open item is a refusal. */
+  get #refuses(): boolean {
+    return this.#open !== undefined && isRefusal(this.#open.item);
+  }
+
+  #place(): WireObject {
+    return { item_id: this.#open?.item.id, output_index: this.#open?.index };
+  }
+
+  #within(event: RunEvent, place: WireObject): string {
+    const text = { ...place, content_index: 0 };
+    switch (event.type) {
+      case 'response.content_part.added':
+        return this.#event(event.type, { ...text, part: this.#refuses ? refusalOf('') : textPart('', []) });
+      case 'response.output_text.annotation.added': {
+        const index = this.#annotations;
+        this.#annotations += 1;
+        return this.#event(event.type, { ...text, annotation_index: index, annotation: annotationOf(event.citation) });
+      }
+      case 'response.output_text.done':
+        if (this.#refuses) return this.#event('response.refusal.done', { ...text, refusal: event.text });
+        return this.#event(event.type, { ...text, text: event.text, logprobs: event.logprobs ?? [] });
+      case 'response.content_part.done':
+        if (this.#refuses) return this.#event(event.type, { ...text, part: refusalOf(event.text) });
+        return this.#event(event.type, { ...text, part: textPart(event.text, event.citations, event.logprobs) });
+      case 'response.reasoning_text.delta':
+        return this.#event('response.reasoning_summary_text.delta', {
+          ...place,
+          summary_index: 0,
+          delta: JSON.parse(event.json),
+        });
+      case 'response.function_call_arguments.delta':
+        if (this.#open !== undefined && isApprovalRequest(this.#open.item)) return '';
+        return this.#event(event.type, { ...place, delta: JSON.parse(event.json) });
+      case 'response.function_call_arguments.done':
+        if (this.#open !== undefined && isApprovalRequest(this.#open.item)) return '';
+        return this.#event(event.type, { ...place, name: event.name, arguments: event.arguments });
+      case 'response.server_tool_call.in_progress':
+        return this.#callBegun(event.type, place);
+      case 'response.server_tool_call.completed':
+      case 'response.server_tool_call.failed':
+        return this.#callEnded(event.type, place);
+      case 'response.subagent.started':
+      case 'response.subagent.completed':
+        return this.#event(event.type, { ...place, subagent: subagentOf(event.subagent) });
+      case 'response.subagent.progress': {
+        const { subagentId, message, progress, usage: tokens } = event;
+        const shownUsage = tokens === null ? null : usageOf(tokens, true);
+        return this.#event(event.type, { ...place, subagent_id: subagentId, message, progress, usage: shownUsage });
+      }
+      default:
+        return '';
+    }
+  }
+
+  /** Arguments of a tool of the service are whole before it begins. */
+  #callBegun(type: string, place: WireObject): string {
+    const item = this.#open?.item;
+    if (item?.type !== 'server_tool_call') return '';
+    const { form, arguments: args } = item;
+    const said = (name: string) =>
+      this.#event(`response.${name}_arguments.delta`, { ...place, delta: args }) +
+      this.#event(`response.${name}_arguments.done`, { ...place, arguments: args });
+    if (form === undefined) return this.#event(type, place) + said('server_tool_call');
+    const begun = this.#event(`response.${form.type}_call.in_progress`, place);
+    return form.type === 'mcp' ? begun + said('mcp_call') : begun + this.#event(`response.${form.type}_call.searching`, place);
+  }
+
+  /** A search has no event for a failure: its item says so. */
+  #callEnded(type: string, place: WireObject): string {
+    const item = this.#open?.item;
+    const form = item?.type === 'server_tool_call' ? item.form : undefined;
+    if (form === undefined) return this.#event(type, place);
+    const end = form.type === 'mcp' && type.endsWith('.failed') ? 'failed' : 'completed';
+    return this.#event(`response.${form.type}_call.${end}`, place);
+  }
+
+  /** A listing arrives whole: its events say so. */
+  #listed(item: RunItem): string {
+    if (item.type !== 'mcp_list_tools') return '';
+    const end = item.error === null ? 'completed' : 'failed';
+    return (
+      this.#event('response.mcp_list_tools.in_progress', this.#place()) +
+      this.#event(`response.mcp_list_tools.${end}`, this.#place())
+    );
+  }
+
+  #event(type: string, members: WireObject): string {
+    const number = this.#sequence;
+    this.#sequence += 1;
+    if (number <= this.#options.startingAfter) return '';
+    return this.#write(type, JSON.stringify({ type, sequence_number: number, ...members }));
+  }
+}
+
+const textEnd = ',"logprobs":[]}';
+
+function isRefusal(item: RunItem): boolean {
+  return item.type === 'message' && item.isRefusal === true;
+}
+
+/** A subagent in its first and last event: only the last has its result. */
+function subagentOf(told: Subagent | EndedSubagent): WireObject {
+  const { id, name, agentId, parentId, task, status, depth } = told;
+  const shown = { id, name, agent_id: agentId, parent_id: parentId, task, status, depth };
+  if (!('summary' in told)) return shown;
+  return { ...shown, summary: told.summary, usage: told.usage === null ? null : usageOf(told.usage, true) };
+}
+
+/** The members of an `error` event besides its type and number, as both schemas of the format have it. */
+export function errorMembers(shown: PublicError) {
+  const { message, type, param, code } = errorBody(shown).error;
+  return { code, message, param, error: { type, code, message, param } };
+}
+
+export const responseEncoder: StreamEncoderFactory = ({ starting_after: after }, context) => {
+  const projection = new ResponseProjection(sseFrame, {
+    takesExtensions: context.takesExtensions,
+    startingAfter: typeof after === 'number' ? after : -1,
+    seenSequence: Number(context.notes?.get(seenSequenceNote) ?? -1),
+  });
+  return {
+    encode: (events) => projection.project(events),
+    end: () => done,
+    fail: (thrown) => {
+      const event = {
+        type: 'error',
+        sequence_number: projection.nextSequence,
+        ...errorMembers(responseError(publicError(thrown))),
+      };
+      return sseFrame('error', JSON.stringify(event)) + done;
+    },
+  };
+};
+
+/** Where a resolver notes which events of the log the caller knows. */
+export const seenSequenceNote = 'seen-sequence';

@@ -184,7 +184,7 @@ const outputTextParam = component('OutputTextParam', 'A text that an assistant s
     ...isExtension,
   }).nullish(),
 });
-const refusalPart = component('RefusalPart', 'What an assistant said instead of an answer.', {
+export const refusalPart = component('RefusalPart', 'What an assistant said instead of an answer.', {
   type: constant('refusal'),
   refusal: text('The text.'),
 });
@@ -249,7 +249,7 @@ export const outputImagePart = component('OutputImagePart', 'An image that a too
   ...aboutFile,
   invisible: invisible.optional(),
 });
-const outputTextPart = component('OutputTextPart', 'A text of the answer.', {
+export const outputTextPart = component('OutputTextPart', 'A text of the answer.', {
   type: constant('output_text'),
   text: text('The text.'),
   annotations: list('What the text rests on, in order.', annotation),

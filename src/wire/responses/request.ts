@@ -9,6 +9,7 @@ import {
   component,
   constant,
   described,
+  describeMembers,
   flag,
   flowVersionMax,
   graphqlInput,
@@ -80,7 +81,7 @@ export const conversationParam = named(
     'must be an id or an object with an id',
   ),
 );
-export const streamOptions = component('ResponseStreamOptions', 'How the event stream is sent.', {
+const streamOptions = component('ResponseStreamOptions', 'How the event stream is sent.', {
   include_extensions: flag('Whether events, items and members are sent that the common format does not know.', {
     default: true,
     ...isExtension,
@@ -145,8 +146,6 @@ export const responseInput = graphqlInput('ResponseInput', {
   conversation: conversationParam,
   store: z.boolean().meta({ default: true }),
   background: z.boolean().meta({ default: false }),
-  stream: z.boolean().meta({ default: false }),
-  streamOptions,
   serviceTier: z.enum(['auto', 'default', 'flex', 'scale', 'priority']).meta({ default: 'auto' }),
   ...identifiers,
   chatMode: described<ChatMode>({ default: 'execute', ...isExtension, ...behaves('chat-mode') }),
@@ -160,6 +159,9 @@ export type ResponseInput = Unread<ReadInput>;
 graphqlInput('ResumeResponseInput', {
   input: described(inputItems),
   background: z.boolean().meta({ default: false }),
-  stream: z.boolean().meta({ default: false }),
   userSecrets: described(addedSecrets),
 });
+
+// Members that REST reads.
+describeMembers('ResponseInput', { stream: described({ default: false }), streamOptions });
+describeMembers('ResumeResponseInput', { stream: described({ default: false }) });

@@ -94,7 +94,7 @@ describe('the events of a run over GraphQL', () => {
     const tools = [{ type: 'function', function: { name: 'add' } }];
     for await (const { data, errors } of ann.subscribe(
       `subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) {
-        __typename ... on RunEndedEvent { systemMessageId toolCalls { id name arguments } run { runId } } } }`,
+        __typename ... on RunEndedEvent { systemMessageId toolCalls { id name arguments } run { id } } } }`,
       { chatId: chat.id, input: { prompt: 'Add', tools } },
     )) {
       expect(errors).toBeUndefined();

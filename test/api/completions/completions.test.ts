@@ -447,29 +447,32 @@ describe('completions over GraphQL', () => {
   const input = { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hi' }] };
 
   it('createCompletion answers whole', async () => {
-    const query = `mutation ($input: CompletionInput!) { createCompletion(input: $input) { model resolvedModel choices { finishReason message { content } } usage { totalTokens } } }`;
+    const query = `mutation ($input: CompletionInput!) { createCompletion(input: $input) { status text toolCalls { id } selection { provider model } usage { totalTokens } } }`;
     expect((await ann.graphql(query, { input })).data.createCompletion).toEqual({
-      model: 'openai/test-model',
-      resolvedModel: 'openai/test-model',
-      choices: [{ finishReason: 'stop', message: { content: 'Hello from upstream' } }],
+      status: 'completed',
+      text: 'Hello from upstream',
+      toolCalls: [],
+      selection: { provider: 'openai', model: 'test-model' },
       usage: { totalTokens: 11 },
     });
   });
 
   it('completionEvents gives the text so far on request, also asked twice, and stops at its end', async () => {
-    const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) { delta text again: text } }`;
+    const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on TextDeltaEvent { delta text again: text } } }`;
     const gathered = async (text: readonly string[]) => {
       upstream.next({ text });
       const input = { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hello' }] };
       const results = await Array.fromAsync(ann.subscribe(query, { input }));
-      return results.map(
-        (result) => result.data.completionEvents as { delta: string | null; text: string | null; again: string | null },
+      return results.flatMap(({ data }) =>
+        'delta' in data.completionEvents
+          ? [data.completionEvents as { delta: string; text: string | null; again: string | null }]
+          : [],
       );
     };
     const events = await gathered(['One ', 'two ', 'three.']);
     let whole = '';
     for (const { delta, text, again } of events) {
-      whole += delta ?? '';
+      whole += delta;
       expect([text, again]).toEqual([whole, whole]);
     }
     expect(whole).toBe('One two three.');
@@ -480,11 +483,11 @@ describe('completions over GraphQL', () => {
 
   it('completionEvents shows it while it happens', async () => {
     upstream.next({ text: ['Hel', 'lo'] });
-    const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) { sequence type delta finishReason usage { completionTokens } } }`;
+    const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) { sequence type ... on TextDeltaEvent { delta } ... on RunEndedEvent { run { status usage { outputTokens } } } } }`;
     const events = (await Array.fromAsync(ann.subscribe(query, { input }))).map((result) => result.data.completionEvents);
     expect(events.map((event) => event.sequence)).toEqual(events.map((_event, index) => index));
     expect(events.map((event) => event.delta ?? '').join('')).toBe('Hello');
-    expect(events.at(-1)).toMatchObject({ type: 'response.completed', finishReason: 'stop', usage: { completionTokens: 2 } });
+    expect(events.at(-1)).toMatchObject({ type: 'response.completed', run: { status: 'completed', usage: { outputTokens: 2 } } });
   });
 
   it('refuses with the code and the member', async () => {

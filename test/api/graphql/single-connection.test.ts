@@ -5,7 +5,8 @@ import { withService } from '../../support/service.ts';
 
 const { service, make } = await withService();
 
-const query = 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { sequence type delta finishReason } }';
+const query =
+  'subscription ($input: CompletionInput!) { completionEvents(input: $input) { sequence type ... on TextDeltaEvent { delta } ... on RunEndedEvent { run { status } } } }';
 const variables = { input: { model: 'parley/offline', messages: [{ role: 'user', content: 'Who are you?' }] } };
 
 describe.each([
@@ -21,7 +22,7 @@ describe.each([
     const events = results.map((result) => result.data?.completionEvents);
     expect(events.map((event) => event.sequence)).toEqual(events.map((_event, index) => index));
     expect(events.map((event) => event.delta ?? '').join('')).not.toBe('');
-    expect(events.at(-1)).toMatchObject({ type: 'response.completed', finishReason: 'stop' });
+    expect(events.at(-1)).toMatchObject({ type: 'response.completed', run: { status: 'completed' } });
   });
 });
 

@@ -31,7 +31,8 @@ describe('a part of a wire format is typed in GraphQL, and its JSON is accepted 
   };
 
   it('a response in variables', async () => {
-    const query = 'mutation ($input: ResponseInput!) { createResponse(input: $input) { status metadata text reasoning } }';
+    const query =
+      'mutation ($input: ResponseInput!) { createResponse(input: $input) { status request { metadata format reasoningEffort } } }';
     const { body } = await ann.post('/graphql', {
       query,
       variables: { input },
@@ -39,10 +40,9 @@ describe('a part of a wire format is typed in GraphQL, and its JSON is accepted 
     expect(body.errors).toBeUndefined();
     expect(body.data.createResponse).toMatchObject({
       status: 'completed',
-      metadata: { trip: 'one' },
-      reasoning: { effort: 'low' },
+      request: { metadata: { trip: 'one' }, reasoningEffort: 'low' },
     });
-    expect(body.data.createResponse.text.format).toMatchObject({ type: 'json_schema', name: 'place', schema });
+    expect(body.data.createResponse.request.format).toMatchObject({ type: 'json_schema', name: 'place', schema });
     expect(asked()).toMatchObject({ reasoning_effort: 'low', response_format: { json_schema: { name: 'place', schema } } });
   });
 
@@ -58,10 +58,10 @@ describe('a part of a wire format is typed in GraphQL, and its JSON is accepted 
     const query = `mutation ($schema: JsonSchema) { createCompletion(input: {
       model: "${model}", messages: [{ role: "user", content: "Where?" }], options: { flow: { tracing: { enabled: false } } }
       responseFormat: { type: "json_schema", json_schema: { name: "place", schema: $schema, strict: true } }
-    }) { choices { message { content } } } }`;
+    }) { text } }`;
     const { body } = await ann.post('/graphql', { query, variables: { schema } });
     expect(body.errors).toBeUndefined();
-    expect(body.data.createCompletion.choices).toEqual([{ message: { content: answer } }]);
+    expect(body.data.createCompletion.text).toBe(answer);
     expect(asked()).toMatchObject({ response_format: { type: 'json_schema', json_schema: { name: 'place', schema } } });
   });
 
@@ -77,6 +77,17 @@ describe('a part of a wire format is typed in GraphQL, and its JSON is accepted 
     });
     expect(wrong).toMatchObject({ status: 400, body: { error: { param: 'options.tracing.enabled' } } });
   });
+});
+
+it.each([
+  ['createCompletion', 'CompletionInput', { model, messages: [{ role: 'user', content: 'Hi' }] }],
+  ['createResponse', 'ResponseInput', { model, input: 'Hi' }],
+])('%s has no member that chooses the form of a REST reply', async (field, type, input) => {
+  for (const member of [{ stream: true }, { streamOptions: {} }]) {
+    const query = `mutation ($input: ${type}!) { ${field}(input: $input) { id } }`;
+    const { body } = await ann.post('/graphql', { query, variables: { input: { ...input, ...member } } });
+    expect(body.errors?.[0]?.message).toContain(`Field "${Object.keys(member)[0]}" is not defined by type "${type}"`);
+  }
 });
 
 describe('a value of the wrong form', () => {

@@ -6,7 +6,15 @@ import { DomainError } from '../../../src/entities/errors.ts';
 import type { RunEvent } from '../../../src/entities/runs/event.ts';
 import { SseStreams } from '../../../src/http/reply/sse.ts';
 import { heldFetch } from '../../support/apis/held-fetch.ts';
-import { eventOf, type Frame, frameRows, type Resolver, startFrame, streamOf } from '../../support/apis/rest-frame.ts';
+import {
+  eventOf,
+  type Frame,
+  frameEncoder,
+  frameRows,
+  type Resolver,
+  startFrame,
+  streamOf,
+} from '../../support/apis/rest-frame.ts';
 import { oneThenWait } from '../../support/apis/waiting-source.ts';
 import { startClock } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -120,33 +128,25 @@ describe('a stream', () => {
     service.endKey('key_all');
     expect(await text).toBe('data: 0\n\ndata: {"error":"INVALID_API_KEY"}\n\ndata: [DONE]\n\n');
   });
-  it('resumes after the sequence number of Last-Event-ID', async () => {
-    let after: unknown;
+  it('hands the number of Last-Event-ID to the encoder', async () => {
+    let last: unknown;
     const row = frameRows.find(({ operationId }) => operationId === 'run');
     if (row?.stream === undefined) throw new Error('no such row');
-    const document = 'subscription ($input: RunInput!, $after: Int) { runEvents(input: $input, after: $after) { id } }';
+    const encoder: typeof row.stream.encoder = (variables, context) => {
+      last = variables.lastFrame;
+      return frameEncoder(variables, context);
+    };
+    const stream = { ...row.stream, when: 'always' as const, resumesFrames: true, encoder };
+    const events = async function* () {
+      yield [eventOf(42)];
+    };
     frame = await startFrame({
-      resolvers: {
-        runEvents: (args) => {
-          after = args.after;
-          return streamOf(async function* () {
-            yield [eventOf(42)];
-          });
-        },
-      },
-      rows: [
-        ...frameRows.filter((other) => other !== row),
-        {
-          ...row,
-          document,
-          query: { after: 'Where to go on' },
-          stream: { ...row.stream, when: 'always', resume: 'after', document },
-        },
-      ],
+      resolvers: { runEvents: () => streamOf(events) },
+      rows: [...frameRows.filter((other) => other !== row), { ...row, stream }],
     });
     const headers = { authorization: 'Bearer all', 'content-type': 'application/json', 'last-event-id': 'run_1:41' };
     await (await fetch(`${frame.url}/api/v1/runs`, { method: 'POST', headers, body: '{"prompt":"p"}' })).text();
-    expect(after).toBe(41);
+    expect(last).toBe(41);
   });
 });
 

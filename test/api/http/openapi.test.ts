@@ -4,10 +4,9 @@ import { describe, expect, it } from 'vitest';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { compileRoutes } from '../../../src/rest/compile.ts';
-import { noDeclarations } from '../../../src/rest/openapi/declarations.ts';
 import { printOpenApi, tagDescriptions } from '../../../src/rest/openapi/document.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
-import { frameRows, frameSchema, frameScopes } from '../../support/apis/rest-frame.ts';
+import { frameDeclarations, frameRows, frameSchema, frameScopes } from '../../support/apis/rest-frame.ts';
 import { withService } from '../../support/service.ts';
 
 type Node = Readonly<Record<string, unknown>>;
@@ -132,7 +131,12 @@ describe('openapi.json', () => {
 
 describe('the description of a route', () => {
   const schema = frameSchema({ runEvents: () => undefined });
-  const printed = printOpenApi(schema, compileRoutes(schema, frameRows, frameScopes, noDeclarations), '1.2.3', noDeclarations);
+  const printed = printOpenApi(
+    schema,
+    compileRoutes(schema, frameRows, frameScopes, frameDeclarations),
+    '1.2.3',
+    frameDeclarations,
+  );
   const operation = (method: string, path: string) => at(printed, 'paths', path, method);
   const named = (reference: unknown) => at(printed, ...String(at(reference, '$ref')).slice(2).split('/'));
 

@@ -41,7 +41,7 @@ const apis: readonly (readonly [string, (who: TestClient) => Promise<Response>, 
         'POST',
         '/graphql',
         {
-          query: 'mutation($input: CompletionInput!) { createCompletion(input: $input) { choices { message { content } } } }',
+          query: 'mutation($input: CompletionInput!) { createCompletion(input: $input) { text } }',
           variables: graphqlInput,
         },
         {},

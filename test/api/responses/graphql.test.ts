@@ -22,45 +22,44 @@ async function ask(query: string, variables: Record<string, unknown> = {}) {
   if (body.errors !== undefined) throw new Error(JSON.stringify(body.errors));
   return body.data;
 }
-const creating =
-  'mutation ($input: ResponseInput!) { createResponse(input: $input) { id status conversation { id } items { __typename } } }';
+const creating = 'mutation ($input: ResponseInput!) { createResponse(input: $input) { id status chatId output { __typename } } }';
 
 it('a response is begun at once, followed, and read with its items', async () => {
   const gate = Promise.withResolvers<void>();
   upstream.next({ text: 'Done.', gate: gate.promise });
   const { createResponse: begun } = await ask(creating, { input: { model, input: 'Hi' } });
   gate.resolve();
-  expect(begun).toMatchObject({ status: 'in_progress', items: [] });
+  expect(begun).toMatchObject({ status: 'in_progress', output: [] });
   const query =
     'subscription ($id: ID!) { responseEvents(id: $id) { __typename sequence type ... on TextDeltaEvent { delta } } }';
   const events = await Array.fromAsync(ann.subscribe(query, { id: begun.id }), ({ data }) => data.responseEvents);
   expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_event, index) => index));
   expect(events.at(-1).type).toBe('response.completed');
   const { response } = await ask(
-    'query ($id: ID!) { response(id: $id) { status output items { __typename } usage { totalTokens } } }',
+    'query ($id: ID!) { response(id: $id) { status text chatId request { model store } usage { totalTokens } } }',
     {
       id: begun.id,
     },
   );
-  expect(response).toMatchObject({ status: 'completed', items: [{}], output: [{ content: [{ text: 'Done.' }] }] });
+  expect(response).toMatchObject({ status: 'completed', text: 'Done.', chatId: begun.chatId, request: { model, store: true } });
 });
 
 it('one that is not stored is answered at its end', async () => {
   const { createResponse: whole } = await ask(creating, { input: { model, input: 'Hi', store: false } });
-  expect(whole).toMatchObject({ status: 'completed', conversation: null, items: [{}] });
+  expect(whole).toMatchObject({ status: 'completed', chatId: null, output: [{}] });
 });
 
 it('a response is paused, resumed with its new events only, and cancelled', async () => {
   upstream.next(endless);
   const { createResponse: begun } = await ask(creating, { input: { model, input: 'Hi' } });
   await eventually(async () => {
-    const { response } = await ask('query ($id: ID!) { response(id: $id) { items { id } } }', { id: begun.id });
-    expect(response.items).toHaveLength(1);
+    const { response } = await ask('query ($id: ID!) { response(id: $id) { output { id } } }', { id: begun.id });
+    expect(response.output).toHaveLength(1);
   });
   const controls = (name: string) =>
-    ask(`mutation ($id: ID!) { ${name}(id: $id) { status incompleteDetails { reason } } }`, { id: begun.id });
+    ask(`mutation ($id: ID!) { ${name}(id: $id) { status incompleteReason } }`, { id: begun.id });
   expect(await controls('pauseResponse')).toEqual({
-    pauseResponse: { status: 'incomplete', incompleteDetails: { reason: 'paused' } },
+    pauseResponse: { status: 'incomplete', incompleteReason: 'paused' },
   });
   const query = 'subscription ($id: ID!) { resumedResponseEvents(id: $id) { type } }';
   const events = await Array.fromAsync(ann.subscribe(query, { id: begun.id }), ({ data }) => data.resumedResponseEvents.type);
@@ -88,14 +87,14 @@ it('dashboards see runs begin and end', async () => {
 
 describe('answers as JSON', () => {
   const text = { format: { type: 'json_object' } };
-  const query = `subscription ($input: ResponseInput!) {
-    newResponseEvents(input: $input) { type ... on TextDeltaEvent { delta } ... on RunEndedEvent { run { status } } }
+  const query = `subscription ($input: ResponseInput!, $inOnePiece: Boolean = false) {
+    newResponseEvents(input: $input, inOnePiece: $inOnePiece) { type ... on TextDeltaEvent { delta } ... on RunEndedEvent { run { status } } }
   }`;
-  const events = (members: object) =>
-    ann.subscribe(query, { input: { model, input: 'Hi', text, ...members } })[Symbol.asyncIterator]();
-  async function all(members: object) {
+  const events = (members: object, inOnePiece = false) =>
+    ann.subscribe(query, { input: { model, input: 'Hi', text, ...members }, inOnePiece })[Symbol.asyncIterator]();
+  async function all(inOnePiece: boolean) {
     const seen = [];
-    for (const read = events(members); ; ) {
+    for (const read = events({}, inOnePiece); ; ) {
       const { value, done } = await read.next();
       if (done === true) return seen;
       seen.push(value.data.newResponseEvents);
@@ -121,13 +120,13 @@ describe('answers as JSON', () => {
 
   it('that do not fit the schema fail the response after its text was sent', async () => {
     upstream.otherwise({ text: 'No.' });
-    expect((await all({})).at(-1)).toMatchObject({ run: { status: 'failed' } });
+    expect((await all(false)).at(-1)).toMatchObject({ run: { status: 'failed' } });
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('are buffered until they fit when the request says stream false', async () => {
+  it('are buffered until they fit when they are asked for in one piece', async () => {
     upstream.next({ text: 'No.' }, { text: '{}' });
-    const seen = await all({ stream: false });
+    const seen = await all(true);
     expect([said(seen), seen.at(-1).run.status, upstream.requests.length]).toEqual(['{}', 'completed', 2]);
   });
 });

@@ -3,7 +3,7 @@ import { findBox } from '../../../src/engine/tools/code/box/box.ts';
 import type { ServerTool } from '../../../src/engine/tools/server-tool.ts';
 
 import type { RunEvent } from '../../../src/entities/runs/event.ts';
-import { ResponseProjection, sseFrame } from '../../../src/rest/encode/response.ts';
+import { ResponseProjection, sseFrame } from '../../../src/wire/responses/events.ts';
 import { expectComponent } from '../../support/apis/described.ts';
 import { eventually } from '../../support/eventually.ts';
 import { indexed } from '../../support/knowledge/knowledge.ts';
@@ -114,7 +114,7 @@ describe('tools of the service', () => {
     return runPlan({ ...plan, head }, loopDeps(model, { tools: registryOf(new Map([['clock', clock]])) }));
   }
   function project(events: readonly RunEvent[], hasExtensions: boolean) {
-    const projection = new ResponseProjection(sseFrame, { hasExtensions, startingAfter: -1, seenSequence: -1 });
+    const projection = new ResponseProjection(sseFrame, { takesExtensions: hasExtensions, startingAfter: -1, seenSequence: -1 });
     const blocks = projection
       .project(events)
       .split('\n\n')

@@ -122,7 +122,7 @@ const ways: Readonly<Record<string, () => Promise<Answer>>> = {
   async 'GraphQL of completions'() {
     const { body } = await ann.post('/api/v1/chat/completions', { model: agentId, messages: [user] });
     const [{ id, function: called }] = body.choices[0].message.tool_calls;
-    const create = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { choices { finishReason } } }';
+    const create = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { status } }';
     return async (who, decision) => {
       const content = JSON.stringify({ status: statusOf(decision), ...(decision.output === undefined ? {} : decision) });
       const asking = { role: 'assistant', toolCalls: [{ id, type: 'function', function: called }] };

@@ -130,9 +130,9 @@ it('a response that was approved names the request', async () => {
   const input = [{ type: 'mcp_approval_response', approval_request_id: request.id, approve: true }];
   const more = { model: agentId, previous_response_id: asked.id, input, tools };
   const { body } = await ann.post('/api/v2/responses', more);
-  const query = `query ($id: ID!) { response(id: $id) { items { ${fields} } } }`;
+  const query = `query ($id: ID!) { response(id: $id) { output { ${fields} } } }`;
   const { data, errors } = await ann.graphql(query, { id: body.id });
   expect(errors).toBeUndefined();
-  const calls = data.response.items.filter((item: Item) => item.mcpCall !== null);
+  const calls = data.response.output.filter((item: Item) => item.mcpCall !== null);
   expect(calls.map((item: Item) => item.mcpCall)).toEqual([{ serverLabel: 'shop', tool: 'act', approvalRequestId: request.id }]);
 });

@@ -34,7 +34,7 @@ const camel = (tool: Record<string, unknown>) =>
     ]),
   );
 const said = { messages: [{ role: 'user', content: 'Go' }] };
-const creating = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { choices { index } } }';
+const creating = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { status } }';
 const surfaces: Readonly<Record<string, (who: Person, of: string, tool: Record<string, unknown>) => Promise<number>>> = {
   completions: async (who, of, tool) =>
     (await who.post('/api/v1/chat/completions', { model: of, ...said, tools: [tool] })).status,

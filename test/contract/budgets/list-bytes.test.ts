@@ -254,8 +254,7 @@ function isPageOrList(field: Field): boolean {
   const type = getNamedType(field.type);
   return (
     isListType(getNullableType(field.type)) ||
-    type.name.endsWith('Connection') ||
-    (isObjectType(type) && 'hasMore' in type.getFields())
+    (isObjectType(type) && ['nodes', 'hasMore'].some((name) => name in type.getFields()))
   );
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DomainError } from '../../../src/entities/errors.ts';
-import { chatEventEncoder } from '../../../src/rest/encode/chat-events.ts';
-import { completionEncoder } from '../../../src/rest/encode/completion.ts';
+import { chatEventEncoder } from '../../../src/wire/chats.ts';
+import { completionEncoder } from '../../../src/wire/completions/chunks.ts';
 import { expectComponent, openapi } from '../../support/apis/described.ts';
 import {
   addCall,
@@ -149,8 +149,8 @@ it('a completion refused by the upstream is as described', async () => {
 });
 
 it.each([
-  ['CompletionFrame', completionEncoder({ input: completion }, { requestId: 'req_1', nowMs: 0 })],
-  ['ChatStreamEvent', chatEventEncoder({ chatId: 'chat_1', runId: 'run_1' }, { requestId: 'req_1', nowMs: 0 })],
+  ['CompletionFrame', completionEncoder({ input: completion }, { nowMs: 0, takesExtensions: true })],
+  ['ChatStreamEvent', chatEventEncoder({ chatId: 'chat_1', runId: 'run_1' }, { nowMs: 0, takesExtensions: true })],
 ])('the failure that ends a stream is a %s', (name, encoder) => {
   const [frame = ''] = encoder.fail(new DomainError('OVERLOADED', 'The service is stopping')).split('\n\n');
   expectComponent(JSON.parse(frame.slice(frame.indexOf('data: ') + 6)), name);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { DomainError } from '../../../src/entities/errors.ts';
-import { errorEvent } from '../../../src/rest/encode/response.ts';
+import { responseEncoder } from '../../../src/wire/responses/events.ts';
 import { DescribedClient, expectComponent, expectDescribed, openapi } from '../../support/apis/described.ts';
 import { agentOf, endless, python, scenarios, testModel, withDescribed } from '../../support/apis/described-bench.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -198,7 +198,9 @@ it('a run that the upstream refuses is as described', async () => {
 });
 
 it('the failure that ends a stream is as described', () => {
-  expectComponent(errorEvent(new DomainError('OVERLOADED', 'The service is stopping'), 5), 'ResponseStreamEvent');
+  const encoder = responseEncoder({}, { nowMs: 0, takesExtensions: true });
+  const [frame = ''] = encoder.fail(new DomainError('OVERLOADED', 'The service is stopping')).split('\n\n');
+  expectComponent(JSON.parse(frame.slice(frame.indexOf('data: ') + 6)), 'ResponseStreamEvent');
 });
 
 it('every event that is described was seen', () => {

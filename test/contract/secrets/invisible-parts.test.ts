@@ -58,11 +58,11 @@ const giving: readonly (readonly [string, Give])[] = [
   [
     'GraphQL',
     async (who, input) => {
-      const query = 'mutation ($input: ResponseInput!) { createResponse(input: $input) { id conversation { id } } }';
+      const query = 'mutation ($input: ResponseInput!) { createResponse(input: $input) { id chatId } }';
       const { data, errors } = await who.graphql(query, { input: { model: agentId, input } });
       expect(errors).toBeUndefined();
       await Array.fromAsync(who.sse('GET', `${path}/${data.createResponse.id}?stream=true`));
-      return leftOf(data.createResponse);
+      return { response: data.createResponse.id, chat: data.createResponse.chatId };
     },
   ],
   [

@@ -174,9 +174,12 @@ it('secrets of callers are accepted in every place', async () => {
   upstream.next(calls('echo'));
   note(
     'graphql',
-    await ann.graphql('mutation ($input: ResponseInput!) { createResponse(input: $input) { id output } }', {
-      input: { model: agentId, input: 'Hi', store: false, userSecrets: secrets('a variable of GraphQL') },
-    }),
+    await ann.graphql(
+      'mutation ($input: ResponseInput!) { createResponse(input: $input) { id text output { text arguments } request { tools format } } }',
+      {
+        input: { model: agentId, input: 'Hi', store: false, userSecrets: secrets('a variable of GraphQL') },
+      },
+    ),
   );
   note('graphql', await ann.graphql(`mutation { nonsense(secret: "${plant('a document of GraphQL')}") }`));
   note('a socket', await overSocket({ model: agentId, input: 'Hi', user_secrets: secrets('a socket') }));

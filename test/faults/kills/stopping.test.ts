@@ -116,9 +116,9 @@ describe('a process that is told to stop', () => {
       return all(frames, ({ data }) => data.includes(word) && silentStreams.delete(name));
     };
     const subscribe = (field: string, input: unknown, inputType: string) => {
-      const query = `subscription ($input: ${inputType}!) { ${field}(input: $input) { type ${
-        field === 'completionEvents' ? 'error { code }' : '... on RunEndedEvent { run { status error { code } } }'
-      } } }`;
+      const query = `subscription ($input: ${inputType}!) {
+        ${field}(input: $input) { type ... on RunEndedEvent { run { status error { code } } } }
+      }`;
       return read(field, ann.sse('POST', '/graphql', { query, variables: { input } }));
     };
     const begin = (input: string, members = {}) => ann.post(responses, { model, input, background: true, ...members });
@@ -179,15 +179,10 @@ describe('a process that is told to stop', () => {
       expect([last, rest], name).toMatchObject([{ type: 'error', sequence_number: 2, code: 'overloaded' }, []]);
     }
     expect((await streams.graphql).at(-1)?.event).toBe('complete');
-    expect(JSON.parse((await streams.graphql).at(-2)?.data ?? '').data.completionEvents).toEqual({
-      type: 'response.failed',
-      error: { code: 'OVERLOADED' },
-    });
+    const failed = { type: 'response.failed', run: { status: 'failed', error: { code: 'OVERLOADED' } } };
+    expect(JSON.parse((await streams.graphql).at(-2)?.data ?? '').data.completionEvents).toEqual(failed);
     expect((await onSingle).at(-1)?.data?.completionEvents.type).toBe('response.failed');
-    expect(JSON.parse((await streams.graphqlResponse).at(-2)?.data ?? '').data.newResponseEvents).toEqual({
-      type: 'response.failed',
-      run: { status: 'failed', error: { code: 'OVERLOADED' } },
-    });
+    expect(JSON.parse((await streams.graphqlResponse).at(-2)?.data ?? '').data.newResponseEvents).toEqual(failed);
     expect(JSON.parse((await streams.dashboard).at(-2)?.data ?? '').errors[0].extensions.code).toBe('OVERLOADED');
     expect([(await whole).status, (await whole).headers.get('retry-after')]).toEqual([503, '1']);
     expect(await socketClosed).toBe(1001);

@@ -144,7 +144,7 @@ const ways: readonly (readonly [string, boolean, () => Promise<Outcome>])[] = [
     'GraphQL',
     true,
     async () => {
-      const query = `mutation ($input: CompletionInput!) { createCompletion(input: $input) { resolvedModel choices { message { content } } } }`;
+      const query = `mutation ($input: CompletionInput!) { createCompletion(input: $input) { text selection { provider model } } }`;
       const { body } = await ann.post('/graphql', { query, variables: { input: { model, messages } } });
       const told = JSON.stringify(body);
       return { text: told, told, isSuccess: body.errors === undefined };

@@ -8,11 +8,10 @@ import {
   chatFramesAnswer,
   chunksAnswer,
   completionAnswer,
-  completionEventsAnswer,
   eventsResponse,
   failed,
-  graphqlCompletionAnswer,
   responseAnswer,
+  runResponse,
   type Wire,
 } from '../runs/answers.ts';
 import { eventsOf, walk } from '../runs/response-walk.ts';
@@ -53,13 +52,13 @@ export const apis: Readonly<Record<string, Ask>> = {
     askCompletion(question, async (body) => {
       const { data, errors } = await who.graphql(completionMutation, { input: camel(body) });
       if (errors !== undefined) return failed(errors[0].extensions.code);
-      return graphqlCompletionAnswer(data.createCompletion);
+      return responseAnswer(runResponse(data.createCompletion));
     }),
   'completion subscription': (who, question) =>
     askCompletion(question, async (body) => {
       const results = await Array.fromAsync(who.subscribe(completionSubscription, { input: camel(body) }));
       if (results[0].errors !== undefined) return failed(results[0].errors[0].extensions.code);
-      return completionEventsAnswer(results.map(({ data }) => data.completionEvents));
+      return responseAnswer(eventsResponse(results.map(({ data }) => data.completionEvents)));
     }),
 
   chat: (who, question) => askChat(who, question, async (path, body) => chatAnswer((await who.post(path, body)).body)),
@@ -115,12 +114,7 @@ export const apis: Readonly<Record<string, Ask>> = {
       return eventually(async () => {
         const { response } = await graphql(who, responseQuery, { id: begun.createResponse.id });
         expect(response.status).not.toBe('in_progress');
-        const { incompleteDetails, usage, ...members } = response;
-        return {
-          ...members,
-          incomplete_details: incompleteDetails,
-          usage: usage === null ? null : { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
-        };
+        return runResponse(response);
       });
     }),
   'response subscription': (who, question) =>
@@ -205,27 +199,18 @@ async function askResponse(
   return [responseAnswer(first), responseAnswer(await ask(second))];
 }
 
-const completionMutation = `mutation ($input: CompletionInput!) { createCompletion(input: $input) {
-  usage { promptTokens completionTokens }
-  choices { finishReason message {
-    content toolCalls { id function { name arguments } } annotations { urlCitation { startIndex endIndex title url } }
-  } }
-} }`;
-const completionSubscription = `subscription ($input: CompletionInput!) { completionEvents(input: $input) {
-  delta toolCall { id name arguments } annotation { urlCitation { startIndex endIndex title url } }
-  finishReason usage { promptTokens completionTokens } error { code }
-} }`;
-const runEvent = `{ type ... on TextDeltaEvent { delta } ... on RunEndedEvent { run {
-  runId status incompleteReason error { code } usage { inputTokens outputTokens }
+const wholeRun = `{
+  id status incompleteReason error { code } usage { inputTokens outputTokens }
   output { type text callId name arguments citations { answerStart answerEnd name url } }
-} } }`;
+}`;
+const runEvent = `{ type ... on TextDeltaEvent { delta } ... on RunEndedEvent { run ${wholeRun} } }`;
+const completionMutation = `mutation ($input: CompletionInput!) { createCompletion(input: $input) ${wholeRun} }`;
+const completionSubscription = `subscription ($input: CompletionInput!) { completionEvents(input: $input) ${runEvent} }`;
 const runQuery = `query ($id: ID!) { run(id: $id) {
   status incompleteReason error { code } usage { inputTokens outputTokens }
   message { id content } toolCalls { id name arguments } citations { answerStart answerEnd name url }
 } }`;
-const responseQuery = `query ($id: ID!) { response(id: $id) {
-  id status error { code } incompleteDetails { reason } output usage { inputTokens outputTokens }
-} }`;
+const responseQuery = `query ($id: ID!) { response(id: $id) ${wholeRun} }`;
 
 async function graphql(who: Person, query: string, variables: Readonly<Record<string, unknown>>): Promise<Wire> {
   const { data, errors } = await who.graphql(query, variables);

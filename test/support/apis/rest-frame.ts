@@ -16,11 +16,11 @@ import { createAccessLog } from '../../../src/http/log/access-log.ts';
 import { Metrics } from '../../../src/http/log/metrics.ts';
 import { SseStreams } from '../../../src/http/reply/sse.ts';
 import { compileRoutes } from '../../../src/rest/compile.ts';
-import { noDeclarations } from '../../../src/rest/openapi/declarations.ts';
-import type { DeclaredRoute, FoldFactory, StreamEncoderFactory } from '../../../src/rest/route.ts';
+import type { DeclaredRoute } from '../../../src/rest/route.ts';
 import { createRestRouter } from '../../../src/rest/router.ts';
 import type { Settings } from '../../../src/settings.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
+import type { StreamEncoderFactory, WireReply } from '../../../src/wire/encoder.ts';
 import { testSettings } from '../settings.ts';
 import { testPools, testRates } from '../sharing/pools.ts';
 import { forgetfulAudit } from '../storage/forgetful-audit.ts';
@@ -98,15 +98,21 @@ export const frameEncoder: StreamEncoderFactory = () => ({
   fail: (error) => `data: {"error":"${error instanceof DomainError ? error.code : 'SERVER_ERROR'}"}\n\ndata: [DONE]\n\n`,
 });
 
-export const frameFold: FoldFactory = (variables) => {
-  let count = 0;
-  return {
-    add: (events) => {
-      count += events.length;
-    },
-    body: () => JSON.stringify({ count, variables }),
-    headers: () => ({ 'x-model': 'tiny' }),
-  };
+/** The schemas that a wire format would declare. */
+export const frameDeclarations = { schemas: { RunCount: { type: 'object' } }, members: {} };
+
+export const frameReply: WireReply = {
+  schema: 'RunCount',
+  fold: (variables) => {
+    let count = 0;
+    return {
+      add: (events) => {
+        count += events.length;
+      },
+      body: () => ({ count, variables }),
+      headers: () => ({ 'x-model': 'tiny' }),
+    };
+  },
 };
 
 export const frameRows: readonly DeclaredRoute[] = [
@@ -179,8 +185,7 @@ export const frameRows: readonly DeclaredRoute[] = [
     body: 'input',
     bodyCase: 'snake',
     camelMembers: ['metaData'],
-    fold: frameFold,
-    repliesAs: 'getThing',
+    reply: frameReply,
     stream: { when: 'stream', document: runDocument, encoder: frameEncoder },
     headers: { 'x-row': 'run' },
     example: { prompt: 'hello', max_tokens: 5 },
@@ -274,7 +279,7 @@ export async function startFrame(options: FrameOptions): Promise<Frame> {
   } as Deps;
   const schema = frameSchema(options.resolvers);
   const router = createRestRouter({
-    routes: compileRoutes(schema, options.rows ?? frameRows, frameScopes, noDeclarations),
+    routes: compileRoutes(schema, options.rows ?? frameRows, frameScopes, frameDeclarations),
     deps,
     metrics,
     streams,

@@ -109,23 +109,19 @@ export const ways: readonly Way[] = [
     ...{ name: 'a completion on GraphQL', isInOnePiece: true, hasToolChoice: true, hasToolCallsMax: false },
     async ask(who, asked) {
       const query =
-        'mutation ($input: CompletionInput!) { createCompletion(input: $input) { incompleteDetails { reason } choices { finishReason message { toolCalls { function { name } } } } } }';
+        'mutation ($input: CompletionInput!) { createCompletion(input: $input) { status incompleteReason toolCalls { name } } }';
       const { data, errors } = await who.graphql(query, { input: camel(asked) });
       expect(errors).toBeUndefined();
-      const { choices, incompleteDetails } = data.createCompletion;
-      const calls = (choices[0].message.toolCalls ?? []).map((call: Wire) => call.function.name);
-      return ofFinish(choices[0].finishReason, incompleteDetails, calls);
+      return ofMessage(data.createCompletion);
     },
   },
   {
     ...{ name: 'a completion on GraphQL, streamed', hasToolChoice: true, hasToolCallsMax: false },
     async ask(who, asked) {
       const query =
-        'subscription ($input: CompletionInput!) { completionEvents(input: $input) { finishReason incompleteDetails { reason } toolCall { name } error { code } } }';
+        'subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on RunEndedEvent { run { status incompleteReason toolCalls { name } } } } }';
       const events = await Array.fromAsync(who.subscribe(query, { input: camel(asked) }), ({ data }) => data.completionEvents);
-      const { finishReason, incompleteDetails } = events.at(-1);
-      const calls = events.flatMap(({ toolCall }) => toolCall?.name ?? []);
-      return ofFinish(finishReason, incompleteDetails, calls);
+      return ofMessage(events.at(-1).run);
     },
   },
   {

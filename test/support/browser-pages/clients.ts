@@ -44,7 +44,8 @@ const clients = {
   /** Follows a subscription with graphql-sse. */
   async sse(url: string, key: string, singleConnection: boolean): Promise<string> {
     const client = createClient({ url, singleConnection, retryAttempts: 0, headers: { authorization: `Bearer ${key}` } });
-    const query = 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { delta } }';
+    const query =
+      'subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on TextDeltaEvent { delta } } }';
     const variables = { input: { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hi' }] } };
     let text = '';
     for await (const { data, errors } of client.iterate<Events>({ query, variables })) {
@@ -58,7 +59,7 @@ const clients = {
 export type Clients = typeof clients;
 
 interface Events {
-  readonly completionEvents: { readonly delta: string | null };
+  readonly completionEvents: { readonly delta?: string };
 }
 
 Object.assign(globalThis, { clients });

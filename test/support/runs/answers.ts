@@ -29,24 +29,6 @@ export function completionAnswer({ choices, usage, error }: Wire): Answer {
   };
 }
 
-/** The answer in a reply of `createCompletion`. */
-export function graphqlCompletionAnswer({ choices, usage }: Wire): Answer {
-  const [{ message, finishReason: finish }] = choices;
-  const { content, toolCalls, annotations } = message;
-  return {
-    text: content ?? '',
-    calls: (toolCalls ?? []).map(({ id, function: called }: Wire) => ({ id, ...called })),
-    finish,
-    usage: pair(usage, 'promptTokens', 'completionTokens'),
-    citations: (annotations ?? []).map(graphqlAnnotation),
-    error: null,
-  };
-}
-
-function graphqlAnnotation({ urlCitation: { startIndex, endIndex, title, url } }: Wire): Answer['citations'][number] {
-  return { start: startIndex, end: endIndex, title, url };
-}
-
 export function chunksAnswer(chunks: readonly Wire[]): Answer {
   const message: Wire = { content: '', tool_calls: [], annotations: [] };
   let [finish, usage, error]: Wire[] = [null, null, undefined];
@@ -65,22 +47,6 @@ export function chunksAnswer(chunks: readonly Wire[]): Answer {
   }
   if (error !== undefined) return failed(error.code, message.content);
   return completionAnswer({ choices: [{ message, finish_reason: finish }], usage });
-}
-
-export function completionEventsAnswer(events: readonly Wire[]): Answer {
-  const calls: { id: string; name: string; arguments: string }[] = [];
-  const citations: Wire[] = [];
-  let text = '';
-  for (const { delta, toolCall, annotation: added } of events) {
-    text += delta ?? '';
-    if (typeof toolCall?.id === 'string') calls.push({ id: toolCall.id, name: toolCall.name, arguments: toolCall.arguments });
-    else if (toolCall !== null)
-      Object.assign(calls.at(-1) ?? {}, { arguments: `${calls.at(-1)?.arguments}${toolCall.arguments}` });
-    if (added !== null) citations.push(graphqlAnnotation(added));
-  }
-  const { finishReason, usage, error } = events.at(-1);
-  if (error !== null) return failed(error.code, text);
-  return { text, calls, finish: finishReason, usage: pair(usage, 'promptTokens', 'completionTokens'), citations, error: null };
 }
 
 export function chatAnswer(reply: Wire): Answer & { readonly messageId?: string } {
@@ -117,7 +83,13 @@ export function chatFramesAnswer(frames: readonly Wire[]): Answer & { readonly m
 
 /** The run of a list of GraphQL events, in the form of a response. */
 export function eventsResponse(events: readonly Wire[]): Wire {
-  const { run } = events.at(-1);
+  const response = runResponse(events.at(-1).run);
+  expect(events.map(({ delta }) => delta ?? '').join('')).toBe(textsOf(response.output));
+  return response;
+}
+
+/** A run of GraphQL in the form of a response. */
+export function runResponse(run: Wire): Wire {
   const output = run.output.map(({ type, text, citations, callId, ...call }: Wire) => {
     if (type !== 'message') return { type, call_id: callId, ...call };
     const annotations = citations.map(({ answerStart, answerEnd, name, url }: Wire) => ({
@@ -128,8 +100,7 @@ export function eventsResponse(events: readonly Wire[]): Wire {
     }));
     return { type, content: [{ text, annotations }] };
   });
-  expect(events.map(({ delta }) => delta ?? '').join('')).toBe(textsOf(output));
-  const { runId: id, status, incompleteReason: reason, error, usage } = run;
+  const { id, status, incompleteReason: reason, error, usage } = run;
   return {
     id,
     status: status.toLowerCase(),

@@ -92,13 +92,13 @@ export function flowSurfaces(make: Make): Readonly<Record<string, AskFlow>> {
         '($chatId: ID!, $input: SendMessageInput!)',
       );
       if (!Array.isArray(events)) return graphqlRefusal(events.errors);
-      return graphqlAnswer(events[0]?.run?.runId ?? null, events, []);
+      return graphqlAnswer(events[0]?.run?.id ?? null, events, []);
     },
   };
 }
 
 const eventMembers = `sequence type __typename
-  ... on RunStartedEvent { run { runId } }
+  ... on RunStartedEvent { run { id } }
   ... on TextDeltaEvent { delta }
   ... on CitationEvent { citation { name } }
   ... on FlowStepEvent { step { stepId type status input output durationMs } }

@@ -141,28 +141,30 @@ const asInput = (question: ApiQuestion) => {
   const given = asCompletion(question);
   return { ...given, tools: given.tools.map(inCamelCase) };
 };
-const annotation = '{ type urlCitation { url title } }';
-const made = 'images { imageUrl { url } } files { url }';
 
 async function graphql(who: Person, question: ApiQuestion): Promise<ApiAnswer> {
-  const mutation = `mutation ($input: CompletionInput!) { createCompletion(input: $input) { choices { message { content annotations ${annotation} ${made} } } } }`;
+  const mutation =
+    'mutation ($input: CompletionInput!) { createCompletion(input: $input) { text citations { url } files { url } } }';
   const { data, errors } = await who.graphql(mutation, { input: asInput(question) });
   expect(errors).toBeUndefined();
-  const [{ message }] = data.createCompletion.choices;
-  const cited = (message.annotations ?? []).map((one: Body) => one.urlCitation.url);
-  return { text: message.content, cited, files: madeIn(message) };
+  const { text, citations, files } = data.createCompletion;
+  return { text, cited: urls(citations), files: urls(files) };
 }
 
 async function graphqlStream(who: Person, question: ApiQuestion): Promise<ApiAnswer> {
-  const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) { delta annotation ${annotation} ${made} finishReason error { message } } }`;
+  const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) {
+    ... on TextDeltaEvent { delta }
+    ... on CitationEvent { citation { url } }
+    ... on RunEndedEvent { run { status error { message } files { url } } }
+  } }`;
   const events = (await Array.fromAsync(who.subscribe(query, { input: asInput(question) }))).map(
     ({ data }) => data.completionEvents,
   );
-  expect(events.at(-1)).toMatchObject({ finishReason: 'stop', error: null });
+  expect(events.at(-1).run).toMatchObject({ status: 'completed', error: null });
   return {
     text: events.map(({ delta }) => delta ?? '').join(''),
-    cited: events.flatMap((event) => (event.annotation === null ? [] : [event.annotation.urlCitation.url])),
-    files: events.flatMap(madeIn),
+    cited: events.flatMap(({ citation }) => (citation === undefined ? [] : [citation.url])),
+    files: urls(events.at(-1).run.files),
   };
 }
 

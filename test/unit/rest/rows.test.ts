@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { compileRoutes } from '../../../src/rest/compile.ts';
-import { type Declarations, noDeclarations, reference } from '../../../src/rest/openapi/declarations.ts';
+import { type Declarations, reference } from '../../../src/rest/openapi/declarations.ts';
 import { printOpenApi } from '../../../src/rest/openapi/document.ts';
 import type { DeclaredRoute } from '../../../src/rest/route.ts';
-import { frameRows, frameSchema, frameScopes } from '../../support/apis/rest-frame.ts';
+import { frameDeclarations, frameReply, frameRows, frameSchema, frameScopes } from '../../support/apis/rest-frame.ts';
 
 const schema = frameSchema({ runEvents: () => undefined });
 
@@ -12,7 +12,7 @@ function row(operationId: string): DeclaredRoute {
   if (found === undefined) throw new Error(`no row ${operationId}`);
   return found;
 }
-const compile = (...rows: DeclaredRoute[]) => compileRoutes(schema, rows, frameScopes, noDeclarations);
+const compile = (...rows: DeclaredRoute[]) => compileRoutes(schema, rows, frameScopes, frameDeclarations);
 
 const query = (selection: string) => `query ($thingId: ID!) { ${selection} }`;
 
@@ -57,14 +57,12 @@ describe('an invalid route prevents the start', () => {
       },
       'Variable "$input" is never used',
     ],
-    ['a subscription that nothing reads', without(run, 'fold', 'repliesAs'), 'needs a fold'],
+    ['a subscription that nothing reads', without(run, 'reply'), 'needs a fold'],
     [
-      'a document that a fold never runs',
+      'a document without events for a fold',
       { ...run, document: 'mutation ($input: RunInput!) { startRun(input: $input) { id } }' },
-      'the document is never run',
+      'takes events only',
     ],
-    ['a reply like that of no route', { ...run, repliesAs: 'nothing' }, 'repliesAs names nothing'],
-    ['a fold whose reply is not described', without(run, 'repliesAs'), 'either reply or repliesAs'],
     [
       'a stream with another variable',
       { ...run, stream: streamOf(run, run.stream?.document.replaceAll('$input', '$other') ?? '') },
@@ -84,7 +82,7 @@ describe('an invalid route prevents the start', () => {
 
   it.each<[string, DeclaredRoute]>([
     ['an event', { ...run, stream: { ...streamOf(run, run.stream?.document ?? ''), event: 'Nothing' } }],
-    ['a reply', { ...run, reply: 'Nothing' }],
+    ['a reply', { ...run, reply: { ...frameReply, schema: 'Nothing' } }],
     ['a socket', { ...run, socket: { request: 'Nothing', event: 'Nothing' } }],
   ])('%s whose schema is not declared', (_case, lying) => {
     expect(() => compile(lying)).toThrow('run: no schema Nothing is declared');
@@ -116,7 +114,7 @@ describe('an invalid route prevents the start', () => {
     expect(() => printOpenApi(schema, routes, '1', declarations)).toThrow('Thing is declared');
   });
   it('a root field that the policy does not list', () => {
-    expect(() => compileRoutes(schema, [get], {}, noDeclarations)).toThrow(
+    expect(() => compileRoutes(schema, [get], {}, frameDeclarations)).toThrow(
       'getThing: Query.thing is not in domain/access/operation-scopes.ts',
     );
   });

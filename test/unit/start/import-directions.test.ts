@@ -15,7 +15,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   domain: ['wire', 'engine', 'storage', 'entities', 'lib'],
   engine: ['storage', 'entities', 'lib'],
   storage: ['entities', 'lib'],
-  wire: ['entities', 'lib'],
+  wire: ['engine', 'entities', 'lib'],
   entities: [],
   lib: [],
 };

@@ -177,10 +177,6 @@ export type CompletionInput = {
   seed?: number | null | undefined;
   /** A text, or up to 16 texts, before which the answer ends. */
   stop?: string | readonly string[] | null | undefined;
-  /** REST: whether to answer as an event stream. */
-  stream?: boolean | null | undefined;
-  /** REST: how the stream is sent. */
-  streamOptions?: CompletionStreamOptionsInput | null | undefined;
   /** 0 to 2. */
   temperature?: number | null | undefined;
   /** `"auto"` (the default), `"none"`, `"required"`, `{type: "function", function: {name}}`, the type of a tool of the service as `{type}`, or `{type: "allowed_tools", allowed_tools: {mode, tools}}`. JSON: a text or an object. */
@@ -225,14 +221,6 @@ export type CompletionResponseFormatInput = {
   json_schema?: CompletionJsonSchemaInput | null | undefined;
   /** text, json_object or json_schema. */
   type?: string | null | undefined;
-};
-
-/** How a stream is sent over REST. */
-export type CompletionStreamOptionsInput = {
-  /** Whether the reply has what the common format does not know, such as citations that only the agent asks for. */
-  includeExtensions?: boolean | null | undefined;
-  /** Whether a last chunk reports the tokens used. */
-  includeUsage?: boolean | null | undefined;
 };
 
 /** Which function an assistant message called. */
@@ -295,7 +283,7 @@ export type CompletionToolInput = {
   moderation?: string | null | undefined;
   /** image_generation: how many are made. */
   n?: number | null | undefined;
-  /** mcp_server: the same. */
+  /** mcp_server: the name of the integration. */
   name?: string | null | undefined;
   /** image_generation: in percent. */
   outputCompression?: number | null | undefined;
@@ -570,14 +558,35 @@ export type CreateCompletionMutationVariables = Exact<{
 }>;
 
 
-export type CreateCompletionMutation = { createCompletion: { choices: Array<{ finishReason: string, message: { content: string | null } }> } };
+export type CreateCompletionMutation = { createCompletion: { status: RunStatus, incompleteReason: string | null, text: string, toolCalls: Array<{ id: string, name: string, arguments: string }> } };
 
 export type CompletionEventsSubscriptionVariables = Exact<{
   input: CompletionInput;
 }>;
 
 
-export type CompletionEventsSubscription = { completionEvents: { sequence: number, type: string, delta: string | null, finishReason: string | null } };
+export type CompletionEventsSubscription = { completionEvents:
+    | { sequence: number }
+    | { sequence: number }
+    | { sequence: number }
+    | { sequence: number }
+    | { sequence: number }
+    | { sequence: number }
+    | { sequence: number }
+    | { sequence: number }
+    | { sequence: number }
+    | { sequence: number, run: { status: RunStatus, incompleteReason: string | null, error: { message: string } | null } }
+    | { sequence: number }
+    | { sequence: number }
+    | { sequence: number }
+    | { sequence: number }
+    | { sequence: number }
+    | { sequence: number }
+    | { delta: string, sequence: number }
+    | { sequence: number }
+    | { sequence: number }
+    | { sequence: number }
+   };
 
 export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -676,11 +685,13 @@ export const ChatDocument = new TypedDocumentString(`
 export const CreateCompletionDocument = new TypedDocumentString(`
     mutation CreateCompletion($input: CompletionInput!) {
   createCompletion(input: $input) {
-    choices {
-      finishReason
-      message {
-        content
-      }
+    status
+    incompleteReason
+    text
+    toolCalls {
+      id
+      name
+      arguments
     }
   }
 }
@@ -689,9 +700,18 @@ export const CompletionEventsDocument = new TypedDocumentString(`
     subscription CompletionEvents($input: CompletionInput!) {
   completionEvents(input: $input) {
     sequence
-    type
-    delta
-    finishReason
+    ... on TextDeltaEvent {
+      delta
+    }
+    ... on RunEndedEvent {
+      run {
+        status
+        incompleteReason
+        error {
+          message
+        }
+      }
+    }
   }
 }
     `) as unknown as TypedDocumentString<CompletionEventsSubscription, CompletionEventsSubscriptionVariables>;

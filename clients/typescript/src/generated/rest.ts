@@ -5036,16 +5036,16 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description A conversation in short: items that a new chain of responses can begin with. */
+        /**
+         * Compaction
+         * @description A conversation in short: items that a new chain of responses can begin with.
+         */
         Compaction: {
             /** @description The id for logs. */
             id: string;
-            /** @description Always `response.compaction`. */
-            object: string;
-            /**
-             * Format: int32
-             * @description Seconds since 1970.
-             */
+            /** @constant */
+            object: "response.compaction";
+            /** @description Seconds since 1970. */
             created_at: number;
             /** @description The messages of the user, and one item that summarizes the rest. */
             output: (components["schemas"]["InputMessage"] | components["schemas"]["CompactionItem"])[];
@@ -5106,13 +5106,13 @@ export interface components {
             /** @description The answer. */
             choices: components["schemas"]["CompletionChoice"][];
             usage: components["schemas"]["CompletionUsage"];
+            /** @description Opaque; different in every reply; names nothing that can be fetched. */
+            chatId: string;
             incomplete_details?: components["schemas"]["CompletionIncompleteDetails"];
             /** @description The finished steps of the flow that answered; absent where they are not shown. */
             flow_steps?: components["schemas"]["FlowStepRecord"][];
             /** @description What of the agent has no effect; absent when everything has. */
             warnings?: components["schemas"]["Warning"][];
-            /** @description Opaque; different in every reply; names nothing that can be fetched. */
-            chatId: string;
         };
         /**
          * CompletionAnnotation
@@ -5202,19 +5202,13 @@ export interface components {
                 finish_reason: "stop" | "length" | "tool_calls" | "content_filter" | null;
             }[];
             /** @description With the last chunk of an answer that finishes with `length`. */
-            incomplete_details?: {
-                /**
-                 * @description Which bound cut it.
-                 * @enum {string}
-                 */
-                reason: "max_output_tokens" | "max_tool_calls" | "timeout";
-            };
+            incomplete_details?: components["schemas"]["CompletionIncompleteDetails"];
             /** @description With the last chunk: the finished steps of the flow that answered, where they are shown. */
             flow_steps?: components["schemas"]["FlowStepRecord"][];
-            /** @description With the last chunk: which model answered and how it was chosen. */
-            selection_metadata?: components["schemas"]["ResponseSelection"];
             /** @description With the last chunk: what of the agent has no effect; absent when everything has. */
             warnings?: components["schemas"]["Warning"][];
+            /** @description With the last chunk: which model answered and how it was chosen. */
+            selection_metadata?: components["schemas"]["ResponseSelection"];
             /** @description With `stream_options.include_usage`: null but in the last chunk. */
             usage?: components["schemas"]["CompletionUsage"] | null;
         };
@@ -5634,7 +5628,7 @@ export interface components {
              * @description image_generation: how many are made.
              */
             n?: number | null;
-            /** @description mcp_server: the same. */
+            /** @description mcp_server: the name of the integration. */
             name?: string | null;
             /**
              * Format: int32
@@ -5731,7 +5725,7 @@ export interface components {
              * @description image_generation: how many are made.
              */
             n?: number | null;
-            /** @description mcp_server: the same. */
+            /** @description mcp_server: the name of the integration. */
             name?: string | null;
             /**
              * Format: int32
@@ -6365,14 +6359,17 @@ export interface components {
             /** @description Always true. */
             deleted: boolean;
         };
-        /** @description A response that was deleted. */
+        /**
+         * DeletedResponse
+         * @description A response that was deleted.
+         */
         DeletedResponse: {
             /** @description The id of the deleted response. */
             id: string;
-            /** @description Always `response`. */
-            object: string;
-            /** @description Always true. */
-            deleted: boolean;
+            /** @constant */
+            object: "response";
+            /** @constant */
+            deleted: true;
         };
         /** @description A vector store that was deleted. */
         DeletedVectorStore: {
@@ -6458,7 +6455,7 @@ export interface components {
         EnabledTool: {
             /** @description The type of the tool. */
             type: string;
-            /** @description Whether each call waits for approval. mcp: also `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`. */
+            /** @description Whether each call of a tool of the service waits for approval. mcp: also `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`. */
             requireApproval: boolean | string | Record<string, never>;
             /** @description web_search: whether posts of a social network are searched too. */
             includeXSearch: boolean | null;
@@ -6479,7 +6476,7 @@ export interface components {
             maxNumResults: number | null;
             /** @description file_search: how results are ranked. */
             rankingOptions: components["schemas"]["ToolRankingOptions"] | null;
-            /** @description python, sandbox: a name, or `{type: "auto"}`. JSON: a text or an object. */
+            /** @description python, sandbox: only `{type: "auto"}`, the default. JSON: a text or an object. */
             container: unknown;
             /** @description image_generation: the model that makes them. */
             model: string | null;
@@ -6507,7 +6504,7 @@ export interface components {
             moderation: string | null;
             /** @description image_generation: how close results stay to images that were given: high or low. */
             inputFidelity: string | null;
-            /** @description image_generation: the file that every call changes. */
+            /** @description image_generation: the id of a file of the caller: every call changes this image. */
             inputImage: string | null;
             /** @description image_generation: where an image is changed. */
             inputImageMask: components["schemas"]["ToolImage"] | null;
@@ -6517,19 +6514,19 @@ export interface components {
             serverId: string | null;
             /** @description mcp_server: the name of the integration. */
             name: string | null;
-            /** @description mcp: the name of the server. mcp_server: the name of the integration. */
+            /** @description mcp: the name of the server in this request. mcp_server: the name of the integration. */
             serverLabel: string | null;
-            /** @description mcp_server, mcp: what the server is for. */
+            /** @description mcp_server, mcp: what the server is for; the model reads the first 1,000 characters. */
             serverDescription: string | null;
             /** @description mcp: the address of the server. */
             serverUrl: string | null;
-            /** @description mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`; null: all. */
+            /** @description mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`. */
             allowedTools: string[] | Record<string, never> | null;
-            /** @description spreadsheet: the file that holds the tables. */
+            /** @description spreadsheet: refused, because the tool works with the files of the chat by their names. */
             fileId: string | null;
-            /** @description spreadsheet: the files that hold them. */
+            /** @description spreadsheet: refused like `fileId`. */
             fileIds: string[] | null;
-            /** @description memory: user or agent. */
+            /** @description memory: `user`: memories of the user with all agents; `agent`: with this agent only. */
             scope: string | null;
             /** @description subagent: the ids of the agents. */
             agents: string[] | null;
@@ -6740,24 +6737,6 @@ export interface components {
          * @enum {string}
          */
         FileUploadStatus: "cancelled" | "completed" | "expired" | "pending";
-        /** @description A finished step of a flow. */
-        FlowStep: {
-            /** @description Its id in the flow, else `step_` and its place from 1. */
-            step_id: string;
-            /** @description `retrieve`, `prompt`, `tool`, `model` or `branch`. */
-            type: string;
-            /** @description How it ended. */
-            status: components["schemas"]["FlowStepStatus"];
-            /** @description What it worked with; at most 4 kB. */
-            input: string;
-            /** @description What it came to; at most 4 kB. */
-            output: string;
-            /**
-             * Format: int32
-             * @description Milliseconds that it took.
-             */
-            duration_ms: number;
-        };
         /**
          * FlowStepRecord
          * @description A finished step of a flow.
@@ -8404,21 +8383,18 @@ export interface components {
             /** @description What it is. Default apiKey. */
             secretType?: components["schemas"]["SecretType"] | null;
         };
-        /** @description A run of the responses format: one turn of a thread, or a run of its own that is not stored. */
+        /**
+         * Response
+         * @description A run of the responses format: one turn of a thread, or a run of its own that is not stored.
+         */
         Response: {
             /** @description The id of the response. */
             id: string;
-            /** @description Always `response`. */
-            object: string;
-            /**
-             * Format: int32
-             * @description Seconds since 1970.
-             */
+            /** @constant */
+            object: "response";
+            /** @description Seconds since 1970. */
             created_at: number;
-            /**
-             * Format: int32
-             * @description Seconds since 1970; null unless it completed.
-             */
+            /** @description Seconds since 1970; null unless it completed. */
             completed_at: number | null;
             /** @description Its status. */
             status: components["schemas"]["RunStatus"];
@@ -8428,26 +8404,16 @@ export interface components {
             incomplete_details: components["schemas"]["ResponseIncompleteDetails"] | null;
             /** @description Of this response only; null when the request had none. */
             instructions: string | null;
-            /**
-             * Format: int32
-             * @description Most tokens of one answer of the model; null for no limit.
-             */
+            /** @description Most tokens of one answer of the model; null for no limit. */
             max_output_tokens: number | null;
-            /**
-             * Format: int32
-             * @description Most calls of tools of the service; null for no limit.
-             */
+            /** @description Most calls of tools of the service; null for no limit. */
             max_tool_calls: number | null;
             /** @description The model as the request named it. */
             model: string;
-            /** @description The output items in the form of the format. */
-            output: components["schemas"]["OutputItem"][];
             /** @description Whether one turn may have several calls. */
             parallel_tool_calls: boolean;
             /** @description The response that it continues, as the request named it. */
             previous_response_id: string | null;
-            /** @description Its thread; null when it is not stored. */
-            conversation: components["schemas"]["ResponseConversation"] | null;
             /** @description How the model thinks: `effort` and `summary`. */
             reasoning: components["schemas"]["ResponseReasoning"];
             /** @description Whether it is kept. */
@@ -8462,10 +8428,7 @@ export interface components {
             presence_penalty: number;
             /** @description As the request set it, or 0. */
             frequency_penalty: number;
-            /**
-             * Format: int32
-             * @description How many likely tokens are returned for each position, from 0.
-             */
+            /** @description How many likely tokens are returned for each position, from 0. */
             top_logprobs: number;
             /** @description The form of the text: `format` and `verbosity`. */
             text: components["schemas"]["ResponseText"];
@@ -8475,8 +8438,6 @@ export interface components {
             tools: components["schemas"]["ResponseTool"][];
             /** @description `disabled` refuses what is too long, `auto` leaves out the oldest turns. */
             truncation: string;
-            /** @description The class of service that the provider reported; `default` while it reported none. */
-            service_tier: string;
             /** @description Texts by name, as the request gave them. */
             metadata: {
                 [key: string]: string;
@@ -8487,14 +8448,20 @@ export interface components {
             safety_identifier: string | null;
             /** @description The value of the request. */
             prompt_cache_key: string | null;
+            /** @description The class of service that the provider reported; `default` while it reported none. */
+            service_tier: string;
+            /** @description The output items in the form of the format. */
+            output: components["schemas"]["OutputItem"][];
+            /** @description Its thread; null when it is not stored. */
+            conversation: components["schemas"]["ResponseConversation"] | null;
             /** @description The tokens used; null until the end. */
             usage: components["schemas"]["ResponseUsage"] | null;
+            /** @description The finished steps of the flow that answered; absent where they are not shown. */
+            flow_steps?: components["schemas"]["FlowStepRecord"][];
+            /** @description What of the agent has no effect; absent when everything has. */
+            warnings?: components["schemas"]["Warning"][];
             /** @description Which model answered and how it was chosen; null until its end. */
             selection_metadata?: components["schemas"]["ResponseSelection"] | null;
-            /** @description What of the agent has no effect; null when everything has. */
-            warnings?: components["schemas"]["Warning"][];
-            /** @description The finished steps of the flow that answered, where the agent or the request shows them; else null. */
-            flow_steps?: components["schemas"]["FlowStep"][];
         };
         /**
          * ResponseCompletedEvent
@@ -8553,7 +8520,10 @@ export interface components {
             /** @description The whole part. */
             part: components["schemas"]["OutputContent"];
         };
-        /** @description The thread of a response. */
+        /**
+         * ResponseConversation
+         * @description The thread of a response.
+         */
         ResponseConversation: {
             /** @description The id of a chat. */
             id: string;
@@ -8581,7 +8551,10 @@ export interface components {
             /** @description As it begins: without output. */
             response: components["schemas"]["Response"];
         };
-        /** @description Why a response failed. */
+        /**
+         * ResponseError
+         * @description Why a response failed.
+         */
         ResponseError: {
             /** @description As `error.code` of REST errors. */
             code: string;
@@ -8590,7 +8563,7 @@ export interface components {
             /** @description The kind of error. */
             type: string;
             /** @description Always null. */
-            param: string | null;
+            param: null;
         };
         /**
          * ResponseErrorEvent
@@ -8757,10 +8730,13 @@ export interface components {
             /** @description As it is now. */
             response: components["schemas"]["Response"];
         };
-        /** @description Why a response was cut. */
+        /**
+         * ResponseIncompleteDetails
+         * @description Why a response was cut.
+         */
         ResponseIncompleteDetails: {
             /**
-             * @description max_output_tokens, content_filter, paused, max_tool_calls or timeout.
+             * @description Why it was cut.
              * @enum {string}
              */
             reason: "max_output_tokens" | "content_filter" | "paused" | "max_tool_calls" | "timeout";
@@ -8864,20 +8840,23 @@ export interface components {
             /** @description Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model. */
             user_secrets?: components["schemas"]["UserSecrets"] | null;
         };
-        /** @description How long the input of a request for a response is. */
+        /**
+         * ResponseInputTokens
+         * @description How long the input of a request for a response is.
+         */
         ResponseInputTokens: {
-            /** @description Always `response.input_tokens`. */
-            object: string;
-            /**
-             * Format: int32
-             * @description Tokens, as the service estimates them.
-             */
+            /** @constant */
+            object: "response.input_tokens";
+            /** @description Tokens, as the service estimates them. */
             input_tokens: number;
         };
-        /** @description A page of input items. */
+        /**
+         * ResponseItemList
+         * @description A page of input items.
+         */
         ResponseItemList: {
-            /** @description Always `list`. */
-            object: string;
+            /** @constant */
+            object: "list";
             /** @description The items in the form of the format. */
             data: components["schemas"]["InputItem"][];
             /** @description Of the first item. */
@@ -9623,28 +9602,22 @@ export interface components {
          * @description A function of the caller, or a tool of the service.
          */
         ResponseToolParam: components["schemas"]["FunctionToolParam"] | components["schemas"]["WebSearchTool"] | components["schemas"]["WebSearchPreviewTool"] | components["schemas"]["FileSearchTool"] | components["schemas"]["PythonTool"] | components["schemas"]["CodeInterpreterTool"] | components["schemas"]["ImageGenerationTool"] | components["schemas"]["McpServerTool"] | components["schemas"]["McpTool"] | components["schemas"]["SpreadsheetTool"] | components["schemas"]["MemoryTool"] | components["schemas"]["SandboxTool"] | components["schemas"]["SubagentTool"] | components["schemas"]["DeepResearchTool"];
-        /** @description Tokens, as the models counted them. */
+        /**
+         * ResponseUsage
+         * @description Tokens, as the models counted them.
+         */
         ResponseUsage: {
-            /**
-             * Format: int32
-             * @description Input tokens.
-             */
+            /** @description Input tokens. */
             input_tokens: number;
             /** @description `cached_tokens`: input tokens that the provider read from its cache. */
             input_tokens_details: components["schemas"]["InputTokensDetails"];
-            /**
-             * Format: int32
-             * @description Output tokens.
-             */
+            /** @description Output tokens. */
             output_tokens: number;
             /** @description `reasoning_tokens`: output tokens spent on thinking. */
             output_tokens_details: components["schemas"]["OutputTokensDetails"];
-            /**
-             * Format: int32
-             * @description Input and output tokens together.
-             */
+            /** @description Input and output tokens together. */
             total_tokens: number;
-            /** @description True where the service estimated some of them, because a model was cut off or its provider counted nothing; null where all are counted. */
+            /** @description True where the service estimated some of them, because a model was cut off or its provider counted nothing; absent where all are counted. */
             estimated?: boolean;
         };
         /**
@@ -10373,7 +10346,7 @@ export interface components {
         };
         /** @description An image that is changed. */
         ToolImage: {
-            /** @description Its address. */
+            /** @description An address, or a data URL with the image in base64. */
             imageUrl: string | null;
             /** @description The id of a file of a chat. */
             fileId: string | null;
@@ -10410,7 +10383,7 @@ export interface components {
         ToolRankingOptions: {
             /** @description auto or none. */
             ranker: string | null;
-            /** @description Only results with at least this score. */
+            /** @description Only results with at least this score: 0 to 1. */
             scoreThreshold: number | null;
         };
         /** @description How the results of `file_search` are ranked. */
@@ -10455,17 +10428,17 @@ export interface components {
         };
         /** @description What is searched: domains for `web_search`, attributes of files for `file_search`. */
         ToolSearchFilters: {
-            /** @description web_search: only there. */
+            /** @description web_search: only there, subdomains included. */
             allowedDomains: string[] | null;
-            /** @description web_search: not there. */
+            /** @description web_search: not there, subdomains included. */
             blockedDomains: string[] | null;
             /** @description file_search: eq, ne, gt, gte, lt, lte, in, nin, and, or. */
             type: string | null;
-            /** @description file_search: the attribute. */
+            /** @description file_search: an attribute of files in vector stores, or data_source_id, source_type, mime_type, path, updated_at. */
             key: string | null;
-            /** @description file_search: what it is compared with. JSON: a text, a number, a boolean, or a list of those. */
+            /** @description file_search: what it is compared with. JSON: a text, a number, a boolean, or a list of those for in and nin. */
             value: unknown;
-            /** @description file_search: the parts of and, or. JSON: a list of such filters. */
+            /** @description file_search: the parts of and, or. JSON: a list of such filters, which nest up to 8 levels. */
             filters: unknown;
         };
         /** @description What is searched: domains for `web_search`, attributes of files for `file_search`. */

@@ -1,8 +1,9 @@
 import type { ModelMessage } from '../../../engine/models/port.ts';
-import { answerText, finishedRun } from '../../../engine/runs/events/fold.ts';
+import { finishedRun } from '../../../engine/runs/events/fold.ts';
 import type { Caller } from '../../../entities/accounts/caller.ts';
 import type { AgentProfile, AgentView } from '../../../entities/agents/agent.ts';
 import { DomainError } from '../../../entities/errors.ts';
+import { textOf } from '../../../entities/runs/answer.ts';
 import { canEditAgent, viewerOf, visibleDataSources } from '../../access/access.ts';
 import type { Deps } from '../../deps.ts';
 import { chargeTo } from '../../usage/charges.ts';
@@ -83,5 +84,5 @@ async function askModel(
     generateCitations: false,
     charge: chargeTo(caller, { agentId: agent.id, runId: null }),
   } as const;
-  return answerText(await finishedRun(deps.runs.runStateless(plan, signal)));
+  return textOf((await finishedRun(deps.runs.runStateless(plan, signal))).output);
 }

@@ -1,6 +1,6 @@
 import { type NewMessage, withTimes } from '../../../entities/chats/chat.ts';
-import { DomainError } from '../../../entities/errors.ts';
 import type { Citation, Passage } from '../../../entities/knowledge/citation.ts';
+import { requireAnswer } from '../../../entities/runs/answer.ts';
 import {
   type BegunResearch,
   type FlowStepEvent,
@@ -238,20 +238,6 @@ export async function finishedRun(events: RunEventStream): Promise<RunSnapshot> 
   const fold = new RunFold();
   for await (const batch of events.batches()) fold.add(batch);
   return requireAnswer(fold.snapshot());
-}
-
-/** @throws DomainError when the run failed or was cancelled. */
-export function requireAnswer(run: RunSnapshot): RunSnapshot {
-  if (run.status === 'failed') {
-    throw new DomainError(run.error?.code ?? 'SERVER_ERROR', run.error?.message ?? 'The run failed');
-  }
-  if (run.status === 'cancelled') throw new DomainError('CLIENT_CLOSED_REQUEST', 'The run was cancelled');
-  return run;
-}
-
-/** The text of a run's messages. */
-export function answerText({ output }: RunSnapshot): string {
-  return output.map((item) => (item.type === 'message' ? item.text : '')).join('');
 }
 
 function push<T>(lists: Map<number, T[]>, key: number, value: T): void {

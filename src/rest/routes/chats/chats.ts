@@ -1,5 +1,5 @@
 import { openChatExport } from '../../../domain/chats/changes.ts';
-import { chatEventEncoder, chatReplyFold } from '../../encode/chat-events.ts';
+import { chatEventEncoder, chatMessageReply } from '../../../wire/chats.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 const chatFields = 'id createdAt updatedAt name userId pinPosition ai: agent { id name src description userId userName }';
@@ -214,8 +214,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     spec: 'Send a message to a chat',
     document: sendingWhole,
     body: 'input',
-    fold: chatReplyFold,
-    reply: 'ChatReply',
+    reply: chatMessageReply,
     stream: { when: 'stream-or-accept', document: sendingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
     replyHeaders: { 'x-thread-attached': 'The message became part of another run: `collect` or `steer`.' },
     example: {
@@ -240,8 +239,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     spec: 'Submit tool outputs',
     document: submittingWhole,
     body: 'input',
-    fold: chatReplyFold,
-    reply: 'ChatReply',
+    reply: chatMessageReply,
     stream: { when: 'stream-or-accept', document: submittingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
     example: {
       systemMessageId: 'msg_01ke2s7d4vfzgv0b4xw2q9a1bc',

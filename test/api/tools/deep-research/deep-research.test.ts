@@ -110,7 +110,7 @@ describe('a budget out of its bounds', () => {
       expect([status, body.error.param]).toEqual([400, expect.stringContaining(`budget.${member}`)]);
       expect(body.error.message).toContain(`budget.${member} must be an integer ${bounds}`);
     }
-    const { errors } = await ann.graphql('mutation ($input: CompletionInput!) { createCompletion(input: $input) { chatId } }', {
+    const { errors } = await ann.graphql('mutation ($input: CompletionInput!) { createCompletion(input: $input) { id } }', {
       input: { model: agentId, messages, tools },
     });
     expect(errors?.[0].message).toContain(bounds);

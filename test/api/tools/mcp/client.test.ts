@@ -71,8 +71,9 @@ const graphqlTool = ({
 });
 type Tool = Readonly<Record<string, unknown>>;
 const input = (tool: Tool) => ({ input: { model, ...said('Go'), tools: [graphqlTool(tool)] } });
-const mutation = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { choices { message { content } } } }';
-const subscription = 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { type delta finishReason } }';
+const mutation = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { text } }';
+const subscription =
+  'subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on TextDeltaEvent { delta } } }';
 
 /** Each answers what the client received, as text. */
 const surfaces: Readonly<Record<string, (tool: Tool) => Promise<string>>> = {

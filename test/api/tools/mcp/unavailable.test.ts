@@ -71,10 +71,12 @@ const apis: Readonly<Record<string, Read>> = {
       })
     ).data.createCompletion.warnings,
   'GraphQL completions, streamed': async (asked) => {
-    const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) { ${shown} } }`;
+    const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) {
+      ... on RunStartedEvent { run { ${shown} } } ... on RunEndedEvent { run { ${shown} } }
+    } }`;
     const input = { messages, ...camel(named(asked)) };
     const events = await Array.fromAsync(ann.subscribe(query, { input }));
-    return events.flatMap(({ data }) => data.completionEvents.warnings ?? []);
+    return events.flatMap(({ data }) => data.completionEvents.run?.warnings ?? []);
   },
   'GraphQL responses': async (asked) =>
     (
@@ -149,7 +151,7 @@ describe('a forced call of a server that cannot be used', () => {
   it.each(Object.entries(choices).slice(0, 2))('refuses a completion, %s', async (_how, tool_choice) => {
     const { status, body } = await ann.post('/api/v1/chat/completions', { model, messages, tools, tool_choice });
     expect([status, body.error.code, body.error.param]).toEqual([400, 'mcp_unavailable', 'tool_choice']);
-    const query = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { model } }';
+    const query = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { id } }';
     const { errors } = await ann.graphql(query, { input: { model, messages, tools: camel(tools), toolChoice: tool_choice } });
     expect(errors?.[0]?.extensions?.code).toBe('MCP_UNAVAILABLE');
     expect(upstream.requests).toEqual([]);

@@ -83,7 +83,7 @@ describe('the rights of the caller', () => {
       await who.post(path, { model, input: 'Hi', tools: [tools[1]] }),
       await who.post(path, { model, input: 'Hi', tools: [tools[1]], stream: true, store: false }),
     ];
-    const mutation = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { choices { index } } }';
+    const mutation = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { status } }';
     const input = { model, messages: [{ role: 'user', content: 'Hi' }], tools: [tools[1]] };
     const { errors } = await who.graphql(mutation, { input });
     return [

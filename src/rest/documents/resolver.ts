@@ -9,24 +9,33 @@ import {
 } from 'graphql';
 import type { RunEvent, RunEventStream } from '../../entities/runs/event.ts';
 import type { SourceContext } from '../../http/context.ts';
-import type { Variables } from '../route.ts';
+import type { Variables } from '../../wire/encoder.ts';
 import type { RowDocument } from './document.ts';
 
-/** Opens the source stream of a subscription for one call. @throws whatever its `subscribe` resolver throws. */
+/** Calls the resolver of a root field for one request. @throws whatever it throws. */
+export type CallResolver = (variables: Variables, context: SourceContext) => unknown;
+/** The same of a subscription: opens its source stream. */
 export type OpenSource = (variables: Variables, context: SourceContext) => MaybePromise<AsyncIterable<readonly RunEvent[]>>;
 type MaybePromise<T> = T | Promise<T>;
 
 /**
- * Compiles a route's subscription into a call of the field's own `subscribe` resolver: the same code and the same access rules as under
- * GraphQL. graphql-js's `createSourceEventStream` would coerce the variables again, after the body reader, and collect
- * the fields of a document that never changes.
+ * Compiles a route's subscription into a call of the field's own `subscribe` resolver. graphql-js's `createSourceEventStream` would coerce the
+ * variables again, after the body reader, and collect the fields of a document that never changes.
  */
 export function compileSource(schema: GraphQLSchema, row: RowDocument): OpenSource {
+  if (row.operation.operation !== 'subscription') throw new Error(`${row.rootField.name} is not a subscription`);
+  const subscribe = compileResolver(schema, row);
+  return (variables, context) => {
+    const source = subscribe(variables, context);
+    return source instanceof Promise ? source.then(batchesOf) : batchesOf(source);
+  };
+}
+
+/** Compiles a route's document into a call of its root field's own resolver: the same code and the same access rules as under GraphQL. */
+export function compileResolver(schema: GraphQLSchema, row: RowDocument): CallResolver {
   const { rootField, rootNode, rootType, operation, document } = row;
-  const subscribe = rootField.subscribe;
-  if (operation.operation !== 'subscription' || subscribe === undefined) {
-    throw new Error(`${rootType.name}.${rootField.name} is not a subscription`);
-  }
+  const resolver = operation.operation === 'subscription' ? rootField.subscribe : rootField.resolve;
+  if (resolver === undefined) throw new Error(`${rootType.name}.${rootField.name} has no resolver`);
   const readArguments = compileArguments(row);
   const fragments: Record<string, FragmentDefinitionNode> = {};
   for (const node of document.definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments[node.name.value] = node;
@@ -41,10 +50,8 @@ export function compileSource(schema: GraphQLSchema, row: RowDocument): OpenSour
     rootValue: undefined,
     operation,
   };
-  return (variables, context) => {
-    const source: unknown = subscribe(undefined, readArguments(variables), context, { ...staticInfo, variableValues: variables });
-    return source instanceof Promise ? source.then(batchesOf) : batchesOf(source);
-  };
+  return (variables, context) =>
+    resolver(undefined, readArguments(variables), context, { ...staticInfo, variableValues: variables });
 }
 
 /** Events that arrived together stay together. A source without batches gives each event alone. */

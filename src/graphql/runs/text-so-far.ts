@@ -3,6 +3,8 @@ import type { RunEvent } from '../../entities/runs/event.ts';
 /** Every event repeats the text: without an end to it a long answer would send its length squared. */
 export const textSoFarMaxChars = 10_000;
 
+type TextDelta = Extract<RunEvent, { readonly type: 'response.output_text.delta' }>;
+
 interface Gathered {
   readonly sequence: number;
   readonly text: string;
@@ -12,15 +14,15 @@ interface Gathered {
 const gathered = new WeakMap<AbortSignal, Gathered>();
 
 /**
- * The text of an answer up to an event, `''` before the first piece. Gathered only for operations that select it.
+ * The text of an answer up to a piece of it. Gathered only for operations that select it.
  *
  * @returns null once the text has more than `textSoFarMaxChars` UTF-16 code units.
  */
-export function textSoFar(event: RunEvent, signal: AbortSignal): string | null {
+export function textSoFar(event: TextDelta, signal: AbortSignal): string | null {
   let before = gathered.get(signal) ?? { sequence: -1, text: '' };
   // Two aliases ask for the same event twice.
   if (event.sequence > before.sequence) {
-    const delta = event.type === 'response.output_text.delta' ? (JSON.parse(event.json) as string) : '';
+    const delta = JSON.parse(event.json) as string;
     const isFull = before.text.length > textSoFarMaxChars;
     before = { sequence: event.sequence, text: isFull ? before.text : before.text + delta };
     gathered.set(signal, before);
