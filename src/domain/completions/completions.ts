@@ -27,6 +27,8 @@ export type { CompletionInput } from './input.ts';
 export interface CompletionTerms {
   /** The client reads no deltas, so the model may answer in one piece. */
   readonly inOnePiece: boolean;
+  /** The last event has the whole text: it is buffered while deltas are sent. */
+  readonly repeatsText: boolean;
   /** The client takes what the service adds to the format. */
   readonly takesExtensions: boolean;
 }
@@ -75,7 +77,7 @@ export async function runCompletion(
     ...planned,
     modelId: model.id,
     isStreaming: !terms.inOnePiece,
-    forgetsText: !terms.inOnePiece,
+    forgetsText: !terms.repeatsText,
     ...(warnings.length === 0 || !takesExtensions ? {} : { warnings }),
     generateCitations: isCiting(input, agent, takesExtensions),
     hidesSteps: !takesExtensions || planned.hidesSteps === true,
@@ -137,7 +139,7 @@ export async function createCompletion(
   takesExtensions: boolean,
   signal: AbortSignal,
 ): Promise<RunSnapshot> {
-  const stream = await runCompletion(deps, caller, input, { inOnePiece: true, takesExtensions }, signal);
+  const stream = await runCompletion(deps, caller, input, { inOnePiece: true, repeatsText: true, takesExtensions }, signal);
   const fold = new RunFold();
   let warnings: readonly Warning[] = [];
   for await (const batch of stream.batches()) {

@@ -30,9 +30,14 @@ builder.subscriptionField('completionEvents', (t) =>
         defaultValue: false,
         description: "Requests the model's answer in one piece: fewer, larger events.",
       }),
+      repeatsText: t.arg.boolean({
+        required: true,
+        defaultValue: true,
+        description: 'Whether the last event has the whole text again. false spares the service the memory for it.',
+      }),
     },
-    subscribe: (_root, { input, inOnePiece }, context) => {
-      const terms = { inOnePiece, takesExtensions: hasExtensions(context) };
+    subscribe: (_root, { input, inOnePiece, repeatsText }, context) => {
+      const terms = { inOnePiece, repeatsText, takesExtensions: hasExtensions(context) };
       return runCompletion(context.deps, context.caller, input, terms, context.signal);
     },
     resolve: (event) => event,

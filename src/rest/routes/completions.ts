@@ -18,7 +18,7 @@ const completion: Omit<DeclaredRoute, 'operationId' | 'path' | 'summary' | 'spec
   reply: completionReply,
   stream: {
     when: 'stream',
-    document: 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { type } }',
+    document: 'subscription ($input: CompletionInput!) { completionEvents(input: $input, repeatsText: false) { type } }',
     encoder: completionEncoder,
     event: 'CompletionFrame',
   },
