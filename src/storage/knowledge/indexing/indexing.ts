@@ -7,7 +7,7 @@ import { addUploadRun } from '../syncing/upload-runs.ts';
 import { busySql, createHolderWrites, type HolderWrites } from './holder.ts';
 import { type IndexingStore, type OwnedId, removedAtOnce } from './store.ts';
 
-export type { AlsoInTransaction, IndexFailure, IndexingStore, IndexLease, ItemLeft, OwnedId } from './store.ts';
+export type { IndexFailure, IndexingStore, IndexLease, ItemLeft, OwnedId } from './store.ts';
 
 export function createIndexingStore(db: Database, signals: Signals, chunks: ChunkStore): IndexingStore {
   const announce = (dataSourceId: string) => signals.publish('data-source-changed', dataSourceId);
