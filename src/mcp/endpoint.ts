@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type Response as Reply, type RequestHandler, Router } from 'express';
-import { keyEnded, watchRevocation } from '../domain/accounts/api-keys.ts';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { type Response as Reply, type Request, type RequestHandler, Router } from 'express';
+import { keyEnded, watchKey, watchRevocation } from '../domain/accounts/api-keys.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { Caller } from '../entities/accounts/caller.ts';
 import { DomainError } from '../entities/errors.ts';
@@ -10,19 +11,17 @@ import { readJsonBody } from '../http/body/json.ts';
 import { CallContext, requestIdOf } from '../http/context.ts';
 import type { Admissions } from '../http/limits.ts';
 import type { Metrics } from '../http/log/metrics.ts';
-import { countRequest } from '../http/reply/rate-headers.ts';
-import { sendEmpty, sendJson } from '../http/reply/reply.ts';
-import type { SseStreams } from '../http/reply/sse.ts';
+import { countRequest, rateHeaders } from '../http/reply/rate-headers.ts';
+import { securityHeaders, sendEmpty } from '../http/reply/reply.ts';
 import { parseCorsOrigins } from '../lib/cors-origins.ts';
 import { isObject } from '../lib/json.ts';
 import { CallsUnderWay, callKey } from './calls.ts';
-import { listen } from './listen.ts';
-import type { McpRequestContext } from './server.ts';
+import type { McpAnswer, ProtocolEras } from './eras.ts';
+import type { McpCall } from './server.ts';
 
 export interface McpEndpointParts {
   readonly deps: Deps;
   readonly metrics: Metrics;
-  readonly streams: SseStreams;
   readonly admissions: Admissions;
   readonly version: string;
 }
@@ -41,8 +40,8 @@ const bodyMaxBytes = 4 * 1024 * 1024;
 const sessionHeader = 'mcp-session-id';
 
 /**
- * The protocol over streamable HTTP. Nothing is kept for a session while it lives: its id tells the calls of a client from those of others. A session
- * that its client has ended is not served any more.
+ * The protocol over streamable HTTP, in both eras. Nothing is kept for a session while it lives: its id tells the calls of a client from those of
+ * others. A session that its client has ended is not served any more.
  */
 export function createMcpEndpoint(parts: McpEndpointParts): McpEndpoint {
   const endpoint = new Endpoint(parts);
@@ -54,6 +53,7 @@ class Endpoint {
   readonly #parts: McpEndpointParts;
   readonly #calls: CallsUnderWay;
   readonly #listening = new Set<CallContext>();
+  #eras: Promise<ProtocolEras> | undefined;
 
   constructor(parts: McpEndpointParts) {
     this.#parts = parts;
@@ -70,12 +70,12 @@ class Endpoint {
     const context = new CallContext(deps, caller, requestIdOf(req), res);
     const session = sessionIn(req.headers);
     if (session !== '') await this.#requireLive(caller, session);
-    if (req.method === 'POST') {
-      const body = (await this.#body(req)) ?? {};
-      return this.#post({ context, headers: req.headers, session, only: agentIn(req.params) }, res, body);
-    }
+    if (req.method === 'POST') return this.#post(context, req, res, session, (await this.#body(req)) ?? {});
     if (req.method === 'DELETE') return this.#endSession(context, session, res);
-    if (req.method === 'GET') return this.#listen(context, session, req.headers.accept, res);
+    if (req.method === 'GET') {
+      if (req.headers.accept?.includes('text/event-stream') === true) return this.#listen(context, req, res, session, undefined);
+      throw new DomainError('NOT_ACCEPTABLE', 'GET is for event streams: send Accept: text/event-stream');
+    }
     res.setHeader('allow', methods);
     throw new DomainError('METHOD_NOT_ALLOWED', `This path takes ${methods}, not ${req.method}`);
   };
@@ -83,6 +83,7 @@ class Endpoint {
   stop(): void {
     for (const context of this.#listening) context.abort();
     this.#calls.close();
+    void this.#eras?.then((eras) => eras.stop());
   }
 
   /** @throws DomainError NOT_FOUND: the client begins a new session then. Cost: one statement. */
@@ -98,59 +99,88 @@ class Endpoint {
     sendEmpty(res, 204, requestId);
   }
 
-  async #body(req: Parameters<typeof readJsonBody>[0]): Promise<unknown> {
+  async #body(req: Request): Promise<unknown> {
     const { BODY_MAX_BYTES, BODY_IDLE_TIMEOUT_MS } = this.#parts.deps.settings;
     return (await readJsonBody(req, Math.min(bodyMaxBytes, BODY_MAX_BYTES), BODY_IDLE_TIMEOUT_MS)).value;
   }
 
-  async #listen(context: CallContext, session: string, accept: string | undefined, res: Reply): Promise<void> {
-    if (accept?.includes('text/event-stream') !== true) {
-      throw new DomainError('NOT_ACCEPTABLE', 'GET is for event streams: send Accept: text/event-stream');
-    }
-    const { admissions, streams } = this.#parts;
-    admissions.subscriptions.enter(context.caller);
-    this.#listening.add(context);
-    const stream = this.#calls.begin(streamKey(context.caller.keyId, session));
-    if (session !== '') stream.cancelled.addEventListener('abort', () => context.abort(), { once: true });
-    try {
-      await listen(context, res, streams);
-    } finally {
-      stream.end();
-      this.#listening.delete(context);
-      admissions.subscriptions.leave(context.caller);
-    }
-  }
-
-  async #post({ context, headers, session: given, only }: Posted, res: Reply, message: unknown): Promise<void> {
+  async #post(context: CallContext, req: Request, res: Reply, session: string, message: unknown): Promise<void> {
     if (Array.isArray(message))
       throw new DomainError('INVALID_VALUE', 'A request holds one message; batches are not part of the protocol any more');
-    const { method, id } = isObject(message) ? message : {};
-    const isNew = method === 'initialize';
-    const session = isNew ? randomUUID() : given;
+    const { method } = isObject(message) ? message : {};
+    if (method === 'subscriptions/listen') return this.#listen(context, req, res, session, message);
     if (method === 'notifications/cancelled') this.#cancel(context.caller, session, message);
-    const isStream = method === 'tools/call';
-    const { answerMessage, unspokenVersion } = await import('./server.ts');
-    const version = headers['mcp-protocol-version'];
-    const refusal = typeof version === 'string' ? unspokenVersion(version, id) : undefined;
-    if (refusal !== undefined) return sendJson(res, 400, JSON.stringify(refusal), context.requestId);
-    const stopWatching = watchRevocation(this.#parts.deps, context.caller, () => context.abort(keyEnded()));
-    const request = { ...this.#requestContext(context, session), ...(only === undefined ? {} : { only }) };
-    const { response, close } = await answerMessage(message, headersOf(headers), isStream, request);
+    const stopWatching = watchRevocation(context.deps, context.caller, () => context.abort(keyEnded()));
     try {
-      await this.#send(context, res, response, isNew ? [sessionHeader, session] : []);
+      await this.#answer(context, req, res, method === 'initialize' ? randomUUID() : session, message);
     } finally {
       stopWatching();
-      await close();
     }
   }
 
-  #requestContext(context: CallContext, session: string): McpRequestContext {
+  /** Keeps a stream open on which the client is told of changes: that of a session, or of a request. It ends with the key. */
+  async #listen(context: CallContext, req: Request, res: Reply, session: string, message: unknown): Promise<void> {
+    const { admissions } = this.#parts;
+    const { deps, caller } = context;
+    admissions.subscriptions.enter(caller);
+    this.#listening.add(context);
+    const stream = this.#calls.begin(streamKey(caller.keyId, session));
+    if (session !== '') stream.cancelled.addEventListener('abort', () => context.abort(), { once: true });
+    const stopWatching = watchKey(deps, caller, () => context.abort(keyEnded()));
+    try {
+      await this.#answer(context, req, res, session, message);
+    } finally {
+      stopWatching();
+      stream.end();
+      this.#listening.delete(context);
+      admissions.subscriptions.leave(caller);
+    }
+  }
+
+  async #answer(context: CallContext, req: Request, res: Reply, session: string, message: unknown): Promise<void> {
+    const { signal, requestId } = context;
+    const call = this.#call(context, req.params.id, session, message);
+    const isNew = call.method === 'initialize';
+    const headers = [
+      ...securityHeaders,
+      ...rateHeaders(res),
+      'x-request-id',
+      requestId,
+      ...(isNew ? [sessionHeader, session] : []),
+    ];
+    for (let index = 0; index < headers.length; index += 2) res.setHeader(headers[index] ?? '', headers[index + 1] ?? '');
+    const eras = await this.#loadEras();
+    let answer: McpAnswer | undefined;
+    const close = () => void answer?.close();
+    try {
+      const handler = toNodeHandler({
+        async fetch(request) {
+          answer = await eras.answer(new globalThis.Request(request, { signal }), message, call);
+          signal.addEventListener('abort', close, { once: true });
+          if (signal.aborted) close();
+          // The head of a stream leaves before its first event.
+          setImmediate(() => res.flushHeaders());
+          return answer.response;
+        },
+      });
+      await handler(req, res, message);
+    } finally {
+      await answer?.close();
+    }
+  }
+
+  #call(context: CallContext, agentId: unknown, session: string, message: unknown): McpCall {
     const { version, admissions } = this.#parts;
     const { caller } = context;
+    const { method, id } = isObject(message) ? message : {};
+    const requestId = isRequestId(id) ? id : null;
     return {
       context,
       version,
-      beginCall: (requestId) => this.#calls.begin(callKey(caller.keyId, session, requestId)),
+      method: typeof method === 'string' ? method : undefined,
+      id: requestId,
+      only: typeof agentId === 'string' ? agentId : undefined,
+      begin: () => this.#calls.begin(callKey(caller.keyId, session, requestId ?? '')),
       async whileRunning(work) {
         admissions.runs.enter(caller);
         try {
@@ -162,45 +192,24 @@ class Endpoint {
     };
   }
 
+  /** The SDK is loaded with the first request. */
+  #loadEras(): Promise<ProtocolEras> {
+    const { storage, settings } = this.#parts.deps;
+    this.#eras ??= import('./eras.ts').then((module) => new module.ProtocolEras(storage.signals, settings.SSE_HEARTBEAT_MS));
+    return this.#eras;
+  }
+
   /** Without a session, nobody knows whose request the number is. */
   #cancel({ keyId }: Caller, session: string, message: unknown): void {
     const params = isObject(message) && isObject(message.params) ? message.params : {};
     const { requestId } = params;
-    if (session === '' || (typeof requestId !== 'string' && typeof requestId !== 'number')) return;
+    if (session === '' || !isRequestId(requestId)) return;
     this.#calls.cancel(callKey(keyId, session, requestId));
   }
-
-  async #send(context: CallContext, res: Reply, response: Response, headers: readonly string[]): Promise<void> {
-    const { requestId } = context;
-    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-    if (response.body === null) return sendEmpty(res, response.status, requestId, headers);
-    if (!isStream) return sendJson(res, response.status, await response.text(), requestId, headers);
-    const stream = this.#parts.streams.start(res, requestId, headers);
-    stream.flush();
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    const leave = () => void reader.cancel().catch(() => undefined);
-    context.signal.addEventListener('abort', leave, { once: true });
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done || stream.isClosed) break;
-      await stream.write(value);
-    }
-    stream.end('');
-  }
 }
 
-type GivenHeaders = Parameters<RequestHandler>[0]['headers'];
-
-interface Posted {
-  readonly context: CallContext;
-  readonly headers: GivenHeaders;
-  readonly session: string;
-  /** The id of the one agent that the address names. */
-  readonly only: string | undefined;
-}
-
-function agentIn({ id }: Readonly<Record<string, unknown>>): string | undefined {
-  return typeof id === 'string' ? id : undefined;
+function isRequestId(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number';
 }
 
 function sessionKey(keyId: string, session: string): string {
@@ -212,18 +221,9 @@ function streamKey(keyId: string, session: string): string {
   return callKey(keyId, session, 'event stream of the session');
 }
 
-function sessionIn(headers: GivenHeaders): string {
-  const given = headers[sessionHeader];
-  return typeof given === 'string' && given.length <= 128 ? given : '';
-}
-
-function headersOf(given: GivenHeaders): Headers {
-  const headers = new Headers({ 'content-type': 'application/json' });
-  for (const name of ['accept', 'mcp-protocol-version']) {
-    const value = given[name];
-    if (typeof value === 'string') headers.set(name, value);
-  }
-  return headers;
+function sessionIn(headers: Request['headers']): string {
+  const id = headers[sessionHeader];
+  return typeof id === 'string' && id.length <= 128 ? id : '';
 }
 
 /**

@@ -1,46 +1,45 @@
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import {
-  CallToolRequestSchema,
   type CallToolResult,
-  ErrorCode,
-  GetPromptRequestSchema,
-  type JSONRPCMessage,
-  ListPromptsRequestSchema,
-  ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
-  ListToolsRequestSchema,
-  McpError,
-  ReadResourceRequestSchema,
+  ProtocolError,
+  ProtocolErrorCode,
   type RequestId,
-  SUPPORTED_PROTOCOL_VERSIONS,
+  ResourceNotFoundError,
+  Server,
+  type ServerContext,
+  specTypeSchemas,
   type Tool,
-} from '@modelcontextprotocol/sdk/types.js';
+} from '@modelcontextprotocol/server';
 import { hasScope } from '../domain/access/policy.ts';
 import { noteReads, requireOperation } from '../domain/audit/operation.ts';
 import { DomainError } from '../entities/errors.ts';
 import type { CallContext } from '../http/context.ts';
 import { showError } from '../http/errors.ts';
-import { isObject, itemsOf } from '../lib/json.ts';
+import { isObject } from '../lib/json.ts';
 import { cutText } from '../lib/text.ts';
 import { type Answer, ask } from './ask.ts';
 import { agentNamed, type ListedAgent, listedAgents } from './directory.ts';
 import { readResource, resourceUri } from './resources.ts';
 import { passagesDefault, passagesMax, searchKnowledge } from './search.ts';
 
-export interface McpRequestContext {
+/** One request of an MCP client. */
+export interface McpCall {
   readonly context: CallContext;
   readonly version: string;
-  /** The id of the one agent that the address names; absent: all that are listed. */
-  readonly only?: string;
-  /** Begins a call that the client may cancel. */
-  beginCall(requestId: RequestId): { readonly cancelled: AbortSignal; end(): void };
+  /** The method and the id of its message. */
+  readonly method: string | undefined;
+  readonly id: RequestId | null;
+  /** The id of the one agent that the address names; undefined: all that are listed. */
+  readonly only: string | undefined;
+  /** Begins work that a cancellation of its own may end, as a session has them. */
+  begin(): { readonly cancelled: AbortSignal; end(): void };
   /** Holds a place for a run while it works. */
   whileRunning<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** Things on one page of a list. */
 const pageSize = 50;
+/** As the protocol bounds them. */
+const completionsMax = 100;
 const questionMax = 100_000;
 const queryMax = 8_000;
 const searchTool = 'search_knowledge';
@@ -49,59 +48,12 @@ const progressEveryMs = 150;
 const progressCharsMax = 500;
 
 /**
- * Answers one request of the protocol. Nothing is kept between requests, so any instance answers any of them.
+ * The server for one request.
  *
- * @param value  the JSON-RPC message.
- * @param isStream  whether the reply is an event stream, which tells progress.
+ * @param isSessionless  of the revision of 2026-07-28: the client cancels a call by closing its stream.
  */
-export async function answerMessage(
-  value: unknown,
-  headers: Headers,
-  isStream: boolean,
-  request: McpRequestContext,
-): Promise<{ readonly response: Response; close(): Promise<void> }> {
-  const server = createServer(request);
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isStream, keepAliveMs: 0 });
-  const send = transport.send.bind(transport);
-  transport.send = (message, options) => send(withPlainError(message), options);
-  // The class and the interface differ in optional members only.
-  await server.connect(transport as Parameters<Server['connect']>[0]);
-  const response = await transport.handleRequest(new Request('http://parley/mcp', { method: 'POST', headers }), {
-    parsedBody: value,
-  });
-  return { response, close: () => server.close() };
-}
-
-/** The refusal of a request in a version of the protocol that is not spoken here; undefined for one that is. */
-export function unspokenVersion(requested: string, id: unknown): object | undefined {
-  if (SUPPORTED_PROTOCOL_VERSIONS.includes(requested)) return undefined;
-  const supported = SUPPORTED_PROTOCOL_VERSIONS;
-  const message = `Unsupported protocol version; supported are ${supported.join(', ')}`;
-  const error = { code: ErrorCode.InvalidParams, message, data: { supported, requested: requested.slice(0, 100) } };
-  return { jsonrpc: '2.0', id: typeof id === 'string' || typeof id === 'number' ? id : null, error };
-}
-
-/** The SDK writes the code before the message, and clients write it again; what its schemas find wrong is a dump with the code of a failure. */
-function withPlainError(message: JSONRPCMessage): JSONRPCMessage {
-  if (!('error' in message)) return message;
-  const { error } = message;
-  const faults = faultsIn(error.message);
-  if (faults !== undefined) return { ...message, error: { ...error, code: ErrorCode.InvalidParams, message: faults } };
-  return { ...message, error: { ...error, message: error.message.replace(/^(MCP error -?\d+: )+/, '') } };
-}
-
-function faultsIn(text: string): string | undefined {
-  if (!text.startsWith('[')) return undefined;
-  try {
-    const [first] = itemsOf(JSON.parse(text)).filter(isObject);
-    return first === undefined ? undefined : `${itemsOf(first.path).join('.')}: ${String(first.message)}`;
-  } catch {
-    return undefined;
-  }
-}
-
-function createServer(request: McpRequestContext): Server {
-  const { context, version, only } = request;
+export function createServer(call: McpCall, isSessionless: boolean): Server {
+  const { context, version, only } = call;
   const { deps, caller } = context;
   const may = (operation: string) => hasScope(caller, operation);
   const seesAgents = may('Query.agents');
@@ -112,54 +64,46 @@ function createServer(request: McpRequestContext): Server {
   const server = new Server(
     { name: 'parley', title: 'Parley', version },
     {
-      capabilities: { tools: listChanged, resources: listChanged, prompts: listChanged },
+      capabilities: { tools: listChanged, resources: listChanged, prompts: listChanged, completions: {} },
       instructions: instructionsFor(asks, searches),
     },
   );
   const handled = <T>(work: () => Promise<T>): Promise<T> =>
     work().catch((error: unknown) => Promise.reject(protocolError(error, context)));
+  const page = { params: specTypeSchemas.PaginatedRequestParams };
 
-  server.setRequestHandler(ListToolsRequestSchema, ({ params }) =>
+  server.setRequestHandler('tools/list', page, ({ cursor }) =>
     handled(async () => {
       const usable = asks ? await agents() : [];
       noteListed(context, usable);
       const listed = usable.map(toolOf);
-      const { items, nextCursor } = pageOf([...(searches ? [searchDefinition] : []), ...listed], params?.cursor);
+      const { items, nextCursor } = pageOf([...(searches ? [searchDefinition] : []), ...listed], cursor);
       return { tools: [...items], ...nextCursor };
     }),
   );
-  server.setRequestHandler(CallToolRequestSchema, ({ params }, { requestId, sendNotification }) =>
+  server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }, { mcpReq }) =>
     handled(async () => {
-      const { name, arguments: args = {}, _meta } = params;
       requireOperation(context, 'Query.agents');
       requireOperation(context, name === searchTool ? 'Query.search' : 'Mutation.sendMessage');
       const known = await agents();
-      const progressToken = _meta?.progressToken;
-      const onProgress = progressOf((progress, message) => {
-        if (progressToken === undefined) return;
-        const notification = { method: 'notifications/progress' as const, params: { progressToken, progress, message } };
-        // A client that has left gets no progress.
-        sendNotification(notification).catch(() => undefined);
-      });
       return asResult(context, async () => {
         if (name === searchTool) return search(context, known, args);
         const agent = known.find(({ toolName }) => toolName === name);
         if (agent === undefined) throw unknown(`tool ${name}`);
-        const call = request.beginCall(requestId);
+        const work = call.begin();
+        const cancelled = isSessionless ? mcpReq.signal : work.cancelled;
+        const options = { cancelled, onProgress: progressTo(mcpReq) };
         try {
-          const answer = await request.whileRunning(() =>
-            ask(context, agent, readQuestion(args), { cancelled: call.cancelled, onProgress }),
-          );
-          return resultOf(answer);
+          return resultOf(await call.whileRunning(() => ask(context, agent, readQuestion(args), options)));
         } finally {
-          call.end();
+          work.end();
         }
       });
     }),
   );
-  server.setRequestHandler(ListResourcesRequestSchema, ({ params }) =>
+  server.setRequestHandler('resources/list', page, ({ cursor }) =>
     handled(async () => {
-      const { items, nextCursor } = pageOf(await agents(), params?.cursor);
+      const { items, nextCursor } = pageOf(await agents(), cursor);
       noteListed(context, items);
       const resources = items.map(({ id, name, description }) => ({
         uri: resourceUri(id),
@@ -170,19 +114,31 @@ function createServer(request: McpRequestContext): Server {
       return { resources, ...nextCursor };
     }),
   );
-  server.setRequestHandler(ListResourceTemplatesRequestSchema, async () => ({
+  server.setRequestHandler('resources/templates/list', page, async () => ({
     resourceTemplates: [{ uriTemplate: resourceUri('{id}'), name: 'agent', title: 'An agent', mimeType: 'application/json' }],
   }));
-  server.setRequestHandler(ReadResourceRequestSchema, ({ params: { uri } }) =>
+  server.setRequestHandler('resources/read', { params: specTypeSchemas.ReadResourceRequestParams }, ({ uri }) =>
     handled(async () => {
       const read = await readResource(context, uri);
-      if (read === undefined) throw unknown('resource');
+      if (read === undefined) throw new ResourceNotFoundError(uri.slice(0, 1_000), 'There is no such resource for this key');
       return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(read, null, 2) }] };
     }),
   );
-  server.setRequestHandler(ListPromptsRequestSchema, ({ params }) =>
+  server.setRequestHandler('completion/complete', { params: specTypeSchemas.CompleteRequestParams }, ({ ref, argument }) =>
     handled(async () => {
-      const { items, nextCursor } = pageOf(asks ? await agents() : [], params?.cursor);
+      const isAgent = ref.type === 'ref/resource' && ref.uri === resourceUri('{id}');
+      const begin = argument.value.toLowerCase();
+      const begins = ({ id, name }: ListedAgent) => id.startsWith(begin) || name.toLowerCase().startsWith(begin);
+      const matches = isAgent ? (await agents()).filter(begins) : [];
+      const shown = matches.slice(0, completionsMax);
+      noteListed(context, shown);
+      const hasMore = shown.length < matches.length;
+      return { completion: { values: shown.map(({ id }) => id), total: matches.length, hasMore } };
+    }),
+  );
+  server.setRequestHandler('prompts/list', page, ({ cursor }) =>
+    handled(async () => {
+      const { items, nextCursor } = pageOf(asks ? await agents() : [], cursor);
       noteListed(context, items);
       const prompts = items.map(({ toolName: name, name: title, description }) => ({
         name,
@@ -193,7 +149,7 @@ function createServer(request: McpRequestContext): Server {
       return { prompts, ...nextCursor };
     }),
   );
-  server.setRequestHandler(GetPromptRequestSchema, ({ params: { name, arguments: args = {} } }) =>
+  server.setRequestHandler('prompts/get', { params: specTypeSchemas.GetPromptRequestParams }, ({ name, arguments: args = {} }) =>
     handled(async () => {
       const agent = asks ? (await agents()).find(({ toolName }) => toolName === name) : undefined;
       if (agent === undefined) throw unknown(`prompt ${name}`);
@@ -202,6 +158,16 @@ function createServer(request: McpRequestContext): Server {
     }),
   );
   return server;
+}
+
+/** Tells the client of the request what an agent does, when it asked for that. */
+function progressTo({ _meta, notify }: ServerContext['mcpReq']): (message: string) => void {
+  const progressToken = _meta?.progressToken;
+  if (progressToken === undefined) return () => undefined;
+  return progressOf((progress, message) => {
+    // A client that has left gets no progress.
+    notify({ method: 'notifications/progress', params: { progressToken, progress, message } }).catch(() => undefined);
+  });
 }
 
 const questionArgument = { name: 'question', description: 'What to ask.', required: true };
@@ -314,20 +280,20 @@ async function asResult(context: CallContext, work: () => Promise<CallToolResult
   try {
     return await work();
   } catch (error) {
-    if (error instanceof McpError) throw error;
+    if (error instanceof ProtocolError) throw error;
     const { code, message } = showError(context.endedBy ?? error, context.deps.logger, context.requestId);
     return { content: [{ type: 'text', text: `${message} (${code.toLowerCase()})` }], isError: true };
   }
 }
 
-function protocolError(error: unknown, context: CallContext): McpError {
-  if (error instanceof McpError) return error;
+function protocolError(error: unknown, context: CallContext): ProtocolError {
+  if (error instanceof ProtocolError) return error;
   const { status, message } = showError(error, context.deps.logger, context.requestId);
-  return new McpError(status < 500 ? ErrorCode.InvalidParams : ErrorCode.InternalError, message);
+  return new ProtocolError(status < 500 ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError, message);
 }
 
-function unknown(what: string): McpError {
-  return new McpError(ErrorCode.InvalidParams, `There is no ${what.slice(0, 100)} for this key`);
+function unknown(what: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no ${what.slice(0, 100)} for this key`);
 }
 
 /** One page of a list; the cursor is the index of its first item. */
@@ -336,7 +302,8 @@ function pageOf<T>(
   cursor: string | undefined,
 ): { readonly items: readonly T[]; readonly nextCursor: { nextCursor?: string } } {
   const start = cursor === undefined ? 0 : Number(cursor);
-  if (!Number.isSafeInteger(start) || start < 0) throw new McpError(ErrorCode.InvalidParams, 'cursor is not one of this list');
+  if (!Number.isSafeInteger(start) || start < 0)
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'cursor is not one of this list');
   const next = start + pageSize;
   return { items: all.slice(start, next), nextCursor: next < all.length ? { nextCursor: String(next) } : {} };
 }

@@ -82,7 +82,7 @@ export function createApp(deps: Deps, { schema, routes }: Apis): App {
   const rest = createRestRouter({ routes, deps, metrics, streams, admissions });
   const sockets = createResponseSocket(deps, routeWithSocket(routes), admissions);
   const log = createAccessLog(deps.logger, deps.tracing);
-  const mcp = createMcpEndpoint({ deps, metrics, streams, admissions, version: packageJson.version });
+  const mcp = createMcpEndpoint({ deps, metrics, admissions, version: packageJson.version });
   const handlers = [
     Router({ strict: true, caseSensitive: true }).all(['/graphql', '/graphql/', '/graphql/stream'], graphql.handle),
     createContentLinks(deps, metrics),

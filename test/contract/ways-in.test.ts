@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { scopes as allScopes, type Scope } from '../../src/entities/accounts/caller.ts';
@@ -64,7 +63,7 @@ async function mcp(who: Person, work: (client: Client) => Promise<unknown>): Pro
   const client = new Client({ name: 'test', version: '1.0.0' });
   const headers = { authorization: `Bearer ${who.key}` };
   const transport = new StreamableHTTPClientTransport(new URL(`${service.url}/mcp`), { requestInit: { headers } });
-  await client.connect(transport as Parameters<Client['connect']>[0]);
+  await client.connect(transport);
   open.push(client);
   try {
     const result = await work(client);

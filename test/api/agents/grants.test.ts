@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { startMcpUpstream } from '../../fixtures/upstreams/mcp/server.ts';
@@ -140,7 +139,7 @@ describe('an agent opens nothing of the person who asks', () => {
     const client = new Client({ name: 'test', version: '1.0.0' });
     const requestInit = { headers: { authorization: `Bearer ${victim.key}` } };
     const transport = new StreamableHTTPClientTransport(new URL(`${service.url}/mcp`), { requestInit });
-    await client.connect(transport as Parameters<Client['connect']>[0]);
+    await client.connect(transport);
     const { tools } = await client.listTools();
     const name = tools.find((tool) => tool.name.startsWith('ask_colleague_trap'))?.name ?? 'missing';
     const offered = callsEverything();

@@ -1,10 +1,4 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import {
-  PromptListChangedNotificationSchema,
-  ResourceListChangedNotificationSchema,
-  ToolListChangedNotificationSchema,
-} from '@modelcontextprotocol/sdk/types.js';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { indexed } from '../../support/knowledge/knowledge.ts';
@@ -40,7 +34,7 @@ async function connect(who: { readonly key: string | undefined }): Promise<Clien
   const transport = new StreamableHTTPClientTransport(new URL(`${service.url}/mcp`), {
     requestInit: { headers: { authorization: `Bearer ${who.key}` } },
   });
-  await client.connect(transport as Parameters<Client['connect']>[0]);
+  await client.connect(transport);
   open.push(client);
   return client;
 }
@@ -72,11 +66,12 @@ describe('/mcp', () => {
     const many = await make.person();
     for (let index = 0; index < 52; index += 1) await make.agent({ owner: many, modelId: model, name: `Same` });
     const client = await connect(many);
-    const first = await client.listTools();
+    const first = (await many.post('/mcp', rpc('tools/list'), both)).body.result;
     const second = await client.listTools({ cursor: first.nextCursor });
-    const names = [...first.tools, ...second.tools].map(({ name }) => name);
+    const names = [...first.tools, ...second.tools].map(({ name }: { name: string }) => name);
     expect(first.tools).toHaveLength(50);
     expect(second.nextCursor).toBeUndefined();
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(names);
     expect(new Set(names).size).toBe(53);
     expect(names[1]).toBe('ask_same');
     for (const name of names.slice(2)) expect(name).toMatch(/^ask_same_[0-9a-z]{6}$/);
@@ -115,9 +110,12 @@ describe('/mcp', () => {
     const held = heldAnswer({ text: ['Call me', ' Ishmael.'] });
     upstream.next(held.script);
     const told: string[] = [];
-    const asked = client.callTool({ name: tool, arguments: { question: 'How does it begin?' } }, undefined, {
-      onprogress: ({ message }) => void told.push(message ?? ''),
-    });
+    const asked = client.callTool(
+      { name: tool, arguments: { question: 'How does it begin?' } },
+      {
+        onprogress: ({ message }) => void told.push(message ?? ''),
+      },
+    );
     await eventually(() => expect(told.join('')).toContain('Thinking'));
     held.goOn();
     expect(((await asked) as unknown as Result).content[0]?.text).toBe('Call me Ishmael.');
@@ -127,7 +125,7 @@ describe('/mcp', () => {
     const client = await connect(ann);
     upstream.next(heldAnswer({ text: ['One', ' two'] }).script);
     const cancelling = new AbortController();
-    const asked = client.callTool({ name: tool, arguments: { question: 'Count.' } }, undefined, { signal: cancelling.signal });
+    const asked = client.callTool({ name: tool, arguments: { question: 'Count.' } }, { signal: cancelling.signal });
     await upstream.until(({ openStreams }) => openStreams === 1);
     cancelling.abort();
     await expect(asked).rejects.toThrow();
@@ -181,6 +179,17 @@ describe('/mcp', () => {
     expect(seen).not.toHaveProperty('instructions');
   });
 
+  it('completes the id of an agent by its begin or by its name', async () => {
+    const client = await connect(ann);
+    const idsFor = async (value: string, uri = 'parley://agents/{id}') => {
+      const { completion } = await client.complete({ ref: { type: 'ref/resource', uri }, argument: { name: 'id', value } });
+      return completion.values;
+    };
+    expect(await idsFor('büch')).toEqual([agentId]);
+    expect(await idsFor(agentId.slice(0, 20))).toContain(agentId);
+    expect([await idsFor('whale'), await idsFor('', 'other://{id}')]).toEqual([[], []]);
+  });
+
   it('gives a prompt that names the tool', async () => {
     const { messages } = await (await connect(ann)).getPrompt({ name: tool, arguments: { question: 'Why?' } });
     expect(JSON.stringify(messages)).toContain(tool);
@@ -191,9 +200,9 @@ describe('/mcp', () => {
     const dora = await make.person();
     const client = await connect(dora);
     const changed = new Set<string>();
-    client.setNotificationHandler(ToolListChangedNotificationSchema, () => void changed.add('tools'));
-    client.setNotificationHandler(ResourceListChangedNotificationSchema, () => void changed.add('resources'));
-    client.setNotificationHandler(PromptListChangedNotificationSchema, () => void changed.add('prompts'));
+    client.setNotificationHandler('notifications/tools/list_changed', () => void changed.add('tools'));
+    client.setNotificationHandler('notifications/resources/list_changed', () => void changed.add('resources'));
+    client.setNotificationHandler('notifications/prompts/list_changed', () => void changed.add('prompts'));
     await eventually(() => expect(service.deps.pools.countOf('subscriptions')).toBeGreaterThan(0));
     await make.agent({ owner: dora, modelId: model, name: 'New' });
     await eventually(() => expect([...changed].sort()).toEqual(['prompts', 'resources', 'tools']));

@@ -19,21 +19,27 @@ const guard = (allow: string) =>
   createEgress({ allow, connectTimeoutMs: 5_000, lookupTimeoutMs: 5_000, ...egressPlaces(16, 64) });
 const program = join(import.meta.dirname, '../../../fixtures/upstreams/mcp/program.ts');
 let upstream: McpUpstream;
+let sessionless: McpUpstream;
 let folder: string;
 let opened: McpServers[] = [];
 let nowMs = 1_000_000;
 
 beforeAll(async () => {
   upstream = await startMcpUpstream();
+  sessionless = await startMcpUpstream('sessionless');
   folder = mkdtempSync(join(tmpdir(), 'parley-mcp-'));
 });
-beforeEach(() => upstream.reset());
+beforeEach(() => {
+  upstream.reset();
+  sessionless.reset();
+});
 afterEach(async () => {
   await Promise.all(opened.map((servers) => servers.close()));
   opened = [];
 });
 afterAll(async () => {
   await upstream.close();
+  await sessionless.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -153,6 +159,59 @@ describe('a server over HTTP', () => {
     await expect(servers.tools(http({ 'x-n': 'last' }), owner, never)).rejects.toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' });
     ending.abort();
     await Promise.all(waiting);
+  });
+});
+
+describe('a server without sessions', () => {
+  const endpoint = (headers: Readonly<Record<string, string>> = {}): McpEndpoint =>
+    ({ ...http(headers), url: sessionless.url }) as McpEndpoint;
+  const countOf = (rpc: string) => sessionless.requests.filter((request) => request.rpc === rpc).length;
+
+  it('is asked what it speaks, lists all pages of its tools, and is called with its headers and the key of the call', async () => {
+    const servers = serversWith();
+    const { tools } = await servers.tools(endpoint({ authorization: 'Bearer t0p' }), owner, never);
+    expect(tools.map(({ name }) => name)).toEqual(standardTools.map(({ name }) => name));
+    const { content } = await call(servers, 'echo', { text: 'Hi' }, endpoint({ authorization: 'Bearer t0p' }));
+    expect(content).toEqual([{ type: 'text', text: 'Hi' }]);
+    expect([countOf('server/discover'), countOf('initialize'), countOf('tools/call')]).toEqual([1, 0, 1]);
+    expect(sessionless.requests.find(({ rpc }) => rpc === 'tools/call')?.headers).toMatchObject({
+      authorization: 'Bearer t0p',
+      'idempotency-key': 'run_1:call_1',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'echo',
+    });
+  });
+
+  it('tells that its tools have changed', async () => {
+    const servers = serversWith();
+    await servers.tools(endpoint(), owner, never);
+    await call(servers, 'grow', {}, endpoint());
+    await eventually(async () => {
+      const { tools } = await servers.tools(endpoint(), owner, never);
+      expect(tools.map(({ name }) => name)).toContain('grown');
+    });
+  });
+
+  it('sees the stream of a call closed when the run is over', async () => {
+    const servers = serversWith();
+    const ending = new AbortController();
+    const waiting = call(servers, 'wait', {}, endpoint(), ending.signal);
+    await eventually(() => expect(sessionless.calls).toHaveLength(1));
+    ending.abort(new Error('the run is over'));
+    await expect(waiting).rejects.toThrow('the run is over');
+    await eventually(() => expect(sessionless.cancelled).toBe(1));
+  });
+
+  it('fails a call whose answer ends in the middle, or does not come in time', async () => {
+    const servers = serversWith({ callTimeoutMs: 500 });
+    await servers.tools(endpoint(), owner, never);
+    sessionless.intercept = (rpc, res) => {
+      if (rpc === 'tools/call') res.writeHead(200, { 'content-type': 'text/event-stream' }).end(': one\n\n');
+      return rpc === 'tools/call';
+    };
+    await expect(call(servers, 'echo', { text: 'x' }, endpoint())).rejects.toThrow('ended its answer in the middle');
+    sessionless.intercept = (rpc) => rpc === 'tools/call';
+    await expect(call(servers, 'echo', { text: 'x' }, endpoint())).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
   });
 });
 

@@ -1,5 +1,11 @@
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { isJSONRPCRequest, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import {
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  type JSONRPCMessage,
+  type RequestId,
+  type Transport,
+  type TransportSendOptions,
+} from '@modelcontextprotocol/client';
 
 /** A server's messages: so many at once, and so many a second for longer. A tool that tells its progress needs a few each second. */
 const messages = { burst: 2_000, perSecond: 50 };
@@ -7,10 +13,15 @@ const messages = { burst: 2_000, perSecond: 50 };
 const requests = { burst: 50, perSecond: 1 };
 /** Its requests whose answers are still being sent. */
 const pendingMax = 16;
+/** A server gets this long to take a cancellation. */
+const cancelMs = 500;
+
+/** Of the answer of a request that no message follows any more. */
+const connectionClosed = -32_000;
 
 /**
- * A transport that bounds what the server sends. A server that sends more than that ends the session: what waits in it fails, and no further
- * answers are sent.
+ * A transport of the SDK, with what it leaves open. A server that sends too much ends the session: what waits in it fails, and no further answers
+ * are sent. A request whose answer ends without a response fails at once. A cancelled request closes its connection.
  */
 export class BoundedTransport implements Transport {
   onclose?: () => void;
@@ -19,8 +30,11 @@ export class BoundedTransport implements Transport {
   readonly #inner: Transport;
   readonly #messages = new Allowance(messages);
   readonly #requests = new Allowance(requests);
+  /** Requests that wait for their responses, by id. */
+  readonly #sent = new Map<RequestId, AbortController>();
   #pending = 0;
   #excess: string | undefined;
+  #brokenBy = '';
 
   constructor(inner: Transport) {
     this.#inner = inner;
@@ -31,20 +45,32 @@ export class BoundedTransport implements Transport {
     return this.#excess;
   }
 
+  get sessionId(): string | undefined {
+    return this.#inner.sessionId;
+  }
+
+  get hasPerRequestStream(): boolean {
+    return this.#inner.hasPerRequestStream === true;
+  }
+
   setProtocolVersion(version: string): void {
     this.#inner.setProtocolVersion?.(version);
   }
 
   async start(): Promise<void> {
     this.#inner.onclose = () => this.onclose?.();
-    this.#inner.onerror = (error) => this.onerror?.(error);
+    this.#inner.onerror = (error) => {
+      this.#brokenBy = brokenStream.exec(error.message)?.[1] ?? '';
+      this.onerror?.(error);
+    };
     this.#inner.onmessage = (message: JSONRPCMessage) => this.#take(message);
     await this.#inner.start();
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
-    if ('method' in message) return this.#inner.send(message);
-    await this.#inner.send(message).finally(() => {
+  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if (isJSONRPCRequest(message)) return this.#request(message, options);
+    if (isJSONRPCNotification(message)) return this.#notify(message, options);
+    await this.#inner.send(message, options).finally(() => {
       this.#pending -= 1;
     });
   }
@@ -53,11 +79,48 @@ export class BoundedTransport implements Transport {
     await this.#inner.close();
   }
 
+  async #request(message: JSONRPCMessage & { readonly id: RequestId }, options: TransportSendOptions = {}): Promise<void> {
+    const ending = new AbortController();
+    this.#sent.set(message.id, ending);
+    const { requestSignal } = options;
+    const onRequestStreamEnd = () => {
+      options.onRequestStreamEnd?.();
+      this.#fail(message.id);
+    };
+    const signal = requestSignal === undefined ? ending.signal : AbortSignal.any([requestSignal, ending.signal]);
+    try {
+      await this.#inner.send(message, { ...options, requestSignal: signal, onRequestStreamEnd });
+    } catch (error) {
+      this.#sent.delete(message.id);
+      throw error;
+    }
+  }
+
+  async #notify(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    const cancelled = cancelledBy(message);
+    const ending = cancelled === undefined ? undefined : this.#sent.get(cancelled);
+    if (cancelled === undefined || ending === undefined) return this.#inner.send(message, options);
+    this.#sent.delete(cancelled);
+    // The connection of the request closes even if the server does not take the notification.
+    const close = () => ending.abort(new Error('the request was cancelled'));
+    const timer = setTimeout(close, cancelMs);
+    await this.#inner.send(message, options).finally(() => {
+      clearTimeout(timer);
+      close();
+    });
+  }
+
+  #fail(id: RequestId): void {
+    const message = this.#brokenBy === '' ? 'the server ended its answer in the middle' : this.#brokenBy;
+    if (this.#sent.delete(id)) this.onmessage?.({ jsonrpc: '2.0', id, error: { code: connectionClosed, message } });
+  }
+
   #take(message: JSONRPCMessage): void {
     if (this.#excess !== undefined) return;
     this.#excess = this.#excessOf(message);
-    if (this.#excess === undefined) this.onmessage?.(message);
-    else void this.#inner.close();
+    if (this.#excess !== undefined) return void this.#inner.close();
+    if (!('method' in message) && message.id !== undefined) this.#sent.delete(message.id);
+    this.onmessage?.(message);
   }
 
   #excessOf(message: JSONRPCMessage): string | undefined {
@@ -71,11 +134,19 @@ export class BoundedTransport implements Transport {
   }
 }
 
+/** How the SDK's transport reports a stream that broke, just before it ends the stream. */
+const brokenStream = /^SSE stream disconnected: (?:\w*Error: )?(.*)$/s;
+
+/** The request that a notification cancels. */
+function cancelledBy(message: JSONRPCMessage): RequestId | undefined {
+  if (!isJSONRPCNotification(message) || message.method !== 'notifications/cancelled') return undefined;
+  return message.params?.requestId as RequestId | undefined;
+}
+
 interface Rate {
   readonly burst: number;
   readonly perSecond: number;
 }
-
 function told({ burst, perSecond }: Rate, what: string): string {
   return `${burst} ${what} at once, or ${perSecond} a second`;
 }

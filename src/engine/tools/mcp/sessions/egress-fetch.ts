@@ -1,4 +1,4 @@
-import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { FetchLike } from '@modelcontextprotocol/client';
 import type { ShareOwner } from '../../../../lib/fair-share.ts';
 import type { Egress, EgressHead } from '../../../egress/egress.ts';
 import { EgressError } from '../../../egress/error.ts';
@@ -18,11 +18,14 @@ export interface EgressFetchOptions {
 }
 
 const methods = ['GET', 'POST', 'DELETE'] as const;
+/** A server may end and reopen the stream of its own messages so often in one session: the SDK opens it again without an end. */
+const streamsMax = 20;
 const withoutBody = [204, 205, 304];
 const statusMax = 599;
 
-/** `fetch` over the egress guard, as the SDK's transport needs it. Redirects are returned, not followed. */
+/** `fetch` over the egress guard for one session of the SDK's transport, which follows redirects itself: each one passes the guard again. */
 export function createEgressFetch(options: EgressFetchOptions): FetchLike {
+  let streams = 0;
   return (address, init = {}) => {
     const url = new URL(address);
     const method = methods.find((one) => one === (init.method ?? 'GET'));
@@ -30,6 +33,7 @@ export function createEgressFetch(options: EgressFetchOptions): FetchLike {
       return Promise.reject(new EgressError('BAD_URL', `${url.hostname} leads to another place, which is not followed`));
     }
     const isStream = method === 'GET';
+    if (isStream && ++streams > streamsMax) return Promise.resolve(new Response(null, { status: 405 }));
     const request: EgressRequest = {
       url: url.href,
       method,

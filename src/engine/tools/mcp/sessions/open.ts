@@ -1,9 +1,9 @@
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Logger } from 'pino';
 import type { Egress } from '../../../egress/egress.ts';
 import { masker } from '../../masking.ts';
 import { type HttpEndpoint, type McpEndpoint, type ProgramEndpoint, type SessionOwner, secretsOf } from '../endpoint.ts';
 import { createEgressFetch } from './egress-fetch.ts';
-import { HttpTransport } from './http-transport.ts';
 import { ProgramTransport } from './program-transport.ts';
 import { McpSession, type SessionOptions } from './session.ts';
 
@@ -24,17 +24,22 @@ export interface OpenContext {
 const streamTimeoutMs = 3_600_000;
 
 /** Opens a session. The only way into the SDK, which is loaded with the first session. @throws McpFailure */
-export function openSession(
+export async function openSession(
   endpoint: McpEndpoint,
   owner: SessionOwner,
   context: OpenContext,
   options: SessionOptions,
 ): Promise<McpSession> {
-  const transport = endpoint.kind === 'http' ? httpTransport(endpoint, owner, context) : programTransport(endpoint, context);
-  return McpSession.open(transport, options);
+  if (endpoint.kind === 'http') return McpSession.open(httpTransport(endpoint, owner, context), 'auto', options);
+  try {
+    return await McpSession.open(programTransport(endpoint, context), 'auto', options);
+  } catch {
+    // A program of the era of sessions may end at a request before `initialize`, so it is started again for it.
+    return McpSession.open(programTransport(endpoint, context), 'legacy', options);
+  }
 }
 
-function httpTransport({ url, headers, isTrusted }: HttpEndpoint, owner: SessionOwner, context: OpenContext): HttpTransport {
+function httpTransport({ url, headers, isTrusted }: HttpEndpoint, owner: SessionOwner, context: OpenContext) {
   const { egress, operatorEgress, startTimeoutMs, callTimeoutMs, replyBytesMax } = context;
   const fetch = createEgressFetch({
     egress: isTrusted ? operatorEgress : egress,
@@ -44,7 +49,7 @@ function httpTransport({ url, headers, isTrusted }: HttpEndpoint, owner: Session
     timeoutMs: Math.max(startTimeoutMs, callTimeoutMs),
     streamTimeoutMs,
   });
-  return new HttpTransport(url, headers, fetch);
+  return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { ...headers } }, fetch });
 }
 
 function programTransport(endpoint: ProgramEndpoint, { logger, path, replyBytesMax }: OpenContext): ProgramTransport {

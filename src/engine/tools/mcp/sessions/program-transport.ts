@@ -2,8 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import { deserializeMessage, type JSONRPCMessage, serializeMessage, type Transport } from '@modelcontextprotocol/client';
 import { killTied, spawnTied } from '../../../processes/tied-process.ts';
 import type { ProgramEndpoint } from '../endpoint.ts';
 
@@ -24,7 +23,8 @@ const logLineMax = 2_000;
 
 /**
  * Speaks MCP with a program of this machine: one message a line. The program gets no environment but its own and PATH, and never outlives
- * the service. It is killed with everything that it started.
+ * the service. It is killed with everything that it started. The SDK's transport hands on HOME, USER and others, kills the program alone, and leaves
+ * it behind when the service is killed.
  */
 export class ProgramTransport implements Transport {
   onclose?: () => void;
@@ -60,7 +60,7 @@ export class ProgramTransport implements Transport {
     const input = this.#child?.stdin as Writable | null | undefined;
     if (this.#isOver || input === null || input === undefined || !input.writable) throw new Error('the program has ended');
     if (input.writableLength > unreadBytesMax) throw new Error('the program does not read its input');
-    input.write(`${JSON.stringify(message)}\n`);
+    input.write(serializeMessage(message));
   }
 
   async close(): Promise<void> {
@@ -87,7 +87,7 @@ export class ProgramTransport implements Transport {
     if (line.trim() === '') return;
     let message: JSONRPCMessage;
     try {
-      message = JSONRPCMessageSchema.parse(JSON.parse(line));
+      message = deserializeMessage(line);
     } catch {
       // Many programs print something else, too.
       this.#options.onLog(`(on standard output) ${line.slice(0, logLineMax)}`);

@@ -1,15 +1,24 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  Client,
+  type jsonSchemaValidator,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+  type Transport,
+  type VersionNegotiationMode,
+} from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { DomainError } from '../../../../entities/errors.ts';
 import { cutText, oneLine } from '../../../../lib/text.ts';
 import { EgressError } from '../../../egress/error.ts';
 import { BoundedTransport } from './bounded-transport.ts';
-import { HttpTransport, idempotencyMember } from './http-transport.ts';
 
-/** Answers are read member by member: one odd tool or content part must not spoil the rest. */
+/** In `_meta` of a call: its key, also sent as the header `Idempotency-Key`. */
+const idempotencyMember = 'idempotency-key';
+
+/** Answers are read member by member: one odd tool or content part must not spoil the rest. Of the later era the SDK reads them. */
 const anyPage = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
 const anyResult = z.looseObject({ content: z.array(z.unknown()).optional(), isError: z.boolean().optional() });
 
@@ -20,7 +29,7 @@ export interface SessionOptions {
   readonly startTimeoutMs: number;
   /** Called when the server says that its tools have changed. */
   readonly onToolsChanged: () => void;
-  /** Called once, when the session is over, by whomever. */
+  /** Called once, when a session that was open is over, by whomever. */
   readonly onClose: () => void;
 }
 
@@ -34,6 +43,13 @@ export interface CallOptions {
 const pagesMax = 20;
 const toolsReadMax = 1_000;
 const messageMax = 500;
+/** A program of the era of sessions may not answer a request before `initialize`. */
+const programProbeMs = 5_000;
+
+/** Schemas of strangers are not compiled: the SDK would do it for the results of calls. */
+const noValidator: jsonSchemaValidator = {
+  getValidator: () => (value) => ({ valid: true, data: value as never, errorMessage: undefined }),
+};
 
 /** One session with an MCP server. */
 export class McpSession {
@@ -41,6 +57,7 @@ export class McpSession {
   readonly #transport: Transport;
   readonly #bounded: BoundedTransport;
   readonly #options: SessionOptions;
+  #isOpen = false;
   #isClosed = false;
 
   /** Use `open`. */
@@ -51,16 +68,30 @@ export class McpSession {
     this.#options = options;
   }
 
-  /** @throws McpFailure when the server cannot be reached, or does not speak the protocol. */
-  static async open(transport: Transport, options: SessionOptions): Promise<McpSession> {
-    const client = new Client({ name: 'Parley', version: options.version }, { capabilities: {} });
+  /**
+   * @param mode  `auto`: the revision of 2026-07-28 when the server speaks it, else `initialize`.
+   * @throws McpFailure when the server cannot be reached, or does not speak the protocol.
+   */
+  static async open(transport: Transport, mode: VersionNegotiationMode, options: SessionOptions): Promise<McpSession> {
+    const { startTimeoutMs: timeout } = options;
+    const isHttp = transport instanceof StreamableHTTPClientTransport;
+    const client = new Client(
+      { name: 'Parley', version: options.version },
+      {
+        capabilities: {},
+        versionNegotiation: { mode, probe: { timeoutMs: isHttp ? timeout : Math.min(timeout, programProbeMs) } },
+        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: options.onToolsChanged } },
+        listMaxPages: pagesMax,
+        jsonSchemaValidator: noValidator,
+      },
+    );
     const session = new McpSession(client, transport, options);
-    client.setNotificationHandler(ToolListChangedNotificationSchema, options.onToolsChanged);
     // Errors of single messages; what they break fails by itself.
     client.onerror = () => undefined;
     client.onclose = () => session.#end();
     try {
-      await client.connect(session.#bounded, { timeout: options.startTimeoutMs });
+      await client.connect(session.#bounded, { timeout, signal: AbortSignal.timeout(2 * timeout) });
+      session.#isOpen = true;
     } catch (error) {
       await session.close();
       throw session.#failureOf(error);
@@ -76,12 +107,13 @@ export class McpSession {
   async list(): Promise<readonly unknown[]> {
     const tools: unknown[] = [];
     const { startTimeoutMs } = this.#options;
-    const signal = AbortSignal.timeout(startTimeoutMs);
+    const options = { timeout: startTimeoutMs, signal: AbortSignal.timeout(startTimeoutMs) };
     let cursor: string | undefined;
     try {
+      if (this.#isModern) return (await this.#client.listTools(undefined, { ...options, cacheMode: 'refresh' })).tools;
       for (let page = 0; page < pagesMax && tools.length < toolsReadMax; page += 1) {
         const params = cursor === undefined ? {} : { cursor };
-        const read = await this.#client.request({ method: 'tools/list', params }, anyPage, { timeout: startTimeoutMs, signal });
+        const read = await this.#client.request({ method: 'tools/list', params }, anyPage, options);
         tools.push(...read.tools.slice(0, toolsReadMax - tools.length));
         if (read.nextCursor === undefined || read.nextCursor === cursor) break;
         cursor = read.nextCursor;
@@ -94,9 +126,11 @@ export class McpSession {
 
   /** @throws McpFailure; the reason of the signal. */
   async call(name: string, args: Readonly<Record<string, unknown>>, { key, timeoutMs, signal }: CallOptions): Promise<RawResult> {
-    const params = { name, arguments: args, _meta: { [idempotencyMember]: key } };
+    const params = { name, arguments: { ...args }, _meta: { [idempotencyMember]: key } };
+    const options = { timeout: timeoutMs, signal, headers: { [idempotencyMember]: key } };
     try {
-      return await this.#client.request({ method: 'tools/call', params }, anyResult, { timeout: timeoutMs, signal });
+      if (this.#isModern) return anyResult.parse(await this.#client.callTool(params, options));
+      return await this.#client.request({ method: 'tools/call', params }, anyResult, options);
     } catch (error) {
       signal.throwIfAborted();
       throw this.#failureOf(error);
@@ -106,13 +140,18 @@ export class McpSession {
   /** Ends the session at the server, too. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
-    if (this.#transport instanceof HttpTransport && this.#transport.sessionId !== undefined) {
-      await Promise.race([this.#transport.end(), new Promise((resolve) => setTimeout(resolve, endingMs).unref())]);
+    if (this.#transport instanceof StreamableHTTPClientTransport) {
+      const ending = this.#transport.terminateSession().catch(() => undefined);
+      await Promise.race([ending, new Promise((resolve) => setTimeout(resolve, endingMs).unref())]);
     }
     await this.#client.close().catch(() => undefined);
     // A client that never connected does not close its transport.
     await this.#transport.close().catch(() => undefined);
     this.#end();
+  }
+
+  get #isModern(): boolean {
+    return this.#client.getProtocolEra() === 'modern';
   }
 
   /** A session that was ended for a bound fails with that, and not with the end of its connection. */
@@ -124,7 +163,7 @@ export class McpSession {
   #end(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#options.onClose();
+    if (this.#isOpen) this.#options.onClose();
   }
 }
 
@@ -146,23 +185,30 @@ function failureOf(error: unknown): McpFailure {
   if (error instanceof McpFailure) return error;
   if (error instanceof EgressError)
     return new McpFailure(error.code === 'TIMEOUT' ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_ERROR', error.message);
-  if (error instanceof StreamableHTTPError) return httpFailure(error);
-  if (error instanceof McpError) {
-    if (error.code === ErrorCode.RequestTimeout) return new McpFailure('UPSTREAM_TIMEOUT', 'it did not answer in time');
-    return new McpFailure('UPSTREAM_ERROR', shown(error.message.replace(/^MCP error -?\d+: /, '')));
-  }
-  if (error instanceof z.core.$ZodError || error instanceof SyntaxError) {
-    return new McpFailure('UPSTREAM_ERROR', 'it does not answer as the protocol says');
-  }
+  if (error instanceof SdkHttpError) return httpFailure(error);
+  if (error instanceof ProtocolError) return new McpFailure('UPSTREAM_ERROR', shown(error.message));
+  if (error instanceof SdkError) return sdkFailure(error);
+  if (error instanceof z.core.$ZodError || error instanceof SyntaxError) return notTheProtocol();
   return new McpFailure('UPSTREAM_ERROR', shown(error instanceof Error ? error.message : String(error)));
 }
 
-function httpFailure({ code = -1, message }: StreamableHTTPError): McpFailure {
-  const text = shown(message.replace(/^Streamable HTTP error: (?:Error POSTing to endpoint: )?/, ''));
-  if (code === 401 || code === 403)
-    return new McpFailure('UPSTREAM_ERROR', `it refuses the authorization it was given (${code})`);
-  const isLost = code === 404 || (code === 400 && /session/i.test(text));
-  return new McpFailure('UPSTREAM_ERROR', code < 0 ? text : `it answered ${code}${text === '' ? '' : `: ${text}`}`, isLost);
+function sdkFailure({ code, message, cause }: SdkError): McpFailure {
+  if (code === SdkErrorCode.RequestTimeout) return new McpFailure('UPSTREAM_TIMEOUT', 'it did not answer in time');
+  if (code === SdkErrorCode.InvalidResult) return notTheProtocol();
+  // The first request of all: what became of it is the cause.
+  return cause instanceof Error ? failureOf(cause) : new McpFailure('UPSTREAM_ERROR', shown(message));
+}
+
+function notTheProtocol(): McpFailure {
+  return new McpFailure('UPSTREAM_ERROR', 'it does not answer as the protocol says');
+}
+
+function httpFailure({ status, message }: SdkHttpError): McpFailure {
+  if (status === 401 || status === 403)
+    return new McpFailure('UPSTREAM_ERROR', `it refuses the authorization it was given (${status})`);
+  const text = shown(message.replace(/^Error POSTing to endpoint: /, ''));
+  const isLost = status === 404 || (status === 400 && /session/i.test(text));
+  return new McpFailure('UPSTREAM_ERROR', `it answered ${status}${text === '' ? '' : `: ${text}`}`, isLost);
 }
 
 function shown(message: string): string {

@@ -111,7 +111,7 @@ export class McpSessions {
     const { openSession } = await import('./open.ts');
     const { version, startTimeoutMs, now } = this.#options;
     const startedAt = now();
-    return openSession(endpoint, owner, this.#options, {
+    const opening = openSession(endpoint, owner, this.#options, {
       version,
       startTimeoutMs,
       onToolsChanged: () => this.#onToolsChanged(key),
@@ -122,6 +122,8 @@ export class McpSessions {
         if (held !== undefined) this.#forget(key, held);
       },
     });
+    if (endpoint.kind === 'program') opening.catch(() => this.#restarts.crashed(endpoint.name, startedAt));
+    return opening;
   }
 
   /** Takes a place, if need be that of a session that nobody uses. */

@@ -1,0 +1,117 @@
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  type McpHttpHandler,
+  ProtocolErrorCode,
+  type ServerEventBus,
+  SUPPORTED_PROTOCOL_VERSIONS,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import type { Signals } from '../storage/database/signals/signals.ts';
+import { changeMethods, watchChanges } from './changes.ts';
+import { createServer, type McpCall } from './server.ts';
+
+/** An answer, and what is to be done when it has been sent or its client is gone. */
+export interface McpAnswer {
+  readonly response: Response;
+  close(): Promise<void>;
+}
+
+const sessionlessVersion = '2026-07-28';
+
+/**
+ * Both eras of the protocol, by the SDK's own transports: the revision of 2026-07-28, whose requests stand for themselves, and those before it, which
+ * begin with `initialize`. A server is made for each request, so any instance answers any of them.
+ */
+export class ProtocolEras {
+  /** The calls of requests of the later era on their way through the SDK to the factory of the server. */
+  readonly #calls = new WeakMap<Request, McpCall>();
+  readonly #bus: ServerEventBus;
+  readonly #stopWatching: () => void;
+  readonly #keepAliveMs: number;
+  readonly #json: McpHttpHandler;
+  readonly #streams: McpHttpHandler;
+
+  constructor(signals: Pick<Signals, 'subscribe' | 'onReset'>, keepAliveMs: number) {
+    const { bus, stop } = watchChanges(signals);
+    this.#bus = bus;
+    this.#stopWatching = stop;
+    this.#keepAliveMs = keepAliveMs;
+    this.#json = this.#sessionless('auto');
+    this.#streams = this.#sessionless('sse');
+  }
+
+  /** @param message  the JSON of a POST; undefined for a GET. */
+  async answer(request: Request, message: unknown, call: McpCall): Promise<McpAnswer> {
+    if (!(await isLegacyRequest(request, message))) return this.#answerSessionless(request, message, call);
+    const refusal = unspokenVersion(request.headers.get('mcp-protocol-version'), call.id);
+    if (refusal !== undefined) return { response: Response.json(refusal, { status: 400 }), close: async () => undefined };
+    return request.method === 'GET' ? this.#listen(request, call) : this.#answerInSession(request, message, call);
+  }
+
+  stop(): void {
+    this.#stopWatching();
+  }
+
+  #sessionless(responseMode: 'auto' | 'sse'): McpHttpHandler {
+    return createMcpHandler(
+      ({ requestInfo }) => {
+        const call = requestInfo === undefined ? undefined : this.#calls.get(requestInfo);
+        if (call === undefined) throw new Error('a request of MCP came without its caller');
+        return createServer(call, true);
+      },
+      // The places for open streams are counted for all transports together.
+      {
+        legacy: 'reject',
+        bus: this.#bus,
+        responseMode,
+        keepAliveMs: this.#keepAliveMs,
+        maxSubscriptions: Number.MAX_SAFE_INTEGER,
+      },
+    );
+  }
+
+  async #answerSessionless(request: Request, message: unknown, call: McpCall): Promise<McpAnswer> {
+    this.#calls.set(request, call);
+    // An answer that may take long is a stream from its begin, so that it has heartbeats.
+    const handler = call.method === 'tools/call' ? this.#streams : this.#json;
+    return { response: await handler.fetch(request, { parsedBody: message }), close: async () => undefined };
+  }
+
+  async #answerInSession(request: Request, message: unknown, call: McpCall): Promise<McpAnswer> {
+    const isStream = call.method === 'tools/call';
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      enableJsonResponse: !isStream,
+      keepAliveMs: isStream ? this.#keepAliveMs : 0,
+    });
+    const server = createServer(call, false);
+    await server.connect(transport);
+    return { response: await transport.handleRequest(request, { parsedBody: message }), close: () => server.close() };
+  }
+
+  /** The stream of a session, on which the server tells that its lists have changed. */
+  async #listen(request: Request, call: McpCall): Promise<McpAnswer> {
+    const transport = new WebStandardStreamableHTTPServerTransport({ keepAliveMs: this.#keepAliveMs });
+    const server = createServer(call, false);
+    await server.connect(transport);
+    const stop = this.#bus.subscribe((event) => {
+      if (event.kind === 'resource_updated') return;
+      // A client that has left is told nothing.
+      server.notification({ method: changeMethods[event.kind] }).catch(() => undefined);
+    });
+    const close = async () => {
+      stop();
+      await server.close();
+    };
+    return { response: await transport.handleRequest(request), close };
+  }
+}
+
+/** The refusal of a version of the protocol that is not spoken here, with the number of the request, which that of the SDK lacks. */
+function unspokenVersion(requested: string | null, id: string | number | null): object | undefined {
+  if (requested === null || SUPPORTED_PROTOCOL_VERSIONS.includes(requested)) return undefined;
+  const supported = [sessionlessVersion, ...SUPPORTED_PROTOCOL_VERSIONS];
+  const message = `Unsupported protocol version; supported are ${supported.join(', ')}`;
+  const error = { code: ProtocolErrorCode.InvalidParams, message, data: { supported, requested: requested.slice(0, 100) } };
+  return { jsonrpc: '2.0', id, error };
+}
