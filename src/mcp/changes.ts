@@ -1,4 +1,4 @@
-import { InMemoryServerEventBus, type ServerEvent, type ServerEventBus } from '@modelcontextprotocol/server';
+import { InMemoryServerEventBus, type ServerEventBus } from '@modelcontextprotocol/server';
 import type { Signals } from '../storage/database/signals/signals.ts';
 
 /** Changes that come within this time are told at once. */
@@ -12,8 +12,6 @@ export const changeMethods = {
   prompts_list_changed: 'notifications/prompts/list_changed',
   resources_list_changed: 'notifications/resources/list_changed',
 } as const;
-
-export type ListChange = ServerEvent & { readonly kind: keyof typeof changeMethods };
 
 /**
  * Tells all open streams that agents have changed, here or in another instance. Which agents is not looked up: the client lists them again, and

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { toNodeHandler } from '@modelcontextprotocol/node';
 import { type Response as Reply, type Request, type RequestHandler, Router } from 'express';
 import { keyEnded, watchKey, watchRevocation } from '../domain/accounts/api-keys.ts';
 import type { Deps } from '../domain/deps.ts';
@@ -16,7 +15,7 @@ import { securityHeaders, sendEmpty } from '../http/reply/reply.ts';
 import { parseCorsOrigins } from '../lib/cors-origins.ts';
 import { isObject } from '../lib/json.ts';
 import { CallsUnderWay, callKey } from './calls.ts';
-import type { McpAnswer, ProtocolEras } from './eras.ts';
+import type { ProtocolEras } from './eras.ts';
 import type { McpCall } from './server.ts';
 
 export interface McpEndpointParts {
@@ -138,7 +137,7 @@ class Endpoint {
   }
 
   async #answer(context: CallContext, req: Request, res: Reply, session: string, message: unknown): Promise<void> {
-    const { signal, requestId } = context;
+    const { requestId } = context;
     const call = this.#call(context, req.params.id, session, message);
     const isNew = call.method === 'initialize';
     const headers = [
@@ -150,23 +149,7 @@ class Endpoint {
     ];
     for (let index = 0; index < headers.length; index += 2) res.setHeader(headers[index] ?? '', headers[index + 1] ?? '');
     const eras = await this.#loadEras();
-    let answer: McpAnswer | undefined;
-    const close = () => void answer?.close();
-    try {
-      const handler = toNodeHandler({
-        async fetch(request) {
-          answer = await eras.answer(new globalThis.Request(request, { signal }), message, call);
-          signal.addEventListener('abort', close, { once: true });
-          if (signal.aborted) close();
-          // The head of a stream leaves before its first event.
-          setImmediate(() => res.flushHeaders());
-          return answer.response;
-        },
-      });
-      await handler(req, res, message);
-    } finally {
-      await answer?.close();
-    }
+    await eras.serve(req, res, message, call);
   }
 
   #call(context: CallContext, agentId: unknown, session: string, message: unknown): McpCall {

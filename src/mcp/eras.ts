@@ -1,3 +1,5 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { toNodeHandler } from '@modelcontextprotocol/node';
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -12,7 +14,7 @@ import { changeMethods, watchChanges } from './changes.ts';
 import { createServer, type McpCall } from './server.ts';
 
 /** An answer, and what is to be done when it has been sent or its client is gone. */
-export interface McpAnswer {
+interface McpAnswer {
   readonly response: Response;
   close(): Promise<void>;
 }
@@ -41,16 +43,42 @@ export class ProtocolEras {
     this.#streams = this.#sessionless('sse');
   }
 
-  /** @param message  the JSON of a POST; undefined for a GET. */
-  async answer(request: Request, message: unknown, call: McpCall): Promise<McpAnswer> {
-    if (!(await isLegacyRequest(request, message))) return this.#answerSessionless(request, message, call);
-    const refusal = unspokenVersion(request.headers.get('mcp-protocol-version'), call.id);
-    if (refusal !== undefined) return { response: Response.json(refusal, { status: 400 }), close: async () => undefined };
-    return request.method === 'GET' ? this.#listen(request, call) : this.#answerInSession(request, message, call);
+  /**
+   * Answers one request.
+   *
+   * @param res  may have headers already.
+   * @param message  the JSON of a POST; undefined for a GET.
+   */
+  async serve(req: IncomingMessage, res: ServerResponse, message: unknown, call: McpCall): Promise<void> {
+    const { signal } = call.context;
+    let answer: McpAnswer | undefined;
+    const close = () => void answer?.close();
+    const handler = toNodeHandler({
+      fetch: async (request) => {
+        answer = await this.#answer(new Request(request, { signal }), message, call);
+        signal.addEventListener('abort', close, { once: true });
+        if (signal.aborted) close();
+        // The head of a stream leaves before its first event.
+        setImmediate(() => res.flushHeaders());
+        return answer.response;
+      },
+    });
+    try {
+      await handler(withPlainAddress(req), res, message);
+    } finally {
+      await answer?.close();
+    }
   }
 
   stop(): void {
     this.#stopWatching();
+  }
+
+  async #answer(request: Request, message: unknown, call: McpCall): Promise<McpAnswer> {
+    if (!(await isLegacyRequest(request, message))) return this.#answerSessionless(request, message, call);
+    const refusal = unspokenVersion(request.headers.get('mcp-protocol-version'), call.id);
+    if (refusal !== undefined) return { response: Response.json(refusal, { status: 400 }), close: async () => undefined };
+    return request.method === 'GET' ? this.#listen(request, call) : this.#answerInSession(request, message, call);
   }
 
   #sessionless(responseMode: 'auto' | 'sse'): McpHttpHandler {
@@ -105,6 +133,17 @@ export class ProtocolEras {
     };
     return { response: await transport.handleRequest(request), close };
   }
+}
+
+/** The SDK makes an address of the host, which may be any text, and fails for one that is none. */
+function withPlainAddress(req: IncomingMessage) {
+  const { method = 'GET', headers } = req;
+  return {
+    method,
+    url: '/mcp',
+    headers: { ...headers, host: 'parley' },
+    [Symbol.asyncIterator]: () => req[Symbol.asyncIterator](),
+  };
 }
 
 /** The refusal of a version of the protocol that is not spoken here, with the number of the request, which that of the SDK lacks. */

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
@@ -272,6 +274,15 @@ describe('/mcp refuses', () => {
     expect((await from('http://evil.example:80')).status).toBe(403);
     expect((await from(service.url)).status).toBe(200);
     expect((await ann.post('/mcp', rpc('tools/list'), both)).status).toBe(200);
+  });
+
+  it('no request for the name of its host, whatever it is', async () => {
+    const body = JSON.stringify(rpc('tools/list'));
+    const headers = { host: '[', authorization: `Bearer ${ann.key}`, 'content-type': 'application/json', ...both };
+    const sent = request(`${service.url}/mcp`, { method: 'POST', headers }).end(body);
+    const [reply] = (await once(sent, 'response')) as [IncomingMessage];
+    reply.resume();
+    expect(reply.statusCode).toBe(200);
   });
 
   it.each([

@@ -32,12 +32,13 @@ export function createEgressFetch(options: EgressFetchOptions): FetchLike {
     if (url.origin !== options.origin || method === undefined) {
       return Promise.reject(new EgressError('BAD_URL', `${url.hostname} leads to another place, which is not followed`));
     }
-    const isStream = method === 'GET';
+    const headers = new Headers(init.headers);
+    const isStream = method === 'GET' || headers.get('mcp-method') === 'subscriptions/listen';
     if (isStream && ++streams > streamsMax) return Promise.resolve(new Response(null, { status: 405 }));
     const request: EgressRequest = {
       url: url.href,
       method,
-      headers: Object.fromEntries(new Headers(init.headers)),
+      headers: Object.fromEntries(headers),
       ...(typeof init.body === 'string' ? { body: init.body } : {}),
       owner: options.owner,
       bytesMax: options.bytesMax,

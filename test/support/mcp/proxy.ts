@@ -1,11 +1,14 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Hands on every request with a key: the conformance suite calls servers without one. The address stays as the caller named it. */
-export async function startKeyedProxy(target: string, key: string): Promise<{ readonly url: string; close(): Promise<void> }> {
+/** Hands on every request with more headers. The name of the host stays as the caller wrote it. */
+export async function startProxy(
+  target: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<{ readonly url: string; close(): Promise<void> }> {
   const { hostname, port } = new URL(target);
   const server = createServer((req, res) => {
-    const headers = { ...req.headers, authorization: `Bearer ${key}` };
+    const headers = { ...req.headers, ...more };
     const passed = request({ hostname, port, method: req.method, path: req.url, headers }, (reply) => {
       res.writeHead(reply.statusCode ?? 502, reply.headers);
       res.flushHeaders();
