@@ -9,7 +9,8 @@ export async function startProxy(
   const { hostname, port } = new URL(target);
   const server = createServer((req, res) => {
     const headers = { ...req.headers, ...more };
-    const passed = request({ hostname, port, method: req.method, path: req.url, headers }, (reply) => {
+    // One connection a request: some servers of the suite close a connection that they said to keep.
+    const passed = request({ hostname, port, agent: false, method: req.method, path: req.url, headers }, (reply) => {
       res.writeHead(reply.statusCode ?? 502, reply.headers);
       res.flushHeaders();
       reply.pipe(res);
