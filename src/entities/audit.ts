@@ -42,6 +42,23 @@ export interface AuditChange {
 }
 export type AuditValue = string | number | boolean | null | readonly (string | number | boolean | null)[];
 
+/** What a mutation is about to do. Its caller carries it, so that the function that makes the change can write the entry. */
+export interface AuditedCall {
+  readonly entryId: string;
+  readonly createdAt: Date;
+  /** The root field: `createAgent`. */
+  readonly action: string;
+  /** Ids among the arguments, the most important first. */
+  readonly ids: readonly string[];
+  /** The organization that the arguments name. */
+  readonly orgId: string | undefined;
+  readonly changes: readonly AuditChange[];
+  readonly requestId: string;
+  readonly address: string | undefined;
+  /** Whether the entry has been written with a change. */
+  isWritten: boolean;
+}
+
 /** Conditions of a list of entries; an absent member matches all. */
 export interface AuditFilter {
   readonly orgId: string;

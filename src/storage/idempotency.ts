@@ -53,50 +53,49 @@ const claimSql = `
        or (mine."replyStatus" is null and mine."leaseUntil" < ${now})
   returning "leaseUntil"::text as token`;
 
-export function createIdempotencyStore({ pool, prisma }: Database): IdempotencyStore {
+export function createIdempotencyStore(db: Database): IdempotencyStore {
   const store: IdempotencyStore = {
     async claim(of, requestHash, leaseMs, keptMs) {
       // A record may be released between the two statements; then the next round claims it.
       for (let round = 0; round < 5; round += 1) {
         const values = [of.keyId, of.idempotencyKey, requestHash, leaseMs, keptMs];
-        const claimed = await pool.query<{ token: string }>(claimSql, values);
-        const token = claimed.rows[0]?.token;
+        const [claimed] = await db.query<{ token: string }>(claimSql, values);
+        const token = claimed?.token;
         if (token !== undefined) return { kind: 'claimed', token };
-        const found = await prisma.idempotencyRecord.findUnique({ where: { keyId_idempotencyKey: of } });
+        const found = await db.prisma.idempotencyRecord.findUnique({ where: { keyId_idempotencyKey: of } });
         if (found !== null) return claimOf(found as Row);
       }
       return { kind: 'running', requestHash };
     },
     async renew(of, token, leaseMs) {
-      const renewed = await pool.query<{ token: string }>(
+      const [renewed] = await db.query<{ token: string }>(
         `update idempotency_records set "leaseUntil" = ${now} + ${milliseconds('$4')}
          where "keyId" = $1 and "idempotencyKey" = $2 and "leaseUntil" = $3::timestamp and "replyStatus" is null
          returning "leaseUntil"::text as token`,
         [of.keyId, of.idempotencyKey, token, leaseMs],
       );
-      return renewed.rows[0]?.token;
+      return renewed?.token;
     },
     async complete(of, token, reply) {
-      await pool.query(
+      await db.execute(
         `update idempotency_records set "replyStatus" = $4, "replyBody" = $5, "replyHeaders" = $6
          where "keyId" = $1 and "idempotencyKey" = $2 and "leaseUntil" = $3::timestamp and "replyStatus" is null`,
         [of.keyId, of.idempotencyKey, token, reply.status, reply.sealedBody, JSON.stringify(reply.headers)],
       );
     },
     async release(of, token) {
-      await pool.query(
+      await db.execute(
         `delete from idempotency_records
          where "keyId" = $1 and "idempotencyKey" = $2 and "leaseUntil" = $3::timestamp and "replyStatus" is null`,
         [of.keyId, of.idempotencyKey, token],
       );
     },
     async sweep(keptMs) {
-      const swept = await pool.query(
+      return db.execute(
         `delete from idempotency_records where ctid in (
            select ctid from idempotency_records where "createdAt" < ${now} - ${milliseconds('$1')} limit 5000)`,
         [keptMs],
       );
-      return swept.rowCount ?? 0;
     },
   };
   return store;

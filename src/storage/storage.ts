@@ -155,8 +155,10 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     await db.close();
     throw error;
   }
-  const signals =
-    db.kind === 'embedded' ? createInProcessSignals() : await createPostgresSignals(db.pool, (error) => onError(error, false));
+  const signals = afterCommit(
+    db,
+    db.kind === 'embedded' ? createInProcessSignals() : await createPostgresSignals(db.pool, (error) => onError(error, false)),
+  );
   const apiKeys = createApiKeyStore(db, signals);
   const chunks = createChunkStore(db);
   const auditEntries = createAuditEntryStore(db);
@@ -225,6 +227,19 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
       await db.close();
       await blobs.close();
     },
+  };
+}
+
+/** Signals that are published once the current transaction has committed: who looks again finds the change. */
+function afterCommit(db: Database, signals: Signals): Signals {
+  return {
+    publish: (topic, payload) => db.afterCommit(() => signals.publish(topic, payload)),
+    subscribe: (topic, listener) => signals.subscribe(topic, listener),
+    onGap: (listener) => signals.onGap(listener),
+    onReset: (listener) => signals.onReset(listener),
+    isHealthy: () => signals.isHealthy(),
+    state: () => signals.state(),
+    close: () => signals.close(),
   };
 }
 

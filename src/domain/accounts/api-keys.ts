@@ -81,7 +81,7 @@ export async function createApiKey(deps: Deps, caller: Caller, input: CreateApiK
   const now = deps.now();
   const expiresAt = await resolveExpiry(deps, caller, input.expiresAt ?? null, now);
   const secret = makeKeySecret();
-  const created = await deps.storage.apiKeys.create({
+  const row = {
     id: deps.newId('apiKey'),
     createdAt: now,
     ...owner,
@@ -93,7 +93,8 @@ export async function createApiKey(deps: Deps, caller: Caller, input: CreateApiK
     expiresAt,
     createdByUserId: caller.userId,
     createdByKeyId: caller.keyId,
-  });
+  };
+  const created = await deps.audit.change(caller, () => deps.storage.apiKeys.create(row));
   return { ...created, key: secret };
 }
 
@@ -135,8 +136,10 @@ export async function revokeApiKey(deps: Deps, caller: Caller, id: string): Prom
     });
   }
   const revokedAt = deps.now();
-  if (!(await deps.storage.apiKeys.revoke(id, revokedAt))) throw missingKey();
-  return { ...key, revokedAt };
+  return deps.audit.change(caller, async () => {
+    if (!(await deps.storage.apiKeys.revoke(id, revokedAt))) throw missingKey();
+    return { ...key, revokedAt };
+  });
 }
 
 async function seesKey(deps: Deps, caller: Caller, key: ApiKey): Promise<boolean> {

@@ -74,7 +74,8 @@ export async function createGroup(deps: Deps, caller: Caller, input: CreateGroup
     name: input.name.trim(),
     availability: input.availability,
   };
-  return deps.storage.groups.create(group, await resolveMembers(deps, caller.orgId, emails));
+  const members = await resolveMembers(deps, caller.orgId, emails);
+  return deps.audit.change(caller, () => deps.storage.groups.create(group, members));
 }
 
 /** Notes the faults of the members that are there. */
@@ -102,18 +103,17 @@ export async function updateGroup(deps: Deps, caller: Caller, id: string, input:
   if ((await deps.storage.groups.countMembers(id)) + toAdd.length > membersMax) {
     throw new DomainError('INVALID_VALUE', `A group has at most ${membersMax} members`, { param: 'memberEmailsToAdd' });
   }
-  return deps.storage.groups.update(
-    id,
-    { name: name.trim(), availability: input.availability ?? group.availability },
-    { add: await resolveMembers(deps, group.orgId, toAdd), removeEmails: toRemove.filter((email) => !toAdd.includes(email)) },
-  );
+  const changes = { name: name.trim(), availability: input.availability ?? group.availability };
+  const add = await resolveMembers(deps, group.orgId, toAdd);
+  const removeEmails = toRemove.filter((email) => !toAdd.includes(email));
+  return deps.audit.change(caller, () => deps.storage.groups.update(id, changes, { add, removeEmails }));
 }
 
 /** Deletes a group; agents are no longer shared through it. @throws DomainError like `updateGroup`. */
 export async function deleteGroup(deps: Deps, caller: Caller, id: string): Promise<Group> {
   const group = await getGroup(deps, caller, id);
   requireEditor(caller, group);
-  await deps.storage.groups.delete(id);
+  await deps.audit.change(caller, () => deps.storage.groups.delete(id));
   return group;
 }
 

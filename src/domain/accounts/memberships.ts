@@ -53,8 +53,10 @@ export async function createMembership(deps: Deps, caller: Caller, input: Create
     role: input.role ?? 'MEMBER',
     createdAt: deps.now(),
   } as const;
-  await deps.storage.tenancy.addMember(membership);
-  return membership;
+  return deps.audit.change(caller, async () => {
+    await deps.storage.tenancy.addMember(membership);
+    return membership;
+  });
 }
 
 /** The user's keys get the new role within a second. @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for the last administrator. */
@@ -65,8 +67,10 @@ export async function updateMembership(
   { role }: { readonly role: MemberRole },
 ): Promise<Membership> {
   const membership = await getMembership(deps, caller, id);
-  requireChanged(await deps.storage.memberships.setRole(id, role));
-  return { ...membership, role };
+  return deps.audit.change(caller, async () => {
+    requireChanged(await deps.storage.memberships.setRole(id, role));
+    return { ...membership, role };
+  });
 }
 
 /**
@@ -78,8 +82,10 @@ export async function updateMembership(
 export async function deleteMembership(deps: Deps, caller: Caller, id: string): Promise<Membership> {
   const membership = await getMembership(deps, caller, id);
   await requireNoKeyAbove(deps, caller, { orgId: membership.orgId, userId: membership.userId });
-  requireChanged(await deps.storage.memberships.delete(id));
-  return membership;
+  return deps.audit.change(caller, async () => {
+    requireChanged(await deps.storage.memberships.delete(id));
+    return membership;
+  });
 }
 
 function requireChanged(change: MembershipChange): void {

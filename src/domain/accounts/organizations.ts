@@ -51,7 +51,10 @@ export async function createOrganization(deps: Deps, caller: Caller, input: Crea
   const tenantId = input.tenantId ?? caller.tenantId;
   if ((await deps.storage.tenants.find(tenantId, adminReach(caller))) === undefined) throw missing('tenant', 'tenantId');
   const id = deps.newId('organization');
-  await deps.storage.tenancy.createOrganization({ ...changes, id, tenantId, name: name.trim(), createdAt: deps.now() });
+  await deps.audit.change(caller, async () => {
+    await deps.storage.tenancy.createOrganization({ ...changes, id, tenantId, name: name.trim(), createdAt: deps.now() });
+    return { id };
+  });
   return getOrganization(deps, caller, id);
 }
 
@@ -64,7 +67,7 @@ export async function updateOrganization(
 ): Promise<Organization> {
   await getOrganization(deps, caller, id);
   requireAboveOrganizations(caller);
-  return deps.storage.organizations.update(id, readChanges(input));
+  return deps.audit.change(caller, () => deps.storage.organizations.update(id, readChanges(input)));
 }
 
 /**
@@ -79,14 +82,16 @@ export async function deleteOrganization(deps: Deps, caller: Caller, id: string)
   requireAboveOrganizations(caller);
   if (id === caller.orgId) throw new DomainError('CONFLICT', 'This key acts in the organization; use one of another');
   await requireNoKeyAbove(deps, caller, { orgId: id });
-  const held = await deps.storage.organizations.delete(id, (tx) =>
-    deps.jobs.enqueue('accounts.purge-organization', { orgId: id }, { owner: caller, key: id, tx }),
-  );
-  if (held !== undefined) {
-    const what = `${held.agents} agents and ${held.dataSources} data sources`;
-    throw new DomainError('CONFLICT', `The organization has ${what}; delete those first`);
-  }
-  return organization;
+  return deps.audit.change(caller, async () => {
+    const held = await deps.storage.organizations.delete(id, (tx) =>
+      deps.jobs.enqueue('accounts.purge-organization', { orgId: id }, { owner: caller, key: id, tx }),
+    );
+    if (held !== undefined) {
+      const what = `${held.agents} agents and ${held.dataSources} data sources`;
+      throw new DomainError('CONFLICT', `The organization has ${what}; delete those first`);
+    }
+    return organization;
+  });
 }
 
 function readChanges({ name, dataUsageTokenLimit, apiUsageTokenLimit }: UpdateOrganizationInput): OrganizationChanges {

@@ -25,7 +25,11 @@ export async function listTenants(deps: Deps, caller: Caller, page: PageRequest)
 export async function createTenant(deps: Deps, caller: Caller, input: { readonly name: string }): Promise<Tenant> {
   requireInstance(caller);
   const id = deps.newId('tenant');
-  await deps.storage.tenancy.createTenant({ id, name: readName(input.name), createdAt: deps.now() });
+  const tenant = { id, name: readName(input.name), createdAt: deps.now() };
+  await deps.audit.change(caller, async () => {
+    await deps.storage.tenancy.createTenant(tenant);
+    return { id };
+  });
   return getTenant(deps, caller, id);
 }
 
@@ -37,16 +41,19 @@ export async function updateTenant(
   input: { readonly name?: string | null | undefined },
 ): Promise<Tenant> {
   const tenant = await getTenant(deps, caller, id);
-  return deps.storage.tenants.rename(id, readName(input.name ?? tenant.name));
+  const name = readName(input.name ?? tenant.name);
+  return deps.audit.change(caller, () => deps.storage.tenants.rename(id, name));
 }
 
 /** Deletes a tenant and its users. @throws DomainError like `getTenant`, CONFLICT while it has organizations. */
 export async function deleteTenant(deps: Deps, caller: Caller, id: string): Promise<Tenant> {
   const tenant = await getTenant(deps, caller, id);
-  if (!(await deps.storage.tenants.delete(id))) {
-    throw new DomainError('CONFLICT', 'The tenant has organizations; delete those first');
-  }
-  return tenant;
+  return deps.audit.change(caller, async () => {
+    if (!(await deps.storage.tenants.delete(id))) {
+      throw new DomainError('CONFLICT', 'The tenant has organizations; delete those first');
+    }
+    return tenant;
+  });
 }
 
 function requireInstance(caller: Caller): void {

@@ -71,11 +71,14 @@ export async function createUser(deps: Deps, caller: Caller, input: CreateUserIn
     throw new DomainError('CONFLICT', 'A member of the organization has this e-mail', { param: 'email' });
   }
   const userId = known?.id ?? deps.newId('user');
-  if (known === undefined) {
-    await tenancy.createUser({ id: userId, tenantId: organization.tenantId, email, name: name.trim(), createdAt });
-  }
   const role = input.role ?? 'MEMBER';
-  await tenancy.addMember({ id: deps.newId('membership'), orgId: organization.id, userId, role, createdAt });
+  await deps.audit.change(caller, async () => {
+    if (known === undefined) {
+      await tenancy.createUser({ id: userId, tenantId: organization.tenantId, email, name: name.trim(), createdAt });
+    }
+    await tenancy.addMember({ id: deps.newId('membership'), orgId: organization.id, userId, role, createdAt });
+    return { id: userId, orgId: organization.id };
+  });
   return getUser(deps, caller, userId);
 }
 
@@ -97,7 +100,8 @@ export async function updateUser(deps: Deps, caller: Caller, id: string, input: 
   if (email !== user.email && (await deps.storage.accounts.findUsersByEmail(user.tenantId, [email])).length > 0) {
     throw new DomainError('CONFLICT', 'Another user has this e-mail', { param: 'email' });
   }
-  return deps.storage.users.update(id, { name: name.trim(), ...(email === user.email ? {} : { email }) });
+  const changes = { name: name.trim(), ...(email === user.email ? {} : { email }) };
+  return deps.audit.change(caller, () => deps.storage.users.update(id, changes));
 }
 
 /**
@@ -112,13 +116,15 @@ export async function deleteUser(deps: Deps, caller: Caller, id: string): Promis
   requireAboveOrganizations(caller);
   if (id === caller.userId) throw new DomainError('CONFLICT', 'This key acts as the user; use one of another');
   await requireNoKeyAbove(deps, caller, { userId: id });
-  const held = await deps.storage.users.delete(id, (tx) =>
-    deps.jobs.enqueue('accounts.purge-user', { userId: id }, { owner: caller, key: id, tx }),
-  );
-  if (held === undefined) return user;
-  const { agents, dataSources, groups, organizations } = held;
-  throw new DomainError(
-    'CONFLICT',
-    `The user owns ${agents} agents, ${dataSources} data sources and ${groups} groups, and is the last administrator of ${organizations} organizations; settle that first`,
-  );
+  return deps.audit.change(caller, async () => {
+    const held = await deps.storage.users.delete(id, (tx) =>
+      deps.jobs.enqueue('accounts.purge-user', { userId: id }, { owner: caller, key: id, tx }),
+    );
+    if (held === undefined) return user;
+    const { agents, dataSources, groups, organizations } = held;
+    throw new DomainError(
+      'CONFLICT',
+      `The user owns ${agents} agents, ${dataSources} data sources and ${groups} groups, and is the last administrator of ${organizations} organizations; settle that first`,
+    );
+  });
 }

@@ -130,7 +130,8 @@ export async function createAgent(deps: Deps, caller: Caller, input: CreateAgent
   const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as AgentInput;
   const { src, name, description, instructions } = input;
   const changes = { src, name, description, instructions, ...(await readAgentInput(deps, caller, place, given)) };
-  return deps.storage.agents.create({ ...changes, ...place, id: deps.newId('agent'), createdAt: deps.now() }, viewerOf(caller));
+  const agent = { ...changes, ...place, id: deps.newId('agent'), createdAt: deps.now() };
+  return deps.audit.change(caller, () => deps.storage.agents.create(agent, viewerOf(caller)));
 }
 
 /**
@@ -150,7 +151,7 @@ export async function updateAgent(deps: Deps, caller: Caller, id: string, input:
       param: managed,
     });
   }
-  const changed = await deps.storage.agents.update(id, changes, viewerOf(caller));
+  const changed = await deps.audit.change(caller, () => deps.storage.agents.update(id, changes, viewerOf(caller)));
   return agent.isApprovedByOrg && !changed.isApprovedByOrg ? { ...changed, endedApproval: true } : changed;
 }
 
@@ -178,8 +179,10 @@ export async function deleteAgent(deps: Deps, caller: Caller, id: string): Promi
   const agent = await getAgent(deps, caller, id);
   if (!canManageAgent(caller, agent))
     throw new DomainError('FORBIDDEN', 'Only the owner of an agent and administrators may delete it');
-  if (!(await deps.storage.agents.markDeleted(id))) throw missingAgent();
-  return { ...agent, isDeleted: true };
+  return deps.audit.change(caller, async () => {
+    if (!(await deps.storage.agents.markDeleted(id))) throw missingAgent();
+    return { ...agent, isDeleted: true };
+  });
 }
 
 /**
@@ -191,7 +194,7 @@ export async function deleteAgent(deps: Deps, caller: Caller, id: string): Promi
 export async function approveAgent(deps: Deps, caller: Caller, id: string, isApproved: boolean): Promise<AgentView> {
   const agent = await getAgent(deps, caller, id);
   if (!isAdministrator(caller, agent.orgId)) throw new DomainError('FORBIDDEN', 'Only administrators may approve agents');
-  return deps.storage.agents.update(id, { isApprovedByOrg: isApproved }, viewerOf(caller));
+  return deps.audit.change(caller, () => deps.storage.agents.update(id, { isApprovedByOrg: isApproved }, viewerOf(caller)));
 }
 
 /** The editors as the caller sees them: with e-mails for callers who may edit the agent, none for callers of other organizations. */

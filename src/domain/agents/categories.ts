@@ -28,7 +28,7 @@ export async function createAgentCategory(deps: Deps, caller: Caller, input: { r
   }
   requireFree(name, others);
   const category = { id: deps.newId('agentCategory'), createdAt: deps.now(), orgId: caller.orgId, name };
-  return deps.storage.agentCategories.create(category);
+  return deps.audit.change(caller, () => deps.storage.agentCategories.create(category));
 }
 
 /** @throws DomainError NOT_FOUND, FORBIDDEN, INVALID_VALUE, CONFLICT for a name that is taken. */
@@ -45,7 +45,7 @@ export async function renameAgentCategory(
     name,
     others.filter((other) => other.id !== category.id),
   );
-  return deps.storage.agentCategories.rename(id, name);
+  return deps.audit.change(caller, () => deps.storage.agentCategories.rename(id, name));
 }
 
 /**
@@ -56,8 +56,10 @@ export async function renameAgentCategory(
  */
 export async function deleteAgentCategory(deps: Deps, caller: Caller, id: string): Promise<AgentCategory> {
   const category = await managedCategory(deps, caller, id);
-  if (!(await deps.storage.agentCategories.delete(id))) throw missingCategory();
-  return category;
+  return deps.audit.change(caller, async () => {
+    if (!(await deps.storage.agentCategories.delete(id))) throw missingCategory();
+    return category;
+  });
 }
 
 async function managedCategory(deps: Deps, caller: Caller, id: string): Promise<AgentCategory> {

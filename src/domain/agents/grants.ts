@@ -56,7 +56,8 @@ export async function putAgentGrants(deps: Deps, caller: Caller, agentId: string
   }
   faults.throwIfAny();
   await requireRoom(deps, caller, agentId);
-  await deps.storage.agentGrants.put(ownerOf(caller), { agentId, connectionIds, memories: input.memories ?? 'none', agentIds });
+  const grants = { agentId, connectionIds, memories: input.memories ?? 'none', agentIds } as const;
+  await deps.audit.change(caller, () => deps.storage.agentGrants.put(ownerOf(caller), grants));
   return getAgentGrants(deps, caller, agentId);
 }
 
@@ -67,7 +68,7 @@ export async function putAgentGrants(deps: Deps, caller: Caller, agentId: string
  */
 export async function deleteAgentGrants(deps: Deps, caller: Caller, agentId: string): Promise<AgentGrants> {
   const before = await getAgentGrants(deps, caller, agentId);
-  await deps.storage.agentGrants.delete(ownerOf(caller), agentId);
+  await deps.audit.change(caller, () => deps.storage.agentGrants.delete(ownerOf(caller), agentId));
   return before;
 }
 

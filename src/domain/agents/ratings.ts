@@ -24,7 +24,7 @@ export async function rateAgent(
   if (rating !== null && (rating < 1 || rating > best)) {
     throw new DomainError('INVALID_VALUE', `rating must be from 1 to ${best}`, { param: 'rating' });
   }
-  await deps.storage.agentRatings.rate(id, caller.userId, rating);
+  await deps.audit.change(caller, () => deps.storage.agentRatings.rate(id, caller.userId, rating));
   return getAgent(deps, caller, id);
 }
 

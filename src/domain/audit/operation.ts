@@ -4,7 +4,7 @@ import { requireScope } from '../access/policy.ts';
 import type { ContentNoun } from '../access/type-rules.ts';
 import type { Deps } from '../deps.ts';
 import { unauditedOperations } from './audit.ts';
-import { withAuditEntry } from './change-entry.ts';
+import { withAuditEntry } from './change.ts';
 import type { CallOrigin } from './origin.ts';
 import { seesAsAdministrator } from './reads.ts';
 
@@ -46,14 +46,14 @@ export async function performOperation<T>(
   call: OperationCall,
   operation: string,
   ids: readonly string[],
-  work: () => Promise<T>,
+  work: (caller: Caller) => Promise<T>,
 ): Promise<T> {
   requireOperation(call, operation, ids);
   const { deps, caller, requestId, address } = call;
   const action = actionOf(operation);
   const isChange = /^(Mutation|Page)\./.test(operation) && !unauditedOperations.has(action);
   try {
-    if (!isChange) return await work();
+    if (!isChange) return await work(caller);
     return await withAuditEntry(deps, caller, { action, ids, orgId: undefined, changes: [], requestId, address }, work);
   } catch (error) {
     throw notedRefusal(call, operation, error, ids);

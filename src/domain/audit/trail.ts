@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Settings } from '../../settings.ts';
+import type { Transaction } from '../../storage/database/database.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { recordChange } from './change.ts';
 import type { CallOrigin } from './origin.ts';
 import { OperationReads, type ReadDeps } from './reads.ts';
 import { Refusals } from './refusals.ts';
@@ -14,15 +16,22 @@ export interface TrailDeps {
   now(): Date;
 }
 
-/** Records reads of other people's content, exports and refusals. No call waits for these entries. */
+/** The audit log. Changes commit with their entry; no call waits for the entries of reads of other people's content, exports and refusals. */
 export class AuditTrail {
   readonly refusals: Refusals;
   readonly #reads: ReadDeps;
+  readonly #storage: Storage;
 
   constructor({ settings, storage, logger, newId, now }: TrailDeps) {
     const batch = storage.auditBatch;
     this.refusals = new Refusals({ batch, logger, newId, now, perMinuteMax: settings.AUDIT_REFUSALS_PER_MINUTE_MAX });
+    this.#storage = storage;
     this.#reads = { batch, unseen: storage.unseenContent, newId, now };
+  }
+
+  /** Makes a change in one transaction with its entry: see `recordChange`. */
+  change<T>(caller: Caller, write: (tx: Transaction) => Promise<T>): Promise<T> {
+    return recordChange(this.#storage, caller, write);
   }
 
   /** @param action  the root field: `chat`. */

@@ -45,7 +45,11 @@ export async function duplicateChat(deps: Deps, caller: Caller, id: string): Pro
   const chat = await getOwnChat(deps, caller, id);
   const copyId = deps.newId('chat');
   const newId = (kind: 'message' | 'chatFile') => deps.newId(kind);
-  if (!(await deps.storage.chatChanges.duplicate(chat.id, { id: copyId, createdAt: deps.now(), newId }))) throw missingChat();
+  const copy = { id: copyId, createdAt: deps.now(), newId };
+  await deps.audit.change(caller, async () => {
+    if (!(await deps.storage.chatChanges.duplicate(chat.id, copy))) throw missingChat();
+    return { id: copyId };
+  });
   return getChat(deps, caller, copyId);
 }
 
@@ -56,10 +60,13 @@ export async function duplicateChat(deps: Deps, caller: Caller, id: string): Pro
  */
 export async function resetChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
   const chat = await getOwnChat(deps, caller, id);
-  const result = await deps.storage.chatChanges.reset(chat.id);
-  if (result.kind === 'missing') throw missingChat();
-  if (result.kind === 'run-active') throw runActive(result.runId);
-  await removeBlobs(deps, result.blobKeys);
+  const blobKeys = await deps.audit.change(caller, async () => {
+    const result = await deps.storage.chatChanges.reset(chat.id);
+    if (result.kind === 'missing') throw missingChat();
+    if (result.kind === 'run-active') throw runActive(result.runId);
+    return result.blobKeys;
+  });
+  await removeBlobs(deps, blobKeys);
   return getChat(deps, caller, id);
 }
 
@@ -84,7 +91,7 @@ export async function summarizeChat(
   const compression = await deps.storage.chatChanges.compressionOf(chat.id);
   const isWhole = compression === undefined || messages[0]?.ordinal === 0;
   const summary = await askForSummary(deps, caller, chat, messages, isWhole ? undefined : compression.summary, signal);
-  await deps.storage.chatChanges.setSummary(chat.id, summary);
+  await deps.audit.change(caller, () => deps.storage.chatChanges.setSummary(chat.id, summary));
   return { summary };
 }
 

@@ -95,7 +95,10 @@ export async function createChat(deps: Deps, caller: Caller, agentId: string, in
   const { orgId, userId } = caller;
   const isVisibleToEditors = showsNewChats(agent, orgId);
   const chat = { id, createdAt: deps.now(), orgId, userId, agentId: agent.id, name: name ?? '', userInputs, isVisibleToEditors };
-  await deps.storage.chats.create(chat, introductionOf(deps, agent));
+  await deps.audit.change(caller, async () => {
+    await deps.storage.chats.create(chat, introductionOf(deps, agent));
+    return { id };
+  });
   return getChat(deps, caller, id);
 }
 
@@ -124,17 +127,20 @@ export async function updateChat(deps: Deps, caller: Caller, id: string, input: 
     throw new DomainError('INVALID_VALUE', `pinPosition must be from 0 to ${pinPositionMax}`, { param: 'pinPosition' });
   }
   const name = readName(input.name);
-  await deps.storage.chats.update(id, {
+  const changes = {
     ...(name === undefined ? {} : { name }),
     ...(pinPosition === undefined ? {} : { pinPosition: pinPosition === 0 ? null : pinPosition }),
-  });
+  };
+  await deps.audit.change(caller, () => deps.storage.chats.update(id, changes));
   return getChat(deps, caller, id);
 }
 
 /** Deletes a chat with all its messages and stops its run. @returns the former chat. @throws DomainError NOT_FOUND, FORBIDDEN. */
 export async function deleteChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
   const chat = await getOwnChat(deps, caller, id);
-  if (!(await deps.storage.chats.delete(id))) throw missingChat();
+  await deps.audit.change(caller, async () => {
+    if (!(await deps.storage.chats.delete(id))) throw missingChat();
+  });
   if (chat.activeRunId !== null) deps.storage.signals.publish('run-cancel', chat.activeRunId);
   await removeBlobs(deps, await deps.storage.chatFiles.deleteAll(chat.id));
   return chat;

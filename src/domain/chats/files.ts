@@ -51,7 +51,7 @@ export async function uploadChatFile(
   const { filename } = file;
   const mimeType = file.mimeType.slice(0, filenameLengthMax);
   const row = { chatId: chat.id, source, filename, sizeBytes, mimeType, metadata: {}, status: 'UPLOADED', blobKey } as const;
-  return create(deps, row).catch(async (error: unknown) => {
+  return create(deps, caller, row).catch(async (error: unknown) => {
     await deps.storage.blobs.delete(blobKey);
     throw error;
   });
@@ -81,7 +81,7 @@ export async function createChatFileRecord(
   }
   const chat = await getOwnChat(deps, caller, chatId);
   const record = readRecord(deps, input);
-  return create(deps, { ...record, chatId: chat.id, source: 'USER', status: 'PENDING', blobKey: null });
+  return create(deps, caller, { ...record, chatId: chat.id, source: 'USER', status: 'PENDING', blobKey: null });
 }
 
 /**
@@ -105,11 +105,14 @@ export async function putChatFileContent(
     });
   }
   const { blobKey, sizeBytes } = await keep(deps, chat.orgId, content);
-  const isTaken = await deps.storage.chatFiles.complete(file.id, { blobKey, mimeType: file.mimeType, sizeBytes });
-  if (!isTaken) {
-    await deps.storage.blobs.delete(blobKey);
-    throw hasContent();
-  }
+  await deps.audit
+    .change(caller, async () => {
+      if (!(await deps.storage.chatFiles.complete(file.id, { blobKey, mimeType: file.mimeType, sizeBytes }))) throw hasContent();
+    })
+    .catch(async (error: unknown) => {
+      await deps.storage.blobs.delete(blobKey);
+      throw error;
+    });
   return findFile(deps, chat.id, file.id);
 }
 
@@ -153,8 +156,11 @@ export async function openChatFile(deps: Deps, caller: Caller, chatId: string, f
 export async function deleteChatFile(deps: Deps, caller: Caller, chatId: string, fileId: string): Promise<ChatFile> {
   const chat = await getOwnChat(deps, caller, chatId);
   const file = await findFile(deps, chat.id, fileId);
-  const blobKeys = await deps.storage.chatFiles.delete(chat.id, file.id);
-  if (blobKeys === undefined) throw missingFile();
+  const blobKeys = await deps.audit.change(caller, async () => {
+    const removed = await deps.storage.chatFiles.delete(chat.id, file.id);
+    if (removed === undefined) throw missingFile();
+    return removed;
+  });
   await removeBlobs(deps, blobKeys);
   return { ...file, status: 'DELETED', blobKey: null, deletedAt: deps.now() };
 }
@@ -199,13 +205,15 @@ export async function sweepLeftBehind(deps: Deps, signal: AbortSignal): Promise<
 
 type NewFile = Omit<ChatFile, 'id' | 'createdAt' | 'deletedAt'>;
 
-async function create(deps: Deps, file: NewFile): Promise<ChatFile> {
+async function create(deps: Deps, caller: Caller, file: NewFile): Promise<ChatFile> {
   const row = { ...file, id: deps.newId('chatFile'), createdAt: deps.now() };
   const { CHAT_FILES_MAX } = deps.settings;
-  if (!(await deps.storage.chatFiles.create(row, CHAT_FILES_MAX))) {
-    throw new DomainError('CONFLICT', `A chat has at most ${CHAT_FILES_MAX} files: delete one first`, { param: 'chatId' });
-  }
-  return { ...row, deletedAt: null };
+  return deps.audit.change(caller, async () => {
+    if (!(await deps.storage.chatFiles.create(row, CHAT_FILES_MAX))) {
+      throw new DomainError('CONFLICT', `A chat has at most ${CHAT_FILES_MAX} files: delete one first`, { param: 'chatId' });
+    }
+    return { ...row, deletedAt: null };
+  });
 }
 
 /** Each attempt gets its own key: two uploads of the same content at once cannot overwrite each other. */

@@ -55,12 +55,11 @@ export async function createConversation(
   const id = deps.newId('chat');
   const createdAt = deps.now();
   const { orgId, userId } = caller;
-  await deps.storage.conversations.create(
-    { id, createdAt, orgId, userId, agentId: null, name: '', isVisibleToEditors: false },
-    metadata,
-    messages,
-  );
-  return { id, createdAt, metadata };
+  const chat = { id, createdAt, orgId, userId, agentId: null, name: '', isVisibleToEditors: false };
+  return deps.audit.change(caller, async () => {
+    await deps.storage.conversations.create(chat, metadata, messages);
+    return { id, createdAt, metadata };
+  });
 }
 
 /** @throws DomainError NOT_FOUND, also for a chat of somebody else. */
@@ -81,7 +80,7 @@ export async function updateConversation(
   if (input.metadata === undefined) faults.add('metadata', 'metadata is required', 'MISSING_REQUIRED_PARAMETER');
   const metadata = readMetadata(input.metadata, faults);
   faults.throwIfAny();
-  await deps.storage.conversations.setMetadata(id, metadata);
+  await deps.audit.change(caller, () => deps.storage.conversations.setMetadata(id, metadata));
   return { id, createdAt, metadata };
 }
 
@@ -105,7 +104,7 @@ export async function createConversationItems(
   const given = readItems(input.items, { itemsMax: itemsAtOnce, isRequired: true, member: 'items' }, faults);
   faults.throwIfAny();
   const messages = await messagesOf(deps, caller, chat, given, signal);
-  requireDone(await deps.storage.conversations.add(id, messages));
+  await deps.audit.change(caller, async () => requireDone(await deps.storage.conversations.add(id, messages)));
   const now = deps.now();
   const items = messages.flatMap((message) => itemsOf({ ...message, chatId: id, ordinal: 0, updatedAt: now }));
   return { items: items.map(({ wire }) => wire), hasMore: false };
@@ -156,7 +155,7 @@ export async function deleteConversationItem(deps: Deps, caller: Caller, id: str
   const { messageId, callId, hasCalls } = await findItem(deps, id, itemId);
   const part =
     callId === undefined ? ({ kind: hasCalls ? 'text' : 'message' } as const) : ({ kind: 'call', id: callId } as const);
-  requireDone(await deps.storage.conversations.remove(id, messageId, part));
+  await deps.audit.change(caller, async () => requireDone(await deps.storage.conversations.remove(id, messageId, part)));
   return conversation;
 }
 

@@ -60,9 +60,12 @@ export async function createFile(deps: Deps, caller: Caller, input: NewFileInput
   const id = deps.newId('chatFile');
   const row = { id, createdAt, orgId, userId, filename: file.filename, sizeBytes, mimeType, purpose, blobKey, expiresAt };
   try {
-    if (!(await deps.storage.files.create(row, FILES_MAX))) {
-      throw new DomainError('CONFLICT', `A user may keep at most ${FILES_MAX} files: delete one first`);
-    }
+    await deps.audit.change(caller, async () => {
+      if (!(await deps.storage.files.create(row, FILES_MAX))) {
+        throw new DomainError('CONFLICT', `A user may keep at most ${FILES_MAX} files: delete one first`);
+      }
+      return { id };
+    });
   } catch (error) {
     await deps.storage.blobs.delete(blobKey);
     throw error;
@@ -116,7 +119,7 @@ export async function deleteFile(deps: Deps, caller: Caller, id: string): Promis
     requireScope(caller, 'Mutation.deleteDataSource');
     await deleteDataSource(deps, caller, file.dataSourceId);
   } else if (file.chatId !== null) await deleteChatFile(deps, caller, file.chatId, id);
-  else await removeFile(deps, file);
+  else await removeFile(deps, caller, file);
   await detachFileEverywhere(deps, caller, id);
   return id;
 }
@@ -130,12 +133,14 @@ export function registerFileExpiry(deps: Deps): void {
 export async function expireFiles(deps: Deps, signal: AbortSignal): Promise<void> {
   for (const file of await deps.storage.files.expired(expiredAtOnce)) {
     if (signal.aborted) return;
-    await removeFile(deps, file);
+    await removeFile(deps, undefined, file);
     await detachFileEverywhere(deps, file, file.id);
   }
 }
 
-async function removeFile(deps: Deps, { id }: Pick<StoredFile, 'id'>): Promise<void> {
-  const blobKey = await deps.storage.files.delete(id);
+/** @param caller  whose mutation it is; undefined for a file that expired. */
+async function removeFile(deps: Deps, caller: Caller | undefined, { id }: Pick<StoredFile, 'id'>): Promise<void> {
+  const remove = () => deps.storage.files.delete(id);
+  const blobKey = await (caller === undefined ? remove() : deps.audit.change(caller, remove));
   if (blobKey !== undefined) await removeBlobs(deps, [blobKey]);
 }

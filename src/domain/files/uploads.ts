@@ -73,12 +73,15 @@ export async function createUpload(deps: Deps, caller: Caller, input: NewUploadI
     ...{ status: 'pending', expiresAt, fileExpirySeconds, fileId: null },
   };
   const { UPLOADS_PENDING_MAX } = deps.settings;
-  if (!(await deps.storage.fileUploads.create(upload, UPLOADS_PENDING_MAX))) {
-    throw new DomainError(
-      'CONFLICT',
-      `A user may have at most ${UPLOADS_PENDING_MAX} pending uploads: complete or cancel one first`,
-    );
-  }
+  await deps.audit.change(caller, async () => {
+    if (!(await deps.storage.fileUploads.create(upload, UPLOADS_PENDING_MAX))) {
+      throw new DomainError(
+        'CONFLICT',
+        `A user may have at most ${UPLOADS_PENDING_MAX} pending uploads: complete or cancel one first`,
+      );
+    }
+    return upload;
+  });
   return stateOf(deps, upload);
 }
 
@@ -101,17 +104,18 @@ export async function addUploadPart(deps: Deps, caller: Caller, id: string, data
   const blobKey = `${upload.orgId}/uploads/${partId}`;
   const { sizeBytes } = await storage.blobs.put(blobKey, Readable.from(data.stream()), upload.sizeBytes);
   const part = { id: partId, createdAt: deps.now(), uploadId: id, sizeBytes, blobKey };
-  const added = await storage.fileUploads
-    .addPart(part, { partsMax, bytesMax: 2 * upload.sizeBytes })
-    .catch(async (error: unknown) => {
-      await storage.blobs.delete(blobKey);
-      throw error;
+  try {
+    return await deps.audit.change(caller, async () => {
+      const added = await storage.fileUploads.addPart(part, { partsMax, bytesMax: 2 * upload.sizeBytes });
+      if (added === 'added') return part;
+      if (added === 'closed') throw notPending();
+      const message = `An upload takes at most ${partsMax} parts and, with parts that are sent again, twice its bytes`;
+      throw new DomainError('REQUEST_TOO_LARGE', message, { param: 'data' });
     });
-  if (added === 'added') return part;
-  await storage.blobs.delete(blobKey);
-  if (added === 'closed') throw notPending();
-  const message = `An upload takes at most ${partsMax} parts and, with parts that are sent again, twice its bytes`;
-  throw new DomainError('REQUEST_TOO_LARGE', message, { param: 'data' });
+  } catch (error) {
+    await storage.blobs.delete(blobKey);
+    throw error;
+  }
 }
 
 /**
@@ -139,10 +143,12 @@ export async function completeUpload(deps: Deps, caller: Caller, id: string, inp
     if (typeof input.md5 === 'string' && md5.digest('hex') !== input.md5.toLowerCase()) {
       throw new DomainError('INVALID_VALUE', 'md5 does not fit the parts in this order', { param: 'md5' });
     }
-    const end = await storage.fileUploads.complete(id, file, settings.FILES_MAX);
-    if (end === 'closed') throw notPending();
-    if (end === 'full')
-      throw new DomainError('CONFLICT', `A user may keep at most ${settings.FILES_MAX} files: delete one first`);
+    await deps.audit.change(caller, async () => {
+      const end = await storage.fileUploads.complete(id, file, settings.FILES_MAX);
+      if (end === 'closed') throw notPending();
+      if (end === 'full')
+        throw new DomainError('CONFLICT', `A user may keep at most ${settings.FILES_MAX} files: delete one first`);
+    });
   } catch (error) {
     await storage.blobs.delete(blobKey);
     const meanwhile = await completedBefore(deps, caller, id);
@@ -159,7 +165,9 @@ export async function completeUpload(deps: Deps, caller: Caller, id: string, inp
 /** Ends an upload and deletes its parts. @throws DomainError NOT_FOUND; CONFLICT for one that is not pending. */
 export async function cancelUpload(deps: Deps, caller: Caller, id: string): Promise<UploadState> {
   const upload = await pendingUpload(deps, caller, id);
-  if (!(await deps.storage.fileUploads.cancel(id))) throw notPending();
+  await deps.audit.change(caller, async () => {
+    if (!(await deps.storage.fileUploads.cancel(id))) throw notPending();
+  });
   await removeParts(deps, id);
   return stateOf(deps, { ...upload, status: 'cancelled' });
 }

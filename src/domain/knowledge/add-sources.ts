@@ -102,9 +102,12 @@ async function addSource(
   const row = { id, createdAt: deps.now(), orgId: agent.orgId, ownerUserId: caller.userId, agentId: agent.id, name, type, data };
   const item = { id: itemId, contentBlobKey, filename, mimeType, sizeBytes };
   try {
-    await storage.dataSources.create({ ...row, item, runId: deps.newId('sourceRun') }, async (tx) => {
-      await also(tx);
-      await jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId, tx });
+    await deps.audit.change(caller, async () => {
+      await storage.dataSources.create({ ...row, item, runId: deps.newId('sourceRun') }, async (tx) => {
+        await also(tx);
+        await jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId, tx });
+      });
+      return { id };
     });
   } catch (error) {
     await storage.blobs.delete(contentBlobKey);
@@ -132,6 +135,6 @@ export async function attachDataSource(
     throw new DomainError('FORBIDDEN', 'Only sources of your own and those open to the organization may be attached');
   }
   await requireRoom(deps, agent.id);
-  await deps.storage.dataSources.attach(agent.id, source.id);
+  await deps.audit.change(caller, () => deps.storage.dataSources.attach(agent.id, source.id));
   return { aiId: agent.id, dataSourceId: source.id, ...(await endedApproval(deps, agent)) };
 }

@@ -37,10 +37,13 @@ export async function addConnectedSources(
     ownerUserId: caller.userId,
     type,
   }));
-  await deps.storage.connectedSources.create(agent.id, rows, async (tx) => {
-    for (const { id } of rows) {
-      await deps.jobs.enqueue('knowledge.sync-source', { dataSourceId: id, trigger: 'ADDED' }, { owner: caller, key: id, tx });
-    }
+  await deps.audit.change(caller, async () => {
+    await deps.storage.connectedSources.create(agent.id, rows, async (tx) => {
+      for (const { id } of rows) {
+        await deps.jobs.enqueue('knowledge.sync-source', { dataSourceId: id, trigger: 'ADDED' }, { owner: caller, key: id, tx });
+      }
+    });
+    return rows[0];
   });
   const found = await deps.storage.dataSources.findMany(
     rows.map(({ id }) => id),

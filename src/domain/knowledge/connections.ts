@@ -265,7 +265,7 @@ export async function updateConnection(
   faults.throwIfAny();
   const isRenewed = accessToken !== undefined || refreshToken !== undefined;
   const sealed = isRenewed ? { sealed: await renewedSecrets(deps, connection, { accessToken, refreshToken }) } : {};
-  const updated = await deps.storage.connections.update(id, { ...changes, ...sealed });
+  const updated = await deps.audit.change(caller, () => deps.storage.connections.update(id, { ...changes, ...sealed }));
   if (isRenewed) await readAgain(deps, updated);
   return updated;
 }
@@ -300,8 +300,10 @@ async function renewedSecrets(
  */
 export async function deleteConnection(deps: Deps, caller: Caller, id: string): Promise<Connection> {
   const connection = await getConnection(deps, caller, id);
-  if (!(await deps.storage.connections.delete(id))) throw missingConnection();
-  return connection;
+  return deps.audit.change(caller, async () => {
+    if (!(await deps.storage.connections.delete(id))) throw missingConnection();
+    return connection;
+  });
 }
 
 /** The caller's own token of that provider; adds a fault of `param` when there is none. */

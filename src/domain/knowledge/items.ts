@@ -48,7 +48,7 @@ export async function updateKnowledgeItem(
   if (!canEditDataSource(caller, source)) {
     throw new DomainError('FORBIDDEN', 'Only the owner of a data source and administrators may change its items');
   }
-  await deps.storage.knowledgeItems.setCite(item.id, input.cite);
+  await deps.audit.change(caller, () => deps.storage.knowledgeItems.setCite(item.id, input.cite));
   return { ...item, cite: input.cite, updatedAt: deps.now() };
 }
 

@@ -244,7 +244,7 @@ export async function bulkDeleteDataSources(
     if (byId.has(id)) continue;
     throw new DomainError('NOT_FOUND', 'The agent has no such data source', { param: `dataSourceIds[${index}]` });
   }
-  const { deletedIds, detachedIds } = await deps.storage.dataSources.release(agent.id, ids, deps.now(), async (tx, deleted) => {
+  const enqueue = async (tx: Transaction, deleted: readonly string[]) => {
     for (const id of deleted) {
       const source = byId.get(id);
       if (source !== undefined && canEditDataSource(caller, source)) continue;
@@ -253,13 +253,18 @@ export async function bulkDeleteDataSources(
       });
     }
     await enqueueDeletion(deps, caller, tx, deleted);
-  });
+  };
+  const { deletedIds, detachedIds } = await deps.audit.change(caller, () =>
+    deps.storage.dataSources.release(agent.id, ids, deps.now(), enqueue),
+  );
   const counts = { deletedCount: deletedIds.length, detachedCount: detachedIds.length };
   return { aiId: agent.id, dataSourceIds: ids, ...counts, ...(await endedApproval(deps, agent)) };
 }
 
 async function deleteSources(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly string[]> {
-  return deps.storage.dataSources.markDeleting(ids, deps.now(), (tx, hidden) => enqueueDeletion(deps, caller, tx, hidden));
+  return deps.audit.change(caller, () =>
+    deps.storage.dataSources.markDeleting(ids, deps.now(), (tx, hidden) => enqueueDeletion(deps, caller, tx, hidden)),
+  );
 }
 
 async function enqueueDeletion({ jobs }: Deps, caller: Caller, tx: Transaction, ids: readonly string[]): Promise<void> {
@@ -291,7 +296,7 @@ export async function refreshDataSource(deps: Deps, caller: Caller, id: string, 
  */
 export async function cancelDataSource(deps: Deps, caller: Caller, id: string): Promise<DataSource> {
   const source = await editableSource(deps, caller, id, 'cancel');
-  await deps.storage.syncing.cancel(source.id);
+  await deps.audit.change(caller, () => deps.storage.syncing.cancel(source.id));
   return getDataSource(deps, caller, id);
 }
 

@@ -47,7 +47,7 @@ export async function listMemories(deps: Deps, caller: Caller, query: MemoryQuer
  * @throws DomainError naming every faulty member; NOT_FOUND for an agent that the caller may not use; CONFLICT when it has as many as one may have.
  */
 export async function createMemory(deps: Deps, caller: Caller, input: CreateMemoryInput): Promise<Memory> {
-  const { settings, storage, newId, now } = deps;
+  const { settings, newId, now } = deps;
   const faults = new Faults();
   checkMemoryInput(input, faults, settings.MEMORY_MAX_CHARS);
   faults.throwIfAny();
@@ -55,9 +55,11 @@ export async function createMemory(deps: Deps, caller: Caller, input: CreateMemo
   const text = cleanText(input.text);
   const key = cleanKey(input.key);
   const memory = { ...ownerOf(caller), id: newId('memory'), createdAt: now(), agentId, key, text, callKey: null };
-  const stored = await storage.memories.remember({ ...memory, ...searchWords(key, text) }, settings.MEMORIES_MAX);
-  if (stored.kind === 'full') throw fullMemory(settings.MEMORIES_MAX);
-  return stored.memory;
+  return deps.audit.change(caller, async () => {
+    const stored = await deps.storage.memories.remember({ ...memory, ...searchWords(key, text) }, settings.MEMORIES_MAX);
+    if (stored.kind === 'full') throw fullMemory(settings.MEMORIES_MAX);
+    return stored.memory;
+  });
 }
 
 /** @throws DomainError NOT_FOUND; naming every faulty member; CONFLICT when another memory with the same agent has the key. */
@@ -68,22 +70,24 @@ export async function updateMemory(deps: Deps, caller: Caller, id: string, input
   faults.throwIfAny();
   const text = typeof input.text === 'string' ? cleanText(input.text) : before.text;
   const key = input.key === undefined ? before.key : cleanKey(input.key);
-  const changed = await deps.storage.memories.update(id, ownerOf(caller), { text, key, ...searchWords(key, text) });
-  if (changed === undefined) throw missingMemory();
-  if (changed === 'conflict') throw new DomainError('CONFLICT', `Another memory has the key ${key}`, { param: 'key' });
-  return changed;
+  return deps.audit.change(caller, async () => {
+    const changed = await deps.storage.memories.update(id, ownerOf(caller), { text, key, ...searchWords(key, text) });
+    if (changed === undefined) throw missingMemory();
+    if (changed === 'conflict') throw new DomainError('CONFLICT', `Another memory has the key ${key}`, { param: 'key' });
+    return changed;
+  });
 }
 
 /** Deletes a memory. @returns what it was. @throws DomainError NOT_FOUND. */
 export async function deleteMemory(deps: Deps, caller: Caller, id: string): Promise<Memory> {
   const memory = await getMemory(deps, caller, id);
-  await deps.storage.memories.delete(id, ownerOf(caller));
+  await deps.audit.change(caller, () => deps.storage.memories.delete(id, ownerOf(caller)));
   return memory;
 }
 
 /** Deletes the caller's memories. @returns how many there were. @throws DomainError as `listMemories`. */
 export async function deleteMemories(deps: Deps, caller: Caller, query: MemoryQuery): Promise<{ readonly deletedCount: number }> {
-  return { deletedCount: await deps.storage.memories.deleteAll(filterOf(caller, query)) };
+  return { deletedCount: await deps.audit.change(caller, () => deps.storage.memories.deleteAll(filterOf(caller, query))) };
 }
 
 /** Notes the faults of the members that are there. */

@@ -163,7 +163,9 @@ export async function resumeResponse(
 export async function deleteResponse(deps: Deps, caller: Caller, id: string): Promise<string> {
   const run = await findResponse(deps, caller, id);
   if (run.status === 'in_progress') await deps.runs.cancel(id);
-  if (!(await deps.storage.responses.delete(id, caller))) throw missing();
+  await deps.audit.change(caller, async () => {
+    if (!(await deps.storage.responses.delete(id, caller))) throw missing();
+  });
   if (run.chatId !== null) deps.storage.signals.publish('chat-changed', run.chatId);
   return id;
 }

@@ -1,3 +1,5 @@
+import type { AuditedCall } from '../audit.ts';
+
 export const resources = [
   'AGENTS',
   'CHATS',
@@ -30,4 +32,6 @@ export interface Caller {
   /** The user's role in `orgId`. */
   readonly role: MemberRole;
   readonly scopes: ReadonlySet<Scope>;
+  /** The mutation that this caller makes; absent in queries, and for keys that are only checked. */
+  readonly call?: AuditedCall;
 }

@@ -9,11 +9,11 @@ import {
   isScalarType,
 } from 'graphql';
 import { unauditedOperations } from '../../domain/audit/audit.ts';
-import { withAuditEntry } from '../../domain/audit/change-entry.ts';
+import { withAuditEntry } from '../../domain/audit/change.ts';
 import type { AuditChange, AuditValue } from '../../entities/audit.ts';
 import { kindOfId } from '../../entities/ids.ts';
 import { hasMembers } from '../../lib/json.ts';
-import type { GraphContext } from '../builder/context.ts';
+import { type GraphContext, withCaller } from '../builder/context.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
 type Arguments = Readonly<Record<string, unknown>>;
@@ -59,7 +59,12 @@ export function audited(field: GraphQLField<unknown, GraphContext>, inner: Resol
       requestId: context.requestId,
       address: context.address,
     };
-    return withAuditEntry(context.deps, context.caller, call, () => inner(root, args, context, info) as unknown);
+    return withAuditEntry(
+      context.deps,
+      context.caller,
+      call,
+      (caller) => inner(root, args, withCaller(context, caller), info) as unknown,
+    );
   };
 }
 

@@ -20,3 +20,16 @@ export interface GraphContext {
   readonly memory?: ConnectionMemory;
   header?(name: string): string | undefined;
 }
+
+/** The same request with another caller. Members are named one by one, because those of a request of REST are getters of a class. */
+export function withCaller(context: GraphContext, caller: Caller): GraphContext {
+  const { deps, requestId, address, signal, replyBudget, isRest, notes, memory } = context;
+  return {
+    ...{ deps, caller, requestId, address, signal },
+    ...(replyBudget === undefined ? {} : { replyBudget }),
+    ...(isRest === undefined ? {} : { isRest }),
+    ...(notes === undefined ? {} : { notes }),
+    ...(memory === undefined ? {} : { memory }),
+    header: (name) => context.header?.(name),
+  };
+}

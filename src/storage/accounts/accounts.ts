@@ -18,24 +18,24 @@ export interface AccountStore {
   findUsersByEmail(tenantId: string, emails: readonly string[]): Promise<readonly User[]>;
 }
 
-export function createAccountStore({ prisma }: Database): AccountStore {
+export function createAccountStore(db: Database): AccountStore {
   return {
-    findUsers: (ids) => prisma.user.findMany({ where: { id: { in: [...ids] } } }),
+    findUsers: (ids) => db.prisma.user.findMany({ where: { id: { in: [...ids] } } }),
     findRole: async (orgId, userId) => {
-      const row = await prisma.membership.findUnique({ where: { orgId_userId: { orgId, userId } }, select: { role: true } });
+      const row = await db.prisma.membership.findUnique({ where: { orgId_userId: { orgId, userId } }, select: { role: true } });
       return row === null ? undefined : (row.role as MemberRole);
     },
     findMembers: (orgId, { ids, emails }) =>
-      prisma.user.findMany({
+      db.prisma.user.findMany({
         where: {
           memberships: { some: { orgId } },
           OR: [{ id: { in: [...ids] } }, { email: { in: emails.map((email) => email.toLowerCase()) } }],
         },
       }),
     findUsersByEmail: (tenantId, emails) =>
-      prisma.user.findMany({ where: { tenantId, email: { in: emails.map((email) => email.toLowerCase()) } } }),
+      db.prisma.user.findMany({ where: { tenantId, email: { in: emails.map((email) => email.toLowerCase()) } } }),
     findOrganizations: async (ids) => {
-      const rows = await prisma.organization.findMany({ where: { id: { in: [...ids] } } });
+      const rows = await db.prisma.organization.findMany({ where: { id: { in: [...ids] } } });
       return rows.map(organizationOf);
     },
   };

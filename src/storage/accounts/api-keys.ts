@@ -49,14 +49,13 @@ export interface NewApiKey {
 }
 
 export function createApiKeyStore(db: Database, signals: Signals): ApiKeyStore {
-  const { prisma } = db;
   const callers = createKeyCallers(db, signals);
   const uses = createKeyUses(db);
   const keyWatch = createKeyWatch(db, signals);
 
   async function withEmails(rows: readonly KeyRow[]): Promise<ApiKey[]> {
     const ids = [...new Set(rows.map(({ userId }) => userId))];
-    const users = await prisma.user.findMany({ where: { id: { in: ids } }, select: { id: true, email: true } });
+    const users = await db.prisma.user.findMany({ where: { id: { in: ids } }, select: { id: true, email: true } });
     const emails = new Map(users.map(({ id, email }) => [id, email]));
     return rows.map((row) => apiKeyOf(row, emails.get(row.userId) ?? ''));
   }
@@ -73,28 +72,28 @@ export function createApiKeyStore(db: Database, signals: Signals): ApiKeyStore {
     watch: keyWatch.watch,
     watchRevocation: keyWatch.watchRevocation,
     async create(key) {
-      const row = await prisma.apiKey.create({ data: { ...key, scopes: [...key.scopes], updatedAt: key.createdAt } });
+      const row = await db.prisma.apiKey.create({ data: { ...key, scopes: [...key.scopes], updatedAt: key.createdAt } });
       signals.publish('key-changed', key.id);
       const [created] = await withEmails([row]);
       if (created === undefined) throw new Error('a key that was just made is missing');
       return created;
     },
     async find(id) {
-      const row = await prisma.apiKey.findUnique({ where: { id } });
+      const row = await db.prisma.apiKey.findUnique({ where: { id } });
       return row === null ? undefined : first([row]);
     },
     async list({ orgId, userId }, page) {
       const where = { orgId, revokedAt: null, ...(userId === undefined ? {} : { userId }) };
-      const rows = await prisma.apiKey.findMany(newestFirst(where, page));
-      return pageOf(await withEmails(rows), page, timeKey, () => prisma.apiKey.count({ where }));
+      const rows = await db.prisma.apiKey.findMany(newestFirst(where, page));
+      return pageOf(await withEmails(rows), page, timeKey, () => db.prisma.apiKey.count({ where }));
     },
     async hasLiving({ levels, ...of }) {
       const isInTime = { OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] };
       const where = { ...of, revokedAt: null, level: { in: [...levels] }, ...isInTime };
-      return (await prisma.apiKey.findFirst({ where, select: { id: true } })) !== null;
+      return (await db.prisma.apiKey.findFirst({ where, select: { id: true } })) !== null;
     },
     async revoke(id, at) {
-      const { count } = await prisma.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: at } });
+      const { count } = await db.prisma.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: at } });
       signals.publish('key-changed', id);
       return count > 0;
     },

@@ -10,13 +10,13 @@ export interface EndedSessionStore {
 const keptMs = 30 * 86_400_000;
 
 /** Sessions of MCP clients that have ended, kept like used tickets: no session has a row while it lives, so any instance serves it. */
-export function createEndedSessionStore({ prisma }: Database): EndedSessionStore {
+export function createEndedSessionStore(db: Database): EndedSessionStore {
   return {
     async add(id) {
       const now = Date.now();
-      await prisma.usedTicket.deleteMany({ where: { expiresAt: { lt: new Date(now) } } });
-      await prisma.usedTicket.createMany({ data: [{ id, expiresAt: new Date(now + keptMs) }], skipDuplicates: true });
+      await db.prisma.usedTicket.deleteMany({ where: { expiresAt: { lt: new Date(now) } } });
+      await db.prisma.usedTicket.createMany({ data: [{ id, expiresAt: new Date(now + keptMs) }], skipDuplicates: true });
     },
-    has: async (id) => (await prisma.usedTicket.findUnique({ where: { id }, select: { id: true } })) !== null,
+    has: async (id) => (await db.prisma.usedTicket.findUnique({ where: { id }, select: { id: true } })) !== null,
   };
 }

@@ -10,10 +10,9 @@ import { groupCondition } from './group-filter.ts';
 const agentGroups = { table: 'agent_groups', owner: 'agentId', thing: 'groupId', order: 'x."createdAt", x."groupId"' };
 
 export function createGroupQueries(db: Database) {
-  const { pool } = db;
   const findMany = (ids: readonly string[], filter: GroupFilter) =>
     selectRows<Group>(
-      pool,
+      db,
       (given) => `select g.* from groups g where g.id = any(${given.add(ids)}::text[]) and ${groupCondition(filter, given)}`,
     );
   return {
@@ -21,13 +20,13 @@ export function createGroupQueries(db: Database) {
     find: async (id: string, filter: GroupFilter) => (await findMany([id], filter))[0],
     list: (filter: GroupFilter, limit: number) =>
       selectRows<Group>(
-        pool,
+        db,
         (given) => `select g.* from groups g where ${groupCondition(filter, given)}
           order by g."createdAt" desc, g.id desc limit ${given.add(limit)}`,
       ),
     async ofAgents(agentIds: readonly string[], filter: GroupFilter) {
       const rows = await selectRows<Group & Linked>(
-        pool,
+        db,
         (given) => `select g.*, given.links from ${linksSql(agentGroups, given.add(agentIds))} given
           join groups g on g.id = given.id where ${groupCondition(filter, given)}`,
       );

@@ -32,12 +32,11 @@ export interface GroupStore {
 }
 
 export function createGroupStore(db: Database, signals: Signals): GroupStore {
-  const { prisma } = db;
   return {
     ...createGroupQueries(db),
-    countMembers: (groupId) => prisma.groupMember.count({ where: { groupId } }),
+    countMembers: (groupId) => db.prisma.groupMember.count({ where: { groupId } }),
     async create(group, members) {
-      const row = await prisma.group.create({
+      const row = await db.prisma.group.create({
         data: {
           ...group,
           updatedAt: group.createdAt,
@@ -48,7 +47,7 @@ export function createGroupStore(db: Database, signals: Signals): GroupStore {
     },
     async update(id, changes, { add, removeEmails }) {
       const removed = { email: { in: [...removeEmails] } };
-      const update = prisma.group.update({
+      const update = db.prisma.group.update({
         where: { id },
         data: {
           ...changes,
@@ -67,7 +66,7 @@ export function createGroupStore(db: Database, signals: Signals): GroupStore {
       return groupOf(row);
     },
     async delete(id) {
-      await prisma.group.deleteMany({ where: { id } });
+      await db.prisma.group.deleteMany({ where: { id } });
       signals.publish('group-changed', id);
     },
   };

@@ -34,18 +34,18 @@ const keyRows = `select k.id as "keyId", k."userId", k."orgId", o."tenantId", k.
     join organizations o on o.id = k."orgId"
     join memberships m on m."orgId" = k."orgId" and m."userId" = k."userId"
     where k."revokedAt" is null`;
-const findKey = { name: 'key_caller', text: `${keyRows} and k.hash = $1` };
-const findKeyById = { name: 'key_caller_by_id', text: `${keyRows} and k.id = $1` };
+const findKey = `${keyRows} and k.hash = $1`;
+const findKeyById = `${keyRows} and k.id = $1`;
 
 /** Callers by the hash of their key, in an InvalidatedCache. */
-export function createKeyCallers({ pool }: Database, signals: Signals): KeyCallers {
+export function createKeyCallers(db: Database, signals: Signals): KeyCallers {
   const cache = createInvalidatedCache<KnownKey>(signals, keysMax);
   signals.subscribe('key-changed', (keyId) => cache.forget(({ caller }) => caller.keyId === keyId));
   signals.subscribe('user-changed', (userId) => cache.forget(({ caller }) => caller.userId === userId));
   signals.subscribe('organization-changed', (orgId) => cache.forget(({ caller }) => caller.orgId === orgId));
 
   async function load(value: string, query = findKey): Promise<KnownKey | undefined> {
-    const { rows } = await pool.query<KeyRow>(query, [value]);
+    const rows = await db.query<KeyRow>(query, [value]);
     const [row] = rows;
     if (row === undefined) return undefined;
     const { expiresAt, scopes, ...caller } = row;

@@ -19,7 +19,7 @@ const writeUses = `update api_keys k set "lastUsedAt" = greatest(k."lastUsedAt",
   ) u
   where k.id = u.id`;
 
-export function createKeyUses({ pool }: Database): KeyUses {
+export function createKeyUses(db: Database): KeyUses {
   let noted = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
@@ -29,7 +29,7 @@ export function createKeyUses({ pool }: Database): KeyUses {
     const batch = noted;
     noted = new Map();
     try {
-      await pool.query(writeUses, [[...batch.keys()], [...batch.values()]]);
+      await db.execute(writeUses, [[...batch.keys()], [...batch.values()]]);
     } catch {
       // The database does not answer: keep the newest time of each key for the next batch.
       for (const [keyId, atMs] of batch) if (!noted.has(keyId)) noted.set(keyId, atMs);

@@ -18,20 +18,17 @@ export interface KeyWatch {
 /** The check also finds expiry, which no signal announces, and changes whose signal was lost. */
 const checkEveryMs = 3_000;
 
-const findLiving = {
-  name: 'living_keys',
-  text: `select k.id, coalesce(k."expiresAt" <= now(), false) as "isExpired"
+const findLiving = `select k.id, coalesce(k."expiresAt" <= now(), false) as "isExpired"
     from api_keys k
     join memberships m on m."orgId" = k."orgId" and m."userId" = k."userId"
-    where k.id = any($1::text[]) and k."revokedAt" is null`,
-};
+    where k.id = any($1::text[]) and k."revokedAt" is null`;
 
 interface Listener {
   readonly outlivesExpiry: boolean;
   readonly onEnd: () => void;
 }
 
-export function createKeyWatch({ pool }: Database, signals: Signals): KeyWatch {
+export function createKeyWatch(db: Database, signals: Signals): KeyWatch {
   const listeners = new Map<string, Set<Listener>>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -39,8 +36,8 @@ export function createKeyWatch({ pool }: Database, signals: Signals): KeyWatch {
     const keyIds = [...listeners.keys()];
     if (keyIds.length === 0) return;
     // An unreachable database ends no stream: the next check asks again.
-    pool.query<{ id: string; isExpired: boolean }>(findLiving, [keyIds]).then(
-      ({ rows }) => {
+    db.query<{ id: string; isExpired: boolean }>(findLiving, [keyIds]).then(
+      (rows) => {
         const living = new Map(rows.map(({ id, isExpired }) => [id, isExpired]));
         for (const keyId of keyIds) {
           const isExpired = living.get(keyId);

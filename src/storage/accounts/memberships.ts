@@ -24,9 +24,8 @@ export interface MembershipsOf {
 }
 
 export function createMembershipStore(db: Database, signals: Signals): MembershipStore {
-  const { prisma } = db;
   async function change(id: string, isLoss: boolean, write: (tx: Transaction) => Promise<unknown>): Promise<MembershipChange> {
-    const found = await prisma.membership.findUnique({ where: { id } });
+    const found = await db.prisma.membership.findUnique({ where: { id } });
     if (found === null) return 'missing';
     const { orgId } = found;
     const result = await db.transaction(async (tx): Promise<MembershipChange> => {
@@ -46,14 +45,14 @@ export function createMembershipStore(db: Database, signals: Signals): Membershi
 
   return {
     async find(id, reach) {
-      const row = await prisma.membership.findFirst({ where: { AND: [{ id }, membershipsIn(reach)] } });
+      const row = await db.prisma.membership.findFirst({ where: { AND: [{ id }, membershipsIn(reach)] } });
       return row === null ? undefined : membershipOf(row);
     },
     async list(reach, { orgId, userId }, page) {
       const named = { ...(orgId === undefined ? {} : { orgId }), ...(userId === undefined ? {} : { userId }) };
       const where = { AND: [membershipsIn(reach), named] };
-      const rows = await prisma.membership.findMany(newestFirst(where, page));
-      return pageOf(rows.map(membershipOf), page, timeKey, () => prisma.membership.count({ where }));
+      const rows = await db.prisma.membership.findMany(newestFirst(where, page));
+      return pageOf(rows.map(membershipOf), page, timeKey, () => db.prisma.membership.count({ where }));
     },
     setRole: (id, role) => change(id, role !== 'ADMIN', (tx) => tx.prisma.membership.update({ where: { id }, data: { role } })),
     delete: (id) => change(id, true, (tx) => tx.prisma.membership.delete({ where: { id } })),

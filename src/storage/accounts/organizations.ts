@@ -35,25 +35,24 @@ export interface OrganizationStore {
 }
 
 export function createOrganizationStore(db: Database, signals: Signals): OrganizationStore {
-  const { prisma, pool } = db;
   return {
     async find(id, reach) {
-      const row = await prisma.organization.findFirst({ where: { AND: [{ id }, organizationsIn(reach)] } });
+      const row = await db.prisma.organization.findFirst({ where: { AND: [{ id }, organizationsIn(reach)] } });
       return row === null ? undefined : organizationOf(row);
     },
     async list(reach, tenantId, page) {
       const where = { AND: [organizationsIn(reach), tenantId === undefined ? {} : { tenantId }] };
-      const rows = await prisma.organization.findMany(newestFirst(where, page));
-      return pageOf(rows.map(organizationOf), page, timeKey, () => prisma.organization.count({ where }));
+      const rows = await db.prisma.organization.findMany(newestFirst(where, page));
+      return pageOf(rows.map(organizationOf), page, timeKey, () => db.prisma.organization.count({ where }));
     },
     async update(id, changes) {
-      const row = await settled(prisma.organization.update({ where: { id }, data: changes }), 'organization');
+      const row = await settled(db.prisma.organization.update({ where: { id }, data: changes }), 'organization');
       signals.publish('organization-changed', id);
       return organizationOf(row);
     },
     async delete(id, also) {
       const where = { orgId: id };
-      const active = await prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
+      const active = await db.prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
       const held = await db.transaction(async (tx) => {
         await lockRow(tx, 'organizations', id);
         const { agent, dataSource, apiKey, group, organization } = tx.prisma;
@@ -72,7 +71,7 @@ export function createOrganizationStore(db: Database, signals: Signals): Organiz
       }
       return held;
     },
-    purge: (id, signal) => purgeRows(pool, 'orgId', id, signal),
+    purge: (id, signal) => purgeRows(db, 'orgId', id, signal),
   };
 }
 

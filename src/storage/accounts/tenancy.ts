@@ -64,7 +64,6 @@ export interface FirstAccount {
 }
 
 export function createTenancyStore(db: Database, signals: Signals): TenancyStore {
-  const { prisma } = db;
   return {
     isEmpty: () => hasNoTenant(db),
     createFirst: ({ createdAt, tenant, organization, admin, membershipId, key }) =>
@@ -81,7 +80,7 @@ export function createTenancyStore(db: Database, signals: Signals): TenancyStore
         return true;
       }),
     findFirstAdmin: async () => {
-      const first = await prisma.membership.findFirst({
+      const first = await db.prisma.membership.findFirst({
         where: { role: 'ADMIN' },
         orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
         select: { userId: true, orgId: true, organization: { select: { tenantId: true } } },
@@ -89,19 +88,19 @@ export function createTenancyStore(db: Database, signals: Signals): TenancyStore
       return first === null ? undefined : { userId: first.userId, orgId: first.orgId, ...first.organization };
     },
     createTenant: async (tenant) => {
-      await prisma.tenant.create({ data: { ...tenant, updatedAt: tenant.createdAt } });
+      await db.prisma.tenant.create({ data: { ...tenant, updatedAt: tenant.createdAt } });
     },
     createOrganization: async (organization) => {
-      const creation = prisma.organization.create({ data: { ...organization, updatedAt: organization.createdAt } });
+      const creation = db.prisma.organization.create({ data: { ...organization, updatedAt: organization.createdAt } });
       await settled(creation, 'organization');
     },
     createUser: async (user) => {
       const data = { ...user, email: user.email.toLowerCase(), updatedAt: user.createdAt };
-      const created = await settled(prisma.user.create({ data }), 'user');
+      const created = await settled(db.prisma.user.create({ data }), 'user');
       for (const groupId of await claimGroupMembers(db, created)) signals.publish('group-changed', groupId);
     },
     addMember: async (member) => {
-      await settled(prisma.membership.create({ data: { ...member } }), 'membership');
+      await settled(db.prisma.membership.create({ data: { ...member } }), 'membership');
       signals.publish('user-changed', member.userId);
     },
   };

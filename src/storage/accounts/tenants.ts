@@ -17,15 +17,14 @@ export interface TenantStore {
 }
 
 export function createTenantStore(db: Database): TenantStore {
-  const { prisma } = db;
   return {
-    find: async (id, reach) => (await prisma.tenant.findFirst({ where: { AND: [{ id }, tenantsIn(reach)] } })) ?? undefined,
+    find: async (id, reach) => (await db.prisma.tenant.findFirst({ where: { AND: [{ id }, tenantsIn(reach)] } })) ?? undefined,
     async list(reach, page) {
       const where = tenantsIn(reach);
-      const rows = await prisma.tenant.findMany(newestFirst(where, page));
-      return pageOf(rows, page, timeKey, () => prisma.tenant.count({ where }));
+      const rows = await db.prisma.tenant.findMany(newestFirst(where, page));
+      return pageOf(rows, page, timeKey, () => db.prisma.tenant.count({ where }));
     },
-    rename: (id, name) => settled(prisma.tenant.update({ where: { id }, data: { name } }), 'tenant'),
+    rename: (id, name) => settled(db.prisma.tenant.update({ where: { id }, data: { name } }), 'tenant'),
     delete: (id) =>
       db.transaction(async (tx) => {
         // The lock prevents new organizations meanwhile: their foreign key locks the row too.

@@ -46,9 +46,8 @@ export interface UsersOf {
 }
 
 export function createUserStore(db: Database, signals: Signals): UserStore {
-  const { prisma, pool } = db;
   return {
-    find: async (id, reach) => (await prisma.user.findFirst({ where: { AND: [{ id }, usersIn(reach)] } })) ?? undefined,
+    find: async (id, reach) => (await db.prisma.user.findFirst({ where: { AND: [{ id }, usersIn(reach)] } })) ?? undefined,
     async list(reach, { orgId, search }, page) {
       const ofOrganization = orgId === undefined ? {} : { memberships: { some: { orgId } } };
       const pattern = search === undefined ? undefined : containing(search).slice(1, -1);
@@ -56,15 +55,15 @@ export function createUserStore(db: Database, signals: Signals): UserStore {
       const where = {
         AND: [usersIn(reach), ofOrganization, pattern === undefined ? {} : { OR: [{ name: contains }, { email: contains }] }],
       };
-      const rows = await prisma.user.findMany(newestFirst(where, page));
-      return pageOf(rows, page, timeKey, () => prisma.user.count({ where }));
+      const rows = await db.prisma.user.findMany(newestFirst(where, page));
+      return pageOf(rows, page, timeKey, () => db.prisma.user.count({ where }));
     },
     isMemberElsewhere: async (id, orgId) =>
-      (await prisma.membership.findFirst({ where: { userId: id, orgId: { not: orgId } }, select: { id: true } })) !== null,
+      (await db.prisma.membership.findFirst({ where: { userId: id, orgId: { not: orgId } }, select: { id: true } })) !== null,
     async update(id, changes) {
       const email = changes.email?.toLowerCase();
       const data = { ...changes, ...(email === undefined ? {} : { email }) };
-      const user = await settled(prisma.user.update({ where: { id }, data }), 'user');
+      const user = await settled(db.prisma.user.update({ where: { id }, data }), 'user');
       if (email === undefined) return user;
       const groupIds = await db.transaction(async (tx) => [
         ...(await claimGroupMembers(tx, user)),
@@ -75,7 +74,7 @@ export function createUserStore(db: Database, signals: Signals): UserStore {
     },
     async delete(id, also) {
       const where = { userId: id };
-      const active = await prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
+      const active = await db.prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
       const held = await db.transaction(async (tx) => {
         const { membership, apiKey, agentEditor, groupMember, user } = tx.prisma;
         const memberships = await membership.findMany({ where, select: { orgId: true }, orderBy: { orgId: 'asc' } });
@@ -97,10 +96,10 @@ export function createUserStore(db: Database, signals: Signals): UserStore {
       return held;
     },
     async chatIdsOf(id, limit) {
-      const chats = await prisma.chat.findMany({ where: { userId: id, deletedAt: null }, select: { id: true }, take: limit });
+      const chats = await db.prisma.chat.findMany({ where: { userId: id, deletedAt: null }, select: { id: true }, take: limit });
       return chats.map((chat) => chat.id);
     },
-    purge: (id, signal) => purgeRows(pool, 'userId', id, signal),
+    purge: (id, signal) => purgeRows(db, 'userId', id, signal),
   };
 }
 

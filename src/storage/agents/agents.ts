@@ -58,7 +58,6 @@ export interface AgentStore {
 }
 
 export function createAgentStore(db: Database, signals: Signals): AgentStore {
-  const { prisma } = db;
   const runnable = createRunnableAgents(db, signals);
 
   async function find(id: string, filter: AgentFilter, viewer: AgentViewer): Promise<AgentView | undefined> {
@@ -83,11 +82,11 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
         editors: { create: editorIds.map((userId) => ({ userId })) },
         groups: { create: groupIds.map((groupId) => ({ groupId })) },
       };
-      await settled(prisma.agent.create({ data }), 'agent');
+      await settled(db.prisma.agent.create({ data }), 'agent');
       return written(agent.id, viewer);
     },
     async update(id, { editorIds, groupIds, ...changes }, viewer) {
-      const update = prisma.agent.update({
+      const update = db.prisma.agent.update({
         where: { id, isDeleted: false },
         data: {
           ...columnsOf(changes),
@@ -99,10 +98,10 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
       return written(id, viewer);
     },
     async isApproved(id) {
-      return (await prisma.agent.count({ where: { id, isApprovedByOrg: true } })) > 0;
+      return (await db.prisma.agent.count({ where: { id, isApprovedByOrg: true } })) > 0;
     },
     async markDeleted(id) {
-      const { count } = await prisma.agent.updateMany({ where: { id, isDeleted: false }, data: { isDeleted: true } });
+      const { count } = await db.prisma.agent.updateMany({ where: { id, isDeleted: false }, data: { isDeleted: true } });
       signals.publish('agent-changed', id);
       return count > 0;
     },

@@ -20,15 +20,14 @@ export interface AgentCategoryStore {
 }
 
 export function createAgentCategoryStore(db: Database): AgentCategoryStore {
-  const { prisma } = db;
   return {
-    list: (orgId) => prisma.agentCategory.findMany({ where: { orgId }, orderBy: [{ name: 'asc' }, { id: 'asc' }] }),
+    list: (orgId) => db.prisma.agentCategory.findMany({ where: { orgId }, orderBy: [{ name: 'asc' }, { id: 'asc' }] }),
     find: async (id, orgId) =>
-      (await prisma.agentCategory.findFirst({ where: { id, ...(orgId === undefined ? {} : { orgId }) } })) ?? undefined,
-    findMany: (ids, orgId) => prisma.agentCategory.findMany({ where: { id: { in: [...ids] }, orgId } }),
+      (await db.prisma.agentCategory.findFirst({ where: { id, ...(orgId === undefined ? {} : { orgId }) } })) ?? undefined,
+    findMany: (ids, orgId) => db.prisma.agentCategory.findMany({ where: { id: { in: [...ids] }, orgId } }),
     create: (category) =>
-      settled(prisma.agentCategory.create({ data: { ...category, updatedAt: category.createdAt } }), 'category'),
-    rename: (id, name) => settled(prisma.agentCategory.update({ where: { id }, data: { name } }), 'category'),
+      settled(db.prisma.agentCategory.create({ data: { ...category, updatedAt: category.createdAt } }), 'category'),
+    rename: (id, name) => settled(db.prisma.agentCategory.update({ where: { id }, data: { name } }), 'category'),
     delete: (id) =>
       db.transaction(async (tx) => {
         const deleted = await unlessMissing(tx.prisma.agentCategory.delete({ where: { id } }));

@@ -28,16 +28,15 @@ interface GrantRow {
 const select = { agentId: true, connectionId: true, askedAgentId: true, memories: true } as const;
 
 export function createGrantStore(db: Database): GrantStore {
-  const { prisma } = db;
   const orderBy = [{ agentId: 'asc' }, { createdAt: 'asc' }, { id: 'asc' }] as const;
   return {
     async find({ orgId, userId }, agentIds) {
       const where = { orgId, userId, agentId: { in: [...agentIds] } };
-      return grantsOf(await prisma.agentGrant.findMany({ where, select, orderBy: [...orderBy] }));
+      return grantsOf(await db.prisma.agentGrant.findMany({ where, select, orderBy: [...orderBy] }));
     },
     async list({ orgId, userId }) {
       const where = { orgId, userId, agent: { isDeleted: false } };
-      return grantsOf(await prisma.agentGrant.findMany({ where, select, orderBy: [...orderBy] }));
+      return grantsOf(await db.prisma.agentGrant.findMany({ where, select, orderBy: [...orderBy] }));
     },
     put: ({ orgId, userId }, { agentId, connectionIds, memories, agentIds }) =>
       db.transaction(async (tx) => {
@@ -51,7 +50,7 @@ export function createGrantStore(db: Database): GrantStore {
         if (data.length > 0) await tx.prisma.agentGrant.createMany({ data });
       }),
     async delete({ orgId, userId }, agentId) {
-      return (await prisma.agentGrant.deleteMany({ where: { orgId, userId, agentId } })).count > 0;
+      return (await db.prisma.agentGrant.deleteMany({ where: { orgId, userId, agentId } })).count > 0;
     },
   };
 }

@@ -7,7 +7,7 @@ import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/pag
 import { groupCondition } from '../accounts/group-filter.ts';
 import type { Database } from '../database/database.ts';
 import { readPage, readWhole } from '../database/sql/bounded-rows.ts';
-import { countRows, Parameters, prepared } from '../database/sql/where.ts';
+import { countRows, Parameters } from '../database/sql/where.ts';
 import { agentCondition } from './filter.ts';
 
 type AgentViewRow = Omit<AgentView, 'editorIds'>;
@@ -108,11 +108,10 @@ export async function findAgents(
   const text = `select ${columns} from agents a ${joins}
     where a.id = any(${parameters.add(ids)}::text[]) and not a."isDeleted" and ${agentCondition(filter, parameters)}`;
   const { values } = parameters;
-  const { pool } = db;
   const rows =
     ids.length > 1
       ? await readWhole<AgentViewRow>(db, { text, values }, longColumns)
-      : (await pool.query<AgentViewRow>(prepared(text, values))).rows;
+      : await db.query<AgentViewRow>(text, values);
   return rows.map(viewOf);
 }
 
@@ -151,8 +150,8 @@ export async function listAgents(
   return pageOf(rows.map(viewOf), page, timeKey, countAll, foundCount);
 }
 
-export function countAgents({ pool }: Database, filter: AgentFilter, narrow: AgentFilter): Promise<number> {
-  return countRows(pool, (given) => {
+export function countAgents(db: Database, filter: AgentFilter, narrow: AgentFilter): Promise<number> {
+  return countRows(db, (given) => {
     const branches = alternatives(filter).map(
       (branch) => `select a.id from agents a
         where not a."isDeleted" and ${agentCondition(branch, given)} and ${agentCondition(narrow, given)}`,

@@ -12,7 +12,6 @@ export interface AgentRatingStore {
 }
 
 export function createAgentRatingStore(db: Database): AgentRatingStore {
-  const { prisma } = db;
   return {
     async rate(agentId, userId, rating) {
       await db.transaction(async (tx) => {
@@ -30,6 +29,9 @@ export function createAgentRatingStore(db: Database): AgentRatingStore {
       });
     },
     ofUser: (userId, agentIds) =>
-      prisma.agentRating.findMany({ where: { userId, agentId: { in: [...agentIds] } }, select: { agentId: true, rating: true } }),
+      db.prisma.agentRating.findMany({
+        where: { userId, agentId: { in: [...agentIds] } },
+        select: { agentId: true, rating: true },
+      }),
   };
 }

@@ -17,9 +17,7 @@ interface RunnableRow extends Agent, AgentRunParts {
   readonly skills: RunnableAgent['skills'];
 }
 
-const findRunnable = {
-  name: 'runnable_agent',
-  text: `select a.*, o."tenantId",
+const findRunnable = `select a.*, o."tenantId",
       array(select e."userId" from agent_editors e where e."agentId" = a.id) as "editorIds",
       array(select g."groupId" from agent_groups g where g."agentId" = a.id) as "groupIds",
       array(select distinct m."userId" from agent_groups g join group_members m on m."groupId" = g."groupId"
@@ -38,12 +36,11 @@ const findRunnable = {
           'showOnChatCreate', v."showOnChatCreate") order by v."orderIndex", v."variableName")
         from agent_user_inputs v where v."agentId" = a.id), '[]') as "userInputs"
     from agents a join organizations o on o.id = a."orgId"
-    where a.id = $1 and not a."isDeleted"`,
-};
+    where a.id = $1 and not a."isDeleted"`;
 
 /** Agents as runs need them, in an InvalidatedCache: a cached agent costs no database round trip. */
 export function createRunnableAgents(
-  { pool }: Database,
+  db: Database,
   signals: Signals,
 ): { find(id: string, nowMs: number): RunnableAgent | undefined | Promise<RunnableAgent | undefined> } {
   const cache = createInvalidatedCache<RunnableAgent>(signals, agentsMax);
@@ -52,7 +49,7 @@ export function createRunnableAgents(
   signals.subscribe('data-source-changed', (sourceId) => cache.forget((agent) => agent.dataSourceIds.includes(sourceId)));
 
   async function load(id: string): Promise<RunnableAgent | undefined> {
-    const { rows } = await pool.query<RunnableRow>(findRunnable, [id]);
+    const rows = await db.query<RunnableRow>(findRunnable, [id]);
     const [row] = rows;
     if (row === undefined) return undefined;
     const { editorIds, groupIds, groupMemberIds, ...agent } = row;

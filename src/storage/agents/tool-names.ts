@@ -24,14 +24,14 @@ interface Row {
   readonly name: string;
 }
 
-export function createToolNameStore({ pool }: Database): ToolNameStore {
+export function createToolNameStore(db: Database): ToolNameStore {
   const find = async (ids: readonly string[]) => {
     const text = 'select "agentId", slug, name from agent_tool_names where "agentId" = any($1)';
-    return new Map((await pool.query<Row>(text, [ids])).rows.map((row) => [row.agentId, row]));
+    return new Map((await db.query<Row>(text, [ids])).map((row) => [row.agentId, row]));
   };
   const add = async (orgId: string, wanted: readonly WantedToolName[], nameOf: (one: WantedToolName) => string) => {
     if (wanted.length === 0) return;
-    await pool.query(
+    await db.execute(
       `insert into agent_tool_names ("agentId", "orgId", slug, name)
        select given.id, $1, given.slug, given.name
        from unnest($2::text[], $3::text[], $4::text[]) with ordinality as given(id, slug, name, place)
@@ -46,7 +46,7 @@ export function createToolNameStore({ pool }: Database): ToolNameStore {
       let known = await find(ids);
       const renamed = wanted.filter(({ agentId, slug }) => known.has(agentId) && known.get(agentId)?.slug !== slug);
       if (renamed.length > 0) {
-        await pool.query(
+        await db.execute(
           `delete from agent_tool_names n using unnest($1::text[], $2::text[]) as given(id, slug)
            where n."agentId" = given.id and n.slug <> given.slug`,
           [renamed.map(({ agentId }) => agentId), renamed.map(({ slug }) => slug)],

@@ -14,6 +14,8 @@ export interface AuditEntryStore {
   write(entries: readonly NewAuditEntry[]): Promise<void>;
   /** Writes an entry inside a transaction, if that transaction changed a row. @returns whether the entry was written. */
   writeWithChange(entry: NewAuditEntry, client: Pick<PoolClient, 'query'>): Promise<boolean>;
+  /** Says of an entry that its call failed after its change; nothing when the change was rolled back. */
+  fail(id: string): Promise<void>;
   /** Newest first. */
   list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>>;
   /** Deletes entries older than `days` days, at most 5,000 at a time. @returns how many. */
@@ -21,10 +23,9 @@ export interface AuditEntryStore {
 }
 
 export function createAuditEntryStore(db: Database): AuditEntryStore {
-  const { pool, prisma } = db;
   return {
     async write(entries) {
-      await pool.query(insertSql('true'), [JSON.stringify(entries)]);
+      await db.execute(insertSql('true'), [JSON.stringify(entries)]);
     },
     async writeWithChange(entry, client) {
       // PostgreSQL assigns a number to a transaction when it first writes or locks a row.
@@ -32,6 +33,9 @@ export function createAuditEntryStore(db: Database): AuditEntryStore {
         JSON.stringify([entry]),
       ]);
       return rowCount !== 0;
+    },
+    async fail(id) {
+      await db.prisma.auditEntry.updateMany({ where: { id }, data: { outcome: 'FAILED' } });
     },
     async list(filter, page) {
       const parameters = new Parameters();
@@ -42,12 +46,12 @@ export function createAuditEntryStore(db: Database): AuditEntryStore {
       const text = `select * from audit_entries where ${where} and ${after}
         order by "createdAt" desc, id desc limit ${parameters.add(page.limit + 1)}`;
       const { rows, foundCount } = await readPage<AuditEntry>(db, { text, values: parameters.values }, ['changes']);
-      const countAll = () => countRows(pool, (counted) => `from audit_entries where ${conditionOf(filter, counted)}`);
+      const countAll = () => countRows(db, (counted) => `from audit_entries where ${conditionOf(filter, counted)}`);
       return pageOf(rows, page, timeKey, countAll, foundCount);
     },
     async sweep(days) {
       const before = new Date(Date.now() - days * 86_400_000);
-      return (await prisma.auditEntry.deleteMany({ where: { createdAt: { lt: before } }, limit: 5_000 })).count;
+      return (await db.prisma.auditEntry.deleteMany({ where: { createdAt: { lt: before } }, limit: 5_000 })).count;
     },
   };
 }

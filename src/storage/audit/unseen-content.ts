@@ -21,8 +21,8 @@ export interface UnseenContent {
   chatsOfRuns(runIds: readonly string[], visible: ChatFilter): Promise<readonly PlacedThing[]>;
 }
 
-export function createUnseenContent({ pool }: Database): UnseenContent {
-  const found = (write: (given: Parameters) => string) => selectRows<PlacedThing>(pool, write);
+export function createUnseenContent(db: Database): UnseenContent {
+  const found = (write: (given: Parameters) => string) => selectRows<PlacedThing>(db, write);
   return {
     agents: (ids, visible) =>
       found(

@@ -7,10 +7,10 @@ export interface OrphanBlobStore {
   among(keys: readonly string[]): Promise<readonly string[]>;
 }
 
-export function createOrphanBlobStore({ pool }: Database): OrphanBlobStore {
+export function createOrphanBlobStore(db: Database): OrphanBlobStore {
   return {
     async among(keys) {
-      const { rows } = await pool.query<{ key: string }>(
+      const rows = await db.query<{ key: string }>(
         `select key from unnest($1::text[]) as key
          where (split_part(key, '/', 2) = 'knowledge'
              and not exists (select 1 from knowledge_items i where i.id = split_part(key, '/', 3)))

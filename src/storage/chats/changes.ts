@@ -29,7 +29,6 @@ export interface ChatChangeStore {
 }
 
 export function createChatChangeStore(db: Database, signals: Signals): ChatChangeStore {
-  const { prisma } = db;
   return {
     duplicate: (chatId, copy) => db.transaction((tx) => duplicate(tx, chatId, copy)),
     async reset(chatId) {
@@ -38,16 +37,16 @@ export function createChatChangeStore(db: Database, signals: Signals): ChatChang
       return result;
     },
     async summariesOf(chatIds) {
-      const found = await prisma.chat.findMany({ where: { id: { in: [...chatIds] } }, select: { id: true, summary: true } });
+      const found = await db.prisma.chat.findMany({ where: { id: { in: [...chatIds] } }, select: { id: true, summary: true } });
       const summaries = new Map(found.map(({ id, summary }) => [id, summary]));
       return chatIds.map((id) => summaries.get(id) ?? null);
     },
     async setSummary(chatId, summary) {
-      await prisma.chat.updateMany({ where: { id: chatId, deletedAt: null }, data: { summary } });
+      await db.prisma.chat.updateMany({ where: { id: chatId, deletedAt: null }, data: { summary } });
       signals.publish('chat-changed', chatId);
     },
     async compressionOf(chatId) {
-      const found = await prisma.message.findFirst({
+      const found = await db.prisma.message.findFirst({
         where: { chatId, compression: { not: null } },
         orderBy: { ordinal: 'desc' },
         select: { ordinal: true, compression: true },

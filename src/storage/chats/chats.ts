@@ -51,7 +51,6 @@ export interface ChatStore {
 }
 
 export function createChatStore(db: Database, signals: Signals): ChatStore {
-  const { prisma } = db;
   return {
     find: async (id, filter) => (await findChats(db, [id], filter))[0],
     findMany: (ids, filter) => findChats(db, ids, filter),
@@ -64,7 +63,7 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
       });
     },
     async update(id, changes) {
-      await prisma.chat.updateMany({ where: { id, deletedAt: null }, data: { ...changes, updatedAt: new Date() } });
+      await db.prisma.chat.updateMany({ where: { id, deletedAt: null }, data: { ...changes, updatedAt: new Date() } });
       signals.publish('chat-changed', id);
     },
     async delete(id) {
@@ -78,7 +77,7 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
     findLastRunId: async (id) =>
       (await db.prisma.chat.findUnique({ where: { id }, select: { lastRunId: true } }))?.lastRunId ?? undefined,
     async findMessage(chatId, id) {
-      const found = await prisma.message.findFirst({ where: { id, chatId } });
+      const found = await db.prisma.message.findFirst({ where: { id, chatId } });
       return found === null ? undefined : (found as unknown as ChatMessage);
     },
     messagesOfRuns: (runIds) => listMessagesOfRuns(db, runIds),

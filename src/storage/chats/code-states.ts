@@ -12,10 +12,9 @@ export interface CodeStateStore {
 }
 
 export function createCodeStateStore(db: Database): CodeStateStore {
-  const { prisma } = db;
   return {
     async find(chatId, now) {
-      const state = await prisma.codeState.findFirst({ where: { chatId, expiresAt: { gt: now } } });
+      const state = await db.prisma.codeState.findFirst({ where: { chatId, expiresAt: { gt: now } } });
       return state?.blobKey;
     },
     set: (chatId, blobKey, expiresAt) =>

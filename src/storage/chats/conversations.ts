@@ -43,7 +43,6 @@ const isShown = `(not "isHidden" or role = 'system' or item is not null)
   and not (role = 'assistant' and content = '' and coalesce("toolCalls", '[]') = '[]' and item is null)`;
 
 export function createConversationStore(db: Database, signals: Signals): ConversationStore {
-  const { prisma } = db;
   async function change(chatId: string, work: (tx: Transaction, agentId: string | null) => Promise<ConversationChange>) {
     const result = await db.transaction(async (tx) => {
       const chat = await lockChat(tx, chatId);
@@ -69,12 +68,12 @@ export function createConversationStore(db: Database, signals: Signals): Convers
       signals.publish('chat-changed', chat.id);
     },
     async metadataOf(chatId) {
-      const found = await prisma.chat.findUnique({ where: { id: chatId }, select: { metadata: true } });
+      const found = await db.prisma.chat.findUnique({ where: { id: chatId }, select: { metadata: true } });
       return (found?.metadata ?? {}) as Readonly<Record<string, unknown>>;
     },
     async setMetadata(chatId, metadata) {
       const data = { metadata: { ...metadata } as Prisma.InputJsonObject, updatedAt: new Date() };
-      await prisma.chat.updateMany({ where: { id: chatId, deletedAt: null }, data });
+      await db.prisma.chat.updateMany({ where: { id: chatId, deletedAt: null }, data });
       signals.publish('chat-changed', chatId);
     },
     add: (chatId, messages) =>

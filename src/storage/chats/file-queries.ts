@@ -5,7 +5,6 @@ import { readWhole } from '../database/sql/bounded-rows.ts';
 
 /** The queries of ChatFileStore. */
 export function createFileQueries(db: Database) {
-  const { pool } = db;
   return {
     listOf(chatIds: readonly string[], deletedAfter?: Date) {
       const text = `select * from chat_files where "chatId" = any($1::text[]) and ("deletedAt" is null or "deletedAt" > $2)
@@ -13,7 +12,7 @@ export function createFileQueries(db: Database) {
       return readWhole<ChatFile>(db, { text, values: [chatIds, deletedAfter ?? null] }, ['metadata', 'filename', 'mimeType']);
     },
     async expire(before: Date, limit: number) {
-      const { rowCount } = await pool.query(
+      const rowCount = await db.execute(
         `update chat_files set status = 'DELETED', "deletedAt" = now() where id in (
            select id from chat_files where status = 'PENDING' and "createdAt" < $1 limit $2 for update skip locked)`,
         [before, limit],

@@ -39,7 +39,6 @@ export interface ChatFileStore {
 }
 
 export function createChatFileStore(db: Database): ChatFileStore {
-  const { prisma } = db;
   return {
     ...createFileQueries(db),
     create: ({ metadata, ...file }, filesMax) =>
@@ -52,14 +51,14 @@ export function createChatFileStore(db: Database): ChatFileStore {
         return true;
       }),
     async find(chatId, id) {
-      const file = await prisma.chatFile.findFirst({ where: { id, chatId, deletedAt: null } });
+      const file = await db.prisma.chatFile.findFirst({ where: { id, chatId, deletedAt: null } });
       return file === null ? undefined : (file as ChatFile);
     },
     findMany: async (chatId, ids) =>
-      (await prisma.chatFile.findMany({ where: { id: { in: [...ids] }, chatId, deletedAt: null } })) as readonly ChatFile[],
+      (await db.prisma.chatFile.findMany({ where: { id: { in: [...ids] }, chatId, deletedAt: null } })) as readonly ChatFile[],
     async complete(id, content) {
       const where = { id, status: 'PENDING', deletedAt: null };
-      return (await prisma.chatFile.updateMany({ where, data: { ...content, status: 'UPLOADED' } })).count === 1;
+      return (await db.prisma.chatFile.updateMany({ where, data: { ...content, status: 'UPLOADED' } })).count === 1;
     },
     replace: (chatId, id, { metadata, ...content }) =>
       db.transaction(async (tx) => {
@@ -86,7 +85,7 @@ export function createChatFileStore(db: Database): ChatFileStore {
       const since = new Date(Date.now() - leftBehindMs);
       const left = [{ files: { some: { deletedAt: null } } }, { codeState: { isNot: null } }];
       const where = { deletedAt: { gt: since }, OR: left };
-      return (await prisma.chat.findMany({ where, select: { id: true }, take: limit })).map(({ id }) => id);
+      return (await db.prisma.chat.findMany({ where, select: { id: true }, take: limit })).map(({ id }) => id);
     },
   };
 }

@@ -22,9 +22,9 @@ const chatColumns = `c.id, c."createdAt", c."updatedAt", c."orgId", c."userId", 
     'description', coalesce(a.description, ''), 'userId', coalesce(a."userId", ''), 'userName', coalesce(u.name, ''), 'seed', coalesce(a.seed, '')) as agent`;
 const chatTables = `chats c left join agents a on a.id = c."agentId" left join users u on u.id = a."userId"`;
 
-export function findChats({ pool }: Database, ids: readonly string[], filter: ChatFilter): Promise<readonly Chat[]> {
+export function findChats(db: Database, ids: readonly string[], filter: ChatFilter): Promise<readonly Chat[]> {
   return selectRows<Chat>(
-    pool,
+    db,
     (given) => `select ${chatColumns} from ${chatTables}
       where c.id = any(${given.add(ids)}::text[]) and c."deletedAt" is null and ${chatCondition(filter, given)}`,
   );
@@ -35,7 +35,7 @@ export async function listChats(db: Database, query: ChatQuery, page: PageReques
   const text = `select ${chatColumns} from ${chatTables} where ${listCondition(query, given)} and ${afterCondition(page, given)}
     order by c."updatedAt" desc, c.id desc limit ${given.add(page.limit + 1)}`;
   const { rows, foundCount } = await readPage<Chat>(db, { text, values: given.values }, ['agent', 'userInputs']);
-  const countAll = () => countRows(db.pool, (counted) => `from chats c where ${listCondition(query, counted)}`);
+  const countAll = () => countRows(db, (counted) => `from chats c where ${listCondition(query, counted)}`);
   return pageOf(rows, page, activityKey, countAll, foundCount);
 }
 

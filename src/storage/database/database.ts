@@ -28,6 +28,12 @@ export interface Transaction extends Sql {
   afterCommit(work: () => void): void;
 }
 
+/** What surrounds the current work. */
+interface Scope {
+  readonly class: StatementClass;
+  readonly open?: Transaction;
+}
+
 export interface DatabaseParts {
   readonly kind: 'embedded' | 'server';
   readonly pool: Pool;
@@ -44,11 +50,13 @@ export interface DatabaseParts {
 /** Turns Prisma's own time limits off: the server ends slow statements, and the pool limits the wait for a connection. */
 const unlimited = { maxWait: 2_147_483_647, timeout: 2_147_483_647 };
 
-/** The database behind every store: one pool, and one Prisma client on it. */
+/**
+ * The database behind every store: one pool, and one Prisma client on it. What runs within `transaction` is part of it, whichever store it asks: a
+ * function of the domain makes one transaction of the writes of several stores and of their audit entry. `pool` alone stands outside.
+ */
 export class Database implements Sql {
   readonly kind: 'embedded' | 'server';
   readonly pool: Pool;
-  readonly prisma: PrismaClient;
   readonly room: Room;
   /** Most bytes of the rows of one page (LIST_PAGE_MAX_BYTES), and of a list without pages (REPLY_MAX_BYTES). */
   readonly pageMaxBytes: number;
@@ -56,7 +64,8 @@ export class Database implements Sql {
   /** Whether this database can keep embeddings: set when the schema is prepared. */
   vectors: VectorSupport = { kind: 'unneeded' };
   readonly #parts: DatabaseParts;
-  readonly #class = new AsyncLocalStorage<StatementClass>();
+  readonly #client: PrismaClient;
+  readonly #scope = new AsyncLocalStorage<Scope>();
 
   constructor(parts: DatabaseParts) {
     this.#parts = parts;
@@ -65,37 +74,56 @@ export class Database implements Sql {
     this.room = parts.room;
     this.pageMaxBytes = parts.pageMaxBytes;
     this.listMaxBytes = parts.listMaxBytes;
-    this.prisma = new PrismaClient({ adapter: new PrismaPg(parts.pool), transactionOptions: unlimited });
+    this.#client = new PrismaClient({ adapter: new PrismaPg(parts.pool), transactionOptions: unlimited });
+  }
+
+  /** Prisma, in the current transaction if there is one. */
+  get prisma(): Prisma.TransactionClient {
+    return this.#scope.getStore()?.open?.prisma ?? this.#client;
   }
 
   async query<Row>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    const open = this.#scope.getStore()?.open;
+    if (open !== undefined) return open.query<Row>(text, values);
     return (await this.pool.query(prepared(text, [...values]))).rows as Row[];
   }
 
   async execute(text: string, values: readonly unknown[] = []): Promise<number> {
+    const open = this.#scope.getStore()?.open;
+    if (open !== undefined) return open.execute(text, values);
     return (await this.pool.query(prepared(text, [...values]))).rowCount ?? 0;
   }
 
   /**
-   * Runs `work` in one transaction; rolls back when it throws. Keep it short and never await a model or a network inside: the embedded database
-   * runs transactions one after the other.
+   * Runs `work` in one transaction, or as a part of the current one; rolls back when it throws. Keep it short and never await a model, a network or
+   * `pool` inside: the embedded database runs transactions one after the other.
    *
    * @throws what `work` threw, or the error of a lost connection.
    */
   async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const { class: kind, open } = this.#scope.getStore() ?? outside;
+    if (open !== undefined) return work(open);
+    const limitMs = kind === 'background' ? this.#parts.backgroundMs : undefined;
     const committed: (() => void)[] = [];
-    const limitMs = this.#class.getStore() === 'background' ? this.#parts.backgroundMs : undefined;
-    const result = await this.prisma.$transaction(async (prisma) => {
+    const result = await this.#client.$transaction(async (prisma) => {
       if (limitMs !== undefined) await prisma.$executeRawUnsafe(`SET LOCAL statement_timeout = ${limitMs}`);
-      return work(transactionOf(prisma, committed));
+      const tx = transactionOf(prisma, committed);
+      return this.#scope.run({ class: kind, open: tx }, () => work(tx));
     });
     for (const notify of committed) notify();
     return result;
   }
 
-  /** Runs `work` as this class: the transactions of a job have more time. The default is `interactive`. */
+  /** Calls `work` once the current transaction has committed, at once without one, and never after a rollback. For signals. */
+  afterCommit(work: () => void): void {
+    const open = this.#scope.getStore()?.open;
+    if (open === undefined) work();
+    else open.afterCommit(work);
+  }
+
+  /** Runs `work` as this class, outside any transaction: the transactions of a job have more time. The default is `interactive`. */
   runAs<T>(kind: StatementClass, work: () => T): T {
-    return this.#class.run(kind, work);
+    return this.#scope.run({ class: kind }, work);
   }
 
   /** Runs `work`; its first transaction that changes something also writes the record, or fails (recorded-pool.ts). */
@@ -109,18 +137,20 @@ export class Database implements Sql {
   }
 
   async close(): Promise<void> {
-    await this.prisma.$disconnect();
+    await this.#client.$disconnect();
     await this.#parts.close();
   }
 }
 
+const outside: Scope = { class: 'interactive' };
+
 function transactionOf(prisma: Prisma.TransactionClient, committed: (() => void)[]): Transaction {
   return {
     prisma,
-    query: (text, values = []) => prisma.$queryRawUnsafe(text, ...values),
-    execute: (text, values = []) => prisma.$executeRawUnsafe(text, ...values),
     afterCommit: (work) => {
       committed.push(work);
     },
+    query: (text, values = []) => prisma.$queryRawUnsafe(text, ...values),
+    execute: (text, values = []) => prisma.$executeRawUnsafe(text, ...values),
   };
 }

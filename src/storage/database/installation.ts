@@ -9,10 +9,10 @@ import { confirmDatabase } from './embedded/data-folder.ts';
 import { StartRefusal } from './start-refusal.ts';
 
 /** Gives an embedded database an id at its first start, and compares the id with the folder's note. @throws StartRefusal */
-export async function identify({ DATA_DIR }: Pick<Settings, 'DATA_DIR'>, { pool }: Database): Promise<void> {
-  const { rows } = await pool.query<{ id: string }>('select id from installations limit 1');
+export async function identify({ DATA_DIR }: Pick<Settings, 'DATA_DIR'>, db: Database): Promise<void> {
+  const rows = await db.query<{ id: string }>('select id from installations limit 1');
   const id = rows[0]?.id ?? randomUUID();
-  if (rows.length === 0) await pool.query('insert into installations (id) values ($1)', [id]);
+  if (rows.length === 0) await db.execute('insert into installations (id) values ($1)', [id]);
   confirmDatabase(resolve(DATA_DIR), id);
 }
 

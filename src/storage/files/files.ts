@@ -36,7 +36,6 @@ export interface FileStore {
 }
 
 export function createFileStore(db: Database): FileStore {
-  const { prisma } = db;
   return {
     create: (file, filesMax) =>
       db.transaction(async (tx) => {
@@ -49,7 +48,7 @@ export function createFileStore(db: Database): FileStore {
       }),
     findMany: (ids, owner) =>
       selectRows<StoredFile>(
-        db.pool,
+        db,
         (given) => `select f.* from (${filesSql(owner, given)}) f where f.id = any(${given.add(ids)}::text[])`,
       ),
     list(owner, { purpose, after, limit, order }) {
@@ -63,14 +62,13 @@ export function createFileStore(db: Database): FileStore {
       return readPage<StoredFile>(db, { text, values: given.values }, ['filename', 'mimeType']);
     },
     async delete(id) {
-      return (await unlessMissing(prisma.file.delete({ where: { id }, select: { blobKey: true } })))?.blobKey;
+      return (await unlessMissing(db.prisma.file.delete({ where: { id }, select: { blobKey: true } })))?.blobKey;
     },
     async expired(limit) {
-      const { rows } = await db.pool.query(
+      return db.query(
         `select f.id, f."orgId", o."tenantId" from files f join organizations o on o.id = f."orgId" where f."expiresAt" <= now() limit $1`,
         [limit],
       );
-      return rows;
     },
   };
 }

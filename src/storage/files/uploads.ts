@@ -28,7 +28,6 @@ export interface FileUploadStore {
 }
 
 export function createFileUploadStore(db: Database): FileUploadStore {
-  const { prisma, pool } = db;
   return {
     create: (upload, pendingMax) =>
       db.transaction(async (tx) => {
@@ -40,7 +39,7 @@ export function createFileUploadStore(db: Database): FileUploadStore {
         return true;
       }),
     async find(id, { userId, orgId }) {
-      const row = await prisma.fileUpload.findUnique({ where: { id, userId, orgId } });
+      const row = await db.prisma.fileUpload.findUnique({ where: { id, userId, orgId } });
       return row === null ? undefined : (row as FileUpload);
     },
     addPart: (part, { partsMax, bytesMax }) =>
@@ -56,7 +55,7 @@ export function createFileUploadStore(db: Database): FileUploadStore {
         await tx.prisma.fileUploadPart.create({ data: part });
         return 'added';
       }),
-    parts: (uploadId) => prisma.fileUploadPart.findMany({ where: { uploadId } }),
+    parts: (uploadId) => db.prisma.fileUploadPart.findMany({ where: { uploadId } }),
     complete: (id, file, filesMax) =>
       db.transaction(async (tx) => {
         const { userId, orgId } = file;
@@ -68,21 +67,21 @@ export function createFileUploadStore(db: Database): FileUploadStore {
         return 'completed';
       }),
     async cancel(id) {
-      const { count } = await prisma.fileUpload.updateMany({
+      const { count } = await db.prisma.fileUpload.updateMany({
         where: { id, status: 'pending' },
         data: { status: 'cancelled' },
       });
       return count > 0;
     },
     async removeParts(uploadId) {
-      const { rows } = await pool.query<{ blobKey: string }>(
+      const rows = await db.query<{ blobKey: string }>(
         'delete from file_upload_parts where "uploadId" = $1 returning "blobKey"',
         [uploadId],
       );
       return rows.map(({ blobKey }) => blobKey);
     },
     async withUselessParts(limit) {
-      const { rows } = await pool.query<{ id: string }>(
+      const rows = await db.query<{ id: string }>(
         `select u.id from file_uploads u where (u.status <> 'pending' or u."expiresAt" <= now())
            and exists (select 1 from file_upload_parts p where p."uploadId" = u.id) limit $1`,
         [limit],
@@ -90,7 +89,7 @@ export function createFileUploadStore(db: Database): FileUploadStore {
       return rows.map(({ id }) => id);
     },
     async sweep(ageMs) {
-      await pool.query(
+      await db.execute(
         `delete from file_uploads u where u."expiresAt" < now() - $1::int * interval '1 millisecond'
            and not exists (select 1 from file_upload_parts p where p."uploadId" = u.id)`,
         [ageMs],

@@ -1,6 +1,5 @@
 // Raw SQL: what explains found passages. Arrays of terms and live generations are read in the database.
 import type { Database } from '../database/database.ts';
-import { prepared } from '../database/sql/where.ts';
 
 /** A term in a chunk. */
 export interface TermInChunk {
@@ -47,21 +46,21 @@ export interface ChunkDetails {
   ): Promise<readonly ChunkInDocument[]>;
 }
 
-export function createChunkDetails({ pool }: Database): ChunkDetails {
+export function createChunkDetails(db: Database): ChunkDetails {
   return {
     async termsIn(chunkIds, keys) {
-      const { rows } = await pool.query<TermInChunk>(prepared(termsSql, [chunkIds, keys]));
+      const rows = await db.query<TermInChunk>(termsSql, [chunkIds, keys]);
       return rows;
     },
     async textsAt(places) {
       const values = [places.map(({ itemId }) => itemId), places.map(({ ordinal }) => ordinal)];
-      const { rows } = await pool.query<ChunkPlace & { text: string }>(prepared(textsSql, values));
+      const rows = await db.query<ChunkPlace & { text: string }>(textsSql, values);
       return rows;
     },
     async around(itemId, { chunkId, charStart }, { before, after }) {
       const id = /^\d{1,18}$/.test(chunkId) ? chunkId : '0';
       const values = [itemId, id, charStart, before, after];
-      const { rows } = await pool.query<ChunkInDocument>(prepared(aroundSql, values));
+      const rows = await db.query<ChunkInDocument>(aroundSql, values);
       return rows;
     },
   };

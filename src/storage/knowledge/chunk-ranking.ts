@@ -1,7 +1,7 @@
 // Raw SQL: ranking. The database scores passages, so that their texts need not be sent.
 import type { LegScores } from '../../entities/knowledge/retrieval.ts';
 import type { Database } from '../database/database.ts';
-import { Parameters, prepared } from '../database/sql/where.ts';
+import { Parameters } from '../database/sql/where.ts';
 import { type ItemLimits, itemLimitsCondition } from './item-filter.ts';
 import { lexemeKey } from './lexeme-key.ts';
 
@@ -117,10 +117,10 @@ export function termScore(weight: number, count: number, length: number, average
   return ((k1 + 1) * weight) / (1 + (k1 * (1 - b + (b * length) / Math.max(averageLength, 1))) / count);
 }
 
-export function createChunkRanking({ pool }: Database): ChunkRanking {
+export function createChunkRanking(db: Database): ChunkRanking {
   return {
     async findTerms(dataSourceIds, question) {
-      const { rows } = await pool.query<TermRow>(prepared(findTermsSql, [dataSourceIds, question]));
+      const rows = await db.query<TermRow>(findTermsSql, [dataSourceIds, question]);
       const collections = new Map(rows.map((row) => [`${row.data_source_id} ${row.config}`, row]));
       const chunks = new Map<string, number>();
       let sumLength = 0;
@@ -135,26 +135,26 @@ export function createChunkRanking({ pool }: Database): ChunkRanking {
       };
     },
     async findSimilarTerms(dataSourceIds, config, prefix, { min, max }) {
-      const { rows } = await pool.query<SimilarRow>(similarSql, [dataSourceIds, config, prefix, min, max]);
+      const rows = await db.query<SimilarRow>(similarSql, [dataSourceIds, config, prefix, min, max]);
       return rows.map((row) => ({ ...row, dataSourceId: row.data_source_id, config, count: 1 }));
     },
     async rank(plan) {
       if (plan.terms.length === 0) return [];
       const { terms, itemLimits, values } = rankStatement(plan);
-      const { rows } = await pool.query<Omit<RankedChunk, 'scores'>>(prepared(rankSql(terms, itemLimits), values));
+      const rows = await db.query<Omit<RankedChunk, 'scores'>>(rankSql(terms, itemLimits), values);
       return rows.map((row) => ({ ...row, scores: { lexical: row.score, vector: null, rerank: null } }));
     },
     async score(plan) {
       if (plan.terms.length === 0) return [];
       const { terms, itemLimits, values } = rankStatement(plan);
-      return (await pool.query<ScoredId>(prepared(scoreIdsSql(terms, itemLimits), values))).rows;
+      return db.query<ScoredId>(scoreIdsSql(terms, itemLimits), values);
     },
     async read({ orgId, dataSourceIds, ...limits }, ids) {
       if (ids.length === 0) return [];
       const given = new Parameters();
       given.values.push(dataSourceIds, orgId, ids);
       const itemLimits = itemLimitsCondition(limits, given, { column: 'item_id', sources: '$1::text[]' });
-      const { rows } = await pool.query<ChunkInPlace>(prepared(readSql(itemLimits), given.values));
+      const rows = await db.query<ChunkInPlace>(readSql(itemLimits), given.values);
       const found = new Map(rows.map((row) => [row.chunkId, row]));
       return ids.flatMap((id) => found.get(id) ?? []);
     },

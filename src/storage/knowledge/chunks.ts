@@ -59,7 +59,6 @@ export interface DeadChunks {
 }
 
 export function createChunkStore(db: Database): ChunkStore {
-  const { pool } = db;
   let removedSinceVacuum = 0;
   return {
     ...createChunkRanking(db),
@@ -85,21 +84,21 @@ export function createChunkStore(db: Database): ChunkStore {
       return removed;
     },
     async removeLexemes(dataSourceId) {
-      await pool.query('DELETE FROM lexeme_statistics WHERE data_source_id = $1', [dataSourceId]);
+      await db.execute('DELETE FROM lexeme_statistics WHERE data_source_id = $1', [dataSourceId]);
       for (;;) {
-        const { rowCount } = await pool.query(removeLexemesSql, [dataSourceId]);
+        const rowCount = await db.execute(removeLexemesSql, [dataSourceId]);
         if ((rowCount ?? 0) < lexemesAtOnce) return;
       }
     },
     async vacuum() {
       if (db.kind !== 'embedded' || removedSinceVacuum < vacuumAfter) return;
       removedSinceVacuum = 0;
-      for (const table of ['chunks', 'chunk_texts', 'lexeme_frequencies']) await pool.query(`VACUUM ${table}`);
+      for (const table of ['chunks', 'chunk_texts', 'lexeme_frequencies']) await db.execute(`VACUUM ${table}`);
       // Repairing the graph of an index of vectors would stop everything else for minutes; removed vectors in it do no harm.
-      if (db.vectors.kind === 'ready') await pool.query('VACUUM (INDEX_CLEANUP OFF) chunk_embeddings');
+      if (db.vectors.kind === 'ready') await db.execute('VACUUM (INDEX_CLEANUP OFF) chunk_embeddings');
     },
     async refreshStatistics() {
-      await pool.query('ANALYZE chunks (item_id, generation, data_source_id)');
+      await db.execute('ANALYZE chunks (item_id, generation, data_source_id)');
     },
   };
 }

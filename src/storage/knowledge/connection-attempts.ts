@@ -29,23 +29,23 @@ export function attemptPlace({ id, orgId }: Pick<ConnectionAttempt, 'id' | 'orgI
   return { orgId, table: 'connection_attempts', rowId: id };
 }
 
-export function createConnectionAttemptStore({ pool, prisma }: Database): ConnectionAttemptStore {
+export function createConnectionAttemptStore(db: Database): ConnectionAttemptStore {
   const removed = `returning id, "orgId", "ownerUserId", provider, "returnTo", sealed, "expiresAt"`;
   return {
     async create(attempt) {
-      await prisma.connectionAttempt.deleteMany({ where: { expiresAt: { lt: new Date() } } });
-      await prisma.connectionAttempt.create({ data: attempt });
+      await db.prisma.connectionAttempt.deleteMany({ where: { expiresAt: { lt: new Date() } } });
+      await db.prisma.connectionAttempt.create({ data: attempt });
     },
     async take(id) {
       const text = `delete from connection_attempts where id = $1 and "confirmHash" is null and "expiresAt" > now() ${removed}`;
-      return (await pool.query<ConnectionAttempt>(text, [id])).rows[0];
+      return (await db.query<ConnectionAttempt>(text, [id]))[0];
     },
     async keep(attempt, confirmHash) {
-      await prisma.connectionAttempt.create({ data: { ...attempt, confirmHash } });
+      await db.prisma.connectionAttempt.create({ data: { ...attempt, confirmHash } });
     },
     async confirm(confirmHash) {
       const text = `delete from connection_attempts where "confirmHash" = $1 and "expiresAt" > now() ${removed}`;
-      return (await pool.query<ConnectionAttempt>(text, [confirmHash])).rows[0];
+      return (await db.query<ConnectionAttempt>(text, [confirmHash]))[0];
     },
   };
 }

@@ -70,56 +70,56 @@ const shown = {
   needsReauthorization: true,
 } as const;
 
-export function createConnectionStore({ prisma }: Database): ConnectionStore {
+export function createConnectionStore(db: Database): ConnectionStore {
   return {
     async find(id, scope) {
-      const row = await prisma.connection.findFirst({ where: { ...scope, id }, select: shown });
+      const row = await db.prisma.connection.findFirst({ where: { ...scope, id }, select: shown });
       return row === null ? undefined : connectionOf(row);
     },
     async findInstallation(installationId, scope) {
       const where = { ...scope, kind: 'REPO_HOST_INSTALLATION', installationId };
-      const row = await prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
+      const row = await db.prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
       return row === null ? undefined : connectionOf(row);
     },
     async findAccount(scope, { provider, name, installationId }) {
       const where = { ...scope, provider, ...(installationId === null ? { name } : { installationId }) };
-      const row = await prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
+      const row = await db.prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
       return row === null ? undefined : connectionOf(row);
     },
     async findMcpServer(name, scope) {
       const where = { ...scope, kind: 'MCP_SERVER', name };
-      const row = await prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
+      const row = await db.prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
       return row === null ? undefined : connectionOf(row);
     },
     async list(scope, query, page) {
       const where = { ...scope, ...query };
-      const rows = await prisma.connection.findMany({ ...newestFirst(where, page), select: shown });
-      return pageOf(rows.map(connectionOf), page, timeKey, () => prisma.connection.count({ where }));
+      const rows = await db.prisma.connection.findMany({ ...newestFirst(where, page), select: shown });
+      return pageOf(rows.map(connectionOf), page, timeKey, () => db.prisma.connection.count({ where }));
     },
-    count: (scope) => prisma.connection.count({ where: scope }),
+    count: (scope) => db.prisma.connection.count({ where: scope }),
     async findSealed(id) {
-      const row = await prisma.connection.findUnique({ where: { id }, select: { sealed: true } });
+      const row = await db.prisma.connection.findUnique({ where: { id }, select: { sealed: true } });
       return row?.sealed;
     },
     async create(connection) {
       const data = { ...connection, scopes: [...connection.scopes], updatedAt: connection.createdAt };
-      return connectionOf(await settled(prisma.connection.create({ data, select: shown }), 'connection'));
+      return connectionOf(await settled(db.prisma.connection.create({ data, select: shown }), 'connection'));
     },
     async update(id, { scopes, ...changes }) {
       const renewed = changes.sealed === undefined ? {} : { needsReauthorization: false };
       const data = { ...changes, ...renewed, ...(scopes === undefined ? {} : { scopes: [...scopes] }) };
-      return connectionOf(await settled(prisma.connection.update({ where: { id }, data, select: shown }), 'connection'));
+      return connectionOf(await settled(db.prisma.connection.update({ where: { id }, data, select: shown }), 'connection'));
     },
     async delete(id) {
-      return (await prisma.connection.deleteMany({ where: { id } })).count > 0;
+      return (await db.prisma.connection.deleteMany({ where: { id } })).count > 0;
     },
     async storeRenewal({ id, owner: renewalOwner }, token) {
       const data = { ...token, needsReauthorization: false };
-      const [row] = await prisma.connection.updateManyAndReturn({ where: { id, renewalOwner }, data, select: shown });
+      const [row] = await db.prisma.connection.updateManyAndReturn({ where: { id, renewalOwner }, data, select: shown });
       return row === undefined ? undefined : connectionOf(row);
     },
     async requireReauthorization({ id, owner: renewalOwner }) {
-      await prisma.connection.updateMany({ where: { id, renewalOwner }, data: { needsReauthorization: true } });
+      await db.prisma.connection.updateMany({ where: { id, renewalOwner }, data: { needsReauthorization: true } });
     },
   };
 }

@@ -10,9 +10,9 @@ import { dataSourceCondition } from './source-filter.ts';
 const longColumns = ['name', 'uniqueId', 'parentUniqueId', 'filename', 'contentUrl', 'metadata', 'errorMessage'];
 
 /** An item whose source matches. */
-export async function findItem({ pool }: Database, id: string, filter: DataSourceFilter): Promise<KnowledgeItem | undefined> {
+export async function findItem(db: Database, id: string, filter: DataSourceFilter): Promise<KnowledgeItem | undefined> {
   const rows = await selectRows<KnowledgeItemRow>(
-    pool,
+    db,
     (given) => `select i.* from knowledge_items i join data_sources s on s.id = i."dataSourceId"
       where i.id = ${given.add(id)} and s."deletingAt" is null and ${dataSourceCondition(filter, given)}`,
   );

@@ -15,17 +15,16 @@ export interface KnowledgeItemStore {
 }
 
 export function createKnowledgeItemStore(db: Database): KnowledgeItemStore {
-  const { prisma } = db;
   return {
     find: (id, filter) => findItem(db, id, filter),
     async list(dataSourceId, page, offset) {
       const read = await readItems(db, dataSourceId, page, offset);
       if (offset !== undefined) requireWholePage(db, read, page.limit);
       const where = { dataSourceId, indexStatus: { not: 'DELETING' } };
-      return pageOf(read.rows, page, timeKey, () => prisma.knowledgeItem.count({ where }), read.foundCount);
+      return pageOf(read.rows, page, timeKey, () => db.prisma.knowledgeItem.count({ where }), read.foundCount);
     },
     async setCite(id, cite) {
-      await prisma.knowledgeItem.updateMany({ where: { id }, data: { cite } });
+      await db.prisma.knowledgeItem.updateMany({ where: { id }, data: { cite } });
     },
   };
 }

@@ -45,11 +45,9 @@ const attachments = {
 
 /** The queries of DataSourceStore. */
 export function createSourceQueries(db: Database) {
-  const { pool } = db;
-
   async function findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly DataSource[]> {
     const rows = await selectRows<DataSourceRow>(
-      pool,
+      db,
       (given) => `select ${columns} from data_sources s ${counts}
         where s.id = any(${given.add(ids)}::text[]) and s."deletingAt" is null and ${dataSourceCondition(filter, given)}`,
     );
@@ -85,7 +83,7 @@ export function createSourceQueries(db: Database) {
         ) found join data_sources s using (id) ${counts} order by ${key} ${direction}, s.id ${direction}`;
       const read = await readPage<DataSourceRow>(db, { text, values: parameters.values }, longColumns);
       if (query.offset !== undefined) requireWholePage(db, read, page.limit);
-      const countAll = () => countRows(pool, (counted) => `from data_sources s where ${narrowing(filter, query, counted)}`);
+      const countAll = () => countRows(db, (counted) => `from data_sources s where ${narrowing(filter, query, counted)}`);
       return pageOf(read.rows.map(dataSourceOf), page, (source) => keyOf(source, query.orderBy), countAll, read.foundCount);
     },
     async agentsOf(dataSourceIds: readonly string[], filter: AgentFilter) {

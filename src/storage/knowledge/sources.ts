@@ -72,8 +72,6 @@ export interface DataSourceChanges {
 }
 
 export function createDataSourceStore(db: Database, signals: Signals): DataSourceStore {
-  const { prisma } = db;
-
   function announce(id: string, agentIds: readonly string[]): void {
     signals.publish('data-source-changed', id);
     for (const agentId of agentIds) signals.publish('agent-changed', agentId);
@@ -92,9 +90,9 @@ export function createDataSourceStore(db: Database, signals: Signals): DataSourc
       });
       announce(source.id, [agentId]);
     },
-    countOf: (agentId) => prisma.agentDataSource.count({ where: { agentId } }),
+    countOf: (agentId) => db.prisma.agentDataSource.count({ where: { agentId } }),
     async attach(agentId, dataSourceId) {
-      await prisma.agentDataSource.createMany({ data: [{ agentId, dataSourceId }], skipDuplicates: true });
+      await db.prisma.agentDataSource.createMany({ data: [{ agentId, dataSourceId }], skipDuplicates: true });
       announce(dataSourceId, [agentId]);
     },
     async update(id, { attach = [], detach = [], data: configuration, ...changes }) {

@@ -42,15 +42,14 @@ const shown = {
 } as const;
 
 export function createMemoryStore(db: Database): MemoryStore {
-  const { prisma } = db;
   return {
     async find(id, { orgId, userId }) {
-      return (await prisma.memory.findFirst({ where: { id, orgId, userId }, select: shown })) ?? undefined;
+      return (await db.prisma.memory.findFirst({ where: { id, orgId, userId }, select: shown })) ?? undefined;
     },
     async list(filter, page) {
       const where = whereOf(filter);
-      const rows = await prisma.memory.findMany({ ...newestFirst(where, page), select: shown });
-      return pageOf(rows, page, timeKey, () => prisma.memory.count({ where }));
+      const rows = await db.prisma.memory.findMany({ ...newestFirst(where, page), select: shown });
+      return pageOf(rows, page, timeKey, () => db.prisma.memory.count({ where }));
     },
     remember: (memory, countMax) => inTurn(db, memory, (tx) => remember(tx, memory, countMax)),
     update: (id, owner, changes) =>
@@ -69,11 +68,11 @@ export function createMemoryStore(db: Database): MemoryStore {
         return tx.prisma.memory.update({ where: { id }, data: changes, select: shown });
       }),
     async delete(id, filter) {
-      const { count } = await prisma.memory.deleteMany({ where: { ...whereOf(filter), id } });
+      const { count } = await db.prisma.memory.deleteMany({ where: { ...whereOf(filter), id } });
       return count > 0;
     },
     async deleteAll(filter) {
-      return (await prisma.memory.deleteMany({ where: whereOf(filter) })).count;
+      return (await db.prisma.memory.deleteMany({ where: whereOf(filter) })).count;
     },
     search: (filter, question, limit) => rankMemories(db, filter, question, limit),
   };

@@ -1,7 +1,7 @@
 // Raw SQL: ranking. The database scores memories with the lexemes of its own text search.
 import type { Memory } from '../../entities/memories/memory.ts';
 import type { Database } from '../database/database.ts';
-import { Parameters, prepared } from '../database/sql/where.ts';
+import { Parameters } from '../database/sql/where.ts';
 import type { MemoryFilter } from './owner.ts';
 
 export interface RankedMemory extends Memory {
@@ -23,7 +23,7 @@ const b = 0.75;
  * Cost: one statement, about 15 ms for 500 memories of 200 characters.
  */
 export async function rankMemories(
-  { pool }: Database,
+  db: Database,
   { orgId, userId, agentId }: Required<MemoryFilter>,
   question: string,
   limit: number,
@@ -58,6 +58,6 @@ with own as materialized (
 )
 select m.id, m."createdAt", m."updatedAt", m."orgId", m."userId", m."agentId", m.key, m.text, scored.score
 from scored join memories m using (id) order by scored.score desc, m."updatedAt" desc, m.id limit ${count}`;
-  const { rows } = await pool.query<RankedMemory>(prepared(text, given.values));
+  const rows = await db.query<RankedMemory>(text, given.values);
   return rows;
 }

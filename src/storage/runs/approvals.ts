@@ -32,10 +32,9 @@ export interface ApprovalStore {
 const lifetime = `interval '30 days'`;
 
 export function createApprovalStore(db: Database): ApprovalStore {
-  const { pool } = db;
   return {
     async ask({ id, orgId, userId, runId, functionName, parameters }) {
-      await pool.query(
+      await db.execute(
         `insert into call_approvals (id, "expiresAt", "orgId", "userId", "runId", "functionName", parameters)
          values ($1, now() + ${lifetime}, $2, $3, $4, $5, $6)`,
         [id, orgId, userId, runId, functionName, JSON.stringify(parameters)],
@@ -43,7 +42,7 @@ export function createApprovalStore(db: Database): ApprovalStore {
     },
     async find(ids, { orgId, userId }) {
       if (ids.length === 0) return [];
-      const { rows } = await pool.query<StoredApproval>(
+      const rows = await db.query<StoredApproval>(
         `select id, "orgId", "userId", "runId", "functionName", parameters, "answeredAt" is not null as "isAnswered"
          from call_approvals where id = any($1) and "orgId" = $2 and "userId" = $3 and "expiresAt" > now()`,
         [ids, orgId, userId],
@@ -52,10 +51,9 @@ export function createApprovalStore(db: Database): ApprovalStore {
     },
     answer: (ids) => db.transaction((tx) => answerApprovals(tx, ids)),
     async sweep() {
-      const swept = await pool.query(
+      return db.execute(
         `delete from call_approvals where id in (select id from call_approvals where "expiresAt" < now() limit 5000)`,
       );
-      return swept.rowCount ?? 0;
     },
   };
 }

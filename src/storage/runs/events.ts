@@ -14,11 +14,11 @@ export interface RunEventStore {
   sweep(days: number): Promise<number>;
 }
 
-export function createRunEventStore({ pool, prisma }: Database): RunEventStore {
+export function createRunEventStore(db: Database): RunEventStore {
   return {
-    has: async (runId) => (await prisma.runEventBatch.findFirst({ where: { runId }, select: { runId: true } })) !== null,
+    has: async (runId) => (await db.prisma.runEventBatch.findFirst({ where: { runId }, select: { runId: true } })) !== null,
     async sweep(days) {
-      const { rows } = await pool.query<{ count: number }>(
+      const rows = await db.query<{ count: number }>(
         `with old as materialized (
            select distinct r.id from run_event_batches b join runs r on r.id = b."runId"
            where b."createdAt" < now() - $1::double precision * interval '1 day' and starts_with(r.id, 'run_')

@@ -62,10 +62,10 @@ export interface RunLeases {
 const isKeyRevoked = `not exists (select 1 from api_keys k join memberships m on m."orgId" = k."orgId" and m."userId" = k."userId"
   where k.id = runs."keyId" and k."revokedAt" is null)`;
 
-export function createRunLeases({ pool }: Database): RunLeases {
+export function createRunLeases(db: Database): RunLeases {
   return {
     async lease(id, owner, leaseMs, manner) {
-      const { rows } = await pool.query<LeasedRow>(
+      const rows = await db.query<LeasedRow>(
         `with before as (select id, "startedAt", least("leaseUntil", now()) as "heldUntil" from runs where id = $1 for no key update)
          update runs set ${leaseSql.taken('run', '$2', '$3')},
            attempt = attempt + case when $4 = 'ending' then 0 else 1 end,
@@ -80,14 +80,14 @@ export function createRunLeases({ pool }: Database): RunLeases {
       return rows[0] === undefined ? undefined : leasedOf(rows[0]);
     },
     async findAbandoned(limit, allBefore) {
-      const { rows } = await pool.query<{ id: string }>(
+      const rows = await db.query<{ id: string }>(
         `select id from runs where status = 'in_progress' and not "isWaiting" and ("createdAt" < $1 or "leaseUntil" < now()) order by "leaseUntil" limit $2`,
         [allBefore, allBefore === undefined ? limit : null],
       );
       return rows.map(({ id }) => id);
     },
     async extend(owner, ids, leaseMs) {
-      const { rows } = await pool.query<LeaseState>(
+      const rows = await db.query<LeaseState>(
         `update runs set ${leaseSql.until('run', '$3')}
          where id = any($2::text[]) and "leaseOwner" = $1 and status = 'in_progress'
          returning id, fence, "cancelRequestedAt" is not null as "isCancelRequested",
@@ -98,7 +98,7 @@ export function createRunLeases({ pool }: Database): RunLeases {
     },
     async reserve(owner, ids, leaseMs) {
       // Skips a row that another transaction holds; the next call extends it. Waiting for it with other rows locked could deadlock.
-      const { rows } = await pool.query<{ id: string; isWaiting: boolean }>(
+      const rows = await db.query<{ id: string; isWaiting: boolean }>(
         `with mine as (
            select id, "isWaiting" from runs where id = any($2::text[]) and "leaseOwner" = $1 and status = 'in_progress'),
          free as (
@@ -111,14 +111,14 @@ export function createRunLeases({ pool }: Database): RunLeases {
       return rows;
     },
     async requestCancel(id) {
-      const { rowCount } = await pool.query(
+      const rowCount = await db.execute(
         `update runs set "cancelRequestedAt" = coalesce("cancelRequestedAt", now()) where id = $1 and status = 'in_progress'`,
         [id],
       );
       return rowCount === 1;
     },
     async requestPause(id) {
-      const { rowCount } = await pool.query(
+      const rowCount = await db.execute(
         `update runs set "pauseRequestedAt" = coalesce("pauseRequestedAt", now())
          where id = $1 and status = 'in_progress' and not "isWaiting"`,
         [id],
@@ -126,7 +126,7 @@ export function createRunLeases({ pool }: Database): RunLeases {
       return rowCount === 1;
     },
     async closeSteers(id, fence, taken) {
-      const { rows } = await pool.query<{ isClosed: boolean }>(
+      const rows = await db.query<{ isClosed: boolean }>(
         `update runs set "isSteerClosed" = jsonb_array_length(steers) <= $3 where id = $1 and fence = $2
          returning "isSteerClosed" as "isClosed"`,
         [id, fence, taken],

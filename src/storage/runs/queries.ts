@@ -8,9 +8,9 @@ import { selectRows } from '../database/sql/where.ts';
 import { type RunRow, runOf } from './rows.ts';
 
 /** See RunStore.findInChats. */
-export async function findInChats({ pool }: Database, ids: readonly string[], filter: ChatFilter): Promise<readonly Run[]> {
+export async function findInChats(db: Database, ids: readonly string[], filter: ChatFilter): Promise<readonly Run[]> {
   const rows = await selectRows<RunRow>(
-    pool,
+    db,
     (given) => `select r.* from runs r join chats c on c.id = r."chatId" left join agents a on a.id = c."agentId"
       where r.id = any(${given.add(ids)}::text[]) and c."deletedAt" is null and ${chatCondition(filter, given)}`,
   );
@@ -18,9 +18,9 @@ export async function findInChats({ pool }: Database, ids: readonly string[], fi
 }
 
 /** See RunStore.failuresOf. */
-export async function failuresOf({ pool }: Database, ids: readonly string[]): Promise<ReadonlyMap<string, RunError>> {
+export async function failuresOf(db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, RunError>> {
   if (ids.length === 0) return new Map();
-  const { rows } = await pool.query<{ readonly id: string } & RunError>(
+  const rows = await db.query<{ readonly id: string } & RunError>(
     `select id, "errorCode" as code, coalesce("errorMessage", '') as message from runs
       where id = any($1::text[]) and status = 'failed' and "errorCode" is not null`,
     [ids],
@@ -34,26 +34,20 @@ export interface EventPage {
 }
 
 /** See RunStore.readEvents. */
-export async function readEvents(
-  { pool, pageMaxBytes }: Database,
-  id: string,
-  afterSequence: number,
-  limit: number,
-): Promise<EventPage | undefined> {
+export async function readEvents(db: Database, id: string, afterSequence: number, limit: number): Promise<EventPage | undefined> {
   // Read the status first: a run that is over by then has all its events written.
-  const { rows: runs } = await pool.query<Pick<EventPage, 'isOver'>>(
-    `select status <> 'in_progress' as "isOver" from runs where id = $1`,
-    [id],
-  );
+  const runs = await db.query<Pick<EventPage, 'isOver'>>(`select status <> 'in_progress' as "isOver" from runs where id = $1`, [
+    id,
+  ]);
   if (runs[0] === undefined) return undefined;
-  const { rows } = await pool.query<{ events: readonly RunEvent[] }>(
+  const rows = await db.query<{ events: readonly RunEvent[] }>(
     `select events from (
        select "firstSequence", events, sum(octet_length(events::text)) over (order by "firstSequence") - octet_length(events::text) as "bytesBefore"
        from (select "firstSequence", events, sum("lastSequence" - "firstSequence" + 1) over (order by "firstSequence") as read
          from run_event_batches where "runId" = $1 and "lastSequence" > $2) batches
        where read - json_array_length(events) < $3) counted
      where "bytesBefore" < $4 order by "firstSequence"`,
-    [id, afterSequence, limit, pageMaxBytes],
+    [id, afterSequence, limit, db.pageMaxBytes],
   );
   return { ...runs[0], events: rows.flatMap((row) => row.events).filter((event) => event.sequence > afterSequence) };
 }

@@ -45,15 +45,14 @@ export interface ResponseStore {
 }
 
 export function createResponseStore(db: Database): ResponseStore {
-  const { pool, prisma } = db;
   return {
     async find(id, { userId, orgId }) {
-      const found = await prisma.run.findUnique({ where: { id, userId, orgId }, omit: unseen });
+      const found = await db.prisma.run.findUnique({ where: { id, userId, orgId }, omit: unseen });
       return found === null ? undefined : runOf(found as RunRow);
     },
     async findItems(ids, { userId, orgId }) {
       if (ids.length === 0) return new Map();
-      const { rows } = await pool.query<ItemMatch>(
+      const rows = await db.query<ItemMatch>(
         `select distinct on ("itemId") direction, "itemId", item from response_items
          where "itemId" = any($1::text[]) and "userId" = $2 and "orgId" = $3
          order by "itemId", direction desc, "runId" desc`,
@@ -65,7 +64,7 @@ export function createResponseStore(db: Database): ResponseStore {
       const isRising = order === 'asc';
       let bound: number | null = null;
       if (after !== undefined) {
-        const found = await prisma.responseItem.findFirst({
+        const found = await db.prisma.responseItem.findFirst({
           where: { runId: id, direction: 'input', itemId: after },
           orderBy: { ordinal: isRising ? 'desc' : 'asc' },
           select: { ordinal: true },
@@ -81,12 +80,12 @@ export function createResponseStore(db: Database): ResponseStore {
       return { items, hasMore: foundCount > items.length };
     },
     async findPending(id) {
-      const found = await prisma.run.findUnique({ where: { id }, select: { pendingMessages: true } });
+      const found = await db.prisma.run.findUnique({ where: { id }, select: { pendingMessages: true } });
       return ((found?.pendingMessages ?? []) as unknown as readonly NewMessage[]).map(withTimes);
     },
     async isAlone(id) {
       const where = { id, status: 'in_progress', isBackground: false, queuedRequests: 1, steers: { equals: [] } };
-      return (await prisma.run.findUnique({ where, select: { id: true } })) !== null;
+      return (await db.prisma.run.findUnique({ where, select: { id: true } })) !== null;
     },
     delete: (id, owner) => db.transaction((tx) => deleteResponse(tx, id, owner)),
   };

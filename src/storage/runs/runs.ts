@@ -39,18 +39,18 @@ export interface RunStore extends RunLeases {
 }
 
 export function createRunStore(db: Database): RunStore {
-  const { run } = db.prisma;
   return {
     ...createRunLeases(db),
     async find(id) {
-      const found = await run.findUnique({ where: { id }, omit: unseen });
+      const found = await db.prisma.run.findUnique({ where: { id }, omit: unseen });
       return found === null ? undefined : runOf(found as RunRow);
     },
     findInChats: (ids, filter) => findInChats(db, ids, filter),
     failuresOf: (ids) => failuresOf(db, ids),
-    findRequest: async (id) => (await run.findUnique({ where: { id }, select: { modelId: true, request: true } })) ?? undefined,
+    findRequest: async (id) =>
+      (await db.prisma.run.findUnique({ where: { id }, select: { modelId: true, request: true } })) ?? undefined,
     wasBegunAgain: async (id, attempt) =>
-      (await run.findFirst({ where: { id, attempt: { gt: attempt } }, select: { id: true } })) !== null,
+      (await db.prisma.run.findFirst({ where: { id, attempt: { gt: attempt } }, select: { id: true } })) !== null,
     append: (id, fence, events) => appendTo(db, id, fence, events),
     finish: (id, fence, ending) => finishRun(db, id, fence, ending),
     readEvents: (id, afterSequence, limit) => readEvents(db, id, afterSequence, limit),
@@ -58,15 +58,15 @@ export function createRunStore(db: Database): RunStore {
       const key = await db.prisma.apiKey.findUnique({ where: { id: keyId, revokedAt: { not: null } }, select: { orgId: true } });
       if (key === null) return [];
       const where = { ...key, keyId, status: 'in_progress', isWaiting: true };
-      return (await run.findMany({ where, select: { id: true } })).map(({ id }) => id);
+      return (await db.prisma.run.findMany({ where, select: { id: true } })).map(({ id }) => id);
     },
     async readSteers(id, taken) {
-      const found = await run.findUnique({ where: { id }, select: { steers: true } });
+      const found = await db.prisma.run.findUnique({ where: { id }, select: { steers: true } });
       const steers = (found?.steers ?? []) as unknown as readonly (readonly NewMessage[])[];
       return steers.slice(taken).map((messages) => messages.map(withTimes));
     },
     async listActive(orgId, userId, limit) {
-      const found = await run.findMany({
+      const found = await db.prisma.run.findMany({
         where: { orgId, status: 'in_progress', ...(userId === undefined ? {} : { userId }) },
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
         take: limit,

@@ -50,13 +50,12 @@ const organizationsMax = 20_000;
 const lease = (parameter: string) => `now() + ${parameter}::double precision * interval '1 millisecond'`;
 
 export function createUsageLimitStore(db: Database, signals: Signals): UsageLimitStore {
-  const { pool, prisma } = db;
   const cache = createInvalidatedCache<OrganizationLimits>(signals, organizationsMax);
   signals.subscribe('organization-changed', (orgId) => cache.forget((_limits, key) => key === orgId));
 
   async function load(orgId: string): Promise<OrganizationLimits | undefined> {
     const select = { apiUsageTokenLimit: true, dataUsageTokenLimit: true };
-    const found = await prisma.organization.findUnique({ where: { id: orgId }, select });
+    const found = await db.prisma.organization.findUnique({ where: { id: orgId }, select });
     return found === null ? undefined : { api: toNumber(found.apiUsageTokenLimit), data: toNumber(found.dataUsageTokenLimit) };
   }
 
@@ -103,14 +102,14 @@ export function createUsageLimitStore(db: Database, signals: Signals): UsageLimi
         return { kind: 'granted', tokens };
       }),
     async release(owner, orgId, kind, tokens) {
-      await pool.query(
+      await db.execute(
         'update usage_reservations set tokens = greatest(tokens - $4, 0) where owner = $1 and "orgId" = $2 and kind = $3',
         [owner, orgId, kind, tokens],
       );
     },
     async extend(owner, holdings, leaseMs) {
       if (holdings.length === 0) return [];
-      const { rows } = await pool.query<Holding>(
+      const rows = await db.query<Holding>(
         `update usage_reservations set "leaseUntil" = ${lease('$2')} where owner = $1 and "leaseUntil" > now()
            and ("orgId", kind) in (select * from unnest($3::text[], $4::text[]))
          returning "orgId", kind`,
@@ -119,7 +118,7 @@ export function createUsageLimitStore(db: Database, signals: Signals): UsageLimi
       return rows;
     },
     async releaseAll(owner) {
-      await prisma.usageReservation.deleteMany({ where: { owner } });
+      await db.prisma.usageReservation.deleteMany({ where: { owner } });
     },
   };
 }

@@ -41,21 +41,17 @@ on conflict (id) do update set
   "updatedAt" = greatest(b."updatedAt", now())
 returning id, tokens`;
 
-export function createRateBucketStore({ pool }: Database): RateBucketStore {
+export function createRateBucketStore(db: Database): RateBucketStore {
   return {
     async report(reports) {
       // In one order, so that two instances that report the same buckets do not deadlock.
       const sorted = [...reports].sort((a, b) => (a.id < b.id ? -1 : 1));
       const columns = [sorted.map(({ id }) => id), sorted.map(({ perMinute }) => perMinute), sorted.map(({ used }) => used)];
-      const { rows } = await pool.query<{ id: string; tokens: number }>({
-        name: 'rate_report',
-        text: reportSql,
-        values: columns,
-      });
+      const rows = await db.query<{ id: string; tokens: number }>(reportSql, columns);
       return new Map(rows.map(({ id, tokens }) => [id, tokens]));
     },
     async sweep() {
-      await pool.query(`delete from rate_buckets where "updatedAt" < now() - ${sweptAfter}`);
+      await db.execute(`delete from rate_buckets where "updatedAt" < now() - ${sweptAfter}`);
     },
   };
 }

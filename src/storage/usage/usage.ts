@@ -112,23 +112,23 @@ interface SumRow {
   readonly api: string | bigint | null;
 }
 
-export function createUsageStore({ pool, prisma }: Database, signals: Signals): UsageStore {
+export function createUsageStore(db: Database, signals: Signals): UsageStore {
   return {
     async add(rows, owner) {
       // One JSON parameter instead of fourteen for each row: no limit on parameters, and one plan for every size.
-      await pool.query(addRows, [JSON.stringify(rows), owner]);
+      await db.execute(addRows, [JSON.stringify(rows), owner]);
       for (const orgId of new Set(rows.map((row) => row.orgId))) signals.publish('usage-changed', orgId);
     },
     async total(orgId, period) {
       const [sums] = await selectRows<SumRow>(
-        pool,
+        db,
         (given) => `select sum(data) as data, sum(api) as api from (${sourceOf(period, orgId, given)}) u`,
       );
       return sumsOf(sums);
     },
     async byAgent(orgId, period, filter, limit) {
       const rows = await selectRows<SumRow & { agentId: string }>(
-        pool,
+        db,
         (given) => `select u."agentId", sum(u.data) as data, sum(u.api) as api from (${sourceOf(period, orgId, given)}) u
           where u."agentId" <> '' and exists (select 1 from agents a where a.id = u."agentId" and ${agentCondition(filter, given)})
           group by 1 order by sum(u.data) + sum(u.api) desc, 1 limit ${given.add(limit)}`,
@@ -136,7 +136,7 @@ export function createUsageStore({ pool, prisma }: Database, signals: Signals): 
       return rows.map((row) => ({ agentId: row.agentId, ...sumsOf(row) }));
     },
     async byDay(orgId, from, to, agentId) {
-      const days = await prisma.usageDay.groupBy({
+      const days = await db.prisma.usageDay.groupBy({
         by: ['day'],
         where: { orgId, day: { gte: new Date(from), lte: new Date(to) }, ...(agentId === undefined ? {} : { agentId }) },
         _sum: { dataTokens: true, apiTokens: true },

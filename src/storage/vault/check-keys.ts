@@ -11,11 +11,11 @@ import { openDataKey, wrappingIds } from './wrapping.ts';
  * @throws StartRefusal when none of the keys opens a stored secret; the message names the missing key.
  */
 export async function checkMasterKeys(
-  { pool }: Database,
+  db: Database,
   keys: MasterKeys,
   settings: Pick<Settings, 'PARLEY_MASTER_KEY' | 'DATA_DIR'>,
 ): Promise<void> {
-  const { rows } = await pool.query<{ orgId: string; wrapped: string; ids: readonly string[]; count: string }>(
+  const rows = await db.query<{ orgId: string; wrapped: string; ids: readonly string[]; count: string }>(
     `SELECT min("orgId") AS "orgId", (array_agg(wrapped ORDER BY "orgId"))[1] AS wrapped, count(*) AS count
      FROM organization_keys GROUP BY ${wrappingIds}`,
   );

@@ -20,29 +20,25 @@ const rowsAtOnce = 200;
  *
  * @throws SealError when none of the keys opens a row.
  */
-export async function rotateDataKeys(
-  { pool, prisma }: Database,
-  { sealing }: MasterKeys,
-  signal: AbortSignal,
-): Promise<Rotation> {
+export async function rotateDataKeys(db: Database, { sealing }: MasterKeys, signal: AbortSignal): Promise<Rotation> {
   const [newest] = sealing;
   const ids = [...new Set(sealing.map(({ id }) => id))].sort();
   let changed = 0;
   let after = '';
   while (!signal.aborted) {
-    const { rows } = await pool.query<{ orgId: string; wrapped: string }>(
+    const rows = await db.query<{ orgId: string; wrapped: string }>(
       `SELECT "orgId", wrapped FROM organization_keys WHERE "orgId" > $1 AND ${wrappingIds} <> $2::text[] ORDER BY "orgId" LIMIT ${rowsAtOnce}`,
       [after, ids],
     );
     for (const { orgId, wrapped } of rows) {
       if (signal.aborted) break;
       const data = { wrapped: wrapDataKey(sealing, orgId, openDataKey(sealing, orgId, wrapped)) };
-      changed += (await prisma.organizationKey.updateMany({ where: { orgId, wrapped }, data })).count;
+      changed += (await db.prisma.organizationKey.updateMany({ where: { orgId, wrapped }, data })).count;
       after = orgId;
     }
     if (rows.length < rowsAtOnce) break;
   }
-  const { rows } = await pool.query<{ total: number; needOlder: number }>(
+  const rows = await db.query<{ total: number; needOlder: number }>(
     `SELECT count(*)::int AS total, (count(*) FILTER (WHERE NOT $1 = ANY (${wrappingIds})))::int AS "needOlder" FROM organization_keys`,
     [newest.id],
   );

@@ -66,8 +66,8 @@ export function createVault(db: Database, masterKeys: MasterKeys): Vault {
   };
 }
 
-async function loadDataKey({ prisma }: Database, masterKeys: MasterKeys, orgId: string): Promise<SealingKey> {
-  const { organizationKey } = prisma;
+async function loadDataKey(db: Database, masterKeys: MasterKeys, orgId: string): Promise<SealingKey> {
+  const { organizationKey } = db.prisma;
   const fresh = wrapDataKey(masterKeys.sealing, orgId, makeKeyBytes());
   // The first process makes the key; every process reads the stored one.
   await organizationKey.createMany({ data: [{ orgId, wrapped: fresh }], skipDuplicates: true });

@@ -42,7 +42,7 @@ export async function generateAgentProfile(deps: Deps, caller: Caller, id: strin
   const written = readProfileReply(await askModel(deps, caller, agent, facts, draft, signal), facts);
   if (written === undefined) throw new DomainError('UPSTREAM_ERROR', 'The model did not write a profile; try again');
   const profile: AgentProfile = { ...agent.profile, ...draft, ...written };
-  await deps.storage.agents.update(agent.id, { profile }, viewerOf(caller));
+  await deps.audit.change(caller, () => deps.storage.agents.update(agent.id, { profile }, viewerOf(caller)));
   return profile;
 }
 

@@ -113,7 +113,7 @@ export async function cancelFileBatch(deps: Deps, caller: Caller, storeId: strin
   await editableStore(deps, caller, storeId);
   const batch = await getFileBatch(deps, caller, storeId, id);
   if (batch.inProgress === 0) return batch;
-  await deps.storage.vectorStoreBatches.cancel(storeId, id);
+  await deps.audit.change(caller, () => deps.storage.vectorStoreBatches.cancel(storeId, id));
   return getFileBatch(deps, caller, storeId, id);
 }
 

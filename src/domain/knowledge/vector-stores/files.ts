@@ -85,7 +85,7 @@ export async function updateStoreFile(
   if (input.attributes === undefined) faults.add('attributes', 'attributes is required', 'MISSING_REQUIRED_PARAMETER');
   const attributes = readAttributes(input.attributes, faults);
   faults.throwIfAny();
-  await deps.storage.vectorStores.setAttributes(itemId, attributes);
+  await deps.audit.change(caller, () => deps.storage.vectorStores.setAttributes(itemId, attributes));
   return getStoreFile(deps, caller, storeId, fileId);
 }
 
@@ -93,7 +93,7 @@ export async function updateStoreFile(
 export async function detachFile(deps: Deps, caller: Caller, storeId: string, fileId: string): Promise<string> {
   await editableStore(deps, caller, storeId);
   await getStoreFile(deps, caller, storeId, fileId);
-  await deps.storage.vectorStores.detach({ storeId, fileId }, removalOf(deps, caller));
+  await deps.audit.change(caller, () => deps.storage.vectorStores.detach({ storeId, fileId }, removalOf(deps, caller)));
   return fileId;
 }
 

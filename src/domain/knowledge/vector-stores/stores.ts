@@ -66,7 +66,10 @@ export async function createVectorStore(deps: Deps, caller: Caller, input: Creat
   const { orgId, userId: ownerUserId } = caller;
   const store = { id, createdAt, orgId, ownerUserId, name, description, metadata, expiresAfterDays: days, expiresAt };
   try {
-    await deps.storage.vectorStores.create(store, files, queueIndexing(deps, caller));
+    await deps.audit.change(caller, async () => {
+      await deps.storage.vectorStores.create(store, files, queueIndexing(deps, caller));
+      return { id };
+    });
   } catch (error) {
     await removeCopies(deps, files);
     throw error;
@@ -103,7 +106,7 @@ export async function updateVectorStore(
     ...(expiresAfter === undefined ? {} : { expiresAfterDays: readDays(expiresAfter, faults) }),
   };
   faults.throwIfAny();
-  await deps.storage.vectorStores.update(id, changes);
+  await deps.audit.change(caller, () => deps.storage.vectorStores.update(id, changes));
   return getVectorStore(deps, caller, id);
 }
 

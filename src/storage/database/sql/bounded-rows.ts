@@ -1,8 +1,6 @@
 // Raw SQL: Prisma cannot end a list at a number of bytes.
-import type { QueryResultRow } from 'pg';
 import { DomainError } from '../../../entities/errors.ts';
 import type { Database } from '../database.ts';
-import { prepared } from './where.ts';
 
 /** A statement that ends with its ORDER BY. */
 export interface Statement {
@@ -59,27 +57,26 @@ export function requireWholePage({ pageMaxBytes }: Database, { rows, foundCount 
 }
 
 async function readBounded<Row>(
-  { pool }: Database,
+  db: Database,
   { text, values }: Statement,
   longColumns: readonly string[],
   maxBytes: number,
 ): Promise<BoundedRows<Row>> {
   if (longColumns.length === 0) {
-    const { rows } = await pool.query<Row & QueryResultRow>(prepared(text, [...values]));
+    const rows = await db.query<Row>(text, values);
     return { rows, foundCount: rows.length };
   }
   const bounded = `select * from (
-      select l.*, row_number() over () as "listPlace", count(*) over () as "listCount",
+      select l.*, row_number() over () as "listPlace", (count(*) over ())::int as "listCount",
         sum(l."listBytes") over (rows unbounded preceding) - l."listBytes" as "listBytesBefore"
       from (select t.*, ${longColumns.map(bytesOf).join(' + ')} as "listBytes" from (${text}) t) l
     ) b where b."listBytesBefore" < $${values.length + 1} order by b."listPlace"`;
-  const { rows } = await pool.query<Row & Counted>(prepared(bounded, [...values, maxBytes]));
-  return { rows, foundCount: Number(rows[0]?.listCount ?? 0) };
+  const rows = await db.query<Row & Counted>(bounded, [...values, maxBytes]);
+  return { rows, foundCount: rows[0]?.listCount ?? 0 };
 }
 
 interface Counted {
-  /** A bigint, which the driver returns as text. */
-  readonly listCount: string;
+  readonly listCount: number;
 }
 
 /** PostgreSQL compresses a repetitive text to a ninetieth: a value that takes more than this in the table may be long. */

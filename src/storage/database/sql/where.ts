@@ -1,8 +1,8 @@
 // Raw SQL: parts of statements with a caller's rule.
 import { createHash } from 'node:crypto';
-import type { Pool, QueryResultRow } from 'pg';
 import { type Filter, isAll, isAny } from '../../../entities/filter.ts';
 import { BoundedMap } from '../../../lib/bounded-map.ts';
+import type { Sql } from '../database.ts';
 
 /** The parameters of a statement under construction: `add` returns the placeholder. A caller's value never becomes part of the text. */
 export class Parameters {
@@ -14,18 +14,14 @@ export class Parameters {
 }
 
 /** Reads with a prepared statement whose text `write` returns. */
-export async function selectRows<Row extends QueryResultRow>(
-  client: Pick<Pool, 'query'>,
-  write: (given: Parameters) => string,
-): Promise<readonly Row[]> {
+export function selectRows<Row>(sql: Sql, write: (given: Parameters) => string): Promise<readonly Row[]> {
   const given = new Parameters();
-  const text = write(given);
-  return (await client.query<Row>(prepared(text, given.values))).rows;
+  return sql.query<Row>(write(given), given.values);
 }
 
 /** Counts the rows that match a condition; `write` returns what follows `select count(*)`. */
-export async function countRows(client: Pick<Pool, 'query'>, write: (given: Parameters) => string): Promise<number> {
-  const [counted] = await selectRows<{ count: number }>(client, (given) => `select count(*)::int as count ${write(given)}`);
+export async function countRows(sql: Sql, write: (given: Parameters) => string): Promise<number> {
+  const [counted] = await selectRows<{ count: number }>(sql, (given) => `select count(*)::int as count ${write(given)}`);
   return counted?.count ?? 0;
 }
 

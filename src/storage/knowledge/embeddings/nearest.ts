@@ -1,6 +1,5 @@
 // Raw SQL: nearest neighbours, by operators of an extension.
 import type { Database } from '../../database/database.ts';
-import { transaction } from '../../database/pool.ts';
 import { type Parameters, selectRows } from '../../database/sql/where.ts';
 import type { ScoredId } from '../chunk-ranking.ts';
 import { type ItemLimits, itemLimitsCondition } from '../item-filter.ts';
@@ -34,26 +33,25 @@ export interface Nearest {
 const exactMaxOf = { server: 20_000, embedded: 8_000 } as const;
 
 /** The index is searched until the filter has let enough through. The planner knows no cost of it, and would sort everything. */
-const beginIndexed = (limit: number) => `BEGIN; SET LOCAL hnsw.ef_search = ${Math.min(limit, 1_000)};
+const searchingIndex = (limit: number) => `SET LOCAL hnsw.ef_search = ${Math.min(limit, 1_000)};
   SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off`;
 
 /** @param exactMax  up to so many allowed passages every vector is compared. */
-export function createNearest({ pool, kind }: Database, exactMax: number = exactMaxOf[kind]): Nearest {
+export function createNearest(db: Database, exactMax: number = exactMaxOf[db.kind]): Nearest {
   const isSmall = async (plan: NearestPlan): Promise<boolean> => {
     if (plan.allowedChunks <= exactMax) return true;
     if (plan.itemIds === undefined && plan.filter === undefined) return false;
     // The index is searched only so far, and would find too few passages of few items.
-    const [row] = await selectRows<{ count: number }>(pool, (given) => countSql(plan, given, exactMax));
+    const [row] = await selectRows<{ count: number }>(db, (given) => countSql(plan, given, exactMax));
     return row !== undefined && row.count <= exactMax;
   };
   return {
     async nearest(plan) {
-      if (await isSmall(plan)) return selectRows<ScoredId>(pool, (given) => exactSql(plan, given));
-      const rows = await transaction(
-        pool,
-        (client) => selectRows<ScoredId>(client, (given) => indexedSql(plan, given)),
-        beginIndexed(plan.limit),
-      );
+      if (await isSmall(plan)) return selectRows<ScoredId>(db, (given) => exactSql(plan, given));
+      const rows = await db.transaction(async (tx) => {
+        await tx.execute(searchingIndex(plan.limit));
+        return selectRows<ScoredId>(tx, (given) => indexedSql(plan, given));
+      });
       return rows.toSorted((a, b) => b.score - a.score);
     },
   };

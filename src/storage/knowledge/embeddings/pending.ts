@@ -80,14 +80,14 @@ const noSpace = -1;
 /** Rows of one statement. On the embedded database each takes some milliseconds, and everything else waits for them. */
 const rowsAtOnce = { server: 64, embedded: 4 } as const;
 
-export function createPending({ pool, kind }: Database): Pending {
+export function createPending(db: Database): Pending {
   async function inSlices<T>(rows: readonly T[], write: (slice: readonly T[]) => Promise<unknown>): Promise<void> {
-    for (let from = 0; from < rows.length; from += rowsAtOnce[kind]) await write(rows.slice(from, from + rowsAtOnce[kind]));
+    for (let from = 0; from < rows.length; from += rowsAtOnce[db.kind]) await write(rows.slice(from, from + rowsAtOnce[db.kind]));
   }
 
   return {
     async findPending(spaceId, orgId) {
-      const { rows } = await pool.query<PendingSource>(
+      const rows = await db.query<PendingSource>(
         `${sourceSql} AND (state.retry_at IS NULL OR state.retry_at <= now()) AND ($2::text IS NULL OR source."orgId" = $2)
          AND (${isIncomplete} OR state.serving_space IS DISTINCT FROM $1
            AND EXISTS (SELECT FROM knowledge_items AS item WHERE item."dataSourceId" = source.id AND ${isLive}))
@@ -97,15 +97,15 @@ export function createPending({ pool, kind }: Database): Pending {
       return rows;
     },
     async findSource(dataSourceId) {
-      const { rows } = await pool.query<PendingSource>(`${sourceSql} AND source.id = $1`, [dataSourceId]);
+      const rows = await db.query<PendingSource>(`${sourceSql} AND source.id = $1`, [dataSourceId]);
       return rows[0];
     },
     async nextChunks(dataSourceId, spaceId, chunksMax) {
-      const { rows } = await pool.query<PendingChunk>(nextSql, [dataSourceId, spaceId ?? noSpace, chunksMax]);
+      const rows = await db.query<PendingChunk>(nextSql, [dataSourceId, spaceId ?? noSpace, chunksMax]);
       return rows;
     },
     async reusable(dataSourceId, spaceId, textHashes) {
-      const { rows } = await pool.query<{ text_hash: string }>(
+      const rows = await db.query<{ text_hash: string }>(
         `SELECT DISTINCT text_hash FROM chunk_embeddings WHERE data_source_id = $1 AND space = $2 AND text_hash = ANY($3::uuid[])`,
         [dataSourceId, spaceId, textHashes],
       );
@@ -115,33 +115,33 @@ export function createPending({ pool, kind }: Database): Pending {
       await inSlices(vectors, (slice) => {
         const values = slice.map(({ embedding }) => (embedding === null ? null : `[${embedding.join(',')}]`));
         const hashes = slice.map(({ textHash }) => textHash);
-        return pool.query(addSql, [dataSourceId, spaceId, slice.map(({ chunkId }) => chunkId), hashes, values]);
+        return db.execute(addSql, [dataSourceId, spaceId, slice.map(({ chunkId }) => chunkId), hashes, values]);
       });
     },
     async copyVectors(dataSourceId, spaceId, chunks) {
       await inSlices(chunks, (slice) => {
         const ids = slice.map(({ chunkId }) => chunkId);
-        return pool.query(copySql, [dataSourceId, spaceId, ids, slice.map(({ textHash }) => textHash)]);
+        return db.execute(copySql, [dataSourceId, spaceId, ids, slice.map(({ textHash }) => textHash)]);
       });
     },
     async reuse({ dataSourceId, itemId, generation }, texts) {
       await inSlices(texts, (slice) => {
         const ordinals = slice.map(({ ordinal }) => ordinal);
         const hashes = slice.map(({ textHash }) => textHash);
-        return pool.query(reuseSql, [dataSourceId, itemId, generation, ordinals, hashes]);
+        return db.execute(reuseSql, [dataSourceId, itemId, generation, ordinals, hashes]);
       });
     },
     async settle(dataSourceId, spaceId) {
-      const marked = await pool.query(markSql, [dataSourceId, spaceId]);
-      const served = await pool.query(serveSql, [dataSourceId, spaceId]);
-      return { isComplete: served.rowCount === 1, marked: marked.rowCount ?? 0 };
+      const marked = await db.execute(markSql, [dataSourceId, spaceId]);
+      const served = await db.execute(serveSql, [dataSourceId, spaceId]);
+      return { isComplete: served === 1, marked };
     },
     async removeReplaced(dataSourceId, spaceId) {
-      const { rowCount } = await pool.query(removeReplacedSql, [dataSourceId, spaceId]);
+      const rowCount = await db.execute(removeReplacedSql, [dataSourceId, spaceId]);
       return (rowCount ?? 0) === removedAtOnce;
     },
     async fail(dataSourceId, { errorCode, errorMessage, retryAfterMs }) {
-      await pool.query(
+      await db.execute(
         `INSERT INTO source_embeddings (data_source_id, error_code, error_message, retry_at)
          SELECT id, $2, $3, now() + $4::int * interval '1 millisecond' FROM data_sources WHERE id = $1
          ON CONFLICT (data_source_id) DO UPDATE SET error_code = $2, error_message = $3, retry_at = excluded.retry_at`,
@@ -149,7 +149,7 @@ export function createPending({ pool, kind }: Database): Pending {
       );
     },
     async noteTry(dataSourceId) {
-      const { rows } = await pool.query<{ attempt: number }>(
+      const rows = await db.query<{ attempt: number }>(
         `INSERT INTO source_embeddings (data_source_id, attempt) SELECT id, 1 FROM data_sources WHERE id = $1
          ON CONFLICT (data_source_id) DO UPDATE SET attempt = least(source_embeddings.attempt + 1, 100) RETURNING attempt`,
         [dataSourceId],
@@ -157,18 +157,18 @@ export function createPending({ pool, kind }: Database): Pending {
       return rows[0]?.attempt ?? 1;
     },
     async clearFailure(dataSourceId) {
-      await pool.query(
+      await db.execute(
         `UPDATE source_embeddings SET attempt = 0, retry_at = NULL, error_code = NULL, error_message = NULL
          WHERE data_source_id = $1 AND (attempt > 0 OR error_code IS NOT NULL)`,
         [dataSourceId],
       );
     },
     async counts(dataSourceIds, spaceId) {
-      const { rows } = await pool.query<PendingCount>(countsSql, [spaceId ?? noSpace, dataSourceIds]);
+      const rows = await db.query<PendingCount>(countsSql, [spaceId ?? noSpace, dataSourceIds]);
       return rows;
     },
     async countAll(spaceId) {
-      const { rows } = await pool.query<{ passages: number }>(
+      const rows = await db.query<{ passages: number }>(
         `SELECT coalesce(sum(item."documentCount"), 0)::int AS passages FROM knowledge_items AS item WHERE ${isLive} AND ${isUnmarked('$1')}`,
         [spaceId ?? noSpace],
       );

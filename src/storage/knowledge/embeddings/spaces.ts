@@ -29,10 +29,9 @@ export interface Spaces {
 export const dimensionsMax = 4_000;
 
 export function createSpaces(db: Database): Spaces {
-  const { pool } = db;
   return {
     async findSpace(model, dimensions) {
-      const { rows } = await pool.query<EmbeddingSpace>(
+      const rows = await db.query<EmbeddingSpace>(
         `SELECT id, model, dimensions FROM embedding_spaces WHERE model = $1 AND ($2::int IS NULL OR dimensions = $2)
          ORDER BY id DESC LIMIT 1`,
         [model, dimensions ?? null],
@@ -57,20 +56,20 @@ export function createSpaces(db: Database): Spaces {
       });
     },
     async serving(dataSourceIds) {
-      const { rows } = await pool.query<ServingSpace>(servingSql, [dataSourceIds]);
+      const rows = await db.query<ServingSpace>(servingSql, [dataSourceIds]);
       return rows;
     },
     async removeUnused(keptId) {
-      const { rows } = await pool.query<{ id: number }>(
+      const rows = await db.query<{ id: number }>(
         `SELECT id FROM embedding_spaces AS space WHERE id <> $1
            AND NOT EXISTS (SELECT FROM source_embeddings WHERE serving_space = space.id)
            AND NOT EXISTS (SELECT FROM chunk_embeddings WHERE chunk_embeddings.space = space.id)`,
         [keptId],
       );
       for (const { id } of rows) {
-        await pool.query(`DROP INDEX IF EXISTS ${indexOf(id)}`);
-        await pool.query('DELETE FROM item_embeddings WHERE space = $1', [id]);
-        await pool.query('DELETE FROM embedding_spaces WHERE id = $1', [id]);
+        await db.execute(`DROP INDEX IF EXISTS ${indexOf(id)}`);
+        await db.execute('DELETE FROM item_embeddings WHERE space = $1', [id]);
+        await db.execute('DELETE FROM embedding_spaces WHERE id = $1', [id]);
       }
     },
   };

@@ -53,7 +53,6 @@ export interface VectorStoreBatchStore {
 }
 
 export function createVectorStoreBatchStore(db: Database, signals: Signals): VectorStoreBatchStore {
-  const { pool } = db;
   const announce = (id: string) => signals.publish('data-source-changed', id);
   return {
     async add(batch, files, knownItemIds, filesMax, also) {
@@ -88,7 +87,7 @@ export function createVectorStoreBatchStore(db: Database, signals: Signals): Vec
     },
     async find(storeId, id) {
       const [batch] = await selectRows<StoreFileBatch>(
-        pool,
+        db,
         (given) => `select b.id, b."createdAt", b."dataSourceId", b."cancelledAt", counts.* from vector_store_file_batches b
           cross join lateral (
             select ${countColumns} from vector_store_batch_files f join knowledge_items i on i.id = f."itemId"

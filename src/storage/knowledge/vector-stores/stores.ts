@@ -90,10 +90,9 @@ const counts = `cross join lateral (
   from knowledge_items i where i."dataSourceId" = s.id and i."indexStatus" <> 'DELETING') as counts`;
 const storeTables = 'data_sources s join vector_stores v on v."dataSourceId" = s.id';
 export function createVectorStoreStore(db: Database, signals: Signals): VectorStoreStore {
-  const { pool } = db;
   const announce = (id: string) => signals.publish('data-source-changed', id);
   const select = <Row extends object>(columns: string, rest: (given: Parameters) => string) =>
-    selectRows<Row>(pool, (given) => `select ${columns} ${rest(given)}`);
+    selectRows<Row>(db, (given) => `select ${columns} ${rest(given)}`);
   return {
     async create({ description, metadata, expiresAfterDays, expiresAt, ...source }, files, also) {
       const { id: dataSourceId, createdAt } = source;
@@ -133,7 +132,7 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
       announce(id);
     },
     async touch(id) {
-      await pool.query(`${usedSql} and "lastActiveAt" < now() - interval '1 minute'`, [id]);
+      await db.execute(`${usedSql} and "lastActiveAt" < now() - interval '1 minute'`, [id]);
     },
     async addFile(storeId, file, filesMax, also) {
       const wasAdded = await db.transaction(async (tx) => {
@@ -218,7 +217,7 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
     },
     async setAttributes(itemId, attributes) {
       const text = `update knowledge_items set metadata = metadata || jsonb_build_object('attributes', $2::jsonb) where id = $1`;
-      await pool.query(text, [itemId, JSON.stringify(attributes)]);
+      await db.execute(text, [itemId, JSON.stringify(attributes)]);
     },
     async detach(of, also) {
       const ids = await db.transaction(async (tx) => {
@@ -241,13 +240,12 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
       for (const id of ids) announce(id);
     },
     async expired(limit) {
-      const { rows } = await pool.query(
+      return db.query(
         `select s.id, s."orgId", o."tenantId" from ${storeTables} join organizations o on o.id = s."orgId"
          where v."expiresAt" <= now() and s."deletingAt" is null
            and exists (select 1 from knowledge_items i where i."dataSourceId" = s.id and i."indexStatus" <> 'DELETING') limit $1`,
         [limit],
       );
-      return rows;
     },
   };
 }

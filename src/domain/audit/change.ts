@@ -1,0 +1,125 @@
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { AuditChange, AuditedCall } from '../../entities/audit.ts';
+import { kindOfId } from '../../entities/ids.ts';
+import type { AuditEntryStore, NewAuditEntry } from '../../storage/audit/entries.ts';
+import type { ChangeRecord } from '../../storage/audit/recorded-pool.ts';
+import type { Database, Transaction } from '../../storage/database/database.ts';
+import type { Deps } from '../deps.ts';
+import type { CallOrigin } from './origin.ts';
+import { targets } from './targets.ts';
+
+/** A mutation that is about to run. */
+export interface ChangeCall extends CallOrigin {
+  /** The mutation: `createAgent`. */
+  readonly action: string;
+  /** Ids among its arguments, the most important first. */
+  readonly ids: readonly string[];
+  /** The organization that the arguments name. */
+  readonly orgId: string | undefined;
+  readonly changes: readonly AuditChange[];
+}
+
+/**
+ * Makes a change in one transaction with the entry of the caller's mutation: neither is stored without the other. Jobs and the command line have no
+ * mutation, and write no entry.
+ *
+ * The target of the entry is the thing that `write` returns (`id`), then what the arguments name. A mutation that makes several changes calls this for each;
+ * the entry then names the last target.
+ *
+ * @param write  the writes of stores; no network, model or file in it. It is part of the transaction.
+ * @throws what `write` throws; the database's error when the entry cannot be written. Nothing is stored then.
+ */
+export function recordChange<T>(
+  { db, auditEntries }: { readonly db: Database; readonly auditEntries: AuditEntryStore },
+  caller: Caller,
+  write: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  return db.transaction(async (tx) => {
+    const result = await write(tx);
+    const { call } = caller;
+    if (call !== undefined) {
+      await auditEntries.write([entryOf(caller, call, result)]);
+      call.isWritten = true;
+    }
+    return result;
+  });
+}
+
+/**
+ * Runs a mutation that writes its entry by `audit.change`. A mutation that changes no row gets its entry before it answers; one that fails after a change
+ * says so in its entry.
+ *
+ * @param work  gets the caller with the call.
+ * @throws the error of `work`; the database's error when the entry cannot be written.
+ */
+export async function withAuditEntry<T>(
+  { storage, newId, now, logger }: Deps,
+  caller: Caller,
+  given: ChangeCall,
+  work: (caller: Caller) => Promise<T> | T,
+): Promise<T> {
+  const call: AuditedCall = { ...given, entryId: newId('auditEntry'), createdAt: now(), isWritten: false };
+  let result: T;
+  try {
+    result = await storage.db.recorded(unwritten(storage.auditEntries, caller, call), () => work({ ...caller, call }));
+  } catch (error) {
+    if (call.isWritten) {
+      await storage.auditEntries
+        .fail(call.entryId)
+        .catch((failure: unknown) =>
+          logger.error({ err: failure, entryId: call.entryId }, 'an audit entry could not be amended'),
+        );
+    }
+    throw error;
+  }
+  if (!call.isWritten) await storage.auditEntries.write([entryOf(caller, call, result)]);
+  return result;
+}
+
+/** Writes the entry with the first change of a mutation that does not call `audit.change` yet. */
+function unwritten(entries: AuditEntryStore, caller: Caller, call: AuditedCall): ChangeRecord {
+  return {
+    get isPending() {
+      return !call.isWritten;
+    },
+    write: (client) => entries.writeWithChange(entryOf(caller, call, undefined), client),
+    committed() {
+      call.isWritten = true;
+    },
+    made: () => undefined,
+  };
+}
+
+function entryOf(caller: Caller, call: AuditedCall, result: unknown): NewAuditEntry {
+  const id = memberOf(result, 'id');
+  const isTarget = id !== undefined && kindOfId(id) !== undefined;
+  return {
+    id: call.entryId,
+    createdAt: call.createdAt,
+    orgId: organizationOf(call, result) ?? call.orgId ?? caller.orgId,
+    actorUserId: caller.userId,
+    actorKeyId: caller.keyId,
+    action: call.action,
+    kind: 'CHANGE',
+    outcome: 'SUCCEEDED',
+    count: 1,
+    ...targets([...(isTarget ? [id] : []), ...call.ids]),
+    changes: call.changes,
+    requestId: call.requestId,
+    address: call.address ?? null,
+  };
+}
+
+/** Administrators of the changed organization see the entry, also when the caller is of another organization. */
+function organizationOf({ action }: AuditedCall, result: unknown): string | undefined {
+  // It has no administrators any more.
+  if (action === 'deleteOrganization') return undefined;
+  const id = memberOf(result, 'id');
+  return id !== undefined && kindOfId(id) === 'organization' ? id : memberOf(result, 'orgId');
+}
+
+function memberOf(value: unknown, member: string): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const found = (value as Readonly<Record<string, unknown>>)[member];
+  return typeof found === 'string' && found !== '' ? found : undefined;
+}
