@@ -23,11 +23,10 @@ export interface GraphContext {
 
 /** The same request with another caller. Members are named one by one, because those of a request of REST are getters of a class. */
 export function withCaller(context: GraphContext, caller: Caller): GraphContext {
-  const { deps, requestId, address, signal, replyBudget, isRest, notes, memory } = context;
+  const { deps, requestId, address, signal, replyBudget, notes, memory } = context;
   return {
     ...{ deps, caller, requestId, address, signal },
     ...(replyBudget === undefined ? {} : { replyBudget }),
-    ...(isRest === undefined ? {} : { isRest }),
     ...(notes === undefined ? {} : { notes }),
     ...(memory === undefined ? {} : { memory }),
     header: (name) => context.header?.(name),
