@@ -44,7 +44,8 @@ export async function createFlow(
   await refuseApprovals(deps, agent, values.versions, faults);
   faults.throwIfAny();
   const part = { ...values, id: deps.newId('agentFlow'), createdAt: deps.now(), agentId: agent.id };
-  return changedPart(deps, agent, await deps.storage.agentParts.flows.create(part));
+  const written = await deps.audit.change(caller, () => deps.storage.agentParts.flows.create(part));
+  return changedPart(deps, agent, written);
 }
 
 /** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT, or with every fault of the input. */
@@ -69,14 +70,17 @@ export async function updateFlow(
   if (input.versions !== undefined) await refuseApprovals(deps, agent, values.versions, faults);
   faults.throwIfAny();
   const changes = { ...values, ...(enabled === before.enabled ? {} : { enabled }) };
-  return changedPart(deps, agent, await deps.storage.agentParts.flows.update(agent.id, id, changes));
+  const written = await deps.audit.change(caller, () => deps.storage.agentParts.flows.update(agent.id, id, changes));
+  return changedPart(deps, agent, written);
 }
 
 /** @returns the former flow. @throws DomainError NOT_FOUND, FORBIDDEN. */
 export async function deleteFlow(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentFlow>> {
   const agent = await editableAgent(deps, caller, agentId);
   const part = await getFlow(deps, caller, agentId, id);
-  if (!(await deps.storage.agentParts.flows.delete(agent.id, id))) throw missingPart('flowId');
+  await deps.audit.change(caller, async () => {
+    if (!(await deps.storage.agentParts.flows.delete(agent.id, id))) throw missingPart('flowId');
+  });
   return { ...part, ...(await endedApproval(deps, agent)) };
 }
 

@@ -60,7 +60,7 @@ export async function createAgentSecret(
   const binding = await bindingOf(deps, caller, { key: input.key, agentId: agent.id, origins: [] }, input, faults);
   faults.throwIfAny();
   const id = deps.newId('agentSecret');
-  return deps.storage.agentParts.secrets.create({
+  const secret = {
     id,
     createdAt: deps.now(),
     agentId: agent.id,
@@ -72,7 +72,8 @@ export async function createAgentSecret(
     origins: [],
     givenByUserId: null,
     ...binding,
-  });
+  };
+  return deps.audit.change(caller, () => deps.storage.agentParts.secrets.create(secret));
 }
 
 /**
@@ -94,21 +95,24 @@ export async function updateAgentSecret(
   const binding = await bindingOf(deps, caller, secret, input, faults);
   faults.throwIfAny();
   const { description, secretType, value } = input;
-  return deps.storage.agentParts.secrets.update(agent.id, id, {
+  const changes = {
     isDerived: false,
     ...(description === undefined ? {} : { description: (description ?? '').toWellFormed() }),
     ...(secretType === undefined || secretType === null ? {} : { secretType }),
     ...(value === undefined ? {} : { sealed: await sealed(deps, agent, id, value) }),
     ...binding,
-  });
+  };
+  return deps.audit.change(caller, () => deps.storage.agentParts.secrets.update(agent.id, id, changes));
 }
 
 /** @returns the former secret, without its value. @throws DomainError NOT_FOUND, FORBIDDEN. */
 export async function deleteAgentSecret(deps: Deps, caller: Caller, agentId: string, id: string): Promise<AgentSecret> {
   const agent = await editableAgent(deps, caller, agentId);
   const secret = await secretOf(deps, agent, id);
-  if (!(await deps.storage.agentParts.secrets.delete(agent.id, id))) throw missingPart('secretId');
-  return secret;
+  return deps.audit.change(caller, async () => {
+    if (!(await deps.storage.agentParts.secrets.delete(agent.id, id))) throw missingPart('secretId');
+    return secret;
+  });
 }
 
 /** The user who gave a new value and its origins; empty without a value. A secret whose value is removed keeps its origins. */

@@ -39,7 +39,8 @@ export async function createSkill(
   const values = readSkill('', input, faults);
   faults.throwIfAny();
   const part = { ...values, id: deps.newId('agentSkill'), createdAt: deps.now(), agentId: agent.id };
-  return changedPart(deps, agent, await deps.storage.agentParts.skills.create(part));
+  const written = await deps.audit.change(caller, () => deps.storage.agentParts.skills.create(part));
+  return changedPart(deps, agent, written);
 }
 
 /** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT, or with every fault of the input. */
@@ -63,14 +64,17 @@ export async function updateSkill(
   };
   const values = readSkill('', given, faults);
   faults.throwIfAny();
-  return changedPart(deps, agent, await deps.storage.agentParts.skills.update(agent.id, id, values));
+  const written = await deps.audit.change(caller, () => deps.storage.agentParts.skills.update(agent.id, id, values));
+  return changedPart(deps, agent, written);
 }
 
 /** @returns the former skill. @throws DomainError NOT_FOUND, FORBIDDEN. */
 export async function deleteSkill(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentSkill>> {
   const agent = await editableAgent(deps, caller, agentId);
   const part = await getSkill(deps, caller, agentId, id);
-  if (!(await deps.storage.agentParts.skills.delete(agent.id, id))) throw missingPart('skillId');
+  await deps.audit.change(caller, async () => {
+    if (!(await deps.storage.agentParts.skills.delete(agent.id, id))) throw missingPart('skillId');
+  });
   return { ...part, ...(await endedApproval(deps, agent)) };
 }
 

@@ -58,7 +58,9 @@ export async function createAgentTool(
   const { data, ...derived } = await derivedSecrets(deps, agent, tools, given, faults);
   faults.throwIfAny();
   const tool = { id: deps.newId('agentTool'), createdAt: deps.now(), agentId: agent.id, name, type, data };
-  const written = await deps.storage.agentParts.tools.create(tool, (tx) => putSecrets(tx, agent.id, derived));
+  const written = await deps.audit.change(caller, () =>
+    deps.storage.agentParts.tools.create(tool, (tx) => putSecrets(tx, agent.id, derived)),
+  );
   return changedPart(deps, agent, written);
 }
 
@@ -91,8 +93,8 @@ export async function updateAgentTool(
   const given = { name, type: before.type, data: input.data ?? before.data, before, userId: caller.userId };
   const { data, ...derived } = await derivedSecrets(deps, agent, others, given, faults);
   faults.throwIfAny();
-  const written = await deps.storage.agentParts.tools.update(agent.id, id, { name, data }, (tx) =>
-    putSecrets(tx, agent.id, derived),
+  const written = await deps.audit.change(caller, () =>
+    deps.storage.agentParts.tools.update(agent.id, id, { name, data }, (tx) => putSecrets(tx, agent.id, derived)),
   );
   return changedPart(deps, agent, written);
 }
@@ -101,8 +103,10 @@ export async function updateAgentTool(
 export async function deleteAgentTool(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentTool>> {
   const agent = await editableAgent(deps, caller, agentId);
   const tool = await getAgentTool(deps, caller, agentId, id);
-  const wasThere = await deps.storage.agentParts.tools.delete(agent.id, id, (tx) => putDerivedSecrets(tx, agent.id, []));
-  if (!wasThere) throw missingPart('toolId');
+  await deps.audit.change(caller, async () => {
+    const wasThere = await deps.storage.agentParts.tools.delete(agent.id, id, (tx) => putDerivedSecrets(tx, agent.id, []));
+    if (!wasThere) throw missingPart('toolId');
+  });
   return { ...tool, ...(await endedApproval(deps, agent)) };
 }
 

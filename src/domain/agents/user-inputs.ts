@@ -49,7 +49,8 @@ export async function createUserInput(
   const values = readUserInput('', input, faults);
   faults.throwIfAny();
   const part = { ...values, id: deps.newId('agentUserInput'), createdAt: deps.now(), agentId: agent.id };
-  return changedPart(deps, agent, await deps.storage.agentParts.userInputs.create(part));
+  const written = await deps.audit.change(caller, () => deps.storage.agentParts.userInputs.create(part));
+  return changedPart(deps, agent, written);
 }
 
 /** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT, or with every fault of the input. */
@@ -79,7 +80,8 @@ export async function updateUserInput(
     faults,
   );
   faults.throwIfAny();
-  return changedPart(deps, agent, await deps.storage.agentParts.userInputs.update(agent.id, id, values));
+  const written = await deps.audit.change(caller, () => deps.storage.agentParts.userInputs.update(agent.id, id, values));
+  return changedPart(deps, agent, written);
 }
 
 /** @returns the former user input. @throws DomainError NOT_FOUND, FORBIDDEN. */
@@ -91,7 +93,9 @@ export async function deleteUserInput(
 ): Promise<PartView<AgentUserInput>> {
   const agent = await editableAgent(deps, caller, agentId);
   const part = await getUserInput(deps, caller, agentId, id);
-  if (!(await deps.storage.agentParts.userInputs.delete(agent.id, id))) throw missingPart('userInputId');
+  await deps.audit.change(caller, async () => {
+    if (!(await deps.storage.agentParts.userInputs.delete(agent.id, id))) throw missingPart('userInputId');
+  });
   return { ...part, ...(await endedApproval(deps, agent)) };
 }
 

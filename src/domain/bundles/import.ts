@@ -1,6 +1,7 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { ImportedAgent, ImportedDataSource, ImportedItem } from '../../storage/agents/imports.ts';
 import { secretTable } from '../../storage/agents/parts/secrets.ts';
+import type { Transaction } from '../../storage/database/database.ts';
 import { originsOfKey } from '../agents/parts/secret-origins.ts';
 import type { Deps } from '../deps.ts';
 import { type BundleItem, type Contents, foreseeContents, type StoredContent, storeContents, WrittenBlobs } from './contents.ts';
@@ -86,7 +87,7 @@ async function write(deps: Deps, caller: Caller, bundle: ReadBundle, contents: C
     secrets: await sealedSecrets(deps, caller, part, bundle),
     dataSources,
   };
-  await storage.agentImports.create(imported, async (tx) => {
+  const enqueue = async (tx: Transaction) => {
     for (const source of dataSources) {
       for (const { id: itemId, contentBlobKey } of source.items) {
         if (contentBlobKey !== null) await jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId, tx });
@@ -95,6 +96,10 @@ async function write(deps: Deps, caller: Caller, bundle: ReadBundle, contents: C
       const job = { dataSourceId: source.id, trigger: 'ADDED' } as const;
       await jobs.enqueue('knowledge.sync-source', job, { owner: caller, key: source.id, tx });
     }
+  };
+  await deps.audit.change(caller, async () => {
+    await storage.agentImports.create(imported, enqueue);
+    return { id };
   });
   return id;
 }

@@ -120,7 +120,9 @@ export async function compressChat(deps: Deps, caller: Caller, id: string, signa
     return { summary: before?.summary ?? null, compressedCount: messages.length - fresh.length, keptCount: fresh.length };
   }
   const summary = await askForSummary(deps, caller, chat, older, before?.summary, signal);
-  if (!(await chatChanges.compress(chat.id, firstKept.id, summary))) throw missingChat();
+  await deps.audit.change(caller, async () => {
+    if (!(await chatChanges.compress(chat.id, firstKept.id, summary))) throw missingChat();
+  });
   const keptCount = fresh.length - older.length;
   return { summary, compressedCount: messages.length - keptCount, keptCount };
 }

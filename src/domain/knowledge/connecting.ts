@@ -46,7 +46,7 @@ export async function authorizeConnection(
   const url = await authorizeUrl(deps, provider, state, verifier);
   const id = hashOf(state);
   const sealed = await sealAttempt(deps.storage, { id, orgId: caller.orgId }, { verifier, keyId: caller.keyId });
-  await deps.storage.connectionAttempts.create({
+  const attempt = {
     id,
     orgId: caller.orgId,
     ownerUserId: caller.userId,
@@ -54,7 +54,8 @@ export async function authorizeConnection(
     returnTo: place,
     sealed,
     expiresAt: new Date(deps.now().getTime() + lifeMs),
-  });
+  };
+  await deps.audit.change(caller, () => deps.storage.connectionAttempts.create(attempt));
   return { url };
 }
 
@@ -146,8 +147,8 @@ export async function confirmConnection(
   const { account, keyId } = (await openAttempt(deps.storage, attempt)) as { account: ConnectedAccount; keyId?: string };
   const call = { deps, caller: await callerOf(deps, keyId), ...origin };
   const expiresAt = account.expiresAt === null ? null : new Date(account.expiresAt);
-  const connection = await performOperation(call, confirmOperation, [], () =>
-    storeAccount(deps, attempt, { ...account, expiresAt }),
+  const connection = await performOperation(call, confirmOperation, [], (caller) =>
+    storeAccount(deps, caller, attempt, { ...account, expiresAt }),
   );
   return { connection, returnTo: attempt.returnTo };
 }

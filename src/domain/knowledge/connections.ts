@@ -128,19 +128,19 @@ export async function storeMcpServer(deps: Deps, caller: Caller, input: StoreMcp
  */
 export async function storeAccount(
   deps: Deps,
+  caller: Caller,
   { orgId, ownerUserId, provider }: Pick<Connection, 'orgId' | 'ownerUserId' | 'provider'>,
   { secrets, ...account }: ConnectedAccount,
 ): Promise<Connection> {
   const { storage } = deps;
-  const owner = { orgId, userId: ownerUserId };
   const { installationId, name, scopes, expiresAt } = account;
   const known = await storage.connections.findAccount({ orgId, ownerUserId }, { provider, name, installationId });
   if (known === undefined) {
     const kind = provider === 'REPO_HOST' ? 'REPO_HOST_INSTALLATION' : 'OAUTH_TOKEN';
-    return store(deps, owner, kind, provider, { ...account, baseUrl: null, secrets });
+    return store(deps, { ...caller, orgId, userId: ownerUserId }, kind, provider, { ...account, baseUrl: null, secrets });
   }
   const sealed = await sealSecrets(storage, known, secrets);
-  const updated = await storage.connections.update(known.id, { sealed, scopes, expiresAt });
+  const updated = await deps.audit.change(caller, () => storage.connections.update(known.id, { sealed, scopes, expiresAt }));
   await readAgain(deps, updated);
   return updated;
 }
@@ -150,7 +150,7 @@ type Given = Pick<Connection, 'name' | 'baseUrl'> &
 
 async function store(
   deps: Deps,
-  caller: Pick<Caller, 'orgId' | 'userId'>,
+  caller: Caller,
   kind: ConnectionKind,
   provider: ConnectionProvider,
   { secrets, ...given }: Given,
@@ -162,7 +162,7 @@ async function store(
   }
   const id = deps.newId(idKinds[kind]);
   const sealed = await sealSecrets(deps.storage, { id, orgId: caller.orgId }, secrets);
-  return connections.create({
+  const row = {
     ...{ installationId: null, scopes: [], expiresAt: null },
     ...given,
     ...owner,
@@ -171,7 +171,8 @@ async function store(
     kind,
     provider,
     sealed,
-  });
+  };
+  return deps.audit.change(caller, () => connections.create(row));
 }
 
 /** The connections that the caller sees: its own; administrators see all of their organization. */

@@ -155,17 +155,18 @@ export async function updateDataSource(
   const agents = ais === undefined ? {} : await agentChanges(deps, caller, source, ais ?? []);
   const approved = await approvedAmong(deps, caller, agents);
   const data = cloudId === undefined ? undefined : await dataAtSite(deps, source, cloudId ?? undefined);
-  await deps.storage.dataSources.update(id, {
+  const changes = {
     ...(refreshPeriod === undefined ? {} : { refreshPeriod: refreshPeriod ?? 'NEVER' }),
     ...(cite === undefined ? {} : { cite: cite ?? true }),
     ...(orgVisible === undefined ? {} : { orgVisible: orgVisible ?? false }),
     ...agents,
     ...(data === undefined ? {} : { data }),
+  };
+  await deps.audit.change(caller, async () => {
+    await deps.storage.dataSources.update(id, changes);
+    // Ids and versions of two sites say nothing of each other: everything is read anew.
+    if (data !== undefined) await deps.storage.syncing.want(id, true, sourceJobs(deps.jobs, 'REFRESH'));
   });
-  // Ids and versions of two sites say nothing of each other: everything is read anew.
-  if (data !== undefined) {
-    await deps.storage.syncing.want(id, true, sourceJobs(deps.jobs, 'REFRESH'));
-  }
   const ended = await Promise.all(approved.map((agent) => endedApproval(deps, agent)));
   return { ...(await getDataSource(deps, caller, id)), ...(ended.find((one) => one.endedApproval === true) ?? {}) };
 }
@@ -281,10 +282,10 @@ export async function refreshDataSource(deps: Deps, caller: Caller, id: string, 
   const source = await editableSource(deps, caller, id, 'refresh');
   const { indexing, syncing } = deps.storage;
   if (isConnectedType(source.type)) {
-    await syncing.want(source.id, isForced, sourceJobs(deps.jobs, 'REFRESH'));
+    await deps.audit.change(caller, () => syncing.want(source.id, isForced, sourceJobs(deps.jobs, 'REFRESH')));
   } else {
     const run = { id: deps.newId('sourceRun'), trigger: 'REFRESH' } as const;
-    await indexing.requeueSource(source.id, isForced, run, itemJobs(deps.jobs));
+    await deps.audit.change(caller, () => indexing.requeueSource(source.id, isForced, run, itemJobs(deps.jobs)));
   }
   return getDataSource(deps, caller, id);
 }
@@ -304,7 +305,7 @@ export async function cancelDataSource(deps: Deps, caller: Caller, id: string): 
 export async function retryDataSource(deps: Deps, caller: Caller, id: string): Promise<DataSource> {
   const source = await editableSource(deps, caller, id, 'retry');
   const runId = isConnectedType(source.type) ? undefined : deps.newId('sourceRun');
-  await deps.storage.syncing.retryFailed(source.id, runId, itemJobs(deps.jobs));
+  await deps.audit.change(caller, () => deps.storage.syncing.retryFailed(source.id, runId, itemJobs(deps.jobs)));
   return getDataSource(deps, caller, id);
 }
 

@@ -144,19 +144,19 @@ async function beginStored(deps: Deps, begin: ResponseRequest): Promise<PlacedTu
   const settled = await settleAnswers(deps, begin);
   let isFork = place.isCut === true;
   for (let attempt = 0; attempt < forksMax; attempt += 1) {
-    const result = await deps.storage.threads.begin(await turnOf(deps, begin, settled, isFork));
-    switch (result.kind) {
-      case 'moved':
-        isFork = true;
-        break;
-      case 'missing':
+    const turn = await turnOf(deps, begin, settled, isFork);
+    const result = await deps.audit.change(caller, async () => {
+      const begun = await deps.storage.threads.begin(turn);
+      if (begun.kind === 'missing')
         throw new DomainError('NOT_FOUND', 'There is no such conversation', { param: 'conversation' });
-      case 'full':
-        throw queueFull(deps);
-      default:
-        await startPlaced(deps, id, read.secrets, result);
-        return result;
+      if (begun.kind === 'full') throw queueFull(deps);
+      return begun;
+    });
+    if (result.kind !== 'moved') {
+      await startPlaced(deps, id, read.secrets, result);
+      return result;
     }
+    isFork = true;
   }
   throw new DomainError('CONFLICT', 'The thread changes too fast; try again');
 }

@@ -95,14 +95,14 @@ export async function followResponse(
 /** Stops a response in any process; a finished response is returned unchanged. A paused response is cancelled without running again. */
 export async function cancelResponse(deps: Deps, caller: Caller, id: string): Promise<ResponseState> {
   await findResponse(deps, caller, id);
-  await deps.runs.cancel(id);
+  await deps.audit.change(caller, () => deps.runs.cancel(id));
   return getResponse(deps, caller, id);
 }
 
 /** Pauses a response at its next boundary. @throws DomainError NOT_FOUND; RESPONSE_NOT_ACTIVE when it is over. */
 export async function pauseResponse(deps: Deps, caller: Caller, id: string): Promise<ResponseState> {
   const run = await findResponse(deps, caller, id);
-  if (run.incompleteReason !== 'paused' && !(await deps.runs.pause(id))) {
+  if (run.incompleteReason !== 'paused' && !(await deps.audit.change(caller, () => deps.runs.pause(id)))) {
     throw new DomainError('RESPONSE_NOT_ACTIVE', `This response is ${run.status}: only one in progress can be paused`);
   }
   return getResponse(deps, caller, id);
@@ -141,15 +141,13 @@ export async function resumeResponse(
   const isBackground = input.background === true;
   const { RUN_LEASE_MS: leaseMs, THREAD_WAITING_MAX: waitingMax } = deps.settings;
   const holder = holderOf(deps, secrets);
-  const resumed = await deps.storage.threads.resume(id, {
-    ...{ messages, items, isBackground },
-    waitingMax,
-    leaseMs,
-    holder,
-    keyId: caller.keyId,
+  const resumption = { messages, items, isBackground, waitingMax, leaseMs, holder, keyId: caller.keyId };
+  const resumed = await deps.audit.change(caller, async () => {
+    const found = await deps.storage.threads.resume(id, resumption);
+    if (found === undefined) throw notPaused(run);
+    if (found.kind === 'full') throw queueFull(deps);
+    return found;
   });
-  if (resumed === undefined) throw notPaused(run);
-  if (resumed.kind === 'full') throw queueFull(deps);
   if (resumed.kind === 'started') deps.runs.startStored(id, secrets);
   else deps.runs.expectStored(id, secrets);
   const isWatched = terms.isWatched || !isBackground;

@@ -31,7 +31,8 @@ export interface Transaction extends Sql {
 /** What surrounds the current work. */
 interface Scope {
   readonly class: StatementClass;
-  readonly open?: Transaction;
+  /** Undefined once it has ended: work that was begun in it and goes on afterwards is outside. */
+  open?: Transaction | undefined;
 }
 
 export interface DatabaseParts {
@@ -108,7 +109,12 @@ export class Database implements Sql {
     const result = await this.#client.$transaction(async (prisma) => {
       if (limitMs !== undefined) await prisma.$executeRawUnsafe(`SET LOCAL statement_timeout = ${limitMs}`);
       const tx = transactionOf(prisma, committed);
-      return this.#scope.run({ class: kind, open: tx }, () => work(tx));
+      const scope: Scope = { class: kind, open: tx };
+      try {
+        return await this.#scope.run(scope, () => work(tx));
+      } finally {
+        scope.open = undefined;
+      }
     });
     for (const notify of committed) notify();
     return result;

@@ -66,23 +66,23 @@ export async function createFileBatch(
   );
   const id = deps.newId('vectorStoreFileBatch');
   const batch = { id, createdAt: deps.now(), dataSourceId: storeId };
-  const added = await vectorStoreBatches
-    .add(batch, copies, [...known.values()], deps.settings.VECTOR_STORE_FILES_MAX, queueIndexing(deps, caller))
-    .catch(async (error: unknown) => {
-      await removeCopies(deps, copies);
-      throw error;
-    });
-  if (added.kind !== 'added') {
-    await removeCopies(deps, copies);
+  const filesMax = deps.settings.VECTOR_STORE_FILES_MAX;
+  const add = async () => {
+    const added = await vectorStoreBatches.add(batch, copies, [...known.values()], filesMax, queueIndexing(deps, caller));
     if (added.kind === 'full') throw tooManyFiles(deps);
-    throw new DomainError('NOT_FOUND', 'There is no such vector store', { param: 'vectorStoreId' });
-  }
-  await removeCopies(deps, added.unneeded);
-  for (const { fileId, attributes, hasAttributes } of wanted) {
-    const itemId = known.get(fileId);
-    if (itemId !== undefined && hasAttributes) await vectorStores.setAttributes(itemId, attributes);
-  }
-  await vectorStores.beginAnew([...known.values()], () => deps.newId('sourceRun'), queueIndexing(deps, caller));
+    if (added.kind === 'missing') throw new DomainError('NOT_FOUND', 'There is no such vector store', { param: 'vectorStoreId' });
+    for (const { fileId, attributes, hasAttributes } of wanted) {
+      const itemId = known.get(fileId);
+      if (itemId !== undefined && hasAttributes) await vectorStores.setAttributes(itemId, attributes);
+    }
+    await vectorStores.beginAnew([...known.values()], () => deps.newId('sourceRun'), queueIndexing(deps, caller));
+    return { id, unneeded: added.unneeded };
+  };
+  const { unneeded } = await deps.audit.change(caller, add).catch(async (error: unknown) => {
+    await removeCopies(deps, copies);
+    throw error;
+  });
+  await removeCopies(deps, unneeded);
   return getFileBatch(deps, caller, storeId, id);
 }
 

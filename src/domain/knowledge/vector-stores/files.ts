@@ -29,15 +29,18 @@ export async function attachFile(
   const { vectorStores } = deps.storage;
   const known = await vectorStores.findFile(storeId, input.fileId);
   if (known !== undefined) {
-    if (input.attributes !== undefined) await vectorStores.setAttributes(known.itemId, attributes);
-    await vectorStores.beginAnew([known.itemId], () => deps.newId('sourceRun'), queueIndexing(deps, caller));
+    await deps.audit.change(caller, async () => {
+      if (input.attributes !== undefined) await vectorStores.setAttributes(known.itemId, attributes);
+      await vectorStores.beginAnew([known.itemId], () => deps.newId('sourceRun'), queueIndexing(deps, caller));
+    });
     return getStoreFile(deps, caller, storeId, input.fileId);
   }
   const [copy] = await copiesOf(deps, caller, [{ fileId: input.fileId, param: 'fileId', attributes }]);
   if (copy === undefined) throw new Error('a file that was found has a copy');
   const undo = () => removeCopies(deps, [copy]);
-  const isAdded = await vectorStores
-    .addFile(storeId, copy, deps.settings.VECTOR_STORE_FILES_MAX, queueIndexing(deps, caller))
+  const filesMax = deps.settings.VECTOR_STORE_FILES_MAX;
+  const isAdded = await deps.audit
+    .change(caller, () => vectorStores.addFile(storeId, copy, filesMax, queueIndexing(deps, caller)))
     .catch(async (error: unknown) => {
       await undo();
       throw error;

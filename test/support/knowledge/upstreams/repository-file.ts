@@ -61,7 +61,9 @@ export function repositoryFile(host: GitHub, services: () => RepositoryServices)
           host.isInstalled = true;
           const owner = { orgId: who.orgId, ownerUserId: who.userId, provider: 'REPO_HOST' } as const;
           const account = { name: 'acme', installationId: host.installationId, secrets: {}, scopes: [], expiresAt: null };
-          await storeAccount(services().service.deps, owner, account);
+          const { deps } = services().service;
+          const caller = await deps.storage.apiKeys.findCallerById(who.keyId, Date.now());
+          if (caller !== undefined) await storeAccount(deps, caller, owner, account);
         },
       },
       // Rights are those of a whole repository.
