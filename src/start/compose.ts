@@ -76,11 +76,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     onStoreFailure: (error) => logger.warn({ err: error }, 'the file store of BLOB_URL failed'),
   });
   try {
-    const newId = (kind: IdKind) => {
-      const id = makeId(kind, Date.now());
-      storage.db.currentRecord()?.made(id);
-      return id;
-    };
+    const newId = (kind: IdKind) => makeId(kind, Date.now());
     const tracing = await createTracing(settings, logger);
     const basics = { settings, storage, logger, tracing, now: () => new Date(), newId };
     const pools = new Pools({

@@ -1,12 +1,23 @@
+import type { Logger } from 'pino';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AuditChange, AuditedCall } from '../../entities/audit.ts';
 import { kindOfId } from '../../entities/ids.ts';
 import type { AuditEntryStore, NewAuditEntry } from '../../storage/audit/entries.ts';
-import type { ChangeRecord } from '../../storage/audit/recorded-pool.ts';
 import type { Database, Transaction } from '../../storage/database/database.ts';
-import type { Deps } from '../deps.ts';
 import type { CallOrigin } from './origin.ts';
 import { targets } from './targets.ts';
+
+/** What a mutation needs of the service for its entry. */
+export interface ChangeDeps {
+  readonly storage: ChangeStorage;
+  readonly logger: Logger;
+  newId(kind: 'auditEntry'): string;
+  now(): Date;
+}
+interface ChangeStorage {
+  readonly db: Database;
+  readonly auditEntries: AuditEntryStore;
+}
 
 /** A mutation that is about to run. */
 export interface ChangeCall extends CallOrigin {
@@ -30,7 +41,7 @@ export interface ChangeCall extends CallOrigin {
  * @throws what `write` throws; the database's error when the entry cannot be written. Nothing is stored then.
  */
 export function recordChange<T>(
-  { db, auditEntries }: { readonly db: Database; readonly auditEntries: AuditEntryStore },
+  { db, auditEntries }: ChangeStorage,
   caller: Caller,
   write: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
@@ -53,7 +64,7 @@ export function recordChange<T>(
  * @throws the error of `work`; the database's error when the entry cannot be written.
  */
 export async function withAuditEntry<T>(
-  { storage, newId, now, logger }: Deps,
+  { storage, newId, now, logger }: ChangeDeps,
   caller: Caller,
   given: ChangeCall,
   work: (caller: Caller) => Promise<T> | T,
@@ -61,7 +72,7 @@ export async function withAuditEntry<T>(
   const call: AuditedCall = { ...given, entryId: newId('auditEntry'), createdAt: now(), isWritten: false };
   let result: T;
   try {
-    result = await storage.db.recorded(unwritten(storage.auditEntries, caller, call), () => work({ ...caller, call }));
+    result = await work({ ...caller, call });
   } catch (error) {
     if (call.isWritten) {
       await storage.auditEntries
@@ -74,20 +85,6 @@ export async function withAuditEntry<T>(
   }
   if (!call.isWritten) await storage.auditEntries.write([entryOf(caller, call, result)]);
   return result;
-}
-
-/** Writes the entry with the first change of a mutation that does not call `audit.change` yet. */
-function unwritten(entries: AuditEntryStore, caller: Caller, call: AuditedCall): ChangeRecord {
-  return {
-    get isPending() {
-      return !call.isWritten;
-    },
-    write: (client) => entries.writeWithChange(entryOf(caller, call, undefined), client),
-    committed() {
-      call.isWritten = true;
-    },
-    made: () => undefined,
-  };
 }
 
 function entryOf(caller: Caller, call: AuditedCall, result: unknown): NewAuditEntry {

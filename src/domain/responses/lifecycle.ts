@@ -95,15 +95,21 @@ export async function followResponse(
 /** Stops a response in any process; a finished response is returned unchanged. A paused response is cancelled without running again. */
 export async function cancelResponse(deps: Deps, caller: Caller, id: string): Promise<ResponseState> {
   await findResponse(deps, caller, id);
-  await deps.audit.change(caller, () => deps.runs.cancel(id));
+  await deps.runs.cancel(id, (write) => deps.audit.change(caller, write));
   return getResponse(deps, caller, id);
 }
 
 /** Pauses a response at its next boundary. @throws DomainError NOT_FOUND; RESPONSE_NOT_ACTIVE when it is over. */
 export async function pauseResponse(deps: Deps, caller: Caller, id: string): Promise<ResponseState> {
   const run = await findResponse(deps, caller, id);
-  if (run.incompleteReason !== 'paused' && !(await deps.audit.change(caller, () => deps.runs.pause(id)))) {
-    throw new DomainError('RESPONSE_NOT_ACTIVE', `This response is ${run.status}: only one in progress can be paused`);
+  if (run.incompleteReason !== 'paused') {
+    await deps.runs.pause(id, (write) =>
+      deps.audit.change(caller, async () => {
+        const outcome = await write();
+        if (outcome !== 'not-active') return outcome;
+        throw new DomainError('RESPONSE_NOT_ACTIVE', `This response is ${run.status}: only one in progress can be paused`);
+      }),
+    );
   }
   return getResponse(deps, caller, id);
 }

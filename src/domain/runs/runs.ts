@@ -82,6 +82,6 @@ export async function cancelRun(deps: Deps, caller: Caller, id: string, chatId?:
   const run = await getRun(deps, caller, id, chatId);
   if (!canWriteChat(caller, run)) throw new DomainError('FORBIDDEN', 'Only the user of a chat may cancel its runs');
   if (run.status !== 'in_progress') return run;
-  await deps.audit.change(caller, () => deps.runs.cancel(run.id));
+  await deps.runs.cancel(run.id, (write) => deps.audit.change(caller, write));
   return getRun(deps, caller, id);
 }

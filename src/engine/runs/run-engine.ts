@@ -2,6 +2,7 @@ import type { RunEventStream, RunStatus } from '../../entities/runs/event.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { Embed, RewriteQuestion, RunPlan } from '../plan/plan.ts';
 import type { RunTimings } from '../usage/timings.ts';
+import type { StopChange } from './control/stop.ts';
 
 /** Totals of this process since it started. */
 export interface RunCounts {
@@ -54,8 +55,8 @@ export interface RunEngine {
   expectStored(runId: string, secrets: Readonly<Record<string, string>>): void;
   /** The events of a stored run until now, without following it. */
   replay(runId: string): RunEventStream;
-  /** Pauses the run at its next boundary; resolves when it is paused or over. @returns false when it was not at work. */
-  pause(runId: string): Promise<boolean>;
+  /** Pauses the run at its next boundary; resolves when it has come to rest. */
+  pause(runId: string, change: StopChange): Promise<void>;
   /** Tells the process that works on the run that messages were added to it. */
   announce(runId: string): void;
   /**
@@ -65,7 +66,7 @@ export interface RunEngine {
   /** Replays the log after `afterSequence` (-1: all of it), then follows the run to its terminal event. A reader that leaves stops nothing. */
   follow(runId: string, afterSequence: number, signal: AbortSignal): RunEventStream;
   /** Stops the run at its next boundary, in whichever process it works; resolves when its terminal event is stored. */
-  cancel(runId: string): Promise<void>;
+  cancel(runId: string, change?: StopChange): Promise<void>;
   /**
    * Starts nothing from now on, and ends the runs at work as failed, with what they said so far. A stored run without output that
    * no reader waits for is left to the next process. Readers of runs that go on elsewhere get OVERLOADED and may come back.

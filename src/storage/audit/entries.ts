@@ -1,5 +1,4 @@
 // Raw SQL: one statement writes entries and looks up the e-mail of their actor, also within the transaction of a change.
-import type { PoolClient } from 'pg';
 import type { AuditEntry, AuditFilter } from '../../entities/audit.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
@@ -12,8 +11,6 @@ export type NewAuditEntry = Omit<AuditEntry, 'actorEmail'>;
 export interface AuditEntryStore {
   /** Writes entries. An existing entry gets the new target, outcome and count, so a write may be repeated. */
   write(entries: readonly NewAuditEntry[]): Promise<void>;
-  /** Writes an entry inside a transaction, if that transaction changed a row. @returns whether the entry was written. */
-  writeWithChange(entry: NewAuditEntry, client: Pick<PoolClient, 'query'>): Promise<boolean>;
   /** Says of an entry that its call failed after its change; nothing when the change was rolled back. */
   fail(id: string): Promise<void>;
   /** Newest first. */
@@ -25,14 +22,7 @@ export interface AuditEntryStore {
 export function createAuditEntryStore(db: Database): AuditEntryStore {
   return {
     async write(entries) {
-      await db.execute(insertSql('true'), [JSON.stringify(entries)]);
-    },
-    async writeWithChange(entry, client) {
-      // PostgreSQL assigns a number to a transaction when it first writes or locks a row.
-      const { rowCount } = await client.query(insertSql('pg_current_xact_id_if_assigned() is not null'), [
-        JSON.stringify([entry]),
-      ]);
-      return rowCount !== 0;
+      await db.execute(insertSql, [JSON.stringify(entries)]);
     },
     async fail(id) {
       await db.prisma.auditEntry.updateMany({ where: { id }, data: { outcome: 'FAILED' } });
@@ -56,16 +46,14 @@ export function createAuditEntryStore(db: Database): AuditEntryStore {
   };
 }
 
-function insertSql(condition: string): string {
-  return `insert into audit_entries (id, "createdAt", "orgId", "actorUserId", "actorEmail", "actorKeyId", action, kind, outcome, count,
+const insertSql = `insert into audit_entries (id, "createdAt", "orgId", "actorUserId", "actorEmail", "actorKeyId", action, kind, outcome, count,
       "targetKind", "targetId", "targetIds", changes, "requestId", address)
     select e.id, e."createdAt", e."orgId", e."actorUserId", coalesce((select u.email from users u where u.id = e."actorUserId"), ''),
       e."actorKeyId", e.action, e.kind, e.outcome, e.count, e."targetKind", e."targetId", e."targetIds", e.changes, e."requestId", e.address
     from jsonb_populate_recordset(null::audit_entries, $1::jsonb) e
-    where ${condition}
+    where true
     on conflict (id) do update set "orgId" = excluded."orgId", outcome = excluded.outcome, count = excluded.count,
       "targetKind" = excluded."targetKind", "targetId" = excluded."targetId", "targetIds" = excluded."targetIds"`;
-}
 
 function conditionOf({ orgId, actorUserId, targetId, action, kind, from, to }: AuditFilter, parameters: Parameters): string {
   const equal = (column: string, value: string | undefined) =>

@@ -1,10 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Pool } from 'pg';
-import type { ChangeRecord } from '../audit/recorded-pool.ts';
 import { type Prisma, PrismaClient } from '../generated/client.ts';
 import type { Room } from './room.ts';
-import { prepared } from './sql/where.ts';
+import { prepared } from './sql/prepared.ts';
 import type { VectorSupport } from './vector-extension.ts';
 
 /** Who waits for a statement: a caller (`interactive`), or only a job (`background`). */
@@ -43,8 +42,6 @@ export interface DatabaseParts {
   readonly listMaxBytes: number;
   /** Time of each statement of a job, on a server. Undefined: the embedded database, which cannot end a statement. */
   readonly backgroundMs: number | undefined;
-  recorded<T>(record: ChangeRecord, work: () => T): T;
-  currentRecord(): ChangeRecord | undefined;
   close(): Promise<void>;
 }
 
@@ -130,16 +127,6 @@ export class Database implements Sql {
   /** Runs `work` as this class, outside any transaction: the transactions of a job have more time. The default is `interactive`. */
   runAs<T>(kind: StatementClass, work: () => T): T {
     return this.#scope.run({ class: kind }, work);
-  }
-
-  /** Runs `work`; its first transaction that changes something also writes the record, or fails (recorded-pool.ts). */
-  recorded<T>(record: ChangeRecord, work: () => T): T {
-    return this.#parts.recorded(record, work);
-  }
-
-  /** The record of the current work; undefined outside `recorded`. */
-  currentRecord(): ChangeRecord | undefined {
-    return this.#parts.currentRecord();
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,6 @@
 // Raw SQL: settings of sessions, and extensions.
 import type { ClientBase, Pool, PoolConfig } from 'pg';
 import type { Settings } from '../../settings.ts';
-import { recordChanges } from '../audit/recorded-pool.ts';
 import { Database } from './database.ts';
 import { type EmbeddedServer, startEmbeddedOf } from './embedded/embedded.ts';
 import { prepareFolder } from './folders.ts';
@@ -73,7 +72,6 @@ async function connect(
     },
     onFull: () => room.noteFull(),
   });
-  const { recorded, current } = recordChanges(pool, () => 'BEGIN');
   const db = new Database({
     kind: embedded === undefined ? 'server' : 'embedded',
     pool,
@@ -81,8 +79,6 @@ async function connect(
     pageMaxBytes: settings.LIST_PAGE_MAX_BYTES,
     listMaxBytes: settings.REPLY_MAX_BYTES,
     backgroundMs: embedded === undefined ? settings.DATABASE_BACKGROUND_TIMEOUT_MS : undefined,
-    recorded,
-    currentRecord: current,
     async close() {
       isClosing = true;
       await pool.end();

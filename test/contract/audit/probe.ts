@@ -17,7 +17,7 @@ export interface Written {
 /** Requests whose id begins with this text cannot write their audit entry. */
 export const entryFails = 'entry-fails';
 
-/** Tables of the service itself; entries cover all others. Stated apart from src/storage/audit/change-statements.ts, so that a table added there by mistake fails. */
+/** Tables of the service itself: counters, reservations, data keys, tickets, cache invalidations. Entries cover all others, also a future one. */
 const ownTables = [
   'cache_invalidations',
   'idempotency_records',

@@ -63,3 +63,8 @@ export class RunScope {
 // Made once: an error with its stack costs as much as all other work when a reader leaves.
 const left = new RunStop('cancelled', 'The client left');
 const closed = new RunStop('cancelled', 'The run is over');
+
+/** What asking a run to stop wrote: it was not at work and is settled at once, its worker was asked, or nothing. */
+export type StopOutcome = 'settled' | 'requested' | 'not-active';
+/** Runs the writes that ask a run to stop, for example with an entry of the audit log. What it throws ends the call. */
+export type StopChange = (write: () => Promise<StopOutcome>) => Promise<StopOutcome>;

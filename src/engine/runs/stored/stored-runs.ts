@@ -11,7 +11,7 @@ import type { Jobs } from '../../jobs/jobs.ts';
 import { LeaseClock } from '../../leases.ts';
 import type { ActiveRuns } from '../control/active-runs.ts';
 import type { LoopDeps } from '../control/loop-deps.ts';
-import { RunStop } from '../control/stop.ts';
+import { RunStop, type StopChange } from '../control/stop.ts';
 import { keyRevoked } from './closing.ts';
 import { RunChanges } from './run-changes.ts';
 import { RunReaders } from './run-readers.ts';
@@ -134,31 +134,33 @@ export class StoredRuns {
     else tracing.within(undefined, () => this.start(id));
   }
 
-  async cancel(runId: string): Promise<void> {
+  async cancel(runId: string, change: StopChange = (write) => write()): Promise<void> {
     const { runs, threads, signals } = this.#deps.storage;
-    if (await threads.settle(runId, 'cancelled')) {
+    const outcome = await change(async () => {
+      if (await threads.settle(runId, 'cancelled')) return 'settled';
+      if (!(await runs.requestCancel(runId))) return 'not-active';
+      signals.publish('run-cancel', runId);
+      return 'requested';
+    });
+    if (outcome === 'settled') {
       this.#expected.delete(runId);
       return;
     }
-    if (await runs.requestCancel(runId)) {
-      signals.publish('run-cancel', runId);
-      await this.readers.over(runId);
-    }
+    if (outcome === 'requested') await this.readers.over(runId);
     // It may have been paused at the same moment.
     await threads.settle(runId, 'cancelled');
   }
 
-  /** @returns false when the run was not at work. */
-  async pause(runId: string): Promise<boolean> {
+  async pause(runId: string, change: StopChange): Promise<void> {
     const { runs, threads, signals } = this.#deps.storage;
-    if (await threads.settle(runId, 'paused')) {
-      this.#expected.delete(runId);
-      return true;
-    }
-    if (!(await runs.requestPause(runId))) return false;
-    signals.publish('run-control', `${runId} pause`);
-    await this.readers.over(runId);
-    return true;
+    const outcome = await change(async () => {
+      if (await threads.settle(runId, 'paused')) return 'settled';
+      if (!(await runs.requestPause(runId))) return 'not-active';
+      signals.publish('run-control', `${runId} pause`);
+      return 'requested';
+    });
+    if (outcome === 'settled') this.#expected.delete(runId);
+    else if (outcome === 'requested') await this.readers.over(runId);
   }
 
   announce(runId: string): void {

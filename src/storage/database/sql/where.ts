@@ -1,7 +1,5 @@
 // Raw SQL: parts of statements with a caller's rule.
-import { createHash } from 'node:crypto';
 import { type Filter, isAll, isAny } from '../../../entities/filter.ts';
-import { BoundedMap } from '../../../lib/bounded-map.ts';
 import type { Sql } from '../database.ts';
 
 /** The parameters of a statement under construction: `add` returns the placeholder. A caller's value never becomes part of the text. */
@@ -40,19 +38,3 @@ function joined<Leaf>(parts: readonly Filter<Leaf>[], word: string, empty: strin
 export function containing(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }
-
-/**
- * A statement that each connection plans once: its name is a hash of its text. The number of different texts is small, because callers' values are
- * parameters.
- */
-export function prepared(text: string, values: unknown[]): { name: string; text: string; values: unknown[] } {
-  let name = names.get(text);
-  if (name === undefined) {
-    name = createHash('sha256').update(text).digest('base64url').slice(0, 24);
-    names.set(text, name);
-  }
-  return { name, text, values };
-}
-
-/** Names by text: hashing costs more than the rest of `prepared`. */
-const names = new BoundedMap<string, string>(1_000);
