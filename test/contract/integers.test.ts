@@ -15,6 +15,7 @@ const unbounded: readonly string[] = [
   'Query.response(startingAfter)',
   'Subscription.runEvents(afterSequence)',
   'Subscription.responseEvents(afterSequence)',
+  'Subscription.resumedResponseEvents(afterSequence)',
 ];
 /** What the other members must be for a number to be read. */
 const label = { variableName: 'a', type: 'SHORT_TEXT', label: 'A' };

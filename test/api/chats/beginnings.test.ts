@@ -102,7 +102,7 @@ describe('the events of a run over GraphQL', () => {
     }
     const last = events.at(-1);
     expect(last).toMatchObject({ __typename: 'RunEndedEvent', toolCalls: [{ id: 'call_1', name: 'add', arguments: '{"a":1}' }] });
-    const { data } = await ann.graphql('query ($id: ID!) { run(id: $id) { systemMessageId } }', { id: last.run.runId });
+    const { data } = await ann.graphql('query ($id: ID!) { run(id: $id) { systemMessageId } }', { id: last.run.id });
     expect(data.run.systemMessageId).toBe(last.systemMessageId);
     const outputs = [{ toolCallId: 'call_1', status: 'success', output: '3' }];
     const { status, body } = await ann.post(`/api/v1/chats/${chat.id}/tool-outputs`, {
