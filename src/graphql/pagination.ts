@@ -18,6 +18,7 @@ interface PageInfo {
 }
 
 const PageInfoType = builder.objectRef<PageInfo>('PageInfo').implement({
+  access: { scope: null },
   description: 'The cursors of a page, and whether more items follow.',
   fields: (t) => ({
     hasNextPage: t.exposeBoolean('hasNextPage', { description: 'Whether items follow this page.' }),

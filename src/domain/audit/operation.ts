@@ -1,7 +1,7 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError, errorCodes } from '../../entities/errors.ts';
 import { requireScope } from '../access/policy.ts';
-import type { ContentNoun } from '../access/type-rules.ts';
+import type { ContentNoun } from '../access/reference-scopes.ts';
 import type { Deps } from '../deps.ts';
 import { unauditedOperations } from './audit.ts';
 import { withAuditEntry } from './change.ts';

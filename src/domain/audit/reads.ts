@@ -3,7 +3,7 @@ import type { AuditBatch } from '../../storage/audit/batch.ts';
 import type { NewAuditEntry } from '../../storage/audit/entries.ts';
 import type { PlacedThing, UnseenContent } from '../../storage/audit/unseen-content.ts';
 import { editableAgents, usableAgents, visibleChats, visibleDataSources } from '../access/access.ts';
-import type { ContentNoun } from '../access/type-rules.ts';
+import type { ContentNoun } from '../access/reference-scopes.ts';
 import type { CallOrigin } from './origin.ts';
 import { targets } from './targets.ts';
 

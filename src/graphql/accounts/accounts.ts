@@ -16,6 +16,7 @@ export const MemberRoleType = enumOf('MemberRole', 'The role of a user in an org
 });
 
 export const UserType = builder.objectRef<User>('User').implement({
+  access: { scope: 'ADMIN:READ' },
   description: 'A person, or a service, that keys act as.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the user.' }),
@@ -27,6 +28,7 @@ export const UserType = builder.objectRef<User>('User').implement({
 });
 
 export const OrganizationType = builder.objectRef<Organization>('Organization').implement({
+  access: { scope: 'ADMIN:READ' },
   description: 'The organization holds agents, chats and knowledge.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the organization.' }),
@@ -47,6 +49,7 @@ export const OrganizationType = builder.objectRef<Organization>('Organization').
 });
 
 const ViewerType = builder.objectRef<Caller>('Viewer').implement({
+  access: { scope: null },
   description: 'Who is calling: one key, acting as one user in one organization.',
   fields: (t) => ({
     keyId: t.exposeID('keyId', { description: 'The key of this call.' }),

@@ -5,6 +5,7 @@ import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { AccessLevelType } from './accounts.ts';
 
 const ApiKeyType = builder.objectRef<ApiKey | CreatedApiKey>('ApiKey').implement({
+  access: { scope: 'API_KEYS:READ' },
   description: 'A key acts as one user in one organization.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the key; not the secret.' }),

@@ -10,6 +10,7 @@ const GroupAvailabilityType = enumOf('GroupAvailability', 'Who sees a group.', g
 });
 
 const GroupMemberType = builder.objectRef<GroupMember>('GroupMember').implement({
+  access: { scope: 'GROUPS:READ' },
   description: 'A member of a group, named by e-mail.',
   fields: (t) => ({
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the member was added.' }),
@@ -23,6 +24,7 @@ const GroupMemberType = builder.objectRef<GroupMember>('GroupMember').implement(
 });
 
 export const GroupType = builder.objectRef<Group>('Group').implement({
+  access: { scope: 'GROUPS:READ' },
   description: 'Users who share agents.',
   interfaces: [NodeType],
   fields: (t) => ({

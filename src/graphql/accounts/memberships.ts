@@ -12,6 +12,7 @@ import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { MemberRoleType, OrganizationType, UserType } from './accounts.ts';
 
 const MembershipType = builder.objectRef<Membership>('Membership').implement({
+  access: { scope: 'ADMIN:READ' },
   description: 'A user in an organization.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the membership.' }),

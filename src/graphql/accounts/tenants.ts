@@ -4,6 +4,7 @@ import { builder } from '../builder/builder.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 
 const TenantType = builder.objectRef<Tenant>('Tenant').implement({
+  access: { scope: 'ADMIN:READ' },
   description: 'The outermost boundary: only INSTANCE keys reach organizations and users across tenants.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the tenant.' }),

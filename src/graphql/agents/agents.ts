@@ -26,6 +26,7 @@ import { ApproveAgentInput, CreateAgentInput, UpdateAgentInput } from './inputs.
 import { AgentOptionsType, AgentProfileType } from './parts.ts';
 
 const AgentEditorType = builder.objectRef<AgentEditor>('AgentEditor').implement({
+  access: { scope: 'AGENTS:READ' },
   description: 'A user who may edit an agent besides its owner.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the user.' }),
@@ -39,6 +40,7 @@ const reads = reading<AgentView>;
 const editable = ['orgId', 'userId', 'editors'] as const;
 
 export const AgentType = builder.objectRef<AgentView>('Agent').implement({
+  access: { scope: 'AGENTS:READ', shows: { noun: 'agent', id: 'id', owner: 'userId' } },
   description: 'An agent: its instructions, its model, and who may use it. REST calls it an AI.',
   interfaces: [NodeType],
   fields: (t) => ({

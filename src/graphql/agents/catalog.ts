@@ -13,6 +13,7 @@ import { RateAgentInput } from './inputs.ts';
 import { AgentProfileType } from './parts.ts';
 
 const AgentCategoryType = builder.objectRef<AgentCategory>('AgentCategory').implement({
+  access: { scope: 'AGENTS:READ' },
   description: "A heading of an organization's own catalog of agents.",
   fields: (t) => ({
     id: t.exposeID('id', { description: 'What `orgCategoryIds` of an agent names.' }),

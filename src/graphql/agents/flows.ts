@@ -6,6 +6,7 @@ import { partMembers, strictInput } from '../types/json-inputs.ts';
 import { WarningType } from '../types/warnings.ts';
 
 const FlowVersionResource = builder.objectRef<FlowVersion>('AgentFlowVersion').implement({
+  access: { scope: 'AGENTS:READ' },
   description: 'One version of a flow.',
   fields: (t) => ({
     version: t.exposeInt('version', { description: 'Its number.' }),
@@ -21,6 +22,7 @@ const FlowVersionResource = builder.objectRef<FlowVersion>('AgentFlowVersion').i
 });
 
 const FlowResource = builder.objectRef<PartView<AgentFlow>>('AgentFlow').implement({
+  access: { scope: 'AGENTS:READ' },
   description: 'A fixed sequence of steps that produces an answer.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the flow.' }),

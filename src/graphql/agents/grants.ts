@@ -15,6 +15,7 @@ const MemoryGrantType = wireEnumOf(
 );
 
 const AgentGrantsType = builder.objectRef<AgentGrants>('AgentGrants').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'What of the caller an agent may open when the caller asks it. Nobody else sees it.',
   fields: (t) => ({
     agentId: t.exposeID('agentId', { description: 'The agent.' }),

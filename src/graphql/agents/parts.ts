@@ -3,6 +3,7 @@ import { builder } from '../builder/builder.ts';
 
 /** Every member has a value, also an unset one: clients may rely on arrays. */
 export const AgentOptionsType = builder.objectRef<AgentOptions>('AgentOptions').implement({
+  access: { scope: 'AGENTS:READ' },
   description:
     'How the model samples. Each member is an array of numbers; the first is the one used; empty leaves it to the model.',
   fields: (t) => ({
@@ -22,6 +23,7 @@ export const AgentOptionsType = builder.objectRef<AgentOptions>('AgentOptions').
 type Feature = NonNullable<AgentProfile['features']>[number];
 
 const FeatureType = builder.objectRef<Feature>('AgentProfileFeature').implement({
+  access: { scope: 'AGENTS:READ' },
   description: 'Something an agent is good at.',
   fields: (t) => ({
     title: t.exposeString('title', { description: 'The feature in a few words.' }),
@@ -31,6 +33,7 @@ const FeatureType = builder.objectRef<Feature>('AgentProfileFeature').implement(
 
 /** Every member has a value, also an unset one. */
 export const AgentProfileType = builder.objectRef<AgentProfile>('AgentProfile').implement({
+  access: { scope: 'AGENTS:READ' },
   description: 'How an agent is presented. Unset members are empty or false.',
   fields: (t) => ({
     headline: t.string({ description: 'A headline of one line.', resolve: (profile) => profile.headline ?? '' }),

@@ -18,6 +18,7 @@ export const SecretTypeType = wireEnumOf('SecretType', 'What a secret is.', secr
 });
 
 const AgentSecretResource = builder.objectRef<AgentSecret>('AgentSecret').implement({
+  access: { scope: 'AGENTS:READ' },
   description: 'A credential that tools of an agent refer to as `{{secret:KEY}}`. Its value is never shown.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the secret.' }),

@@ -6,6 +6,7 @@ import { partMembers, strictInput } from '../types/json-inputs.ts';
 import { WarningType } from '../types/warnings.ts';
 
 const SkillResource = builder.objectRef<PartView<AgentSkill>>('AgentSkill').implement({
+  access: { scope: 'SKILLS:READ' },
   description: 'Instructions that an agent takes up when a task needs them.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the skill.' }),

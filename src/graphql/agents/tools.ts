@@ -13,6 +13,7 @@ export const AgentToolTypeType = enumOf('AgentToolType', 'What a tool of an agen
 });
 
 export const AgentToolResource = builder.objectRef<PartView<AgentTool>>('AgentTool').implement({
+  access: { scope: 'AGENTS:READ' },
   description: 'Something an agent can call.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the tool.' }),

@@ -22,6 +22,7 @@ export const UserInputTypeType = enumOf('UserInputType', "The type of a user inp
 });
 
 export const UserInputResource = builder.objectRef<PartView<AgentUserInput>>('AgentUserInput').implement({
+  access: { scope: 'AGENTS:READ' },
   description: "A variable of an agent's instructions, asked when a chat begins and filled into `{{variableName}}`.",
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the user input.' }),

@@ -17,6 +17,7 @@ const AuditOutcomeType = enumOf('AuditOutcome', 'How a call ended.', auditOutcom
 });
 
 const AuditChangeType = builder.objectRef<AuditChange>('AuditChange').implement({
+  access: { scope: 'ADMIN:READ' },
   description: 'A member that was given with a change.',
   fields: (t) => ({
     member: t.exposeString('member', { description: 'Its name; within objects its path: `options.temperature`.' }),
@@ -31,6 +32,7 @@ const AuditChangeType = builder.objectRef<AuditChange>('AuditChange').implement(
 });
 
 const AuditEntryType = builder.objectRef<AuditEntry>('AuditEntry').implement({
+  access: { scope: 'ADMIN:READ' },
   description: 'One call: who did what to what, when, and from where.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the entry.' }),

@@ -16,17 +16,18 @@ import {
   isObjectType,
 } from 'graphql';
 import { operationScopes } from '../../domain/access/operation-scopes.ts';
-import { inputReferenceScopes, referenceScopes, sharedFields, type TypeRule, typeRules } from '../../domain/access/type-rules.ts';
+import { inputReferenceScopes, referenceScopes, sharedFields } from '../../domain/access/reference-scopes.ts';
 import type { Caller, Scope } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { GraphContext } from './context.ts';
+import { accessOf } from './type-access.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
 type Fielded = GraphQLObjectType | GraphQLInterfaceType;
 type Field = GraphQLField<unknown, GraphContext>;
 
 /**
- * Guards every field that leads to another noun with the scope of that noun, also a future field (domain/access/type-rules.ts). A key without the
+ * Guards every field that leads to another noun with the scope of that noun, also a future field (`access` of its type). A key without the
  * scope gets an empty list, null, or INSUFFICIENT_SCOPE where neither is possible.
  */
 export function guardNested(schema: GraphQLSchema): void {
@@ -58,33 +59,20 @@ function guarded(place: string, scope: Scope, { type }: Field, inner: Resolver):
 export function neededScope(parent: Fielded, field: Field): Scope | null {
   if (sharedFields[`${parent.name}.${field.name}`] !== undefined) return null;
   const named = getNamedType(field.type);
-  const scope = isObjectType(named) || isInterfaceType(named) ? ruleOf(named)?.scope : referenceScopes[field.name];
-  return scope === undefined || scope === null || scope === ruleOf(parent)?.scope ? null : scope;
+  const scope = isObjectType(named) || isInterfaceType(named) ? accessOf(named)?.scope : referenceScopes[field.name];
+  return scope === undefined || scope === null || scope === accessOf(parent)?.scope ? null : scope;
 }
 
-/** The rule of a type; a connection and its edges have the rule of their nodes. */
-export function ruleOf(type: Fielded): TypeRule | undefined {
-  const own = typeRules[type.name];
-  if (own !== undefined) return own;
-  const { nodes, node } = type.getFields();
-  const item = type.name.endsWith('Connection') ? nodes : type.name.endsWith('Edge') ? node : undefined;
-  const named = item === undefined ? undefined : getNamedType(item.type);
-  return isObjectType(named) || isInterfaceType(named) ? ruleOf(named) : undefined;
-}
-
-/** Types, ids and e-mails that domain/access/type-rules.ts does not list, and entries there that the schema does not have. */
+/** Types that do not say who may see them, ids and e-mails that domain/access/reference-scopes.ts does not list, and shared fields that are not there. */
 export function accessFaults(schema: GraphQLSchema): string[] {
   const roots = rootsOf(schema);
   const types = fieldedTypes(schema);
-  const table = 'domain/access/type-rules.ts';
+  const table = 'domain/access/reference-scopes.ts';
   const coordinates = new Set(types.flatMap((type) => Object.keys(type.getFields()).map((name) => `${type.name}.${name}`)));
   return [
     ...types
-      .filter((type) => !roots.has(type.name) && ruleOf(type) === undefined)
-      .map(({ name }) => `${name} is not listed in ${table}`),
-    ...Object.keys(typeRules)
-      .filter((name) => schema.getType(name) === undefined)
-      .map((name) => `${table} lists ${name}, which does not exist`),
+      .filter((type) => !roots.has(type.name) && accessOf(type) === undefined)
+      .map(({ name }) => `${name} does not say who may see it (access)`),
     ...Object.keys(sharedFields)
       .filter((place) => !coordinates.has(place))
       .map((place) => `${table} shares ${place}, which does not exist`),
@@ -102,7 +90,7 @@ function unknownReferences(type: Fielded): string[] {
     .filter(
       (field) => (getNamedType(field.type).name === 'ID' || /e-?mail$/i.test(field.name)) && !(field.name in referenceScopes),
     )
-    .map((field) => `${type.name}.${field.name} refers to something that domain/access/type-rules.ts does not list`);
+    .map((field) => `${type.name}.${field.name} refers to something that domain/access/reference-scopes.ts does not list`);
 }
 
 /** A root field must return the noun that its own scope is about. */
@@ -110,7 +98,7 @@ function rootFaults(root: Fielded): string[] {
   return Object.values(root.getFields()).flatMap((field) => {
     const place = `${root.name}.${field.name}`;
     const named = getNamedType(field.type);
-    const answered = isObjectType(named) || isInterfaceType(named) ? (ruleOf(named)?.scope ?? null) : null;
+    const answered = isObjectType(named) || isInterfaceType(named) ? (accessOf(named)?.scope ?? null) : null;
     const asked = operationScopes[place] ?? null;
     const isSame = answered === null || nounOf(answered) === (asked === null ? '' : nounOf(asked));
     return isSame || sharedFields[place] !== undefined ? [] : [`${place} answers with ${named.name}, which needs ${answered}`];
@@ -120,7 +108,7 @@ function rootFaults(root: Fielded): string[] {
 function unknownInputReferences(type: GraphQLInputObjectType): string[] {
   return Object.values(type.getFields())
     .filter((field) => getNamedType(field.type).name === 'ID' && !(field.name in inputReferenceScopes))
-    .map((field) => `${type.name}.${field.name} refers to something that domain/access/type-rules.ts does not list`);
+    .map((field) => `${type.name}.${field.name} refers to something that domain/access/reference-scopes.ts does not list`);
 }
 
 /** A member of an operation's input that refers to another noun. */

@@ -11,11 +11,12 @@ import {
   type OperationDefinitionNode,
   type ResponsePath,
 } from 'graphql';
-import { type ContentNoun, insideFields, typeRules } from '../../domain/access/type-rules.ts';
+import { type ContentNoun, insideFields } from '../../domain/access/reference-scopes.ts';
 import { exportOperations, type OperationReads, seesAsAdministrator } from '../../domain/audit/reads.ts';
 import { type IdKind, kindOfId } from '../../entities/ids.ts';
 import { fieldsOf } from '../../lib/selections.ts';
 import type { GraphContext } from './context.ts';
+import { accessOf } from './type-access.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
 type Field = GraphQLField<unknown, GraphContext>;
@@ -35,7 +36,7 @@ const idNouns: Partial<Record<IdKind, ContentNoun>> = { agent: 'agent', dataSour
 const nodeNouns: Partial<Record<IdKind, ContentNoun>> = { agent: 'agent', chat: 'chat', dataSource: 'dataSource', run: 'run' };
 
 /**
- * Notes for the audit log what administrators are shown. Wraps every field whose type shows people's content (domain/access/type-rules.ts), and every
+ * Notes for the audit log what administrators are shown. Wraps every field whose type shows people's content (`access` of the type), and every
  * root field of a query or subscription whose arguments name such content, also a future field. After the reply, domain/audit/reads.ts finds out
  * which of it belongs to other users. For other callers the cost is one comparison.
  */
@@ -142,7 +143,7 @@ function shownBy(field: Field): NoteShown | undefined {
       if (noun !== undefined && typeof id === 'string') reads.note(noun, id);
     };
   }
-  const shows = typeRules[type.name]?.shows;
+  const shows = isObjectType(type) || isInterfaceType(type) ? accessOf(type)?.shows : undefined;
   if (shows === undefined) return undefined;
   return (reads, item, { caller }) => {
     const id = item[shows.id];

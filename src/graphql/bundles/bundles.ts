@@ -15,6 +15,7 @@ import { WarningType } from '../types/warnings.ts';
 import { ImportAgentInput } from './inputs.ts';
 
 const SourceResource = builder.objectRef<AgentBundle['source']>('AgentBundleSource').implement({
+  access: { scope: 'AGENTS:READ' },
   description: 'Where a bundle comes from.',
   fields: (t) => ({
     apiBaseUrl: t.exposeString('apiBaseUrl', { description: 'The address of that service.' }),
@@ -23,6 +24,7 @@ const SourceResource = builder.objectRef<AgentBundle['source']>('AgentBundleSour
 });
 
 const BundledAgentResource = builder.objectRef<AgentBundle['agent']>('BundledAgent').implement({
+  access: { scope: 'AGENTS:READ' },
   description: 'The agent itself, without what belongs to one organization.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name.' }),
@@ -50,6 +52,7 @@ const BundledAgentResource = builder.objectRef<AgentBundle['agent']>('BundledAge
 });
 
 const BundledToolResource = builder.objectRef<BundledTool>('BundledTool').implement({
+  access: { scope: 'AGENTS:READ' },
   description: 'A tool, its secrets replaced by references.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The name the model calls it by.' }),
@@ -59,6 +62,7 @@ const BundledToolResource = builder.objectRef<BundledTool>('BundledTool').implem
 });
 
 const BundledUserInputResource = builder.objectRef<BundledUserInput>('BundledUserInput').implement({
+  access: { scope: 'AGENTS:READ' },
   description: 'A variable of the instructions.',
   fields: (t) => ({
     variableName: t.exposeString('variableName', { description: 'Its name in the instructions.' }),
@@ -76,6 +80,7 @@ const BundledUserInputResource = builder.objectRef<BundledUserInput>('BundledUse
 
 type Flow = AgentBundle['flows'][number];
 const BundledFlowVersionResource = builder.objectRef<Flow['versions'][number]>('BundledFlowVersion').implement({
+  access: { scope: 'AGENTS:READ' },
   description: 'One version of a flow.',
   fields: (t) => ({
     version: t.exposeInt('version', { description: 'Its number.' }),
@@ -85,6 +90,7 @@ const BundledFlowVersionResource = builder.objectRef<Flow['versions'][number]>('
   }),
 });
 const BundledFlowResource = builder.objectRef<Flow>('BundledFlow').implement({
+  access: { scope: 'AGENTS:READ' },
   description: 'A flow with its versions.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name.' }),
@@ -98,6 +104,7 @@ const BundledFlowResource = builder.objectRef<Flow>('BundledFlow').implement({
 });
 
 const BundledItemResource = builder.objectRef<BundledDataSource['knowledgeItems'][number]>('BundledKnowledgeItem').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'One document of a data source.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its title.' }),
@@ -112,6 +119,7 @@ const BundledItemResource = builder.objectRef<BundledDataSource['knowledgeItems'
   }),
 });
 const BundledSourceResource = builder.objectRef<BundledDataSource>('BundledDataSource').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'A data source with its documents.',
   fields: (t) => ({
     originalId: t.exposeString('originalId', { description: 'Its id where the bundle comes from.' }),
@@ -128,6 +136,7 @@ const BundledSourceResource = builder.objectRef<BundledDataSource>('BundledDataS
 });
 
 const BundledSkillResource = builder.objectRef<AgentBundle['skills'][number]>('BundledSkill').implement({
+  access: { scope: 'SKILLS:READ' },
   description: 'A skill.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name.' }),
@@ -138,6 +147,7 @@ const BundledSkillResource = builder.objectRef<AgentBundle['skills'][number]>('B
 });
 
 const RequiredSecretResource = builder.objectRef<AgentBundle['requiredSecrets'][number]>('RequiredSecret').implement({
+  access: { scope: 'AGENTS:READ' },
   description: 'A credential that the importer of the bundle supplies.',
   fields: (t) => ({
     key: t.exposeString('key', { description: 'The name by which tools refer to it.' }),
@@ -147,6 +157,7 @@ const RequiredSecretResource = builder.objectRef<AgentBundle['requiredSecrets'][
 });
 
 const AgentBundleResource = builder.objectRef<AgentBundle>('AgentBundle').implement({
+  access: { scope: 'AGENTS:READ' },
   description: 'A portable agent, without any secret. The same agent gives the same bundle but for `exportedAt`.',
   fields: (t) => ({
     version: t.exposeString('version', { description: 'The version of the format: `1.0`.' }),
@@ -189,6 +200,7 @@ const AgentBundleResource = builder.objectRef<AgentBundle>('AgentBundle').implem
 });
 
 const ImportAgentPayload = builder.objectRef<ImportResult>('ImportAgentPayload').implement({
+  access: { scope: 'AGENTS:READ' },
   description: 'The result of an import.',
   fields: (t) => ({
     agentId: t.exposeID('agentId', { nullable: true, description: 'The new agent; null for a dry run.' }),

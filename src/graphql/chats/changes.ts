@@ -18,11 +18,13 @@ const ChatExportFormatType = wireEnumOf('ChatExportFormat', 'How an exported cha
 });
 
 const ChatSummaryType = builder.objectRef<{ readonly summary: string }>('ChatSummary').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'The summary of a chat.',
   fields: (t) => ({ summary: t.exposeString('summary', { description: 'A few sentences.' }) }),
 });
 
 const ChatCompressionType = builder.objectRef<Compression>('ChatCompression').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'The part of a chat that models get.',
   fields: (t) => ({
     summary: t.exposeString('summary', {
@@ -37,6 +39,7 @@ const ChatCompressionType = builder.objectRef<Compression>('ChatCompression').im
 });
 
 const ChatExportType = builder.objectRef<ChatExport>('ChatExport').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A chat as a file.',
   fields: (t) => ({
     filename: t.exposeString('filename', { description: 'A name for the file.' }),

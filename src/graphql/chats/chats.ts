@@ -17,6 +17,7 @@ import { NodeType, registerNode } from '../types/node.ts';
 import { MessageType } from './messages.ts';
 
 const ChatAgentType = builder.objectRef<ChatAgent>('ChatAgent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'What a chat shows of its agent, also when its user may not use that any more.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the agent.' }),
@@ -29,6 +30,7 @@ const ChatAgentType = builder.objectRef<ChatAgent>('ChatAgent').implement({
 });
 
 export const ChatType = builder.objectRef<Chat>('Chat').implement({
+  access: { scope: 'CHATS:READ', shows: { noun: 'chat', id: 'id', owner: 'userId' } },
   description: 'A conversation of one user with one agent.',
   interfaces: [NodeType],
   fields: (t) => ({

@@ -26,6 +26,7 @@ const ChatFileStatusType = enumOf('ChatFileStatus', 'The state of a file.', chat
 });
 
 const ChatFileType = builder.objectRef<ChatFile>('ChatFile').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A file of a chat, for use in its messages.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'What content parts name: `{type: "id", id}`.' }),

@@ -19,6 +19,7 @@ export const MessageRoleType = wireEnumOf('MessageRole', 'Who says a message.', 
 });
 
 export const CitationType = builder.objectRef<Citation>('Citation').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A passage that an answer cites.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the passage.' }),
@@ -43,6 +44,7 @@ export const CitationType = builder.objectRef<Citation>('Citation').implement({
 });
 
 export const ToolCallType = builder.objectRef<ToolCall>('ToolCall').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A call that the caller is asked to make.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id that the output refers to.' }),
@@ -58,6 +60,7 @@ export const ToolCallType = builder.objectRef<ToolCall>('ToolCall').implement({
 });
 
 export const MessageType = builder.objectRef<ChatMessage>('Message').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A message of a chat.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Unique; sorts by time.' }),

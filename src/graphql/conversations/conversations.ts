@@ -15,6 +15,7 @@ import { OrderType } from '../responses/order.ts';
 import { commonListOf, deletionOf } from '../types/common-list.ts';
 
 const ConversationType = builder.objectRef<Conversation>('Conversation').implement({
+  access: { scope: 'CHATS:READ', shows: { noun: 'chat', id: 'id' } },
   description: 'A chat of the caller as the common format knows it: items, and texts that the caller keeps with it.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the chat.' }),
@@ -28,10 +29,16 @@ const ConversationType = builder.objectRef<Conversation>('Conversation').impleme
 });
 
 const ItemListType = commonListOf<WireObject>('ConversationItemList', 'JSON', {
+  access: { scope: 'CHATS:READ' },
   description: 'Items of a conversation in the form of the format.',
   idOf: ({ id }) => String(id),
 });
-const DeletedType = deletionOf('DeletedConversation', 'conversation.deleted', 'A conversation that was deleted.');
+const DeletedType = deletionOf(
+  'DeletedConversation',
+  'conversation.deleted',
+  { scope: 'CHATS:READ' },
+  'A conversation that was deleted.',
+);
 
 const items = 'At most 20 items, as in the input of a response. JSON: each kind has members of its own.';
 const metadata = 'At most 16 texts of 512 characters by names of 64.';

@@ -8,6 +8,7 @@ interface EmbeddingView {
 }
 
 const EmbeddingType = builder.objectRef<EmbeddingView>('Embedding').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'The vector of one input.',
   fields: (t) => ({
     object: t.string({ description: 'Always `embedding`.', resolve: () => 'embedding' }),
@@ -21,6 +22,7 @@ const EmbeddingType = builder.objectRef<EmbeddingView>('Embedding').implement({
 });
 
 const UsageType = builder.objectRef<Embeddings>('EmbeddingUsage').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'Tokens of embeddings; they count as data tokens.',
   fields: (t) => ({
     promptTokens: t.exposeInt('tokens', { description: 'Tokens read.' }),
@@ -29,6 +31,7 @@ const UsageType = builder.objectRef<Embeddings>('EmbeddingUsage').implement({
 });
 
 const EmbeddingsType = builder.objectRef<Embeddings>('Embeddings').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'Vectors in the order of their inputs.',
   fields: (t) => ({
     object: t.string({ description: 'Always `list`.', resolve: () => 'list' }),

@@ -7,6 +7,7 @@ import { commonListOf, deletionOf } from '../types/common-list.ts';
 export const inSeconds = (date: Date) => Math.floor(date.getTime() / 1000);
 
 export const FileObjectType = builder.objectRef<StoredFile>('FileObject').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A file of the caller in the form of the common format: one in no chat, one of a chat, or that of a data source.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'What `input_file` parts and vector stores name.' }),
@@ -27,10 +28,11 @@ export const FileObjectType = builder.objectRef<StoredFile>('FileObject').implem
 });
 
 const FileListType = commonListOf<StoredFile>('FileObjectList', FileObjectType, {
+  access: { scope: 'CHATS:READ' },
   description: 'A page of files.',
   idOf: ({ id }) => id,
 });
-const DeletedType = deletionOf('DeletedFile', 'file', 'A file that was deleted.');
+const DeletedType = deletionOf('DeletedFile', 'file', { scope: 'CHATS:READ' }, 'A file that was deleted.');
 const id = { description: 'The id of the file.' };
 
 builder.queryFields((t) => ({

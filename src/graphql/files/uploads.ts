@@ -13,6 +13,7 @@ const StatusType = wireEnumOf('FileUploadStatus', 'What became of an upload.', u
 });
 
 const UploadType = builder.objectRef<UploadState>('FileUpload').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A file of the caller that comes in parts.',
   fields: (t) => ({
     id: t.id({ description: 'What its parts name.', resolve: ({ upload }) => upload.id }),
@@ -36,6 +37,7 @@ const UploadType = builder.objectRef<UploadState>('FileUpload').implement({
 });
 
 const PartType = builder.objectRef<FileUploadPart>('FileUploadPart').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'Bytes of an upload.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'What the completion names.' }),

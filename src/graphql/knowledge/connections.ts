@@ -39,6 +39,7 @@ const ProviderType = enumOf('ConnectionProvider', 'The service at the other end.
 });
 
 const LinkedServiceType = builder.objectRef<Connection>('LinkedService').implement({
+  access: { scope: 'CONNECTIONS:READ' },
   description:
     'Access of one user to a service elsewhere. Its secrets are kept sealed and shown to nobody. Administrators see whose it is and what it is called; the rest is null to them.',
   fields: (t) => ({
@@ -187,11 +188,13 @@ const BrowserConnectionInput = builder.inputType('AuthorizeConnectionInput', {
 });
 
 const AuthorizedConnectionType = builder.objectRef<{ readonly url: string }>('AuthorizeConnectionPayload').implement({
+  access: { scope: 'CONNECTIONS:WRITE' },
   description: 'Where a person allows the access.',
   fields: (t) => ({ url: t.exposeString('url', { description: 'Open it in a browser within ten minutes.' }) }),
 });
 
 const BrowseEntryType = builder.objectRef<BrowseEntry>('ConnectionEntry').implement({
+  access: { scope: 'CONNECTIONS:READ' },
   description: 'Something at another service that may be added as a source, or holds such things.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'What a source is added by, and what `parent` takes.' }),
@@ -204,6 +207,7 @@ const BrowseEntryType = builder.objectRef<BrowseEntry>('ConnectionEntry').implem
 });
 
 const BrowsePageType = builder.objectRef<BrowsePage>('ConnectionEntries').implement({
+  access: { scope: 'CONNECTIONS:READ' },
   description: 'A page of what a connection reaches.',
   fields: (t) => ({
     entries: t.field({ type: [BrowseEntryType], description: 'At most 100.', resolve: ({ entries }) => [...entries] }),

@@ -12,6 +12,7 @@ import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { IndexStatusType } from './sources.ts';
 
 const OriginalContentType = builder.objectRef<KnowledgeItem>('OriginalContent').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'What an item was made from.',
   fields: (t) => ({
     contentBlobUrl: t.string({
@@ -34,6 +35,7 @@ const OriginalContentType = builder.objectRef<KnowledgeItem>('OriginalContent').
 });
 
 const KnowledgeItemType = builder.objectRef<KnowledgeItem>('KnowledgeItem').implement({
+  access: { scope: 'DATA_SOURCES:READ', shows: { noun: 'dataSource', id: 'dataSourceId' } },
   description: 'One document of a data source: a file, a page, a payload.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the item.' }),
@@ -78,6 +80,7 @@ const KnowledgeItemType = builder.objectRef<KnowledgeItem>('KnowledgeItem').impl
 });
 
 const CitedDocumentType = builder.objectRef<KnowledgeItem>('CitedDocument').implement({
+  access: { scope: 'DATA_SOURCES:READ', shows: { noun: 'dataSource', id: 'dataSourceId' } },
   description: 'A document behind a citation, as readers of answers may know it.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the item.' }),

@@ -11,6 +11,7 @@ import { wireEnumOf } from '../types/enums.ts';
 import { DataSourceKind } from './sources.ts';
 
 const SearchedQuestionType = builder.objectRef<SearchedQuestion>('SearchedQuestion').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'A question as it was searched.',
   fields: (t) => ({
     text: t.exposeString('text', { description: 'The question, or what a model made of it.' }),
@@ -25,6 +26,7 @@ const SearchedQuestionType = builder.objectRef<SearchedQuestion>('SearchedQuesti
   }),
 });
 const RetrievalType = builder.objectRef<Retrieval>('Retrieval').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'How a search was made.',
   fields: (t) => ({
     mode: t.exposeString('mode', { description: '`hybrid`: by words and by meaning; `lexical`: by words alone.' }),
@@ -40,6 +42,7 @@ const RetrievalType = builder.objectRef<Retrieval>('Retrieval').implement({
   }),
 });
 const LegScoresType = builder.objectRef<LegScores>('LegScores').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'What each way of searching says of a passage; null where it found nothing or was not used.',
   fields: (t) => ({
     lexical: t.exposeFloat('lexical', { nullable: true, description: 'By words: BM25, above 0.' }),
@@ -48,6 +51,7 @@ const LegScoresType = builder.objectRef<LegScores>('LegScores').implement({
   }),
 });
 const MatchedWordType = builder.objectRef<MatchedWord>('MatchedWord').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'A word that a passage was found by.',
   fields: (t) => ({
     word: t.exposeString('word', { description: 'As it was asked, or its stem.' }),
@@ -60,6 +64,7 @@ const MatchedWordType = builder.objectRef<MatchedWord>('MatchedWord').implement(
   }),
 });
 const HitType = builder.objectRef<KnowledgeSearchHit>('KnowledgeSearchHit').implement({
+  access: { scope: 'DATA_SOURCES:READ', shows: { noun: 'dataSource', id: 'dataSourceId' } },
   description: 'A passage that a search found, and why.',
   fields: (t) => ({
     id: t.string({ description: 'As citations have it.', resolve: ({ passage }) => passage.chunkId }),
@@ -102,6 +107,7 @@ const HitType = builder.objectRef<KnowledgeSearchHit>('KnowledgeSearchHit').impl
   }),
 });
 const ResultType = builder.objectRef<KnowledgeSearchResult>('KnowledgeSearch').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'What a search of knowledge found.',
   fields: (t) => ({
     query: t.field({

@@ -48,6 +48,7 @@ interface AttachedDataSource extends EndedApproval {
   readonly dataSourceId: string;
 }
 const AttachDataSourcePayload = builder.objectRef<AttachedDataSource>('AttachDataSourcePayload').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'What was attached to what.',
   fields: (t) => ({
     aiId: t.exposeID('aiId', { description: 'The id of the agent.' }),
@@ -66,6 +67,7 @@ const AttachDataSourceInput = builder.inputType('AttachDataSourceInput', {
 });
 
 const BulkDeleteDataSourcesPayload = builder.objectRef<ReleasedDataSources>('BulkDeleteDataSourcesPayload').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'What was deleted, and what was only detached.',
   fields: (t) => ({
     aiId: t.exposeID('aiId', { description: 'The id of the agent.' }),

@@ -67,6 +67,7 @@ export const IndexStatusType = enumOf('IndexStatus', 'The progress of indexing.'
 });
 
 const IndexingStatisticsType = builder.objectRef<IndexingStatistics>('IndexingStatistics').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'The items of a source by what they are doing; the first four add up to the total at every instant.',
   fields: (t) => ({
     doneCount: t.exposeInt('doneCount', {
@@ -80,6 +81,7 @@ const IndexingStatisticsType = builder.objectRef<IndexingStatistics>('IndexingSt
 });
 
 const SourceVectorsType = builder.objectRef<SourceVectors>('SourceVectors').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'The vectors of a source, which let searches find passages by meaning.',
   fields: (t) => ({
     missingCount: t.exposeInt('missingCount', {
@@ -95,6 +97,7 @@ const SourceVectorsType = builder.objectRef<SourceVectors>('SourceVectors').impl
 });
 
 const UsingAgentType = builder.objectRef<UsingAgent>('UsingAgent').implement({
+  access: { scope: 'AGENTS:READ', shows: { noun: 'agent', id: 'id' } },
   description: 'An agent that has a source attached, as lists of sources show it.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the agent.' }),
@@ -106,6 +109,7 @@ const UsingAgentType = builder.objectRef<UsingAgent>('UsingAgent').implement({
 const reads = reading<DataSource>;
 
 export const DataSourceType = builder.objectRef<DataSource>('DataSource').implement({
+  access: { scope: 'DATA_SOURCES:READ', shows: { noun: 'dataSource', id: 'id', owner: 'ownerUserId' } },
   description: 'A connected body of knowledge. Any number of agents of its organization may have it attached.',
   interfaces: [NodeType],
   fields: (t) => ({

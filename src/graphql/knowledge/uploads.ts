@@ -3,6 +3,7 @@ import { builder } from '../builder/builder.ts';
 import { DataSourceType } from './sources.ts';
 
 const UploadTokenType = builder.objectRef<UploadToken>('UploadToken').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'A link that one file may be sent to, once, with PUT and without a key.',
   fields: (t) => ({
     url: t.exposeString('url', { description: 'Where the file goes. Whoever has it may send the file: keep it as a secret.' }),

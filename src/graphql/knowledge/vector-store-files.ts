@@ -24,6 +24,7 @@ export const StatusType = wireEnumOf('VectorStoreFileStatus', 'What became of a 
 const ownFailures = /INTERRUPTED|TIMEOUT|STORAGE|SERVER/;
 
 const ErrorType = builder.objectRef<VectorStoreFile>('VectorStoreFileError').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'Why a file could not be read.',
   fields: (t) => ({
     code: t.string({
@@ -38,6 +39,7 @@ const ErrorType = builder.objectRef<VectorStoreFile>('VectorStoreFileError').imp
 });
 
 const VectorStoreFileType = builder.objectRef<VectorStoreFile>('VectorStoreFile').implement({
+  access: { scope: 'DATA_SOURCES:READ', shows: { noun: 'dataSource', id: 'dataSourceId' } },
   description: 'A file of a vector store: a copy that is searched.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the file it was made of.' }),
@@ -65,11 +67,13 @@ const VectorStoreFileType = builder.objectRef<VectorStoreFile>('VectorStoreFile'
 });
 
 export const FileListType = commonListOf<VectorStoreFile>('VectorStoreFileList', VectorStoreFileType, {
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'A page of files of a vector store.',
   idOf: ({ id }) => id,
 });
 
 const PassageType = builder.objectRef<FileText>('VectorStoreFilePassage').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'A part of the text that was read from a file.',
   fields: (t) => ({
     place: t.exposeInt('place', { description: 'Its place within the file, from 0.' }),
@@ -78,6 +82,7 @@ const PassageType = builder.objectRef<FileText>('VectorStoreFilePassage').implem
   }),
 });
 const ContentType = builder.objectRef<FileContent>('VectorStoreFileContent').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'The text that was read from a file of a vector store.',
   fields: (t) => ({
     object: t.string({
@@ -97,6 +102,7 @@ const ContentType = builder.objectRef<FileContent>('VectorStoreFileContent').imp
 const DeletedType = deletionOf(
   'DeletedVectorStoreFile',
   'vector_store.file.deleted',
+  { scope: 'DATA_SOURCES:READ' },
   'A file that was taken out of a vector store.',
 );
 

@@ -21,6 +21,7 @@ import { ChunkingStrategyInput, ExpiresAfterInput, RankingOptionsInput } from '.
 export const inSeconds = (date: Date) => Math.floor(date.getTime() / 1000);
 
 export const FileCountsType = builder.objectRef<StoreFileCounts>('VectorStoreFileCounts').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'Files of a vector store or of one of its batches, by what became of them.',
   fields: (t) => ({
     inProgress: t.exposeInt('inProgress', { description: 'Waiting or at work.' }),
@@ -35,6 +36,7 @@ export const FileCountsType = builder.objectRef<StoreFileCounts>('VectorStoreFil
 });
 
 const VectorStoreType = builder.objectRef<VectorStore>('VectorStore').implement({
+  access: { scope: 'DATA_SOURCES:READ', shows: { noun: 'dataSource', id: 'id', owner: 'ownerUserId' } },
   description: 'A data source that was made for no agent and holds any number of files, in the form of the common format.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the data source.' }),
@@ -72,12 +74,19 @@ const VectorStoreType = builder.objectRef<VectorStore>('VectorStore').implement(
 });
 
 const ListType = commonListOf<VectorStore>('VectorStoreList', VectorStoreType, {
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'A page of vector stores.',
   idOf: ({ id }) => id,
 });
-const DeletedType = deletionOf('DeletedVectorStore', 'vector_store.deleted', 'A vector store that was deleted.');
+const DeletedType = deletionOf(
+  'DeletedVectorStore',
+  'vector_store.deleted',
+  { scope: 'DATA_SOURCES:READ' },
+  'A vector store that was deleted.',
+);
 
 const ResultContentType = builder.objectRef<SearchHit>('VectorStoreResultContent').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'A part of what was found.',
   fields: (t) => ({
     type: t.string({ description: 'Always `text`.', resolve: () => 'text' }),
@@ -85,6 +94,7 @@ const ResultContentType = builder.objectRef<SearchHit>('VectorStoreResultContent
   }),
 });
 const ResultType = builder.objectRef<SearchHit>('VectorStoreResult').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'A passage that a search found.',
   fields: (t) => ({
     fileId: t.id({ description: 'The file it stands in.', resolve: ({ file }) => file.id }),
@@ -95,6 +105,7 @@ const ResultType = builder.objectRef<SearchHit>('VectorStoreResult').implement({
   }),
 });
 const ResultsType = builder.objectRef<SearchResults>('VectorStoreResults').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'What a search found.',
   fields: (t) => ({
     object: t.string({

@@ -18,6 +18,7 @@ const MemoryScopeType = wireEnumOf('MemoryScope', 'With which agents a memory is
 });
 
 const MemoryType = builder.objectRef<Memory>('Memory').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'Something that agents remember of the caller. Nobody else sees it. Written by the tool `memory`, or here.',
   interfaces: [NodeType],
   fields: (t) => ({
@@ -37,6 +38,7 @@ const MemoryType = builder.objectRef<Memory>('Memory').implement({
 const MemoryConnection = connectionOf(MemoryType, 'Memory', 'Memories');
 
 const DeleteMemoriesPayload = builder.objectRef<{ readonly deletedCount: number }>('DeleteMemoriesPayload').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'What became of a deletion.',
   fields: (t) => ({ deletedCount: t.exposeInt('deletedCount', { description: 'How many memories were deleted.' }) }),
 });

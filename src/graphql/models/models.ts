@@ -3,6 +3,7 @@ import type { ModelInfo } from '../../engine/models/catalog.ts';
 import { builder } from '../builder/builder.ts';
 
 const ModelType = builder.objectRef<ModelInfo>('Model').implement({
+  access: { scope: null },
   description: 'A model that runs may use.',
   fields: (t) => ({
     id: t.exposeString('id', { description: '`provider/name`.' }),
@@ -29,6 +30,7 @@ const ModelType = builder.objectRef<ModelInfo>('Model').implement({
 });
 
 const CatalogEntryType = builder.objectRef<CatalogEntry>('ModelCatalogEntry').implement({
+  access: { scope: null, shows: { noun: 'agent', id: 'id' } },
   description: 'Something that `model` of a completion may name.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'The id of a model or of an agent.' }),
@@ -46,6 +48,7 @@ const CatalogEntryType = builder.objectRef<CatalogEntry>('ModelCatalogEntry').im
 });
 
 const CatalogType = builder.objectRef<readonly CatalogEntry[]>('ModelCatalog').implement({
+  access: { scope: null },
   description: 'Models and agents in the form of the common format.',
   fields: (t) => ({
     object: t.string({ description: 'Always `list`.', resolve: () => 'list' }),

@@ -3,6 +3,7 @@ import { builder } from '../builder/builder.ts';
 import { UsageType } from '../runs/parts.ts';
 
 export const InputItemsType = builder.objectRef<ItemPage>('ResponseInputItemList').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A page of the items that a response was given.',
   fields: (t) => ({
     nodes: t.field({
@@ -16,6 +17,7 @@ export const InputItemsType = builder.objectRef<ItemPage>('ResponseInputItemList
 });
 
 export const CompactionType = builder.objectRef<CompactedConversation>('Compaction').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A conversation in short: items that a new chain of responses can begin with.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id for logs.' }),

@@ -11,6 +11,7 @@ export type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonl
 
 /** An event of a run's log. All runs share these kinds of events. */
 export const RunEventType = builder.interfaceRef<RunEvent>('RunEvent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'An event of a run.',
   fields: (t) => ({
     sequence: t.exposeInt('sequence', { description: 'Grows by one with every event of a run, from 0, without gaps.' }),
@@ -54,6 +55,7 @@ const itemId = 'The item that it is about.';
 const outputIndex = 'The place of that item in the output, from 0.';
 
 builder.objectRef<EventOf<'response.created' | 'response.in_progress'>>('RunStartedEvent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'The run began.',
   interfaces: [RunEventType],
   fields: (t) => ({
@@ -62,6 +64,7 @@ builder.objectRef<EventOf<'response.created' | 'response.in_progress'>>('RunStar
 });
 
 builder.objectRef<EventOf<'response.output_item.added'>>('ItemAddedEvent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A part of the output begins.',
   interfaces: [RunEventType],
   fields: (t) => ({
@@ -75,6 +78,7 @@ builder.objectRef<EventOf<'response.output_item.added'>>('ItemAddedEvent').imple
 });
 
 builder.objectRef<EventOf<'response.content_part.added'>>('TextStartedEvent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'The text of a message begins.',
   interfaces: [RunEventType],
   fields: (t) => ({
@@ -84,6 +88,7 @@ builder.objectRef<EventOf<'response.content_part.added'>>('TextStartedEvent').im
 });
 
 builder.objectRef<EventOf<'response.output_text.delta'>>('TextDeltaEvent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'The next piece of the text of a message.',
   interfaces: [RunEventType],
   fields: (t) => ({
@@ -99,6 +104,7 @@ builder.objectRef<EventOf<'response.output_text.delta'>>('TextDeltaEvent').imple
 });
 
 builder.objectRef<EventOf<'response.output_text.annotation.added'>>('CitationEvent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'The text of a message cited a passage.',
   interfaces: [RunEventType],
   fields: (t) => ({
@@ -109,6 +115,7 @@ builder.objectRef<EventOf<'response.output_text.annotation.added'>>('CitationEve
 });
 
 builder.objectRef<EventOf<'response.output_text.done' | 'response.content_part.done'>>('TextDoneEvent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'The text of a message is whole.',
   interfaces: [RunEventType],
   fields: (t) => ({
@@ -119,6 +126,7 @@ builder.objectRef<EventOf<'response.output_text.done' | 'response.content_part.d
 });
 
 builder.objectRef<EventOf<'response.reasoning_text.delta'>>('ReasoningDeltaEvent').implement({
+  access: { scope: 'CHATS:READ' },
   description: "The next piece of the model's thinking, if the model reports it.",
   interfaces: [RunEventType],
   fields: (t) => ({
@@ -129,6 +137,7 @@ builder.objectRef<EventOf<'response.reasoning_text.delta'>>('ReasoningDeltaEvent
 });
 
 builder.objectRef<EventOf<'response.function_call_arguments.delta'>>('ArgumentsDeltaEvent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'The next piece of the arguments of a call.',
   interfaces: [RunEventType],
   fields: (t) => ({
@@ -139,6 +148,7 @@ builder.objectRef<EventOf<'response.function_call_arguments.delta'>>('ArgumentsD
 });
 
 builder.objectRef<EventOf<'response.function_call_arguments.done'>>('ArgumentsDoneEvent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'The arguments of a call are whole.',
   interfaces: [RunEventType],
   fields: (t) => ({
@@ -150,6 +160,7 @@ builder.objectRef<EventOf<'response.function_call_arguments.done'>>('ArgumentsDo
 });
 
 builder.objectRef<EventOf<'parley.input'>>('InputEvent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'Messages that were put into the run while it worked (thread mode `steer`).',
   interfaces: [RunEventType],
   fields: (t) => ({
@@ -158,6 +169,7 @@ builder.objectRef<EventOf<'parley.input'>>('InputEvent').implement({
 });
 
 builder.objectRef<EventOf<'parley.usage'>>('UsageEvent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'What a run has cost until now, between its steps. Its last event has the whole.',
   interfaces: [RunEventType],
   fields: (t) => ({
@@ -166,12 +178,14 @@ builder.objectRef<EventOf<'parley.usage'>>('UsageEvent').implement({
 });
 
 builder.objectRef<EventOf<'parley.cited' | 'parley.subagent.kept' | 'parley.research'>>('CheckpointEvent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'The service has kept what it needs to go on with the run when a process fails: nothing for readers.',
   interfaces: [RunEventType],
 });
 
 type ServerToolEvent = EventOf<`response.server_tool_call.${'in_progress' | 'completed' | 'failed'}`>;
 builder.objectRef<ServerToolEvent>('ServerToolEvent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A tool of the service began or ended: see `type`.',
   interfaces: [RunEventType],
   fields: (t) => ({
@@ -181,6 +195,7 @@ builder.objectRef<ServerToolEvent>('ServerToolEvent').implement({
 });
 
 builder.objectRef<EventOf<'response.output_item.done'>>('ItemDoneEvent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A part of the output is whole, or was cut.',
   interfaces: [RunEventType],
   fields: (t) => ({
@@ -190,6 +205,7 @@ builder.objectRef<EventOf<'response.output_item.done'>>('ItemDoneEvent').impleme
 });
 
 builder.objectRef<EventOf<'parley.step'>>('StepEvent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'Work between question and answer; only where the agent shows intermediate steps.',
   interfaces: [RunEventType],
   fields: (t) => ({
@@ -203,6 +219,7 @@ builder.objectRef<EventOf<'parley.step'>>('StepEvent').implement({
 });
 
 builder.objectRef<EventOf<'parley.flow.step'>>('FlowStepEvent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A step of a flow is finished.',
   interfaces: [RunEventType],
   fields: (t) => ({
@@ -216,6 +233,7 @@ builder.objectRef<EventOf<'parley.flow.step'>>('FlowStepEvent').implement({
 });
 
 builder.objectRef<EventOf<'response.completed' | 'response.failed' | 'response.incomplete'>>('RunEndedEvent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'The run is over. Always the last event, and there is exactly one.',
   interfaces: [RunEventType],
   fields: (t) => ({

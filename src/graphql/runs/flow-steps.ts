@@ -9,6 +9,7 @@ const FlowStepStatusType = wireEnumOf('FlowStepStatus', 'How a step of a flow en
 });
 
 export const FlowStepType = builder.objectRef<FlowStepRecord>('FlowStep').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A finished step of a flow.',
   fields: (t) => ({
     stepId: t.exposeString('stepId', { description: 'Its id in the flow, else `step_` and its place from 1.' }),

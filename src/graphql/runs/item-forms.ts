@@ -6,6 +6,7 @@ type FormOf<Type extends CallForm['type']> = Extract<CallForm, { readonly type: 
 type ItemOf<Type extends RunItem['type']> = Extract<RunItem, { readonly type: Type }>;
 
 const WebSourceType = builder.objectRef<WebSource>('RunWebSource').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A page of the web that a search found.',
   fields: (t) => ({
     url: t.exposeString('url', { description: 'Its address.' }),
@@ -14,6 +15,7 @@ const WebSourceType = builder.objectRef<WebSource>('RunWebSource').implement({
 });
 
 export const WebSearchType = builder.objectRef<FormOf<'web_search'>>('RunWebSearch').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'What a call of `web_search` did: it searched, or opened a page.',
   fields: (t) => ({
     action: t.string({ description: '`search` or `open_page`.', resolve: ({ action }) => action.type }),
@@ -36,6 +38,7 @@ export const WebSearchType = builder.objectRef<FormOf<'web_search'>>('RunWebSear
 });
 
 const FileSearchResultType = builder.objectRef<FileSearchResult>('RunFileSearchResult').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A passage that a search of knowledge found.',
   fields: (t) => ({
     fileId: t.exposeID('fileId', { description: 'The document it is from.' }),
@@ -46,6 +49,7 @@ const FileSearchResultType = builder.objectRef<FileSearchResult>('RunFileSearchR
 });
 
 export const FileSearchType = builder.objectRef<FormOf<'file_search'>>('RunFileSearch').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'What a call of `file_search` looked for and found.',
   fields: (t) => ({
     queries: t.stringList({ description: 'What was searched for.', resolve: ({ queries }) => queries }),
@@ -61,6 +65,7 @@ export const FileSearchType = builder.objectRef<FormOf<'file_search'>>('RunFileS
 type ApprovedCall = FormOf<'mcp'> & { readonly approvalRequestId: string | null };
 
 export const McpCallType = builder.objectRef<ApprovedCall>('RunMcpCall').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'Which tool of an MCP server of the request a call is for.',
   fields: (t) => ({
     serverLabel: t.exposeString('serverLabel', { description: 'The label that the request gave the server.' }),
@@ -73,6 +78,7 @@ export const McpCallType = builder.objectRef<ApprovedCall>('RunMcpCall').impleme
 });
 
 const McpToolType = builder.objectRef<ListedTool>('RunMcpTool').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A tool that an MCP server offers.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name at the server.' }),
@@ -92,6 +98,7 @@ const McpToolType = builder.objectRef<ListedTool>('RunMcpTool').implement({
 });
 
 export const McpListingType = builder.objectRef<ItemOf<'mcp_list_tools'>>('RunMcpListing').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'The tools of an MCP server of the request, as the run found them.',
   fields: (t) => ({
     serverLabel: t.exposeString('serverLabel', { description: 'The label that the request gave the server.' }),
@@ -105,6 +112,7 @@ export const McpListingType = builder.objectRef<ItemOf<'mcp_list_tools'>>('RunMc
 });
 
 export const ApprovalType = builder.objectRef<ItemOf<'function_call'>>('RunApproval').implement({
+  access: { scope: 'CHATS:READ' },
   description:
     'A call of a tool of the service that waits for a person. It is answered with `submitToolOutputs`: `success` makes the call, `cancelled` does not.',
   fields: (t) => ({
@@ -123,6 +131,7 @@ export const ApprovalType = builder.objectRef<ItemOf<'function_call'>>('RunAppro
 });
 
 export const RunCallErrorType = builder.objectRef<NonNullable<CallResult['error']>>('RunCallError').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'Why a call of a tool of the service failed. The model read it.',
   fields: (t) => ({
     code: t.exposeString('code', { description: 'For programs.' }),

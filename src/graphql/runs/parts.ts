@@ -40,6 +40,7 @@ export const RunStatusType = wireEnumOf('RunStatus', 'The status of a run.', run
 });
 
 export const UsageType = builder.objectRef<Usage>('Usage').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'Tokens of a run, as its models counted them.',
   fields: (t) => ({
     inputTokens: t.exposeInt('inputTokens', { description: 'Input tokens.' }),
@@ -65,6 +66,7 @@ interface Fallback {
   readonly reason: string;
 }
 const FallbackType = builder.objectRef<Fallback>('ModelFallback').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A model that was tried before the one that answered.',
   fields: (t) => ({
     provider: t.exposeString('provider', { description: 'Its provider.' }),
@@ -74,6 +76,7 @@ const FallbackType = builder.objectRef<Fallback>('ModelFallback').implement({
 });
 
 export const SelectionType = builder.objectRef<SelectionMetadata>('SelectionMetadata').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'Which model answered, and how it was chosen.',
   fields: (t) => ({
     provider: t.exposeString('provider', { description: 'Its provider.' }),
@@ -93,6 +96,7 @@ export const SelectionType = builder.objectRef<SelectionMetadata>('SelectionMeta
 });
 
 export const OutputFileType = builder.objectRef<OutputFile>('OutputFile').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A file that a tool of the service made.',
   fields: (t) => ({
     fileId: t.exposeID('fileId', { nullable: true, description: 'The file of the chat; null for a run that stores nothing.' }),
@@ -107,6 +111,7 @@ export const OutputFileType = builder.objectRef<OutputFile>('OutputFile').implem
 });
 
 const TokenType = builder.objectRef<Omit<TokenLogprob, 'top_logprobs'>>('LikelyToken').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A token and how likely it was.',
   fields: (t) => ({
     token: t.exposeString('token', { description: 'The token.' }),
@@ -116,6 +121,7 @@ const TokenType = builder.objectRef<Omit<TokenLogprob, 'top_logprobs'>>('LikelyT
 });
 
 const TokenLogprobType = builder.objectRef<TokenLogprob>('TokenLogprob').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'How likely a token of a text was.',
   fields: (t) => ({
     chosen: t.field({ type: TokenType, description: 'The token of the text.', resolve: (token) => token }),
@@ -128,6 +134,7 @@ const TokenLogprobType = builder.objectRef<TokenLogprob>('TokenLogprob').impleme
 });
 
 export const RunItemType = builder.objectRef<RunItem>('RunItem').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A part of the output of a run: a message, a call, thoughts, the output of a tool.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The same from its first event to its last.' }),
@@ -251,6 +258,7 @@ export function outcomeFields(t: PothosSchemaTypes.ObjectFieldBuilder<BuilderTyp
 }
 
 export const RunSnapshotType = builder.objectRef<RunSnapshot>('RunSnapshot').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A run as it is now, or at one of its events: of a chat, a completion or a response.',
   fields: (t) => ({
     id: t.exposeID('runId', { description: 'The id of the run; that of a response is its id.' }),

@@ -4,6 +4,7 @@ import { builder } from '../builder/builder.ts';
 
 /** What a response was asked, as it is stored with the response. */
 export const RunRequestType = builder.objectRef<ResponseEcho>('RunRequest').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'What a response was asked. Members are those of `ResponseInput`, with the values that its run uses.',
   fields: (t) => ({
     model: t.exposeString('model', { description: 'The model as the request named it.' }),

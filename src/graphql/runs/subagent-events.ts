@@ -12,6 +12,7 @@ const SubagentStatusType = wireEnumOf('SubagentStatus', 'The status of a subagen
 });
 
 export const SubagentType = builder.objectRef<Subagent | EndedSubagent>('Subagent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A model run within a call of a tool of the service, with one task and without the conversation.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The same in all its events.' }),
@@ -39,6 +40,7 @@ const itemId = 'The call that started it.';
 const outputIndex = 'The place of that call in the output, from 0.';
 
 builder.objectRef<EventOf<'response.subagent.started'>>('SubagentStartedEvent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A tool of the service started a subagent.',
   interfaces: [RunEventType],
   fields: (t) => ({
@@ -49,6 +51,7 @@ builder.objectRef<EventOf<'response.subagent.started'>>('SubagentStartedEvent').
 });
 
 builder.objectRef<EventOf<'response.subagent.progress'>>('SubagentProgressEvent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A subagent went a step further.',
   interfaces: [RunEventType],
   fields: (t) => ({
@@ -67,6 +70,7 @@ builder.objectRef<EventOf<'response.subagent.progress'>>('SubagentProgressEvent'
 });
 
 builder.objectRef<EventOf<'response.subagent.completed'>>('SubagentCompletedEvent').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A subagent is over, also when it failed or was stopped: see its `status`.',
   interfaces: [RunEventType],
   fields: (t) => ({

@@ -12,6 +12,7 @@ import { RunStatusType } from './parts.ts';
 import { SubagentType } from './subagent-events.ts';
 
 const TracedPassageType = builder.objectRef<RetrievalRecord['passages'][number]>('TracedPassage').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A passage that a search found.',
   fields: (t) => ({
     title: t.exposeString('title', { description: 'The title of its document.' }),
@@ -20,6 +21,7 @@ const TracedPassageType = builder.objectRef<RetrievalRecord['passages'][number]>
 });
 
 const RetrievalType = builder.objectRef<RetrievalRecord>('TracedRetrieval').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'One search for passages.',
   fields: (t) => ({
     question: t.exposeString('question', { description: 'What was searched for.' }),
@@ -37,6 +39,7 @@ const RetrievalType = builder.objectRef<RetrievalRecord>('TracedRetrieval').impl
 });
 
 const ModelCallType = builder.objectRef<TracedModelCall>('TracedModelCall').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'One call of a model, those of subagents included.',
   fields: (t) => ({
     modelId: t.exposeString('modelId', { description: 'The model that answered.' }),
@@ -50,6 +53,7 @@ const ModelCallType = builder.objectRef<TracedModelCall>('TracedModelCall').impl
 });
 
 const ToolCallTraceType = builder.objectRef<TracedToolCall>('TracedToolCall').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'One call of a tool.',
   fields: (t) => ({
     callId: t.exposeString('callId', { description: 'The id of the call.' }),
@@ -66,6 +70,7 @@ const ToolCallTraceType = builder.objectRef<TracedToolCall>('TracedToolCall').im
 });
 
 const SkillType = builder.objectRef<TracedSkill>('TracedSkill').implement({
+  access: { scope: 'CHATS:READ' },
   description: 'A skill that the model read.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The name that the model called.' }),
@@ -77,6 +82,7 @@ const SkillType = builder.objectRef<TracedSkill>('TracedSkill').implement({
 });
 
 export const RunTraceType = builder.objectRef<RunTraceView>('RunTrace').implement({
+  access: { scope: 'CHATS:READ', shows: { noun: 'chat', id: 'chatId', owner: 'userId' } },
   description: 'What a stored run did between question and answer.',
   fields: (t) => ({
     runId: t.exposeID('runId', { description: 'The run.' }),

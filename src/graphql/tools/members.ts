@@ -176,10 +176,13 @@ function outputFields<Shown, Own extends Members>(
 }
 
 function outputOf({ name, description, members: own }: Nested): ObjectRef<BuilderTypes, Values> {
-  return builder.objectRef<Values>(name).implement({ description, fields: (t) => outputFields(t, own, (values) => values) });
+  return builder
+    .objectRef<Values>(name)
+    .implement({ access: { scope: 'AGENTS:READ' }, description, fields: (t) => outputFields(t, own, (values) => values) });
 }
 
 export const EnabledToolType = builder.objectRef<EnabledTool>('EnabledTool').implement({
+  access: { scope: 'AGENTS:READ' },
   description: 'A tool of the service that all runs of an agent may use.',
   fields: (t) => ({
     ...outputFields(t, members, ({ options }) => options),

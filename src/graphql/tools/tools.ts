@@ -2,6 +2,7 @@ import { listTools, type ServiceTool } from '../../domain/tools/tools.ts';
 import { builder } from '../builder/builder.ts';
 
 const ServiceToolType = builder.objectRef<ServiceTool>('ServiceTool').implement({
+  access: { scope: null },
   description: 'A tool of the service, which a request or an agent may switch on.',
   fields: (t) => ({
     type: t.exposeString('type', { description: 'What `tools` of a request and `enabledTools` of an agent name it.' }),

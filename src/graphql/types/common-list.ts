@@ -1,5 +1,6 @@
 import type { OutputRef } from '@pothos/core';
 import { builder } from '../builder/builder.ts';
+import type { TypeAccess } from '../builder/type-access.ts';
 import type { ArgBuilder } from '../pagination.ts';
 import { OrderType } from '../responses/order.ts';
 
@@ -13,9 +14,14 @@ export interface CommonList<Item> {
 export function commonListOf<Item>(
   name: string,
   type: OutputRef<Item> | 'JSON',
-  { description, idOf }: { readonly description: string; readonly idOf: (item: Item) => string },
+  {
+    description,
+    access,
+    idOf,
+  }: { readonly description: string; readonly access: TypeAccess; readonly idOf: (item: Item) => string },
 ) {
   return builder.objectRef<CommonList<Item>>(name).implement({
+    access,
     description,
     fields: (t) => ({
       object: t.string({ description: 'Always `list`.', resolve: () => 'list' }),
@@ -53,8 +59,9 @@ export function commonPageArgs(arg: ArgBuilder, thing: string, since: string) {
 }
 
 /** Makes `<name>`: `{id, object, deleted: true}` of a thing by its id. */
-export function deletionOf(name: string, object: string, description: string) {
+export function deletionOf(name: string, object: string, access: TypeAccess, description: string) {
   return builder.objectRef<string>(name).implement({
+    access,
     description,
     fields: (t) => ({
       id: t.id({ description: 'What it was called.', resolve: (id) => id }),

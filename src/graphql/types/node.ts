@@ -24,6 +24,7 @@ export function registerNode(kind: IdKind, loader: Loader): void {
 }
 
 export const NodeType = builder.interfaceRef<{ readonly id: string }>('Node').implement({
+  access: { scope: null },
   description: 'Anything that has an id of its own and can be fetched by it.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'A unique id. Its prefix names the kind of thing; the rest is opaque.' }),

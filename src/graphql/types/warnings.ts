@@ -2,6 +2,7 @@ import type { Warning } from '../../entities/warning.ts';
 import { builder } from '../builder/builder.ts';
 
 export const WarningType = builder.objectRef<Warning>('Warning').implement({
+  access: { scope: null },
   description: 'Something that was accepted and is not served in full here.',
   fields: (t) => ({
     code: t.exposeString('code', { description: 'For programs, such as `tool_not_available`.' }),

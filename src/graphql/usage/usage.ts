@@ -3,6 +3,7 @@ import type { AgentUsage, UsageDay, UsageReport } from '../../entities/usage.ts'
 import { builder } from '../builder/builder.ts';
 
 const OrganizationUsageType = builder.objectRef<UsageReport>('OrganizationUsage').implement({
+  access: { scope: 'USAGE:READ' },
   description: 'The tokens that an organization used.',
   fields: (t) => ({
     orgId: t.exposeID('orgId', { description: 'The id of the organization.' }),
@@ -22,6 +23,7 @@ const OrganizationUsageType = builder.objectRef<UsageReport>('OrganizationUsage'
 });
 
 const AgentUsageType = builder.objectRef<AgentUsage>('AgentUsage').implement({
+  access: { scope: 'USAGE:READ' },
   description: 'The tokens that one agent used.',
   fields: (t) => ({
     agentId: t.exposeID('agentId', { description: 'The id of the agent, which may be deleted by now.' }),
@@ -31,6 +33,7 @@ const AgentUsageType = builder.objectRef<AgentUsage>('AgentUsage').implement({
 });
 
 const UsageReportType = builder.objectRef<UsageReport>('UsageReport').implement({
+  access: { scope: 'USAGE:READ' },
   description: 'The tokens that an organization and its agents used: the sum of the ledger.',
   fields: (t) => ({
     organization: t.field({
@@ -47,6 +50,7 @@ const UsageReportType = builder.objectRef<UsageReport>('UsageReport').implement(
 });
 
 const UsageDayType = builder.objectRef<UsageDay>('UsageDay').implement({
+  access: { scope: 'USAGE:READ' },
   description: 'The tokens used on one day.',
   fields: (t) => ({
     day: t.exposeString('day', { description: 'The UTC day: `2026-01-31`.' }),

@@ -1,6 +1,7 @@
 import {
   type GraphQLField,
   type GraphQLNamedType,
+  type GraphQLSchema,
   getNamedType,
   graphql,
   isCompositeType,
@@ -10,9 +11,10 @@ import {
 } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { operationScopes } from '../../../src/domain/access/operation-scopes.ts';
-import { referenceScopes, sharedFields, typeRules } from '../../../src/domain/access/type-rules.ts';
+import { referenceScopes, sharedFields } from '../../../src/domain/access/reference-scopes.ts';
 import type { Scope } from '../../../src/entities/accounts/caller.ts';
 import { accessFaults, guardNested } from '../../../src/graphql/builder/nested-access.ts';
+import { accessOf } from '../../../src/graphql/builder/type-access.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
@@ -90,16 +92,16 @@ describe('a type that is not written yet', () => {
       type Chat { id: ID! inkId: ID! writerEmail: String! diary: Diary }`);
     expect(accessFaults(odd)).toEqual(
       expect.arrayContaining([
-        'Diary is not listed in domain/access/type-rules.ts',
-        'Chat.inkId refers to something that domain/access/type-rules.ts does not list',
-        'Chat.writerEmail refers to something that domain/access/type-rules.ts does not list',
-        'DiaryInput.penId refers to something that domain/access/type-rules.ts does not list',
+        'Diary does not say who may see it (access)',
+        'Chat.inkId refers to something that domain/access/reference-scopes.ts does not list',
+        'Chat.writerEmail refers to something that domain/access/reference-scopes.ts does not list',
+        'DiaryInput.penId refers to something that domain/access/reference-scopes.ts does not list',
       ]),
     );
   });
 
   it('is guarded wherever a field leads to another noun: empty list, null, or an error where neither fits', async () => {
-    const made = schemaOf(sdl);
+    const made = declared(schemaOf(sdl), { Agent: 'AGENTS:READ', Group: 'GROUPS:READ' });
     const group = { id: 'g', name: 'Board' };
     const agent = { id: 'a', groups: [group], lead: group, home: group, groupIds: ['g'], sister: { id: 'b', lead: group } };
     guardNested(made);
@@ -138,8 +140,16 @@ function crossings(value: unknown, field: GraphQLField<unknown, unknown>, scope:
   });
 }
 
-/** As the rule of the type declares; a connection has the rule of its nodes. */
+/** As the type declares; a connection has the scope of its nodes. */
 function nounScope(type: GraphQLNamedType): Scope | null | undefined {
-  const name = type.name.replace(/(?:Connection|Edge)$/, '');
-  return (typeRules[type.name] ?? typeRules[name])?.scope;
+  return isObjectType(type) || isInterfaceType(type) ? accessOf(type)?.scope : undefined;
+}
+
+/** Lets types say who may see them, as `access` does in the code. */
+function declared(made: GraphQLSchema, scopes: Readonly<Record<string, Scope>>): GraphQLSchema {
+  for (const [name, scope] of Object.entries(scopes)) {
+    const type = made.getType(name);
+    if (isObjectType(type)) type.extensions = { pothosOptions: { access: { scope } } };
+  }
+  return made;
 }

@@ -1,0 +1,102 @@
+import type { Scope } from '../../entities/accounts/caller.ts';
+
+/** Kinds of people's content in replies. `instructions`: the inner data of an agent, which callers who may only use the agent do not see. */
+export type ContentNoun = 'agent' | 'instructions' | 'dataSource' | 'chat' | 'run';
+
+/** Fields that only editors of an agent see, with the member that holds the id of the agent. */
+export const insideFields: Readonly<Record<string, string>> = {
+  'Agent.instructions': 'id',
+  'AgentFlow.versions': 'agentId',
+  'AgentSkill.content': 'agentId',
+  'AgentTool.data': 'agentId',
+};
+
+/**
+ * What an id or an e-mail refers to, by the name of its field: the scope that reads that thing. Null: labels of the owner or the
+ * place of a thing, and members of the thing itself. The schema does not build with a name that is not listed.
+ */
+export const referenceScopes: Readonly<Record<string, Scope | null>> = {
+  activeRunId: 'CHATS:READ',
+  actorEmail: null,
+  actorKeyId: null,
+  actorUserId: null,
+  agentId: 'AGENTS:READ',
+  agents: 'AGENTS:READ',
+  aiId: 'AGENTS:READ',
+  approvalRequestId: 'CHATS:READ',
+  chatId: 'CHATS:READ',
+  connections: 'CONNECTIONS:READ',
+  createdByKeyId: 'API_KEYS:READ',
+  createdByUserId: null,
+  dataSourceId: 'DATA_SOURCES:READ',
+  dataSourceIds: 'DATA_SOURCES:READ',
+  email: null,
+  fileId: 'CHATS:READ',
+  groupIds: 'GROUPS:READ',
+  itemId: 'CHATS:READ',
+  keyId: 'API_KEYS:READ',
+  knowledgeItemId: 'DATA_SOURCES:READ',
+  orgId: null,
+  ownerUserId: null,
+  parentId: 'CHATS:READ',
+  runId: 'CHATS:READ',
+  subagentId: 'CHATS:READ',
+  systemMessageId: 'CHATS:READ',
+  targetId: null,
+  targetIds: null,
+  tenantId: null,
+  uploadId: 'CHATS:READ',
+  userEmail: null,
+  vectorStoreId: 'DATA_SOURCES:READ',
+  userId: null,
+};
+
+/** Fields that need no scope of their own although they lead to another noun, and the reason. */
+export const sharedFields: Readonly<Record<string, string>> = {
+  'Query.node': 'asks for the scope of the thing that it finds',
+  'Query.viewer': 'the caller itself',
+  'Viewer.keyId': 'the key of this call',
+  'Viewer.user': 'the user of this key',
+  'Viewer.organization': 'the organization of this key',
+  'AgentSkill.agentId': 'the caller named it',
+  'AgentUsage.agentId': 'use is listed by agent, as far as the caller may use it',
+  'AttachDataSourcePayload.aiId': 'the caller named it',
+  'BulkDeleteDataSourcesPayload.aiId': 'the caller named it',
+  'VectorStoreFile.vectorStoreId': 'the caller named it',
+  'VectorStoreFileBatch.vectorStoreId': 'the caller named it',
+  'FileUploadPart.uploadId': 'the caller named it',
+  'VectorStoreResult.fileId': 'a result says what it rests on',
+  'AgentGrants.agentId': 'the caller named it when it granted',
+  'AgentGrants.connections': 'the caller named them when it granted',
+  'AgentGrants.agents': 'the caller named them when it granted',
+  'Memory.agentId': 'a memory says with which agent it is remembered',
+  'Citation.dataSourceId': 'an answer says what it rests on',
+  'Citation.knowledgeItemId': 'an answer says what it rests on',
+  'DataSource.ownerUser': 'a source says who added it, to who may see the source',
+};
+
+/**
+ * What an id within an `input` refers to, by its name: a caller that names another noun must be able to read it. Arguments beside `input`
+ * are the subject of the operation: its own scope covers them.
+ */
+export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
+  agentId: 'AGENTS:READ',
+  ais: 'AGENTS:READ',
+  dataSourceId: 'DATA_SOURCES:READ',
+  dataSourceIds: 'DATA_SOURCES:READ',
+  fileId: 'CHATS:READ',
+  fileIds: 'CHATS:READ',
+  groups: 'GROUPS:READ',
+  oauthTokenId: 'CONNECTIONS:READ',
+  // Parts of the upload that the operation is about.
+  partIds: null,
+  repoHostAppInstallationId: 'CONNECTIONS:READ',
+  // Of grants: the domain asks for the scope. Subagents of a request are named like its model, which asks for none.
+  agents: null,
+  connections: null,
+  // Accounts: the domain decides which ones the caller may name.
+  id: null,
+  orgId: null,
+  tenantId: null,
+  userId: null,
+};
