@@ -81,14 +81,14 @@ export class Database implements Sql {
   }
 
   async query<Row>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-    const open = this.#scope.getStore()?.open;
-    if (open !== undefined) return open.query<Row>(text, values);
+    const sql = this.#sql;
+    if (sql !== undefined) return sql((tx) => tx.query<Row>(text, values));
     return (await this.pool.query(prepared(text, [...values]))).rows as Row[];
   }
 
   async execute(text: string, values: readonly unknown[] = []): Promise<number> {
-    const open = this.#scope.getStore()?.open;
-    if (open !== undefined) return open.execute(text, values);
+    const sql = this.#sql;
+    if (sql !== undefined) return sql((tx) => tx.execute(text, values));
     return (await this.pool.query(prepared(text, [...values]))).rowCount ?? 0;
   }
 
@@ -124,9 +124,17 @@ export class Database implements Sql {
     else open.afterCommit(work);
   }
 
-  /** Runs `work` as this class, outside any transaction: the transactions of a job have more time. The default is `interactive`. */
+  /** Runs `work` as this class, outside any transaction: raw SQL and transactions of a job have more time. The default is `interactive`. */
   runAs<T>(kind: StatementClass, work: () => T): T {
     return this.#scope.run({ class: kind }, work);
+  }
+
+  /** Runs raw SQL in the current transaction; on a server, a statement of a job gets one of its own, which has the time of jobs. Else undefined. */
+  get #sql(): (<T>(work: (tx: Transaction) => Promise<T>) => Promise<T>) | undefined {
+    const { class: kind, open } = this.#scope.getStore() ?? outside;
+    if (open !== undefined) return (work) => work(open);
+    const isLong = kind === 'background' && this.#parts.backgroundMs !== undefined;
+    return isLong ? (work) => this.transaction(work) : undefined;
   }
 
   async close(): Promise<void> {
