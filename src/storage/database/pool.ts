@@ -49,30 +49,6 @@ export async function withClient<T>(pool: Pool, work: (client: PoolClient) => Pr
   }
 }
 
-/**
- * Runs `work` between BEGIN and COMMIT; rolls back when it throws.
- *
- * @param begin  another statement that begins a transaction, such as one with time limits.
- * @throws what `work` threw, or the error of a lost connection.
- */
-export async function transaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>, begin = 'BEGIN'): Promise<T> {
-  const client = await pool.connect();
-  let isBroken = false;
-  try {
-    await client.query(begin);
-    const result = await work(client);
-    await client.query('COMMIT');
-    return result;
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => {
-      isBroken = true;
-    });
-    throw error;
-  } finally {
-    client.release(isBroken);
-  }
-}
-
 /** The client's protocol connection, which its types leave out. */
 function connectionOf(client: ClientBase): {
   on(event: 'errorMessage', listener: (message: { readonly code?: string }) => void): void;
