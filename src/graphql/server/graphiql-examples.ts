@@ -39,7 +39,7 @@ subscription StreamChat {
     }]
   }) {
     ... on TextDeltaEvent { text }
-    ... on RunEndedEvent { run { status error { message } } }
+    ... on RunEndedEvent { run { text status error { message } } }
   }
 }
 `,
