@@ -136,6 +136,9 @@ async function beginStateless(
   return { id, events: memory?.following(events, transcript) ?? events, isStored: false };
 }
 
+/** The thread has gone on since it was read. */
+class ThreadMoved extends Error {}
+
 async function beginStored(deps: Deps, begin: ResponseRequest): Promise<PlacedTurn> {
   const { caller, read, items, answerer, messages, place, id } = begin;
   await deps.runs.requireRoom(caller);
@@ -145,14 +148,21 @@ async function beginStored(deps: Deps, begin: ResponseRequest): Promise<PlacedTu
   let isFork = place.isCut === true;
   for (let attempt = 0; attempt < forksMax; attempt += 1) {
     const turn = await turnOf(deps, begin, settled, isFork);
-    const result = await deps.audit.change(caller, async () => {
+    const beginTurn = async () => {
       const begun = await deps.storage.threads.begin(turn);
-      if (begun.kind === 'missing')
+      if (begun.kind === 'missing') {
         throw new DomainError('NOT_FOUND', 'There is no such conversation', { param: 'conversation' });
+      }
       if (begun.kind === 'full') throw queueFull(deps);
+      // Nothing was written: ends the transaction without an entry.
+      if (begun.kind === 'moved') throw new ThreadMoved();
       return begun;
+    };
+    const result = await deps.audit.change(caller, beginTurn).catch((error: unknown) => {
+      if (error instanceof ThreadMoved) return undefined;
+      throw error;
     });
-    if (result.kind !== 'moved') {
+    if (result !== undefined) {
       await startPlaced(deps, id, read.secrets, result);
       return result;
     }

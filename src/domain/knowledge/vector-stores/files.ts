@@ -39,18 +39,17 @@ export async function attachFile(
   if (copy === undefined) throw new Error('a file that was found has a copy');
   const undo = () => removeCopies(deps, [copy]);
   const filesMax = deps.settings.VECTOR_STORE_FILES_MAX;
-  const isAdded = await deps.audit
-    .change(caller, () => vectorStores.addFile(storeId, copy, filesMax, queueIndexing(deps, caller)))
-    .catch(async (error: unknown) => {
-      await undo();
-      throw error;
-    });
-  if (!isAdded) {
+  const add = async () => {
+    if (await vectorStores.addFile(storeId, copy, filesMax, queueIndexing(deps, caller))) return true;
+    if ((await vectorStores.findFile(storeId, input.fileId)) === undefined) throw tooManyFiles(deps);
+    return false;
+  };
+  const isAdded = await deps.audit.change(caller, add).catch(async (error: unknown) => {
     await undo();
-    if ((await vectorStores.findFile(storeId, input.fileId)) === undefined) {
-      throw tooManyFiles(deps);
-    }
-  }
+    throw error;
+  });
+  // Another call has added it meanwhile.
+  if (!isAdded) await undo();
   return getStoreFile(deps, caller, storeId, input.fileId);
 }
 
