@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type Request, type Response, Router } from 'express';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
 import type { Deps } from '../domain/deps.ts';
 import { linkedChatFile, linkedRunFile } from '../domain/files/linked.ts';
 import { linkedItem } from '../domain/knowledge/linked.ts';
@@ -22,7 +22,13 @@ const originalParameter = 'original';
  * reader of an answer opens its sources in a browser. A request without the parameter, and one whose link is refused but which has a key, goes on to
  * the route for callers with keys.
  */
-export function createContentLinks(deps: Deps, metrics: Metrics): Router {
+export function createContentLinks(deps: Deps, metrics: Metrics): RequestHandler {
+  const router = contentLinksRouter(deps, metrics);
+  // A router whose last layer is an error middleware passes a request on a turn of the event loop later. No completion waits for that.
+  return (req, res, next) => (req.method === 'GET' || req.method === 'HEAD' ? router(req, res, next) : next());
+}
+
+function contentLinksRouter(deps: Deps, metrics: Metrics): Router {
   const meter = metrics.meter('getKnowledgeItemContent');
   const fileMeter = metrics.meter('getChatFileContent');
   const router = Router({ strict: true, caseSensitive: true });

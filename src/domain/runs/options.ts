@@ -23,9 +23,13 @@ export interface RunOptions {
   readonly isTraced: boolean;
 }
 
+/** The options of a request that has none. */
+export const noOptions: RunOptions = { override: undefined, routing: undefined, isTraced: false };
+
 /** Reads the options, noting every fault. */
 export function readOptions(input: unknown, faults: Faults): RunOptions {
-  const options = readWire(chatOptions.nullish(), input, 'options', faults);
+  if (input === undefined || input === null) return noOptions;
+  const options = readWire(chatOptions, input, 'options', faults);
   const { override, tracing } = options?.flow ?? {};
   const id = override?.id ?? undefined;
   const version = override?.version ?? undefined;

@@ -24,7 +24,7 @@ import { requireReadableTools } from '../tools/readable.ts';
 import { withStandingTools } from '../tools/service-tools.ts';
 import { type ChosenFlow, chooseFlow, flowPlanOf, toolsOfFlow } from './flow-choice.ts';
 import { missingGrants } from './missing-grants.ts';
-import { type RunOptions, routingFor, showsOutputs, showsSteps } from './options.ts';
+import { noOptions, type RunOptions, routingFor, showsOutputs, showsSteps } from './options.ts';
 import { type NamedFunction, requireFreeNames } from './tool-names.ts';
 
 /**
@@ -52,7 +52,7 @@ export interface RunRequest {
 /** A request that names nothing but what it asks. */
 export const plainRequest: RunRequest = {
   chatMode: 'execute',
-  options: { override: undefined, routing: undefined, isTraced: false },
+  options: noOptions,
   functions: [],
   serviceTools: [],
   toolChoice: { choice: undefined, allowed: undefined },
