@@ -164,8 +164,23 @@ function allListedAgents(caller: Caller): AgentFilter {
     any: [
       isAdministrator(caller, caller.orgId) ? atHome(caller, everything) : { all: [inHome(caller), { any: home }] },
       usedInChats(caller),
-      tenantCatalog(caller),
-      linkInCatalog('public'),
+      openCatalogs(caller),
+    ],
+  };
+}
+
+/** What the catalog of the tenant and the public one list for everyone: one alternative, for which there is one index. */
+function openCatalogs({ tenantId }: Caller): AgentFilter {
+  const ofTenant: AgentFilter = {
+    all: [
+      { agent: 'in-catalog', catalog: 'tenant' },
+      { agent: 'in-tenant', tenantId },
+    ],
+  };
+  return {
+    all: [
+      { agent: 'visible-as', visibility: 'ANYONE_WITH_LINK' },
+      { any: [{ agent: 'in-catalog', catalog: 'public' }, ofTenant] },
     ],
   };
 }

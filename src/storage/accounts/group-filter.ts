@@ -1,18 +1,19 @@
 import type { GroupFilter, GroupLeaf } from '../../entities/accounts/access.ts';
-import { conditionOf, type Parameters } from '../database/sql/where.ts';
+import { type WhereTree, whereOf } from '../database/where.ts';
+import type { Prisma } from '../generated/client.ts';
 
-/** A rule about groups as a condition on the table `groups` under the name `g`. */
-export function groupCondition(filter: GroupFilter, parameters: Parameters): string {
-  return conditionOf<GroupLeaf>(filter, (leaf) => {
+/** A rule about groups as Prisma's `where`. */
+export function groupWhere(filter: GroupFilter): WhereTree<Prisma.GroupWhereInput> {
+  return whereOf<GroupLeaf, Prisma.GroupWhereInput>(filter, (leaf) => {
     switch (leaf.group) {
       case 'in-organization':
-        return `g."orgId" = ${parameters.add(leaf.orgId)}`;
+        return { orgId: leaf.orgId };
       case 'owned-by':
-        return `g."ownerUserId" = ${parameters.add(leaf.userId)}`;
+        return { ownerUserId: leaf.userId };
       case 'has-member':
-        return `exists (select 1 from group_members m where m."groupId" = g.id and m."userId" = ${parameters.add(leaf.userId)})`;
+        return { members: { some: { userId: leaf.userId } } };
       case 'available-to-everyone':
-        return `g.availability = 'EVERYONE'`;
+        return { availability: 'EVERYONE' };
     }
   });
 }

@@ -1,40 +1,36 @@
-// Raw SQL: a caller's rule is one SQL condition wherever groups are read, and the groups of many agents take one statement.
 import type { GroupFilter } from '../../entities/accounts/access.ts';
 import type { Group, GroupMember } from '../../entities/accounts/group.ts';
 import type { Database } from '../database/database.ts';
-import { readWhole } from '../database/sql/bounded-rows.ts';
-import { byOwner, type Linked, linksSql } from '../database/sql/links.ts';
-import { selectRows } from '../database/sql/where.ts';
-import { groupCondition } from './group-filter.ts';
-
-const agentGroups = { table: 'agent_groups', owner: 'agentId', thing: 'groupId', order: 'x."createdAt", x."groupId"' };
+import { byOwner } from '../database/links.ts';
+import { requireShortList } from '../database/paging.ts';
+import { groupWhere } from './group-filter.ts';
 
 export function createGroupQueries(db: Database) {
-  const findMany = (ids: readonly string[], filter: GroupFilter) =>
-    selectRows<Group>(
-      db,
-      (given) => `select g.* from groups g where g.id = any(${given.add(ids)}::text[]) and ${groupCondition(filter, given)}`,
-    );
+  const findMany = async (ids: readonly string[], filter: GroupFilter): Promise<readonly Group[]> =>
+    (await db.prisma.group.findMany({ where: { AND: [{ id: { in: [...ids] } }, groupWhere(filter)] } })) as Group[];
   return {
     findMany,
     find: async (id: string, filter: GroupFilter) => (await findMany([id], filter))[0],
-    list: (filter: GroupFilter, limit: number) =>
-      selectRows<Group>(
-        db,
-        (given) => `select g.* from groups g where ${groupCondition(filter, given)}
-          order by g."createdAt" desc, g.id desc limit ${given.add(limit)}`,
-      ),
-    async ofAgents(agentIds: readonly string[], filter: GroupFilter) {
-      const rows = await selectRows<Group & Linked>(
-        db,
-        (given) => `select g.*, given.links from ${linksSql(agentGroups, given.add(agentIds))} given
-          join groups g on g.id = given.id where ${groupCondition(filter, given)}`,
-      );
-      return byOwner(rows, ({ links: _links, ...group }): Group => group);
+    async list(filter: GroupFilter, limit: number): Promise<readonly Group[]> {
+      const orderBy = [{ createdAt: 'desc' as const }, { id: 'desc' as const }];
+      return (await db.prisma.group.findMany({ where: groupWhere(filter), orderBy, take: limit })) as Group[];
     },
-    membersOf(groupIds: readonly string[]) {
-      const text = 'select * from group_members where "groupId" = any($1::text[]) order by "createdAt", email';
-      return readWhole<GroupMember>(db, { text, values: [groupIds] }, ['email']);
+    /** The groups of each agent, in the order in which they were added. */
+    async ofAgents(agentIds: readonly string[], filter: GroupFilter): Promise<ReadonlyMap<string, readonly Group[]>> {
+      const links = await db.prisma.agentGroup.findMany({
+        where: { agentId: { in: [...agentIds] }, group: groupWhere(filter) },
+        orderBy: [{ createdAt: 'asc' }, { groupId: 'asc' }],
+        select: { agentId: true, group: true },
+      });
+      return byOwner(links.map(({ agentId, group }) => ({ ownerId: agentId, thing: group as Group })));
+    },
+    /** @throws DomainError REPLY_TOO_LARGE */
+    async membersOf(groupIds: readonly string[]): Promise<readonly GroupMember[]> {
+      const where = { groupId: { in: [...groupIds] } };
+      const { _sum: sum } = await db.prisma.groupMember.aggregate({ where, _sum: { rowBytes: true } });
+      requireShortList(db, sum.rowBytes);
+      const orderBy = [{ createdAt: 'asc' as const }, { email: 'asc' as const }];
+      return db.prisma.groupMember.findMany({ where, orderBy });
     },
   };
 }

@@ -8,7 +8,7 @@ import { settled } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { Prisma } from '../generated/client.ts';
-import { countAgents, findAgents, listAgents } from './queries.ts';
+import { findAgents, listAgents } from './queries.ts';
 import { createRunnableAgents } from './runnable.ts';
 
 /** What a caller may write of an agent. Absent members are kept. */
@@ -41,7 +41,7 @@ export interface AgentStore {
   findRunnable(id: string, nowMs: number): RunnableAgent | undefined | Promise<RunnableAgent | undefined>;
   /** The agent if it exists and matches. */
   find(id: string, filter: AgentFilter, viewer: AgentViewer): Promise<AgentView | undefined>;
-  /** Newest first. One statement for every page size; counting takes a second one, when the count is asked for. */
+  /** Newest first. One statement for each alternative of the filter, and one to three for the agents; counting takes one more, when asked for. */
   list(
     filter: AgentFilter,
     narrow: AgentFilter,
@@ -74,8 +74,7 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
   return {
     findRunnable: runnable.find,
     find,
-    list: (filter, narrow, viewer, page, members) =>
-      listAgents(db, { filter, narrow, viewer, page, members, countAll: () => countAgents(db, filter, narrow) }),
+    list: (filter, narrow, viewer, page, members) => listAgents(db, { filter, narrow, viewer, page, members }),
     async create({ editorIds = [], groupIds = [], ...agent }, viewer) {
       const data = {
         ...dataOf(agent),

@@ -1,53 +1,72 @@
-// Raw SQL: the list of agents and what is shown of them take one statement, with a caller's rule as an SQL condition.
 import type { AgentFilter, AgentViewer } from '../../entities/accounts/access.ts';
-import type { Agent, AgentView } from '../../entities/agents/agent.ts';
+import type { AgentView } from '../../entities/agents/agent.ts';
 import { isAny } from '../../entities/filter.ts';
 import { type Members, reads } from '../../entities/members.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
-import { groupCondition } from '../accounts/group-filter.ts';
+import { groupWhere } from '../accounts/group-filter.ts';
 import type { Database } from '../database/database.ts';
-import { readPage, readWhole } from '../database/sql/bounded-rows.ts';
-import { countRows, Parameters } from '../database/sql/where.ts';
-import { agentCondition } from './filter.ts';
-
-type AgentViewRow = Omit<AgentView, 'editorIds'>;
+import { mergeLatest, newestFirst, readPage, requireShortList } from '../database/paging.ts';
+import type { Prisma } from '../generated/client.ts';
+import { agentWhere } from './filter.ts';
 
 type AgentMembers = Members<AgentView>;
 
-/** The columns that are the agent's own. */
-const ownColumns = [
-  'id',
-  'createdAt',
-  'updatedAt',
-  'orgId',
-  'userId',
-  'name',
-  'description',
-  'instructions',
-  'introduction',
-  'seed',
-  'src',
-  'modelId',
-  'visibility',
-  'listInOrgCatalog',
-  'listInPublicCatalog',
-  'listInTenantCatalog',
-  'isApprovedByOrg',
-  'chatLogsVisible',
-  'generateCitations',
-  'intermediateStepsVisible',
-  'enabledTools',
-  'options',
-  'profile',
-  'publicCategories',
-  'orgCategoryIds',
-  'categoryId',
-  'messageCount',
-  'ratingCount',
-  'ratingSum',
-  'isDeleted',
-] as const satisfies readonly (keyof Agent)[];
-const longColumns = [
+/** Everything that an agent's view is made of, as Prisma selects it. */
+const selectAll = ({ userId }: AgentViewer) =>
+  ({
+    id: true,
+    createdAt: true,
+    updatedAt: true,
+    orgId: true,
+    userId: true,
+    name: true,
+    description: true,
+    instructions: true,
+    introduction: true,
+    seed: true,
+    src: true,
+    modelId: true,
+    visibility: true,
+    listInOrgCatalog: true,
+    listInPublicCatalog: true,
+    listInTenantCatalog: true,
+    isApprovedByOrg: true,
+    chatLogsVisible: true,
+    generateCitations: true,
+    intermediateStepsVisible: true,
+    enabledTools: true,
+    options: true,
+    profile: true,
+    publicCategories: true,
+    orgCategoryIds: true,
+    categoryId: true,
+    messageCount: true,
+    ratingCount: true,
+    ratingSum: true,
+    isDeleted: true,
+    organization: { select: { name: true } },
+    editors: { select: { userId: true }, orderBy: [{ createdAt: 'asc' }, { userId: 'asc' }] },
+    groups: {
+      // Two members decide whether one of them is not the owner.
+      select: {
+        groupId: true,
+        group: { select: { members: { select: { userId: true }, where: { userId: { not: null } }, take: 2 } } },
+      },
+      orderBy: [{ createdAt: 'asc' }, { groupId: 'asc' }],
+    },
+    chats: { select: { id: true }, where: { userId, deletedAt: null }, take: 1 },
+  }) as const satisfies Prisma.AgentSelect;
+type AgentSelect = ReturnType<typeof selectAll>;
+type AgentRow = Prisma.AgentGetPayload<{ select: AgentSelect }>;
+
+/** The members of a view that come from a relation. */
+const relationMembers = {
+  organization: ['orgName'],
+  editors: ['editors', 'editorIds'],
+  groups: ['groupIds', 'visibleGroupIds', 'isOpenToOthers'],
+  chats: ['hasUserChats'],
+} as const satisfies Partial<Record<keyof AgentSelect, readonly (keyof AgentView)[]>>;
+const longMembers = [
   'description',
   'instructions',
   'introduction',
@@ -57,62 +76,88 @@ const longColumns = [
   'options',
   'profile',
   'editors',
-] as const;
-/** Always selected: the cursor of a page needs the time and the id; the audit log needs the owner of everything that an administrator is shown. */
-const keyColumns: ReadonlySet<string> = new Set(['id', 'createdAt', 'orgId', 'userId']);
+] as const satisfies readonly (keyof AgentView)[];
+/** Always selected: the cursor of a page needs the time and the id; the audit log needs the owner; `isOpenToOthers` needs the visibility. */
+const keyMembers: ReadonlySet<string> = new Set(['id', 'createdAt', 'orgId', 'userId', 'visibility']);
 
-/** The select list and joins of an agent's view, so that one statement finds and shows it. `a` is the agent. */
-function viewSql(members: AgentMembers, viewer: AgentViewer, parameters: Parameters): { columns: string; joins: string } {
-  const columns = ownColumns.filter((name) => keyColumns.has(name) || reads(members, name)).map((name) => `a."${name}"`);
-  let joins = '';
-  if (reads(members, 'orgName')) {
-    columns.push('o.name as "orgName"');
-    joins += ' join organizations o on o.id = a."orgId"';
-  }
-  if (reads(members, 'userName')) {
-    columns.push(`coalesce(u.name, '') as "userName"`);
-    joins += ' left join users u on u.id = a."userId"';
-  }
-  if (reads(members, 'editors', 'editorIds')) {
-    columns.push(`coalesce((select json_agg(json_build_object('id', eu.id, 'name', eu.name, 'email', eu.email) order by e."createdAt", eu.id)
-      from agent_editors e join users eu on eu.id = e."userId" where e."agentId" = a.id), '[]') as editors`);
-  }
-  if (reads(members, 'groupIds')) {
-    columns.push(
-      `array(select g."groupId" from agent_groups g where g."agentId" = a.id order by g."createdAt", g."groupId") as "groupIds"`,
-    );
-  }
-  if (reads(members, 'visibleGroupIds')) {
-    columns.push(`array(select x."groupId" from agent_groups x join groups g on g.id = x."groupId"
-      where x."agentId" = a.id and ${groupCondition(viewer.groups, parameters)} order by x."createdAt", x."groupId") as "visibleGroupIds"`);
-  }
-  if (reads(members, 'hasUserChats')) {
-    columns.push(`exists (select 1 from chats hc
-      where hc."agentId" = a.id and hc."userId" = ${parameters.add(viewer.userId)} and hc."deletedAt" is null) as "hasUserChats"`);
-  }
-  if (reads(members, 'isOpenToOthers')) {
-    columns.push(`case when a.visibility = 'GROUP' then exists (select 1 from agent_groups og join group_members om on om."groupId" = og."groupId"
-      where og."agentId" = a.id and om."userId" <> a."userId") else a.visibility <> 'PRIVATE' end as "isOpenToOthers"`);
-  }
-  return { columns: columns.join(', '), joins };
+function selectOf(members: AgentMembers, viewer: AgentViewer): AgentSelect {
+  const isRead = (name: string) => {
+    const made: readonly string[] = name in relationMembers ? relationMembers[name as keyof typeof relationMembers] : [name];
+    return keyMembers.has(name) || members === undefined || made.some((member) => members.has(member as keyof AgentView));
+  };
+  return Object.fromEntries(Object.entries(selectAll(viewer)).filter(([name]) => isRead(name))) as unknown as AgentSelect;
 }
 
+/** Cost: one statement for the agents; one more each for the names of users, and for the groups that the viewer may see. */
+async function readViews(
+  db: Database,
+  where: Prisma.AgentWhereInput,
+  viewer: AgentViewer,
+  members: AgentMembers,
+): Promise<readonly AgentView[]> {
+  const rows = await db.prisma.agent.findMany({ where, select: selectOf(members, viewer) });
+  const [users, seen] = await Promise.all([readUsers(db, rows, members), readVisibleGroups(db, rows, viewer, members)]);
+  return rows.map((row) => viewOf(row, users, seen));
+}
+
+type Users = ReadonlyMap<string, AgentView['editors'][number]>;
+
+async function readUsers(db: Database, rows: readonly AgentRow[], members: AgentMembers): Promise<Users> {
+  const ids = new Set(rows.flatMap((row) => (row.editors ?? []).map(({ userId }) => userId)));
+  if (reads(members, 'userName')) for (const { userId } of rows) ids.add(userId);
+  if (ids.size === 0) return new Map();
+  const users = await db.prisma.user.findMany({ where: { id: { in: [...ids] } }, select: { id: true, name: true, email: true } });
+  return new Map(users.map((user) => [user.id, user]));
+}
+
+async function readVisibleGroups(
+  db: Database,
+  rows: readonly AgentRow[],
+  { groups }: AgentViewer,
+  members: AgentMembers,
+): Promise<ReadonlySet<string>> {
+  const ids = new Set(rows.flatMap((row) => (row.groups ?? []).map(({ groupId }) => groupId)));
+  if (ids.size === 0 || !reads(members, 'visibleGroupIds')) return new Set();
+  const where = { AND: [{ id: { in: [...ids] } }, groupWhere(groups)] };
+  const visible = await db.prisma.group.findMany({ where, select: { id: true } });
+  return new Set(visible.map(({ id }) => id));
+}
+
+/** Members that were not selected are absent. */
+function viewOf(
+  { organization, editors, groups, chats, ...own }: Partial<AgentRow>,
+  users: Users,
+  seen: ReadonlySet<string>,
+): AgentView {
+  const editing = editors?.flatMap(({ userId }) => users.get(userId) ?? []);
+  const groupIds = groups?.map(({ groupId }) => groupId) ?? [];
+  const others = groups?.flatMap(({ group }) => group.members).filter(({ userId }) => userId !== own.userId) ?? [];
+  return {
+    ...own,
+    orgName: organization?.name,
+    userName: users.get(own.userId ?? '')?.name ?? '',
+    editors: editing,
+    editorIds: new Set(editing?.map(({ id }) => id)),
+    groupIds,
+    visibleGroupIds: groupIds.filter((id) => seen.has(id)),
+    hasUserChats: (chats ?? []).length > 0,
+    isOpenToOthers: own.visibility === 'GROUP' ? others.length > 0 : own.visibility !== 'PRIVATE',
+  } as unknown as AgentView;
+}
+
+/** @throws DomainError REPLY_TOO_LARGE when several agents are too long together. */
 export async function findAgents(
   db: Database,
   ids: readonly string[],
   filter: AgentFilter,
   viewer: AgentViewer,
 ): Promise<readonly AgentView[]> {
-  const parameters = new Parameters();
-  const { columns, joins } = viewSql(undefined, viewer, parameters);
-  const text = `select ${columns} from agents a ${joins}
-    where a.id = any(${parameters.add(ids)}::text[]) and not a."isDeleted" and ${agentCondition(filter, parameters)}`;
-  const { values } = parameters;
-  const rows =
-    ids.length > 1
-      ? await readWhole<AgentViewRow>(db, { text, values }, longColumns)
-      : await db.query<AgentViewRow>(text, values);
-  return rows.map(viewOf);
+  const where = { AND: [{ id: { in: [...ids] }, isDeleted: false }, agentWhere(filter)] };
+  if (ids.length > 1) {
+    const { _sum: sum } = await db.prisma.agent.aggregate({ where, _sum: { rowBytes: true } });
+    requireShortList(db, sum.rowBytes);
+  }
+  return readViews(db, where, viewer, undefined);
 }
 
 interface ListRequest {
@@ -121,57 +166,34 @@ interface ListRequest {
   readonly viewer: AgentViewer;
   readonly page: PageRequest;
   readonly members: AgentMembers;
-  countAll(): Promise<number>;
 }
 
 /**
- * One page, newest first. Each alternative of the filter reads its own first rows from its own index, and the page is merged from those: its cost
+ * One page, newest first. Each alternative of the filter finds its own first agents by its own index, and the page is merged from those: its cost
  * does not depend on the number of agents or on the depth of the page.
  */
-export async function listAgents(
-  db: Database,
-  { filter, narrow, viewer, page, members, countAll }: ListRequest,
-): Promise<Page<AgentView>> {
-  const parameters = new Parameters();
-  const { columns, joins } = viewSql(members, viewer, parameters);
-  const limit = parameters.add(page.limit + 1);
-  const after = afterCondition(page, parameters);
-  const branches = alternatives(filter).map(
-    (branch) => `(select a.id, a."createdAt" from agents a
-      where not a."isDeleted" and ${agentCondition(branch, parameters)} and ${agentCondition(narrow, parameters)} and ${after}
-      order by a."createdAt" desc, a.id desc limit ${limit})`,
+export async function listAgents(db: Database, { filter, narrow, viewer, page, members }: ListRequest): Promise<Page<AgentView>> {
+  const isLong = reads(members, ...longMembers);
+  const lists = alternatives(filter).map((branch) =>
+    db.prisma.agent.findMany({
+      ...newestFirst(branchWhere(branch, narrow), page),
+      select: { id: true, createdAt: true, rowBytes: isLong },
+    }),
   );
-  const text = `select ${columns}
-    from (select found.id from (${branches.join(' union ')}) found order by found."createdAt" desc, found.id desc limit ${limit}) listed
-    join agents a on a.id = listed.id ${joins}
-    order by a."createdAt" desc, a.id desc`;
-  const long = longColumns.filter((name) => reads(members, name));
-  const { rows, foundCount } = await readPage<AgentViewRow>(db, { text, values: parameters.values }, long);
-  return pageOf(rows.map(viewOf), page, timeKey, countAll, foundCount);
+  const places = mergeLatest(await Promise.all(lists), ({ createdAt }) => createdAt, page.limit + 1);
+  const { rows, foundCount } = await readPage(db, places, (ids) => readViews(db, { id: { in: ids } }, viewer, members));
+  return pageOf(rows, page, timeKey, () => countAgents(db, filter, narrow), foundCount);
 }
 
-export function countAgents(db: Database, filter: AgentFilter, narrow: AgentFilter): Promise<number> {
-  return countRows(db, (given) => {
-    const branches = alternatives(filter).map(
-      (branch) => `select a.id from agents a
-        where not a."isDeleted" and ${agentCondition(branch, given)} and ${agentCondition(narrow, given)}`,
-    );
-    return `from (${branches.join(' union ')}) found`;
-  });
+/** An agent that matches several alternatives counts once. */
+function countAgents(db: Database, filter: AgentFilter, narrow: AgentFilter): Promise<number> {
+  return db.prisma.agent.count({ where: branchWhere(filter, narrow) });
+}
+
+function branchWhere(branch: AgentFilter, narrow: AgentFilter): Prisma.AgentWhereInput {
+  return { AND: [{ isDeleted: false }, agentWhere(branch), agentWhere(narrow)] };
 }
 
 function alternatives(filter: AgentFilter): readonly AgentFilter[] {
   return isAny(filter) && filter.any.length > 0 ? filter.any.flatMap(alternatives) : [filter];
-}
-
-function afterCondition({ after }: PageRequest, parameters: Parameters): string {
-  if (after === undefined) return 'true';
-  const [createdAt, id] = after;
-  return `(a."createdAt", a.id) < (${parameters.add(createdAt)}::timestamptz, ${parameters.add(id)}::text)`;
-}
-
-/** A row has no editors when the query does not read them. */
-function viewOf(row: Omit<AgentViewRow, 'editors'> & Partial<Pick<AgentViewRow, 'editors'>>): AgentView {
-  if (row.editors === undefined) return row as AgentView;
-  return { ...row, editors: row.editors, editorIds: new Set(row.editors.map(({ id }) => id)) };
 }

@@ -1,10 +1,10 @@
 // Raw SQL: one statement for each kind of thing, with the same conditions as the queries that read the kind.
 import type { AgentFilter, ChatFilter, DataSourceFilter } from '../../entities/accounts/access.ts';
-import { agentCondition } from '../agents/filter.ts';
-import { chatCondition } from '../chats/filter.ts';
+import { agentCondition } from '../agents/filter-sql.ts';
+import { chatCondition } from '../chats/filter-sql.ts';
 import type { Database } from '../database/database.ts';
 import { type Parameters, selectRows } from '../database/sql/where.ts';
-import { dataSourceCondition } from '../knowledge/source-filter.ts';
+import { dataSourceCondition } from '../knowledge/source-filter-sql.ts';
 
 /** A thing and the organization it belongs to. */
 export interface PlacedThing {

@@ -1,12 +1,13 @@
 import type { ChatFilter, ChatLeaf } from '../../entities/accounts/access.ts';
-import { agentCondition } from '../agents/filter.ts';
-import { conditionOf, type Parameters } from '../database/sql/where.ts';
+import { agentWhere } from '../agents/filter.ts';
+import { type WhereTree, whereOf } from '../database/where.ts';
+import type { Prisma } from '../generated/client.ts';
 
-/** A rule about chats as a condition on the table `chats` under the name `c`, joined with its agent under the name `a`. */
-export function chatCondition(filter: ChatFilter, parameters: Parameters): string {
-  return conditionOf<ChatLeaf>(filter, (leaf) => {
-    if (leaf.chat === 'owned-by')
-      return `(c."userId" = ${parameters.add(leaf.userId)} and c."orgId" = ${parameters.add(leaf.orgId)})`;
-    return `(c."isVisibleToEditors" and c."orgId" = a."orgId" and a."chatLogsVisible" and not a."isDeleted" and ${agentCondition(leaf.agent, parameters)})`;
+/** A rule about chats as Prisma's `where`. A chat that is visible to editors is in the organization of its agent. */
+export function chatWhere(filter: ChatFilter): WhereTree<Prisma.ChatWhereInput> {
+  return whereOf<ChatLeaf, Prisma.ChatWhereInput>(filter, (leaf) => {
+    if (leaf.chat === 'owned-by') return { userId: leaf.userId, orgId: leaf.orgId };
+    const agent = { AND: [{ chatLogsVisible: true, isDeleted: false }, agentWhere(leaf.agent)] };
+    return { isVisibleToEditors: true, agent };
   });
 }

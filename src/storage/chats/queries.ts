@@ -5,7 +5,7 @@ import { type Page, type PageRequest, pageOf, type SortKey } from '../../entitie
 import type { Database } from '../database/database.ts';
 import { readPage } from '../database/sql/bounded-rows.ts';
 import { containing, countRows, Parameters, selectRows } from '../database/sql/where.ts';
-import { chatCondition } from './filter.ts';
+import { chatCondition } from './filter-sql.ts';
 
 export interface ChatQuery {
   readonly userId?: string;

@@ -45,6 +45,25 @@ export interface DatabaseParts {
   close(): Promise<void>;
 }
 
+const withoutSize = { rowBytes: true } as const;
+/** Sizes of rows are read by name only, to end the pages of lists. */
+const unread = {
+  agent: withoutSize,
+  agentFlowVersion: withoutSize,
+  agentSecret: withoutSize,
+  agentSkill: withoutSize,
+  agentTool: withoutSize,
+  agentUserInput: withoutSize,
+  auditEntry: withoutSize,
+  chat: withoutSize,
+  chatFile: withoutSize,
+  dataSource: withoutSize,
+  file: withoutSize,
+  groupMember: withoutSize,
+  knowledgeItem: withoutSize,
+  vectorStore: withoutSize,
+} as const satisfies Prisma.GlobalOmitConfig;
+
 /** Turns Prisma's own time limits off: the server ends slow statements, and the pool limits the wait for a connection. */
 const unlimited = { maxWait: 2_147_483_647, timeout: 2_147_483_647 };
 
@@ -72,7 +91,7 @@ export class Database implements Sql {
     this.room = parts.room;
     this.pageMaxBytes = parts.pageMaxBytes;
     this.listMaxBytes = parts.listMaxBytes;
-    this.#client = new PrismaClient({ adapter: new PrismaPg(parts.pool), transactionOptions: unlimited });
+    this.#client = new PrismaClient({ adapter: new PrismaPg(parts.pool), transactionOptions: unlimited, omit: unread });
   }
 
   /** Prisma, in the current transaction if there is one. */

@@ -5,7 +5,7 @@ import type { PageRequest } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
 import { type BoundedRows, readPage } from '../database/sql/bounded-rows.ts';
 import { selectRows } from '../database/sql/where.ts';
-import { dataSourceCondition } from './source-filter.ts';
+import { dataSourceCondition } from './source-filter-sql.ts';
 
 const longColumns = ['name', 'uniqueId', 'parentUniqueId', 'filename', 'contentUrl', 'metadata', 'errorMessage'];
 

@@ -1,22 +1,22 @@
 import type { DataSourceFilter, DataSourceLeaf } from '../../entities/accounts/access.ts';
-import { agentCondition } from '../agents/filter.ts';
-import { conditionOf, type Parameters } from '../database/sql/where.ts';
+import { agentWhere } from '../agents/filter.ts';
+import { type WhereTree, whereOf } from '../database/where.ts';
+import type { Prisma } from '../generated/client.ts';
 
-/** A rule about data sources as a condition on the table `data_sources` under the name `s`. */
-export function dataSourceCondition(filter: DataSourceFilter, parameters: Parameters): string {
-  return conditionOf<DataSourceLeaf>(filter, (leaf) => {
+/** A rule about data sources as Prisma's `where`. */
+export function dataSourceWhere(filter: DataSourceFilter): WhereTree<Prisma.DataSourceWhereInput> {
+  return whereOf<DataSourceLeaf, Prisma.DataSourceWhereInput>(filter, (leaf) => {
     switch (leaf.dataSource) {
       case 'in-organization':
-        return `s."orgId" = ${parameters.add(leaf.orgId)}`;
+        return { orgId: leaf.orgId };
       case 'owned-by':
-        return `s."ownerUserId" = ${parameters.add(leaf.userId)}`;
+        return { ownerUserId: leaf.userId };
       case 'organization-visible':
-        return 's."orgVisible"';
+        return { orgVisible: true };
       case 'cited':
-        return 's.cite';
+        return { cite: true };
       case 'attached-to':
-        return `exists (select 1 from agent_data_sources x join agents a on a.id = x."agentId"
-          where x."dataSourceId" = s.id and not a."isDeleted" and ${agentCondition(leaf.agent, parameters)})`;
+        return { agents: { some: { agent: { AND: [{ isDeleted: false }, agentWhere(leaf.agent)] } } } };
     }
   });
 }

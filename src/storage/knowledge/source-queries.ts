@@ -3,13 +3,13 @@ import type { AgentFilter, DataSourceFilter } from '../../entities/accounts/acce
 import type { DataSource, DataSourceType } from '../../entities/knowledge/data-source.ts';
 import { type Members, reads } from '../../entities/members.ts';
 import { type PageRequest, pageOf, type SortKey } from '../../entities/page.ts';
-import { agentCondition } from '../agents/filter.ts';
+import { agentCondition } from '../agents/filter-sql.ts';
 import type { Database } from '../database/database.ts';
 import { readPage, readWhole, requireWholePage } from '../database/sql/bounded-rows.ts';
 import { byOwner, type Linked, linksSql } from '../database/sql/links.ts';
 import { containing, countRows, Parameters, selectRows } from '../database/sql/where.ts';
 import { columnsOf, counts, type DataSourceRow, dataSourceOf, usageSql } from './source-columns.ts';
-import { dataSourceCondition } from './source-filter.ts';
+import { dataSourceCondition } from './source-filter-sql.ts';
 
 export const dataSourceOrders = ['createdAt', 'lastIndexedAt', 'usageCount'] as const;
 export interface DataSourceListQuery {

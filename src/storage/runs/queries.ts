@@ -2,7 +2,7 @@
 import type { ChatFilter } from '../../entities/accounts/access.ts';
 import type { RunError, RunEvent } from '../../entities/runs/event.ts';
 import type { Run } from '../../entities/runs/run.ts';
-import { chatCondition } from '../chats/filter.ts';
+import { chatCondition } from '../chats/filter-sql.ts';
 import type { Database } from '../database/database.ts';
 import { selectRows } from '../database/sql/where.ts';
 import { type RunRow, runOf } from './rows.ts';

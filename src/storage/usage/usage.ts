@@ -1,7 +1,7 @@
 // Raw SQL: counters. One statement changes the ledger and its sums; reports are sums.
 import type { AgentFilter } from '../../entities/accounts/access.ts';
 import type { AgentUsage, UsageDay } from '../../entities/usage.ts';
-import { agentCondition } from '../agents/filter.ts';
+import { agentCondition } from '../agents/filter-sql.ts';
 import type { Database } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { type Parameters, selectRows } from '../database/sql/where.ts';

@@ -5,7 +5,7 @@ const folder = 'src/storage';
 /** Files that pass on the statements of others. */
 const plumbing = ['pool.ts', 'database.ts'];
 const isOwn = (path: string) => path.endsWith('.ts') && !/^(?:generated|database\/embedded)\//.test(path);
-const rawSql = /\.(?:query|execute)[<(]|\b(?:selectRows|countRows|readPage|readWhole)[<(]|\$(?:query|execute)Raw/;
+const rawSql = /\.(?:query|execute)[<(]|\b(?:selectRows|countRows)[<(]|\breadWhole[<(]|\$(?:query|execute)Raw/;
 
 it('every file with raw SQL says in its first line why it is not Prisma', () => {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })

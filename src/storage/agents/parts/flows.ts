@@ -1,9 +1,9 @@
 import type { AgentFlow, AgentPart, FlowVersion } from '../../../entities/agents/part.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import type { Database, Transaction } from '../../database/database.ts';
+import { requireShortList } from '../../database/paging.ts';
 import type { Signals } from '../../database/signals/signals.ts';
 import type { Prisma } from '../../generated/client.ts';
-import { listVersions } from './part-lists.ts';
 import { addParts, createPartTable, type PartTable } from './part-table.ts';
 import { flowShape } from './shapes.ts';
 
@@ -17,10 +17,10 @@ export function createFlowTable(db: Database, signals: Signals): PartTable<Agent
   const rows = createPartTable<FlowRow>(db, signals, flowShape);
 
   async function whole(flows: readonly FlowRow[]): Promise<readonly AgentFlow[]> {
-    const versions = await listVersions(
-      db,
-      flows.map(({ id }) => id),
-    );
+    const where = { flowId: { in: flows.map(({ id }) => id) } };
+    const { _sum: sum } = await db.prisma.agentFlowVersion.aggregate({ where, _sum: { rowBytes: true } });
+    requireShortList(db, sum.rowBytes);
+    const versions = await db.prisma.agentFlowVersion.findMany({ where, orderBy: { version: 'asc' } });
     const byFlow = Map.groupBy(versions, ({ flowId }) => flowId);
     return flows.map((flow) => ({
       ...flow,
@@ -28,7 +28,7 @@ export function createFlowTable(db: Database, signals: Signals): PartTable<Agent
         version,
         active,
         description,
-        data,
+        data: data as FlowVersion['data'],
       })),
     }));
   }

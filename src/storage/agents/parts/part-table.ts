@@ -2,9 +2,9 @@ import type { AgentPart } from '../../../entities/agents/part.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import { settled } from '../../database/conflicts.ts';
 import type { Database, Transaction } from '../../database/database.ts';
+import { requireShortList } from '../../database/paging.ts';
 import type { Signals } from '../../database/signals/signals.ts';
 import { lockAgent } from '../../database/sql/locks.ts';
-import { listParts } from './part-lists.ts';
 import type { PartShape } from './shapes.ts';
 
 /** The members that only this kind of part has. */
@@ -14,7 +14,7 @@ type Also = (tx: Transaction) => Promise<void>;
 
 /** Rows of one kind that belong to agents. The domain has decided that the caller may see or change the agent. */
 export interface PartTable<Part extends AgentPart> {
-  /** The parts of many agents in one statement, each agent's parts in their order. */
+  /** The parts of many agents, each agent's parts in their order. @throws DomainError REPLY_TOO_LARGE. */
   ofAgents(agentIds: readonly string[]): Promise<readonly Part[]>;
   find(agentId: string, id: string): Promise<Part | undefined>;
   /**
@@ -30,6 +30,8 @@ export interface PartTable<Part extends AgentPart> {
 
 /** The methods that Prisma offers for the tables of all kinds. */
 interface PartModel<Part extends AgentPart> {
+  findMany(of: { where: object }): Promise<Part[]>;
+  aggregate(of: { where: object; _sum: { rowBytes: true } }): Promise<{ _sum: { rowBytes: number | null } }>;
   findFirst(of: { where: Pick<AgentPart, 'id' | 'agentId'> }): Promise<Part | null>;
   count(of: { where: Pick<AgentPart, 'agentId'> }): Promise<number>;
   create(of: { data: object }): Promise<Part>;
@@ -56,7 +58,12 @@ export function createPartTable<Part extends AgentPart>(db: Database, signals: S
   }
 
   return {
-    ofAgents: (agentIds) => listParts(db, shape, agentIds),
+    async ofAgents(agentIds) {
+      const where = { agentId: { in: [...agentIds] } };
+      const model = modelOf<Part>(db, shape);
+      if (shape.isLong) requireShortList(db, (await model.aggregate({ where, _sum: { rowBytes: true } }))._sum.rowBytes);
+      return (await model.findMany({ where })).sort(orderOf(shape));
+    },
     find: async (agentId, id) => (await modelOf<Part>(db, shape).findFirst({ where: { id, agentId } })) ?? undefined,
     create: (part, also) =>
       written(
@@ -83,6 +90,15 @@ export async function addParts<Part extends AgentPart>(
   parts: readonly NewPart<Part>[],
 ): Promise<void> {
   if (parts.length > 0) await modelOf<Part>(tx, shape).createMany({ data: parts.map(dataOf) });
+}
+
+/** By code point, whatever the collation of the database is. */
+function orderOf({ orderedBy, unique }: PartShape): (a: AgentPart, b: AgentPart) => number {
+  const memberOf = (part: AgentPart, name: string) => (part as unknown as Readonly<Record<string, string | number>>)[name] ?? '';
+  const compare = (a: string | number, b: string | number) => (a < b ? -1 : Number(a > b));
+  return (a, b) =>
+    (orderedBy === undefined ? 0 : compare(memberOf(a, orderedBy), memberOf(b, orderedBy))) ||
+    compare(memberOf(a, unique), memberOf(b, unique));
 }
 
 function modelOf<Part extends AgentPart>({ prisma }: Pick<Transaction, 'prisma'>, { model }: PartShape): PartModel<Part> {

@@ -5,12 +5,13 @@ export interface PartShape {
   readonly model: 'agentTool' | 'agentUserInput' | 'agentSkill' | 'agentFlow' | 'agentSecret';
   /** The noun in error messages. */
   readonly noun: string;
-  /** Columns whose values may be long. */
-  readonly longColumns: readonly string[];
   /** The column whose values are unique within an agent. */
   readonly unique: string;
   readonly countMax: number;
-  readonly orderBy: string;
+  /** A column of numbers that orders the parts of an agent before `unique` does. */
+  readonly orderedBy?: string;
+  /** Whether its rows have a size of their own (`rowBytes`). */
+  readonly isLong: boolean;
 }
 
 /** The most parts of each kind that an agent may have. */
@@ -20,44 +21,40 @@ export const toolShape: PartShape = {
   table: 'agent_tools',
   model: 'agentTool',
   noun: 'tool',
-  longColumns: ['name', 'data'],
   unique: 'name',
   countMax: partCountsMax.tools,
-  orderBy: 'name collate "C"',
+  isLong: true,
 };
 export const userInputShape: PartShape = {
   table: 'agent_user_inputs',
   model: 'agentUserInput',
   noun: 'user input',
-  longColumns: ['variableName', 'label', 'configuration'],
   unique: 'variableName',
   countMax: partCountsMax.userInputs,
-  orderBy: '"orderIndex", "variableName" collate "C"',
+  orderedBy: 'orderIndex',
+  isLong: true,
 };
 export const skillShape: PartShape = {
   table: 'agent_skills',
   model: 'agentSkill',
   noun: 'skill',
-  longColumns: ['name', 'description', 'content'],
   unique: 'name',
   countMax: partCountsMax.skills,
-  orderBy: 'name collate "C"',
+  isLong: true,
 };
 export const flowShape: PartShape = {
   table: 'agent_flows',
   model: 'agentFlow',
   noun: 'flow',
-  longColumns: ['name'],
   unique: 'name',
   countMax: partCountsMax.flows,
-  orderBy: 'name collate "C"',
+  isLong: false,
 };
 export const secretShape: PartShape = {
   table: 'agent_secrets',
   model: 'agentSecret',
   noun: 'secret',
-  longColumns: ['key', 'description', 'sealed', 'origins'],
   unique: 'key',
   countMax: partCountsMax.secrets,
-  orderBy: 'key collate "C"',
+  isLong: true,
 };

@@ -4665,6 +4665,14 @@ export const TenantScalarFieldEnum = {
 export type TenantScalarFieldEnum = (typeof TenantScalarFieldEnum)[keyof typeof TenantScalarFieldEnum]
 
 
+export const RelationLoadStrategy = {
+  query: 'query',
+  join: 'join'
+} as const
+
+export type RelationLoadStrategy = (typeof RelationLoadStrategy)[keyof typeof RelationLoadStrategy]
+
+
 export const OrganizationScalarFieldEnum = {
   id: 'id',
   createdAt: 'createdAt',
@@ -4740,7 +4748,8 @@ export const GroupMemberScalarFieldEnum = {
   email: 'email',
   userId: 'userId',
   createdAt: 'createdAt',
-  updatedAt: 'updatedAt'
+  updatedAt: 'updatedAt',
+  rowBytes: 'rowBytes'
 } as const
 
 export type GroupMemberScalarFieldEnum = (typeof GroupMemberScalarFieldEnum)[keyof typeof GroupMemberScalarFieldEnum]
@@ -4777,7 +4786,8 @@ export const AgentScalarFieldEnum = {
   messageCount: 'messageCount',
   ratingCount: 'ratingCount',
   ratingSum: 'ratingSum',
-  isDeleted: 'isDeleted'
+  isDeleted: 'isDeleted',
+  rowBytes: 'rowBytes'
 } as const
 
 export type AgentScalarFieldEnum = (typeof AgentScalarFieldEnum)[keyof typeof AgentScalarFieldEnum]
@@ -4912,7 +4922,8 @@ export const DataSourceScalarFieldEnum = {
   syncState: 'syncState',
   lastSyncedAt: 'lastSyncedAt',
   isSyncWanted: 'isSyncWanted',
-  isSyncForced: 'isSyncForced'
+  isSyncForced: 'isSyncForced',
+  rowBytes: 'rowBytes'
 } as const
 
 export type DataSourceScalarFieldEnum = (typeof DataSourceScalarFieldEnum)[keyof typeof DataSourceScalarFieldEnum]
@@ -5001,7 +5012,8 @@ export const KnowledgeItemScalarFieldEnum = {
   listedKey: 'listedKey',
   seenRunId: 'seenRunId',
   queuedRunId: 'queuedRunId',
-  missedRuns: 'missedRuns'
+  missedRuns: 'missedRuns',
+  rowBytes: 'rowBytes'
 } as const
 
 export type KnowledgeItemScalarFieldEnum = (typeof KnowledgeItemScalarFieldEnum)[keyof typeof KnowledgeItemScalarFieldEnum]
@@ -5076,7 +5088,8 @@ export const ChatScalarFieldEnum = {
   userInputs: 'userInputs',
   isVisibleToEditors: 'isVisibleToEditors',
   summary: 'summary',
-  metadata: 'metadata'
+  metadata: 'metadata',
+  rowBytes: 'rowBytes'
 } as const
 
 export type ChatScalarFieldEnum = (typeof ChatScalarFieldEnum)[keyof typeof ChatScalarFieldEnum]
@@ -5117,7 +5130,8 @@ export const ChatFileScalarFieldEnum = {
   metadata: 'metadata',
   status: 'status',
   blobKey: 'blobKey',
-  deletedAt: 'deletedAt'
+  deletedAt: 'deletedAt',
+  rowBytes: 'rowBytes'
 } as const
 
 export type ChatFileScalarFieldEnum = (typeof ChatFileScalarFieldEnum)[keyof typeof ChatFileScalarFieldEnum]
@@ -5142,7 +5156,8 @@ export const FileScalarFieldEnum = {
   mimeType: 'mimeType',
   purpose: 'purpose',
   blobKey: 'blobKey',
-  expiresAt: 'expiresAt'
+  expiresAt: 'expiresAt',
+  rowBytes: 'rowBytes'
 } as const
 
 export type FileScalarFieldEnum = (typeof FileScalarFieldEnum)[keyof typeof FileScalarFieldEnum]
@@ -5183,7 +5198,8 @@ export const VectorStoreScalarFieldEnum = {
   metadata: 'metadata',
   expiresAfterDays: 'expiresAfterDays',
   lastActiveAt: 'lastActiveAt',
-  expiresAt: 'expiresAt'
+  expiresAt: 'expiresAt',
+  rowBytes: 'rowBytes'
 } as const
 
 export type VectorStoreScalarFieldEnum = (typeof VectorStoreScalarFieldEnum)[keyof typeof VectorStoreScalarFieldEnum]
@@ -5379,7 +5395,8 @@ export const AuditEntryScalarFieldEnum = {
   targetIds: 'targetIds',
   address: 'address',
   changes: 'changes',
-  requestId: 'requestId'
+  requestId: 'requestId',
+  rowBytes: 'rowBytes'
 } as const
 
 export type AuditEntryScalarFieldEnum = (typeof AuditEntryScalarFieldEnum)[keyof typeof AuditEntryScalarFieldEnum]
@@ -5416,7 +5433,8 @@ export const AgentToolScalarFieldEnum = {
   agentId: 'agentId',
   name: 'name',
   type: 'type',
-  data: 'data'
+  data: 'data',
+  rowBytes: 'rowBytes'
 } as const
 
 export type AgentToolScalarFieldEnum = (typeof AgentToolScalarFieldEnum)[keyof typeof AgentToolScalarFieldEnum]
@@ -5432,7 +5450,8 @@ export const AgentUserInputScalarFieldEnum = {
   label: 'label',
   configuration: 'configuration',
   showOnChatCreate: 'showOnChatCreate',
-  orderIndex: 'orderIndex'
+  orderIndex: 'orderIndex',
+  rowBytes: 'rowBytes'
 } as const
 
 export type AgentUserInputScalarFieldEnum = (typeof AgentUserInputScalarFieldEnum)[keyof typeof AgentUserInputScalarFieldEnum]
@@ -5446,7 +5465,8 @@ export const AgentSkillScalarFieldEnum = {
   name: 'name',
   description: 'description',
   content: 'content',
-  enabled: 'enabled'
+  enabled: 'enabled',
+  rowBytes: 'rowBytes'
 } as const
 
 export type AgentSkillScalarFieldEnum = (typeof AgentSkillScalarFieldEnum)[keyof typeof AgentSkillScalarFieldEnum]
@@ -5469,7 +5489,8 @@ export const AgentFlowVersionScalarFieldEnum = {
   version: 'version',
   active: 'active',
   description: 'description',
-  data: 'data'
+  data: 'data',
+  rowBytes: 'rowBytes'
 } as const
 
 export type AgentFlowVersionScalarFieldEnum = (typeof AgentFlowVersionScalarFieldEnum)[keyof typeof AgentFlowVersionScalarFieldEnum]
@@ -5486,7 +5507,8 @@ export const AgentSecretScalarFieldEnum = {
   sealed: 'sealed',
   isDerived: 'isDerived',
   origins: 'origins',
-  givenByUserId: 'givenByUserId'
+  givenByUserId: 'givenByUserId',
+  rowBytes: 'rowBytes'
 } as const
 
 export type AgentSecretScalarFieldEnum = (typeof AgentSecretScalarFieldEnum)[keyof typeof AgentSecretScalarFieldEnum]
@@ -5607,6 +5629,20 @@ export type ListBigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaMod
 
 
 /**
+ * Reference to a field of type 'Int'
+ */
+export type IntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int'>
+    
+
+
+/**
+ * Reference to a field of type 'Int[]'
+ */
+export type ListIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int[]'>
+    
+
+
+/**
  * Reference to a field of type 'Boolean'
  */
 export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Boolean'>
@@ -5624,20 +5660,6 @@ export type JsonFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'J
  * Reference to a field of type 'QueryMode'
  */
 export type EnumQueryModeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'QueryMode'>
-    
-
-
-/**
- * Reference to a field of type 'Int'
- */
-export type IntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int'>
-    
-
-
-/**
- * Reference to a field of type 'Int[]'
- */
-export type ListIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int[]'>
     
 
 

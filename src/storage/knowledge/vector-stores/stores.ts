@@ -13,7 +13,7 @@ import type { Database, Transaction } from '../../database/database.ts';
 import type { Signals } from '../../database/signals/signals.ts';
 import { readPage } from '../../database/sql/bounded-rows.ts';
 import { Parameters, selectRows } from '../../database/sql/where.ts';
-import { dataSourceCondition } from '../source-filter.ts';
+import { dataSourceCondition } from '../source-filter-sql.ts';
 import { addUploadRun } from '../syncing/upload-runs.ts';
 import { attributeCondition } from './attributes.ts';
 import {
