@@ -16,7 +16,7 @@ export interface AuditEntry {
   /** At the time of the call. */
   readonly actorEmail: string;
   readonly actorKeyId: string;
-  /** The root field: `createAgent`, `chat`. */
+  /** The root field: `createAgent`, `chat`. Of reads, all root fields of the request: `agents, chats`. */
   readonly action: string;
   readonly kind: AuditKind;
   readonly outcome: AuditOutcome;
@@ -41,6 +41,16 @@ export interface AuditChange {
   readonly value?: AuditValue;
 }
 export type AuditValue = string | number | boolean | null | readonly (string | number | boolean | null)[];
+
+/** A request of which reads become entries. */
+export interface AuditedRequest {
+  /** Its root fields: `agents`, or `agents, chats`. */
+  readonly action: string;
+  readonly requestId: string;
+  readonly address: string | undefined;
+  /** Ids that the entries of its mutations name: reads of these things need no entry besides. */
+  readonly changedIds: Set<string>;
+}
 
 /** What a mutation is about to do. Its caller carries it, so that the function that makes the change can write the entry. */
 export interface AuditedCall {

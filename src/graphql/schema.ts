@@ -10,7 +10,6 @@ import {
 } from 'graphql';
 import { builder } from './builder/builder.ts';
 import { accessFaults, guardNested } from './builder/nested-access.ts';
-import { observe } from './builder/observed.ts';
 import { rootFields, scopeOf } from './builder/scopes.ts';
 import { readLargeNumbers } from './builder/whole-numbers.ts';
 import './types/scalars.ts';
@@ -75,7 +74,6 @@ export function buildSchema(): GraphQLSchema {
   if (faults.length > 0) throw new Error(`the schema is not complete\n${faults.join('\n')}`);
   readLargeNumbers(schema);
   guardNested(schema);
-  observe(schema);
   return schema;
 }
 

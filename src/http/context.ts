@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CallOrigin } from '../domain/audit/origin.ts';
+import { readerOf } from '../domain/audit/reads.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { ConnectionMemory } from '../domain/responses/memory.ts';
 import type { Caller } from '../entities/accounts/caller.ts';
@@ -54,11 +55,12 @@ export class CallContext {
   #notes: Map<string, string> | undefined;
   #replyBudget: ReplyBudget | undefined;
 
-  constructor(deps: Deps, caller: Caller, requestId: string, res: ServerResponse) {
+  /** @param actions  the root fields that the call runs, for the audit log. */
+  constructor(deps: Deps, caller: Caller, actions: readonly string[], requestId: string, res: ServerResponse) {
     this.deps = deps;
-    this.caller = caller;
     this.requestId = requestId;
     this.#res = res;
+    this.caller = readerOf(caller, actions, this);
   }
 
   get hasNotes(): boolean {

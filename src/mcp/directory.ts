@@ -1,4 +1,4 @@
-import { getAgent, listAgents } from '../domain/agents/agents.ts';
+import { agentForRun, findAgents } from '../domain/agents/agents.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { Caller } from '../entities/accounts/caller.ts';
 import type { AgentView } from '../entities/agents/agent.ts';
@@ -33,7 +33,7 @@ const members: ReadonlySet<'id' | 'createdAt' | 'orgId' | 'name' | 'description'
  * Cost: two statements; one more for agents of other organizations, three more when an agent is new or renamed.
  */
 export async function listedAgents(deps: Deps, caller: Caller, only?: string): Promise<readonly ListedAgent[]> {
-  const agents = only === undefined ? await agentsOf(deps, caller) : [await getAgent(deps, caller, only)];
+  const agents = only === undefined ? await agentsOf(deps, caller) : [await agentForRun(deps, caller, only)];
   const isOwn = ({ orgId }: NamedAgent) => orgId === caller.orgId;
   const wanted = ({ id, name }: NamedAgent) => ({ agentId: id, slug: `ask_${slugOf(name)}`.slice(0, slugMax) });
   const names = await deps.storage.toolNames.assign(caller.orgId, agents.filter(isOwn).map(wanted));
@@ -45,9 +45,9 @@ export async function listedAgents(deps: Deps, caller: Caller, only?: string): P
 
 async function agentsOf(deps: Deps, caller: Caller): Promise<readonly NamedAgent[]> {
   const page = { limit: agentsMax, after: undefined };
-  const own = await listAgents(deps, caller, { isOwnOrganization: true }, page, members);
+  const own = await findAgents(deps, caller, { isOwnOrganization: true }, page, members);
   if (deps.settings.MCP_PUBLIC_AGENTS === 'off') return own.items.toReversed();
-  const all = await listAgents(deps, caller, {}, page, members);
+  const all = await findAgents(deps, caller, {}, page, members);
   const others = all.items.filter(({ orgId }) => orgId !== caller.orgId);
   return [...own.items.toReversed(), ...others.toReversed()].slice(0, agentsMax);
 }

@@ -66,7 +66,7 @@ class Endpoint {
     if (req.method === 'OPTIONS') return sendEmpty(res, 204, requestIdOf(req), ['allow', methods]);
     const caller = await authenticate(req, keyCheckOf(deps, admissions.failedKeys));
     countRequest(deps.rates, caller, res, res.locals.startedMs);
-    const context = new CallContext(deps, caller, requestIdOf(req), res);
+    const context = new CallContext(deps, caller, ['agents'], requestIdOf(req), res);
     const session = sessionIn(req.headers);
     if (session !== '') await this.#requireLive(caller, session);
     if (req.method === 'POST') return this.#post(context, req, res, session, (await this.#body(req)) ?? {});

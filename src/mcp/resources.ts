@@ -1,6 +1,5 @@
-import { canEditAgent } from '../domain/access/access.ts';
-import { getAgent } from '../domain/agents/agents.ts';
-import { noteReads, performOperation } from '../domain/audit/operation.ts';
+import { getAgent, readInstructions } from '../domain/agents/agents.ts';
+import { performOperation } from '../domain/audit/operation.ts';
 import type { CallContext } from '../http/context.ts';
 
 const prefix = 'parley://agents/';
@@ -16,13 +15,12 @@ export function resourceUri(agentId: string): string {
  */
 export async function readResource(context: CallContext, uri: string): Promise<object | undefined> {
   if (!uri.startsWith(prefix)) return undefined;
-  const { deps, caller } = context;
-  const agent = await performOperation(context, 'Query.agent', [uri.slice(prefix.length)], () =>
-    getAgent(deps, caller, uri.slice(prefix.length)),
-  );
-  const { id, name, description, introduction, instructions } = agent;
-  noteReads(context, 'Query.agent', 'agent', [id]);
-  if (!canEditAgent(caller, agent)) return { id, name, description, introduction };
-  noteReads(context, 'Query.agent', 'instructions', [id]);
-  return { id, name, description, introduction, instructions };
+  const { deps } = context;
+  const agentId = uri.slice(prefix.length);
+  return performOperation(context, 'Query.agent', [agentId], async (caller) => {
+    const agent = await getAgent(deps, caller, agentId);
+    const { id, name, description, introduction } = agent;
+    const instructions = readInstructions(deps, caller, agent);
+    return { id, name, description, introduction, ...(instructions === null ? {} : { instructions }) };
+  });
 }

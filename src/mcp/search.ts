@@ -1,12 +1,11 @@
 import { visibleDataSources } from '../domain/access/access.ts';
 import { agentForRun } from '../domain/agents/agents.ts';
-import { noteReads, requireOperation } from '../domain/audit/operation.ts';
+import { performOperation } from '../domain/audit/operation.ts';
 import { chargeTo } from '../domain/usage/charges.ts';
 import type { Passage } from '../entities/knowledge/citation.ts';
 import type { CallContext } from '../http/context.ts';
 import type { ListedAgent } from './directory.ts';
 
-const searchOperation = 'Query.search';
 export const passagesDefault = 8;
 export const passagesMax = 30;
 /** The passages together. */
@@ -26,29 +25,22 @@ export async function searchKnowledge(
   query: string,
   limit: number,
 ): Promise<readonly Passage[]> {
-  const { deps, caller, signal } = context;
-  requireOperation(
-    context,
-    searchOperation,
-    agents.map(({ id }) => id),
-  );
-  const [first] = agents;
-  if (first === undefined) return [];
-  const loaded = await Promise.all(agents.map(async ({ id }) => agentForRun(deps, caller, id)));
-  const dataSourceIds = [...new Set(loaded.flatMap((agent) => agent.dataSourceIds))].slice(0, sourcesMax);
-  if (dataSourceIds.length === 0) return [];
-  const readable = new Set(
-    (await deps.storage.dataSources.findMany(dataSourceIds, visibleDataSources(caller))).map(({ id }) => id),
-  );
-  const charge = chargeTo(caller, { agentId: null, runId: null });
-  const asked = { orgId: first.orgId, dataSourceIds, question: query, charge };
-  const { passages } = await deps.knowledge.search(asked, { passagesMax: limit, tokensMax }, signal);
-  const shown = passages.filter(({ mayCite, dataSourceId }) => mayCite || readable.has(dataSourceId));
-  noteReads(
-    context,
-    searchOperation,
-    'dataSource',
-    shown.map(({ dataSourceId }) => dataSourceId),
-  );
-  return shown;
+  const { deps, signal } = context;
+  const agentIds = agents.map(({ id }) => id);
+  return performOperation(context, 'Query.search', agentIds, async (caller) => {
+    const [first] = agents;
+    if (first === undefined) return [];
+    const loaded = await Promise.all(agentIds.map(async (id) => agentForRun(deps, caller, id)));
+    const dataSourceIds = [...new Set(loaded.flatMap((agent) => agent.dataSourceIds))].slice(0, sourcesMax);
+    if (dataSourceIds.length === 0) return [];
+    const readable = new Set(
+      (await deps.storage.dataSources.findMany(dataSourceIds, visibleDataSources(caller))).map(({ id }) => id),
+    );
+    const charge = chargeTo(caller, { agentId: null, runId: null });
+    const asked = { orgId: first.orgId, dataSourceIds, question: query, charge };
+    const { passages } = await deps.knowledge.search(asked, { passagesMax: limit, tokensMax }, signal);
+    const shown = passages.filter(({ mayCite, dataSourceId }) => mayCite || readable.has(dataSourceId));
+    for (const { dataSourceId } of shown) deps.audit.read(caller, 'dataSource', [{ id: dataSourceId }]);
+    return shown;
+  });
 }

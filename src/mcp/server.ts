@@ -10,7 +10,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import { hasScope } from '../domain/access/policy.ts';
-import { noteReads, requireOperation } from '../domain/audit/operation.ts';
+import { requireOperation } from '../domain/audit/operation.ts';
 import { DomainError } from '../entities/errors.ts';
 import type { CallContext } from '../http/context.ts';
 import { showError } from '../http/errors.ts';
@@ -75,7 +75,7 @@ export function createServer(call: McpCall, isSessionless: boolean): Server {
   server.setRequestHandler('tools/list', page, ({ cursor }) =>
     handled(async () => {
       const usable = asks ? await agents() : [];
-      noteListed(context, usable);
+      deps.audit.read(caller, 'agent', usable);
       const listed = usable.map(toolOf);
       const { items, nextCursor } = pageOf([...(searches ? [searchDefinition] : []), ...listed], cursor);
       return { tools: [...items], ...nextCursor };
@@ -104,7 +104,7 @@ export function createServer(call: McpCall, isSessionless: boolean): Server {
   server.setRequestHandler('resources/list', page, ({ cursor }) =>
     handled(async () => {
       const { items, nextCursor } = pageOf(await agents(), cursor);
-      noteListed(context, items);
+      deps.audit.read(caller, 'agent', items);
       const resources = items.map(({ id, name, description }) => ({
         uri: resourceUri(id),
         name,
@@ -131,7 +131,7 @@ export function createServer(call: McpCall, isSessionless: boolean): Server {
       const begins = ({ id, name }: ListedAgent) => id.startsWith(begin) || name.toLowerCase().startsWith(begin);
       const matches = isAgent ? (await agents()).filter(begins) : [];
       const shown = matches.slice(0, completionsMax);
-      noteListed(context, shown);
+      deps.audit.read(caller, 'agent', shown);
       const hasMore = shown.length < matches.length;
       return { completion: { values: shown.map(({ id }) => id), total: matches.length, hasMore } };
     }),
@@ -139,7 +139,7 @@ export function createServer(call: McpCall, isSessionless: boolean): Server {
   server.setRequestHandler('prompts/list', page, ({ cursor }) =>
     handled(async () => {
       const { items, nextCursor } = pageOf(asks ? await agents() : [], cursor);
-      noteListed(context, items);
+      deps.audit.read(caller, 'agent', items);
       const prompts = items.map(({ toolName: name, name: title, description }) => ({
         name,
         title,
@@ -213,15 +213,6 @@ function instructionsFor(asks: boolean, searches: boolean): string {
     ...(asks ? ['Each agent is a tool ask_<name>. Pass chat_id of an answer to go on with its conversation.'] : []),
     ...(searches ? [`${searchTool} finds passages without asking an agent.`] : []),
   ].join(' ');
-}
-
-function noteListed(context: CallContext, agents: readonly ListedAgent[]): void {
-  noteReads(
-    context,
-    'Query.agents',
-    'agent',
-    agents.map(({ id }) => id),
-  );
 }
 
 async function search(

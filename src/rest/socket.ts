@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { keyEnded, watchKey } from '../domain/accounts/api-keys.ts';
 import { requireOperation } from '../domain/audit/operation.ts';
+import { readerOf } from '../domain/audit/reads.ts';
 import type { Deps } from '../domain/deps.ts';
 import { Faults } from '../domain/faults.ts';
 import type { ResponseInput } from '../domain/responses/input.ts';
@@ -283,9 +284,11 @@ class Connection {
   }
 
   #contextOf(signal: AbortSignal): SourceContext {
-    const { deps, caller, req } = this.#parts;
+    const { deps, req, route } = this.#parts;
     const header = (name: string) => [req.headers[name]].flat()[0];
-    return { deps, caller, ...originOf(deps, req), signal, notes: new Map(), memory: this.#memory, header };
+    const origin = originOf(deps, req);
+    const caller = readerOf(this.#parts.caller, [route.main.rootField.name], origin);
+    return { deps, caller, ...origin, signal, notes: new Map(), memory: this.#memory, header };
   }
 
   /** Resolves when the client has read, or is gone. A client that does not read is cut off (http/connections/connections.ts). */

@@ -1,16 +1,5 @@
 import type { Scope } from '../../entities/accounts/caller.ts';
 
-/** Kinds of people's content in replies. `instructions`: the inner data of an agent, which callers who may only use the agent do not see. */
-export type ContentNoun = 'agent' | 'instructions' | 'dataSource' | 'chat' | 'run';
-
-/** Fields that only editors of an agent see, with the member that holds the id of the agent. */
-export const insideFields: Readonly<Record<string, string>> = {
-  'Agent.instructions': 'id',
-  'AgentFlow.versions': 'agentId',
-  'AgentSkill.content': 'agentId',
-  'AgentTool.data': 'agentId',
-};
-
 /**
  * What an id or an e-mail refers to, by the name of its field: the scope that reads that thing. Null: labels of the owner or the
  * place of a thing, and members of the thing itself. The schema does not build with a name that is not listed.

@@ -48,7 +48,15 @@ const searchLengthMax = 200;
 export async function getAgent(deps: Deps, caller: Caller, id: string): Promise<AgentView> {
   const agent = isId('agent', id) ? await deps.storage.agents.find(id, usableAgents(caller), viewerOf(caller)) : undefined;
   if (agent === undefined) throw missingAgent();
+  deps.audit.read(caller, 'agent', [agent]);
   return agent;
+}
+
+/** The instructions of an agent that the caller sees; null for callers who may not edit it. */
+export function readInstructions(deps: Deps, caller: Caller, agent: AgentView): string | null {
+  if (!canEditAgent(caller, agent)) return null;
+  deps.audit.read(caller, 'instructions', [agent]);
+  return agent.instructions;
 }
 
 /**
@@ -78,6 +86,19 @@ function admitted(caller: Caller, agent: RunnableAgent | undefined): RunnableAge
  * @throws DomainError INVALID_VALUE for a search of more than 200 characters, and for a catalog of a scope that has none.
  */
 export async function listAgents(
+  deps: Deps,
+  caller: Caller,
+  query: AgentListQuery,
+  page: PageRequest,
+  members?: Members<AgentView>,
+): Promise<Page<AgentView>> {
+  const found = await findAgents(deps, caller, query, page, members);
+  deps.audit.read(caller, 'agent', found.items);
+  return found;
+}
+
+/** The same for code that looks agents up and shows only some of them: it notes those itself. */
+export async function findAgents(
   deps: Deps,
   caller: Caller,
   query: AgentListQuery,

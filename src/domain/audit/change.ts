@@ -84,6 +84,7 @@ export async function withAuditEntry<T>(
     throw error;
   }
   if (!call.isWritten) await storage.auditEntries.write([entryOf(caller, call, result)]);
+  for (const id of call.ids) caller.request?.changedIds.add(id);
   return result;
 }
 

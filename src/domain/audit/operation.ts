@@ -1,16 +1,15 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError, errorCodes } from '../../entities/errors.ts';
 import { requireScope } from '../access/policy.ts';
-import type { ContentNoun } from '../access/reference-scopes.ts';
 import type { Deps } from '../deps.ts';
 import { unauditedOperations } from './audit.ts';
 import { withAuditEntry } from './change.ts';
 import type { CallOrigin } from './origin.ts';
-import { seesAsAdministrator } from './reads.ts';
+import { readerOf } from './reads.ts';
 
 /**
  * What every way into the service (REST, GraphQL, the WebSocket of responses, `/mcp`, the pages) does with an operation of
- * domain/access/operation-scopes.ts: its scope is checked, a refusal, a change and a read of other people's content become entries of the audit log.
+ * domain/access/operation-scopes.ts: its scope is checked, a refusal and a change become entries of the audit log. Reads are noted by the functions that load what is shown (`audit.read`).
  * GraphQL wraps its resolvers with these functions, and REST calls those resolvers; the other ways call the functions themselves.
  */
 
@@ -38,7 +37,7 @@ export function notedRefusal(call: OperationCall, operation: string, error: unkn
 }
 
 /**
- * Runs an operation for a way that has no resolvers, with the entry of its change where it has one.
+ * Runs an operation for a way that has no resolvers, with the entries of its change and its reads.
  *
  * @throws what `work` throws; DomainError INSUFFICIENT_SCOPE.
  */
@@ -53,18 +52,11 @@ export async function performOperation<T>(
   const action = actionOf(operation);
   const isChange = /^(Mutation|Page)\./.test(operation) && !unauditedOperations.has(action);
   try {
-    if (!isChange) return await work(caller);
+    if (!isChange) return await work(readerOf(caller, [action], call));
     return await withAuditEntry(deps, caller, { action, ids, orgId: undefined, changes: [], requestId, address }, work);
   } catch (error) {
     throw notedRefusal(call, operation, error, ids);
   }
-}
-
-/** Notes what a read showed to an administrator: what a plain member would not have seen becomes an entry of the audit log. */
-export function noteReads(call: OperationCall, operation: string, noun: ContentNoun, ids: Iterable<string>): void {
-  if (!seesAsAdministrator(call.caller)) return;
-  const reads = call.deps.audit.reads(call.caller, actionOf(operation), call);
-  for (const id of ids) reads.note(noun, id);
 }
 
 /** The name of an operation in the audit log: `createAgent` of `Mutation.createAgent`. */

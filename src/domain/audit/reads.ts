@@ -1,9 +1,9 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
+import { type AuditedRequest, auditTargetsMax } from '../../entities/audit.ts';
 import type { AuditBatch } from '../../storage/audit/batch.ts';
 import type { NewAuditEntry } from '../../storage/audit/entries.ts';
 import type { PlacedThing, UnseenContent } from '../../storage/audit/unseen-content.ts';
 import { editableAgents, usableAgents, visibleChats, visibleDataSources } from '../access/access.ts';
-import type { ContentNoun } from '../access/reference-scopes.ts';
 import type { CallOrigin } from './origin.ts';
 import { targets } from './targets.ts';
 
@@ -15,30 +15,52 @@ export interface ReadDeps {
   now(): Date;
 }
 
-/** Whether the caller sees more than a plain member of its organization: an administrator, or a key above ORGANIZATION level. */
-export function seesAsAdministrator({ role, level }: Caller): boolean {
-  return role === 'ADMIN' || level !== 'ORGANIZATION';
+/** Kinds of people's content. `instructions`: the inner data of an agent, which callers who may only use the agent do not see. */
+export type ContentNoun = 'agent' | 'instructions' | 'dataSource' | 'chat';
+
+/** A thing that a caller was shown. With its owner, reads of own things are not looked up in the database. */
+export interface ShownThing {
+  readonly id: string;
+  readonly orgId?: string;
+  readonly userId?: string;
+  readonly ownerUserId?: string;
 }
 
 /** Operations that always get an entry: they hand out a copy. */
 export const exportOperations: ReadonlySet<string> = new Set(['agentBundle', 'chatExport']);
 
 /**
- * What one operation of a call showed. Becomes one audit entry in each organization, with the things that a plain member would not
- * have seen; no entry without such a thing. Exports get an entry for every caller.
+ * The caller of a request, so that what it reads becomes an entry. A caller of whom no read does is returned as it is: one who sees no more than a
+ * plain member of its organization, unless it exports.
+ *
+ * @param actions  the root fields of the request.
  */
-export class OperationReads {
+export function readerOf(caller: Caller, actions: readonly string[], origin: CallOrigin): Caller {
+  const isAdministrator = caller.role === 'ADMIN' || caller.level !== 'ORGANIZATION';
+  if (!isAdministrator && !actions.some((action) => exportOperations.has(action))) return caller;
+  const { requestId, address } = origin;
+  return { ...caller, request: { action: actions.join(', '), requestId, address, changedIds: new Set() } };
+}
+
+/**
+ * What one request showed. Becomes one audit entry in each organization (one more for every further `auditTargetsMax` things), with the things that a
+ * plain member would not have seen, and with exports, whoever made them; no entry without such a thing.
+ */
+export class RequestReads {
   readonly #deps: ReadDeps;
   readonly #caller: Caller;
+  readonly #changedIds: ReadonlySet<string>;
   readonly #entry: Omit<NewAuditEntry, 'id' | 'orgId' | 'targetKind' | 'targetId' | 'targetIds'>;
   readonly #seen = new Map<ContentNoun, Set<string>>();
-  /** One entry in each organization, even when the call reads more after its first entry was written. */
+  readonly #exports = new Map<string, PlacedThing>();
+  /** The same entries also when the request reads more after they were written. */
   readonly #entryIds = new Map<string, string>();
   #isWaiting = false;
 
-  constructor(deps: ReadDeps, caller: Caller, action: string, origin: CallOrigin) {
+  constructor(deps: ReadDeps, caller: Caller, { action, requestId, address, changedIds }: AuditedRequest) {
     this.#deps = deps;
     this.#caller = caller;
+    this.#changedIds = changedIds;
     this.#entry = {
       createdAt: deps.now(),
       actorUserId: caller.userId,
@@ -48,71 +70,64 @@ export class OperationReads {
       outcome: 'SUCCEEDED',
       count: 1,
       changes: [],
-      requestId: origin.requestId,
-      address: origin.address ?? null,
+      requestId,
+      address: address ?? null,
     };
   }
 
-  note(noun: ContentNoun, id: string): void {
-    const ids = this.#seen.get(noun);
-    if (ids?.has(id)) return;
-    if (ids === undefined) this.#seen.set(noun, new Set([id]));
-    else ids.add(id);
-    if (this.#isWaiting) return;
-    this.#isWaiting = this.#deps.batch.add(() => this.#entries());
+  note(noun: ContentNoun, things: readonly ShownThing[]): void {
+    const known = this.#seen.get(noun) ?? new Set<string>();
+    const countBefore = known.size;
+    for (const thing of things) if (!this.#isOwn(thing) && !this.#changedIds.has(thing.id)) known.add(thing.id);
+    if (known.size === countBefore) return;
+    this.#seen.set(noun, known);
+    this.#write();
+  }
+
+  noteExport({ id, orgId }: PlacedThing): void {
+    this.#exports.set(id, { id, orgId });
+    this.#write();
+  }
+
+  #isOwn({ orgId, userId, ownerUserId = userId }: ShownThing): boolean {
+    return ownerUserId === this.#caller.userId && orgId === this.#caller.orgId;
+  }
+
+  #write(): void {
+    if (!this.#isWaiting) this.#isWaiting = this.#deps.batch.add(() => this.#entries());
   }
 
   async #entries(): Promise<readonly NewAuditEntry[]> {
     this.#isWaiting = false;
-    const things = exportOperations.has(this.#entry.action) ? await this.#all() : await this.#unseen();
-    const byOrganization = Map.groupBy(things, ({ orgId }) => orgId);
-    return [...byOrganization].map(([orgId, found]) => ({
-      ...this.#entry,
-      id: this.#entryIdOf(orgId),
-      orgId,
-      ...targets(found.map(({ id }) => id)),
-    }));
+    const things = new Map([...this.#exports.values(), ...(await this.#unseen())].map((thing) => [thing.id, thing]));
+    return [...Map.groupBy(things.values(), ({ orgId }) => orgId)].flatMap(([orgId, shown]) =>
+      Array.from({ length: Math.ceil(shown.length / auditTargetsMax) }, (_, part) => ({
+        ...this.#entry,
+        id: this.#entryIdOf(`${orgId} ${part}`),
+        orgId,
+        ...targets(shown.slice(part * auditTargetsMax, (part + 1) * auditTargetsMax).map(({ id }) => id)),
+      })),
+    );
   }
 
-  #entryIdOf(orgId: string): string {
-    const id = this.#entryIds.get(orgId) ?? this.#deps.newId('auditEntry');
-    this.#entryIds.set(orgId, id);
+  #entryIdOf(place: string): string {
+    const id = this.#entryIds.get(place) ?? this.#deps.newId('auditEntry');
+    this.#entryIds.set(place, id);
     return id;
   }
 
-  /** Filters that match nothing as "visible" find every thing. */
-  #all(): Promise<readonly PlacedThing[]> {
-    const nothing = { any: [] };
-    return this.#find({ agents: nothing, inside: nothing, dataSources: nothing, chats: nothing });
-  }
-
-  #unseen(): Promise<readonly PlacedThing[]> {
-    const plain: Caller = { ...this.#caller, role: 'MEMBER', level: 'ORGANIZATION' };
-    return this.#find({
-      agents: usableAgents(plain),
-      inside: editableAgents(plain),
-      dataSources: visibleDataSources(plain),
-      chats: visibleChats(plain),
-    });
-  }
-
-  async #find(visible: {
-    readonly agents: ReturnType<typeof usableAgents>;
-    readonly inside: ReturnType<typeof editableAgents>;
-    readonly dataSources: ReturnType<typeof visibleDataSources>;
-    readonly chats: ReturnType<typeof visibleChats>;
-  }): Promise<readonly PlacedThing[]> {
+  async #unseen(): Promise<readonly PlacedThing[]> {
     const { unseen } = this.#deps;
-    const things: PlacedThing[] = [];
-    const add = async (noun: ContentNoun, find: (ids: readonly string[]) => Promise<readonly PlacedThing[]>) => {
+    const plain: Caller = { ...this.#caller, role: 'MEMBER', level: 'ORGANIZATION' };
+    const find = async (noun: ContentNoun, ofIds: (ids: readonly string[]) => Promise<readonly PlacedThing[]>) => {
       const ids = this.#seen.get(noun);
-      if (ids !== undefined) things.push(...(await find([...ids])));
+      return ids === undefined ? [] : ofIds([...ids]);
     };
-    await add('instructions', (ids) => unseen.agents(ids, visible.inside));
-    await add('agent', (ids) => unseen.agents(ids, visible.agents));
-    await add('dataSource', (ids) => unseen.dataSources(ids, visible.dataSources));
-    await add('chat', (ids) => unseen.chats(ids, visible.chats));
-    await add('run', (ids) => unseen.chatsOfRuns(ids, visible.chats));
-    return things;
+    return [
+      ...(await find('instructions', (ids) => unseen.agents(ids, editableAgents(plain)))),
+      ...(await find('agent', (ids) => unseen.agents(ids, usableAgents(plain)))),
+      ...(await find('dataSource', (ids) => unseen.dataSources(ids, visibleDataSources(plain)))),
+      ...(await find('chat', (ids) => unseen.chats(ids, visibleChats(plain)))),
+    ];
   }
 }

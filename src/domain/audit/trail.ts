@@ -1,11 +1,12 @@
 import type { Logger } from 'pino';
 import type { Caller } from '../../entities/accounts/caller.ts';
+import type { AuditedRequest } from '../../entities/audit.ts';
 import type { Settings } from '../../settings.ts';
+import type { PlacedThing } from '../../storage/audit/unseen-content.ts';
 import type { Transaction } from '../../storage/database/database.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { recordChange } from './change.ts';
-import type { CallOrigin } from './origin.ts';
-import { OperationReads, type ReadDeps } from './reads.ts';
+import { type ContentNoun, type ReadDeps, RequestReads, type ShownThing } from './reads.ts';
 import { Refusals } from './refusals.ts';
 
 export interface TrailDeps {
@@ -21,6 +22,7 @@ export class AuditTrail {
   readonly refusals: Refusals;
   readonly #reads: ReadDeps;
   readonly #storage: Storage;
+  readonly #readsOfRequests = new WeakMap<AuditedRequest, RequestReads>();
 
   constructor({ settings, storage, logger, newId, now }: TrailDeps) {
     const batch = storage.auditBatch;
@@ -34,14 +36,29 @@ export class AuditTrail {
     return recordChange(this.#storage, caller, write);
   }
 
-  /** @param action  the root field: `chat`. */
-  reads(caller: Caller, action: string, origin: CallOrigin): OperationReads {
-    return new OperationReads(this.#reads, caller, action, origin);
+  /**
+   * Notes what the caller is shown of people's content, after access was decided: what a plain member would not have seen becomes an entry of the
+   * request. What a mutation works with is in the entry of its change. For other callers the cost is one comparison.
+   */
+  read(caller: Caller, noun: ContentNoun, things: readonly ShownThing[]): void {
+    if (caller.request === undefined || caller.call !== undefined) return;
+    this.#readsOf(caller, caller.request).note(noun, things);
+  }
+
+  /** Notes that the caller gets a copy of a thing, which is an entry whoever the caller is. */
+  export(caller: Caller, thing: PlacedThing): void {
+    if (caller.request !== undefined) this.#readsOf(caller, caller.request).noteExport(thing);
   }
 
   /** Writes all entries that were noted until now. */
   async flush(): Promise<void> {
     this.refusals.endWindow();
     await this.#reads.batch.flush();
+  }
+
+  #readsOf(caller: Caller, request: AuditedRequest): RequestReads {
+    const known = this.#readsOfRequests.get(request) ?? new RequestReads(this.#reads, caller, request);
+    this.#readsOfRequests.set(request, known);
+    return known;
   }
 }

@@ -13,10 +13,9 @@ import { type AgentTool, type JsonObject, secretKeysIn } from '../../entities/ag
 import { DomainError } from '../../entities/errors.ts';
 import type { DataSource, KnowledgeItem } from '../../entities/knowledge/data-source.ts';
 import type { Warning } from '../../entities/warning.ts';
-import { canEditAgent, canExportAgent } from '../access/access.ts';
+import { canEditAgent, canExportAgent, visibleDataSources } from '../access/access.ts';
 import { getAgent, modelIdOf } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';
-import { listDataSourcesOfAgents } from '../knowledge/sources.ts';
 import { portableData } from './portable-data.ts';
 
 /** Most bytes of uploaded files that one exported agent carries. */
@@ -57,6 +56,7 @@ export async function exportAgent(deps: Deps, caller: Caller, agentId: string, q
     withoutUnreadable(caller, query, canEditAgent(caller, agent) ? { bundle: whole, warnings: [] } : withoutInside(whole)),
   );
   requireImportable(bundle, deps.settings.BODY_MAX_BYTES);
+  deps.audit.export(caller, agent);
   return bundle;
 }
 
@@ -221,12 +221,13 @@ async function bundledDataSources(
     if (param === undefined) return [];
     throw new DomainError('INSUFFICIENT_SCOPE', 'Exporting data sources needs a key with the scope DATA_SOURCES:READ', { param });
   }
-  const [attached = []] = await listDataSourcesOfAgents(deps, caller, [agent.id]);
+  const attached = (await deps.storage.dataSources.ofAgents([agent.id], visibleDataSources(caller))).get(agent.id) ?? [];
   const missing = wanted.find((id) => !attached.some((source) => source.id === id));
   if (missing !== undefined) {
     throw new DomainError('INVALID_VALUE', 'dataSourceIds must name data sources of this AI', { param: 'dataSourceIds' });
   }
   const chosen = wanted.length === 0 ? attached : attached.filter(({ id }) => wanted.includes(id));
+  deps.audit.read(caller, 'dataSource', chosen);
   // The order must not depend on ids, which differ between installations.
   const ordered = sortedBy(chosen, ({ name, type, data }) => `${name}\u0000${type}\u0000${JSON.stringify(data)}`);
   const budget = { bytesLeft: contentMaxBytes };

@@ -134,6 +134,7 @@ export async function compressChat(deps: Deps, caller: Caller, id: string, signa
  */
 export async function exportChat(deps: Deps, caller: Caller, id: string, format: ChatExportFormat): Promise<ChatExport> {
   const chat = await getChat(deps, caller, id);
+  deps.audit.export(caller, chat);
   const write = format === 'json' ? jsonOf : markdownOf;
   return {
     filename: `${fileStem(chat.name)}.${format === 'json' ? 'json' : 'md'}`,

@@ -32,6 +32,7 @@ const pinPositionMax = 1_000_000;
 export async function getChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
   const chat = isId('chat', id) ? await deps.storage.chats.find(id, visibleChats(caller)) : undefined;
   if (chat === undefined) throw missingChat();
+  deps.audit.read(caller, 'chat', [chat]);
   return chat;
 }
 
@@ -57,20 +58,21 @@ export async function listChats(
   page: PageRequest,
 ): Promise<Page<Chat>> {
   const { userId, orgId } = caller;
-  if (typeof search === 'string' && search.trim() !== '')
-    return deps.storage.chats.list(
-      {
-        userId,
-        orgId,
-        ...(typeof agentId === 'string' ? { agentId: (await agentForRun(deps, caller, agentId)).id } : {}),
-        search: readSearch(search),
-      },
-      page,
-    );
-  if (typeof agentId !== 'string') return deps.storage.chats.list({ userId, orgId }, page);
-  const agent = await agentForRun(deps, caller, agentId);
-  const showsLogs = agent.chatLogsVisible && canEditAgent(caller, agent);
-  return deps.storage.chats.list({ userId, orgId, agentId, ...(showsLogs ? { shownIn: agent.orgId } : {}) }, page);
+  const agent = typeof agentId === 'string' ? await agentForRun(deps, caller, agentId) : undefined;
+  const isSearch = typeof search === 'string' && search.trim() !== '';
+  const showsLogs = !isSearch && agent?.chatLogsVisible === true && canEditAgent(caller, agent);
+  const found = await deps.storage.chats.list(
+    {
+      ...{ userId, orgId },
+      ...(agent === undefined ? {} : { agentId: agent.id }),
+      ...(isSearch ? { search: readSearch(search) } : {}),
+      ...(showsLogs ? { shownIn: agent.orgId } : {}),
+    },
+    page,
+  );
+  if (agent !== undefined) deps.audit.read(caller, 'agent', [agent]);
+  deps.audit.read(caller, 'chat', found.items);
+  return found;
 }
 
 /** Messages of chats the caller sees, one array for each id, in order; of each chat the newest MESSAGES_MAX. Cost: one statement. */

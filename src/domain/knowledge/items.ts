@@ -16,6 +16,7 @@ export async function getKnowledgeItem(deps: Deps, caller: Caller, dataSourceId:
   if (found === undefined || found.dataSourceId !== dataSourceId) {
     throw missingItem();
   }
+  deps.audit.read(caller, 'dataSource', [{ id: dataSourceId }]);
   return found;
 }
 
@@ -77,6 +78,7 @@ export async function getCitedItem(deps: Deps, caller: Caller, { dataSourceId, i
   const cited = seen === undefined ? await find(citedDataSources(caller)) : undefined;
   const found = seen ?? (cited?.cite === true ? cited : undefined);
   if (found === undefined || found.dataSourceId !== dataSourceId) throw missingItem();
+  deps.audit.read(caller, 'dataSource', [{ id: dataSourceId }]);
   return found;
 }
 

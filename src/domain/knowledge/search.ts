@@ -84,6 +84,7 @@ export async function searchKnowledge(
   const limits = { passagesMax: limit, tokensMax, ...(filter === undefined ? {} : { filter }) };
   const { passages: found, retrieval, searched } = await deps.knowledge.search(question, limits, signal);
   const passages = found.filter(({ mayCite, dataSourceId }) => mayCite || readable.has(dataSourceId));
+  for (const { dataSourceId } of passages) deps.audit.read(caller, 'dataSource', [{ id: dataSourceId }]);
   const words = await deps.knowledge.explain(question, limits, passages);
   const texts = input.neighbours === true ? await deps.knowledge.neighbours(passages) : new Map<string, string>();
   return {
@@ -113,6 +114,7 @@ async function sourcesOf(deps: Deps, caller: Caller, input: KnowledgeSearchInput
   if (named?.some((id) => !isId('dataSource', id)) === true) throw missingSource();
   if (typeof input.agentId === 'string') {
     const agent = await agentForRun(deps, caller, input.agentId);
+    deps.audit.read(caller, 'agent', [agent]);
     if (named?.some((id) => !agent.dataSourceIds.includes(id)) === true) throw missingSource();
     const dataSourceIds = [...new Set(named ?? agent.dataSourceIds)];
     const readable = await dataSources.findMany(dataSourceIds, visibleDataSources(caller));

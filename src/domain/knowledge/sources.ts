@@ -35,6 +35,7 @@ const pageMax = 1_000_000;
 export async function getDataSource(deps: Deps, caller: Caller, id: string): Promise<DataSource> {
   const found = isId('dataSource', id) ? await deps.storage.dataSources.find(id, visibleDataSources(caller)) : undefined;
   if (found === undefined) throw missingSource();
+  deps.audit.read(caller, 'dataSource', [found]);
   return found;
 }
 
@@ -46,6 +47,7 @@ export async function listDataSourcesOfAgents(
   members?: Members<DataSource>,
 ): Promise<readonly (readonly DataSource[])[]> {
   const byAgent = await deps.storage.dataSources.ofAgents(agentIds, visibleDataSources(caller), members);
+  for (const sources of byAgent.values()) deps.audit.read(caller, 'dataSource', sources);
   return agentIds.map((id) => byAgent.get(id) ?? []);
 }
 
@@ -100,7 +102,9 @@ export async function listDataSources(
   }
   const order = readDataSourceOrder(query.orderBy);
   const storeQuery = { search, type: query.type ?? undefined, ...order, offset: offsetOf(query.page, page) };
-  return deps.storage.dataSources.list(visibleDataSources(caller), storeQuery, page);
+  const found = await deps.storage.dataSources.list(visibleDataSources(caller), storeQuery, page);
+  deps.audit.read(caller, 'dataSource', found.items);
+  return found;
 }
 
 /** Rows before a page counted from 1; undefined for a list by cursor. @throws DomainError INVALID_VALUE naming `page`. */
@@ -121,10 +125,9 @@ export async function listAgentsOfDataSources(
   caller: Caller,
   dataSourceIds: readonly string[],
 ): Promise<readonly (readonly UsingAgent[])[]> {
-  const bySource = Map.groupBy(
-    await deps.storage.dataSources.agentsOf(dataSourceIds, usableAgents(caller)),
-    ({ dataSourceId }) => dataSourceId,
-  );
+  const agents = await deps.storage.dataSources.agentsOf(dataSourceIds, usableAgents(caller));
+  deps.audit.read(caller, 'agent', agents);
+  const bySource = Map.groupBy(agents, ({ dataSourceId }) => dataSourceId);
   return dataSourceIds.map((id) => bySource.get(id) ?? []);
 }
 

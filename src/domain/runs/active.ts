@@ -2,6 +2,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { isAdministrator } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
+import { readRuns } from './runs.ts';
 
 const runsMax = 500;
 /** The least time between two updates. */
@@ -12,7 +13,9 @@ const lookAgainMs = 5_000;
 /** The organization's active runs, newest first. Administrators see all, others their own. Cost: one statement. */
 export async function listActiveRuns(deps: Deps, caller: Caller): Promise<readonly Run[]> {
   const userId = isAdministrator(caller, caller.orgId) ? undefined : caller.userId;
-  return deps.storage.runs.listActive(caller.orgId, userId, runsMax);
+  const runs = await deps.storage.runs.listActive(caller.orgId, userId, runsMax);
+  readRuns(deps, caller, runs);
+  return runs;
 }
 
 /** The active runs at once and after each change, until the signal fires. */

@@ -16,7 +16,13 @@ export async function getRun(deps: Deps, caller: Caller, id: string, chatId?: st
   const [run] = isId('run', id) ? await deps.storage.runs.findInChats([id], visibleChats(caller)) : [];
   if (run === undefined || (typeof chatId === 'string' && run.chatId !== chatId))
     throw new DomainError('NOT_FOUND', 'There is no such run', { param: 'runId' });
+  readRuns(deps, caller, [run]);
   return run;
+}
+
+/** Notes for the audit log that the caller is shown runs: the entry names their chats. */
+export function readRuns({ audit }: Deps, caller: Caller, runs: readonly Run[]): void {
+  for (const { chatId, orgId, userId } of runs) if (chatId !== null) audit.read(caller, 'chat', [{ id: chatId, orgId, userId }]);
 }
 
 /**

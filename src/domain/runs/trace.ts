@@ -15,13 +15,11 @@ import type {
 import type { Run } from '../../entities/runs/run.ts';
 import { canEditAgent, visibleChats } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
+import { readRuns } from './runs.ts';
 
 /** What a stored run did between question and answer, as one caller may see it. */
 export interface RunTraceView {
   readonly runId: string;
-  /** Its chat, and the user of that: reads of others are in the audit log. */
-  readonly chatId: string | null;
-  readonly userId: string;
   readonly status: RunStatus;
   /** Whether the caller sees steps and retrievals: the agent shows them, or the caller may edit it. */
   readonly showsSteps: boolean;
@@ -73,11 +71,12 @@ export async function getRunTrace(deps: Deps, caller: Caller, runId: string): Pr
   if (events.length === 0) {
     throw new DomainError('NOT_FOUND', 'The events of this run are no longer kept, and its trace with them', { param: 'runId' });
   }
+  readRuns(deps, caller, [run]);
   const { isEditor, showsSteps } = await readerOf(deps, caller, run);
   const items = events.flatMap((event) => (event.type === 'response.output_item.done' ? [event.item] : []));
   const request = isEditor ? await deps.storage.runs.findRequest(run.id) : undefined;
   return {
-    ...{ runId: run.id, chatId: run.chatId, userId: run.userId },
+    runId: run.id,
     status: run.status,
     showsSteps,
     instructions: request === undefined ? null : (request.request as { readonly instructions: string }).instructions,

@@ -118,6 +118,7 @@ function pause(signal: AbortSignal): Promise<void> {
 async function requireVisible(deps: Deps, caller: Caller, agentId: string): Promise<void> {
   const seen = await deps.storage.agents.find(agentId, usableAgents(caller), viewerOf(caller));
   if (seen === undefined) throw new DomainError('NOT_FOUND', 'There is no such AI', { param: 'agentId' });
+  deps.audit.read(caller, 'agent', [seen]);
 }
 
 function readPeriod({ from, to }: UsagePeriodInput): { readonly from: Date | undefined; readonly to: Date | undefined } {

@@ -1,4 +1,4 @@
-import type { AuditedCall } from '../audit.ts';
+import type { AuditedCall, AuditedRequest } from '../audit.ts';
 
 export const resources = [
   'AGENTS',
@@ -32,6 +32,8 @@ export interface Caller {
   /** The user's role in `orgId`. */
   readonly role: MemberRole;
   readonly scopes: ReadonlySet<Scope>;
+  /** The request that this caller makes; absent where its reads become no entries: of plain members, in jobs, for keys that are only checked. */
+  readonly request?: AuditedRequest;
   /** The mutation that this caller makes; absent in queries, and for keys that are only checked. */
   readonly call?: AuditedCall;
 }

@@ -8,6 +8,7 @@ import {
   isShared,
   listAgents,
   modelIdOf,
+  readInstructions,
   updateAgent,
   visibleEditors,
 } from '../../domain/agents/agents.ts';
@@ -40,7 +41,7 @@ const reads = reading<AgentView>;
 const editable = ['orgId', 'userId', 'editors'] as const;
 
 export const AgentType = builder.objectRef<AgentView>('Agent').implement({
-  access: { scope: 'AGENTS:READ', shows: { noun: 'agent', id: 'id', owner: 'userId' } },
+  access: { scope: 'AGENTS:READ' },
   description: 'An agent: its instructions, its model, and who may use it. REST calls it an AI.',
   interfaces: [NodeType],
   fields: (t) => ({
@@ -52,7 +53,7 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
       extensions: reads('instructions', ...editable),
       nullable: true,
       description: 'What the model is told first. Null for callers who may use the agent but not edit it.',
-      resolve: (agent, _args, { caller }) => (canEditAgent(caller, agent) ? agent.instructions : null),
+      resolve: (agent, _args, { deps, caller }) => readInstructions(deps, caller, agent),
     }),
     introduction: t.exposeString('introduction', { nullable: true, description: 'How it greets at the start of a chat.' }),
     seed: t.string({

@@ -1,4 +1,5 @@
 import { createFlow, deleteFlow, getFlow, listFlows, updateFlow } from '../../domain/agents/flows.ts';
+import { readInside } from '../../domain/agents/parts/access.ts';
 import { approvalWarnings, flowWarnings } from '../../domain/agents/warnings.ts';
 import type { AgentFlow, FlowVersion, PartView } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
@@ -35,7 +36,7 @@ const FlowResource = builder.objectRef<PartView<AgentFlow>>('AgentFlow').impleme
       type: [FlowVersionResource],
       nullable: true,
       description: 'By number; at most 100. Null for callers who may use the agent but not edit it.',
-      resolve: ({ versions, isWhole }) => (isWhole ? versions : null),
+      resolve: (part, _args, { deps, caller }) => readInside(deps, caller, part, ({ versions }) => versions),
     }),
     warnings: t.field({
       type: [WarningType],

@@ -1,3 +1,4 @@
+import { readInside } from '../../domain/agents/parts/access.ts';
 import { createSkill, deleteSkill, getSkill, listSkills, updateSkill } from '../../domain/agents/skills.ts';
 import { approvalWarnings, skillWarnings } from '../../domain/agents/warnings.ts';
 import type { AgentSkill, PartView } from '../../entities/agents/part.ts';
@@ -18,7 +19,7 @@ const SkillResource = builder.objectRef<PartView<AgentSkill>>('AgentSkill').impl
     content: t.string({
       nullable: true,
       description: 'The instructions. Null for callers who may use the agent but not edit it.',
-      resolve: ({ content, isWhole }) => (isWhole ? content : null),
+      resolve: (part, _args, { deps, caller }) => readInside(deps, caller, part, ({ content }) => content),
     }),
     enabled: t.exposeBoolean('enabled', { description: 'Whether the agent has it now.' }),
     warnings: t.field({

@@ -1,3 +1,4 @@
+import { readInside } from '../../domain/agents/parts/access.ts';
 import { createAgentTool, deleteAgentTool, getAgentTool, listAgentTools, updateAgentTool } from '../../domain/agents/tools.ts';
 import { approvalWarnings, toolWarnings } from '../../domain/agents/warnings.ts';
 import { type AgentTool, agentToolTypes, descriptionOf, type PartView } from '../../entities/agents/part.ts';
@@ -31,7 +32,7 @@ export const AgentToolResource = builder.objectRef<PartView<AgentTool>>('AgentTo
       nullable: true,
       description:
         'How it works. Secrets are references: `{{secret:KEY}}`. Null for callers who may use the agent but not edit it.',
-      resolve: ({ data, isWhole }) => (isWhole ? data : null),
+      resolve: (part, _args, { deps, caller }) => readInside(deps, caller, part, ({ data }) => data),
     }),
     warnings: t.field({
       type: [WarningType],

@@ -1,5 +1,4 @@
 import { type GraphQLInterfaceType, type GraphQLObjectType, getNamedType, isInterfaceType, isObjectType } from 'graphql';
-import type { ContentNoun } from '../../domain/access/reference-scopes.ts';
 import type { Scope } from '../../entities/accounts/caller.ts';
 import { hasMembers } from '../../lib/json.ts';
 
@@ -15,23 +14,13 @@ declare global {
   }
 }
 
-/** Who may see the objects of a type, and what they show. */
+/** Who may see the objects of a type. */
 export interface TypeAccess {
   /**
    * The scope that reads objects of the type directly. A field that leads here from another noun needs it too, so that a key sees through nesting only
    * what it sees directly. Null: a key of any scope may see them.
    */
   readonly scope: Scope | null;
-  readonly shows?: VisibleContent;
-}
-
-/** How the audit log finds the thing that an object of a type shows. */
-export interface VisibleContent {
-  readonly noun: ContentNoun;
-  /** The member that holds the id of the thing. */
-  readonly id: string;
-  /** The member that holds its owner, if there is one: reads of own things are not looked up in the database. */
-  readonly owner?: string;
 }
 
 /** What a type says of itself; a connection and its edges say what their nodes do. */

@@ -30,7 +30,7 @@ const ChatAgentType = builder.objectRef<ChatAgent>('ChatAgent').implement({
 });
 
 export const ChatType = builder.objectRef<Chat>('Chat').implement({
-  access: { scope: 'CHATS:READ', shows: { noun: 'chat', id: 'id', owner: 'userId' } },
+  access: { scope: 'CHATS:READ' },
   description: 'A conversation of one user with one agent.',
   interfaces: [NodeType],
   fields: (t) => ({

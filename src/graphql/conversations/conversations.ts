@@ -15,7 +15,7 @@ import { OrderType } from '../responses/order.ts';
 import { commonListOf, deletionOf } from '../types/common-list.ts';
 
 const ConversationType = builder.objectRef<Conversation>('Conversation').implement({
-  access: { scope: 'CHATS:READ', shows: { noun: 'chat', id: 'id' } },
+  access: { scope: 'CHATS:READ' },
   description: 'A chat of the caller as the common format knows it: items, and texts that the caller keeps with it.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the chat.' }),

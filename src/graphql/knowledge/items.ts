@@ -35,7 +35,7 @@ const OriginalContentType = builder.objectRef<KnowledgeItem>('OriginalContent').
 });
 
 const KnowledgeItemType = builder.objectRef<KnowledgeItem>('KnowledgeItem').implement({
-  access: { scope: 'DATA_SOURCES:READ', shows: { noun: 'dataSource', id: 'dataSourceId' } },
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'One document of a data source: a file, a page, a payload.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the item.' }),
@@ -80,7 +80,7 @@ const KnowledgeItemType = builder.objectRef<KnowledgeItem>('KnowledgeItem').impl
 });
 
 const CitedDocumentType = builder.objectRef<KnowledgeItem>('CitedDocument').implement({
-  access: { scope: 'DATA_SOURCES:READ', shows: { noun: 'dataSource', id: 'dataSourceId' } },
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'A document behind a citation, as readers of answers may know it.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the item.' }),

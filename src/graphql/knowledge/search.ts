@@ -64,7 +64,7 @@ const MatchedWordType = builder.objectRef<MatchedWord>('MatchedWord').implement(
   }),
 });
 const HitType = builder.objectRef<KnowledgeSearchHit>('KnowledgeSearchHit').implement({
-  access: { scope: 'DATA_SOURCES:READ', shows: { noun: 'dataSource', id: 'dataSourceId' } },
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'A passage that a search found, and why.',
   fields: (t) => ({
     id: t.string({ description: 'As citations have it.', resolve: ({ passage }) => passage.chunkId }),

@@ -19,7 +19,7 @@ const StatusType = enumOf('SourceRunStatus', 'How far a reading of a source is.'
 });
 
 export const SourceRunType = builder.objectRef<SourceRun>('SourceRun').implement({
-  access: { scope: 'DATA_SOURCES:READ', shows: { noun: 'dataSource', id: 'dataSourceId' } },
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'One reading of a source: by a connector, or of the payload or files that were given.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the run.' }),

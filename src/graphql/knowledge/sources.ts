@@ -97,7 +97,7 @@ const SourceVectorsType = builder.objectRef<SourceVectors>('SourceVectors').impl
 });
 
 const UsingAgentType = builder.objectRef<UsingAgent>('UsingAgent').implement({
-  access: { scope: 'AGENTS:READ', shows: { noun: 'agent', id: 'id' } },
+  access: { scope: 'AGENTS:READ' },
   description: 'An agent that has a source attached, as lists of sources show it.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the agent.' }),
@@ -109,7 +109,7 @@ const UsingAgentType = builder.objectRef<UsingAgent>('UsingAgent').implement({
 const reads = reading<DataSource>;
 
 export const DataSourceType = builder.objectRef<DataSource>('DataSource').implement({
-  access: { scope: 'DATA_SOURCES:READ', shows: { noun: 'dataSource', id: 'id', owner: 'ownerUserId' } },
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'A connected body of knowledge. Any number of agents of its organization may have it attached.',
   interfaces: [NodeType],
   fields: (t) => ({

@@ -14,7 +14,7 @@ import { attributes, FileListType, StatusType } from './vector-store-files.ts';
 import { FileCountsType, inSeconds } from './vector-stores.ts';
 
 const BatchType = builder.objectRef<StoreFileBatch>('VectorStoreFileBatch').implement({
-  access: { scope: 'DATA_SOURCES:READ', shows: { noun: 'dataSource', id: 'dataSourceId' } },
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'Files that were attached to a vector store by one request.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the batch.' }),

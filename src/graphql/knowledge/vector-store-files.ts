@@ -39,7 +39,7 @@ const ErrorType = builder.objectRef<VectorStoreFile>('VectorStoreFileError').imp
 });
 
 const VectorStoreFileType = builder.objectRef<VectorStoreFile>('VectorStoreFile').implement({
-  access: { scope: 'DATA_SOURCES:READ', shows: { noun: 'dataSource', id: 'dataSourceId' } },
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'A file of a vector store: a copy that is searched.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the file it was made of.' }),

@@ -36,7 +36,7 @@ export const FileCountsType = builder.objectRef<StoreFileCounts>('VectorStoreFil
 });
 
 const VectorStoreType = builder.objectRef<VectorStore>('VectorStore').implement({
-  access: { scope: 'DATA_SOURCES:READ', shows: { noun: 'dataSource', id: 'id', owner: 'ownerUserId' } },
+  access: { scope: 'DATA_SOURCES:READ' },
   description: 'A data source that was made for no agent and holds any number of files, in the form of the common format.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the data source.' }),

@@ -30,7 +30,7 @@ const ModelType = builder.objectRef<ModelInfo>('Model').implement({
 });
 
 const CatalogEntryType = builder.objectRef<CatalogEntry>('ModelCatalogEntry').implement({
-  access: { scope: null, shows: { noun: 'agent', id: 'id' } },
+  access: { scope: null },
   description: 'Something that `model` of a completion may name.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'The id of a model or of an agent.' }),

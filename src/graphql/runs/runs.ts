@@ -27,7 +27,7 @@ const messagesOfRuns = createContextCache(
 );
 
 export const RunType = builder.objectRef<Run>('Run').implement({
-  access: { scope: 'CHATS:READ', shows: { noun: 'chat', id: 'chatId', owner: 'userId' } },
+  access: { scope: 'CHATS:READ' },
   description: 'One answer of an agent in a chat: from the message that asks for it to its end.',
   interfaces: [NodeType],
   fields: (t) => ({

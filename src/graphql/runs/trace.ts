@@ -82,7 +82,7 @@ const SkillType = builder.objectRef<TracedSkill>('TracedSkill').implement({
 });
 
 export const RunTraceType = builder.objectRef<RunTraceView>('RunTrace').implement({
-  access: { scope: 'CHATS:READ', shows: { noun: 'chat', id: 'chatId', owner: 'userId' } },
+  access: { scope: 'CHATS:READ' },
   description: 'What a stored run did between question and answer.',
   fields: (t) => ({
     runId: t.exposeID('runId', { description: 'The run.' }),

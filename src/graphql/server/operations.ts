@@ -130,7 +130,7 @@ export class Operations {
     if (error !== undefined) return { errors: [error] };
     call.rootFields = rootFieldsOf(schema, document, node);
     const root = `${node.operation[0]?.toUpperCase()}${node.operation.slice(1)}`;
-    const context = new CallContext(this.#deps, callerOf(call), call.requestId, call.res);
+    const context = new CallContext(this.#deps, callerOf(call), call.rootFields, call.requestId, call.res);
     // Made now: an operation on a reserved stream outlives the reply to the request that starts it.
     void context.signal;
     return { call, context, holdsRun: call.rootFields.some((name) => runOperations.has(`${root}.${name}`)) };

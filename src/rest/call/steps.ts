@@ -72,6 +72,7 @@ export class Steps {
     const { deps, metrics } = this.#options;
     const meter = metrics.meter(route.row.operationId, route.row.path);
     const errorForm = callerError.bind(undefined, route);
+    const actions = [route.main.rootField.name];
     return (req, res, next) => {
       const { locals } = res;
       locals.meter = meter;
@@ -79,7 +80,7 @@ export class Steps {
       if (isAlias(route.row, req.originalUrl)) leaveOutExtensions(req.headers);
       const enter = (caller: Caller, fileMaxBytes = Number.POSITIVE_INFINITY) => {
         countRequest(deps.rates, caller, res, locals.startedMs);
-        const context = new CallContext(deps, caller, requestIdOf(req), res);
+        const context = new CallContext(deps, caller, actions, requestIdOf(req), res);
         locals.call = { req, res, route, context, path: pathValues(req.params), query: queryOf(req), fileMaxBytes, body: noBody };
         next();
       };

@@ -64,7 +64,7 @@ function conditionOf({ orgId, actorUserId, targetId, action, kind, from, to }: A
     ...(targetId === undefined
       ? []
       : [`("targetId" = ${parameters.add(targetId)} or ${parameters.add(targetId)} = any("targetIds"))`]),
-    ...equal('action', action),
+    ...(action === undefined ? [] : [`${parameters.add(action)} = any(string_to_array(action, ', '))`]),
     ...equal('kind', kind),
     ...(from === undefined ? [] : [`"createdAt" >= ${parameters.add(from)}`]),
     ...(to === undefined ? [] : [`"createdAt" < ${parameters.add(to)}`]),

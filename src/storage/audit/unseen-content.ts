@@ -17,8 +17,6 @@ export interface UnseenContent {
   agents(ids: readonly string[], visible: AgentFilter): Promise<readonly PlacedThing[]>;
   dataSources(ids: readonly string[], visible: DataSourceFilter): Promise<readonly PlacedThing[]>;
   chats(ids: readonly string[], visible: ChatFilter): Promise<readonly PlacedThing[]>;
-  /** The chats of runs. */
-  chatsOfRuns(runIds: readonly string[], visible: ChatFilter): Promise<readonly PlacedThing[]>;
 }
 
 export function createUnseenContent(db: Database): UnseenContent {
@@ -38,13 +36,6 @@ export function createUnseenContent(db: Database): UnseenContent {
       found(
         (given) => `select c.id, c."orgId" from chats c left join agents a on a.id = c."agentId"
           where c.id = any(${given.add(ids)}::text[]) and (${chatCondition(visible, given)}) is not true`,
-      ),
-    chatsOfRuns: (runIds, visible) =>
-      found(
-        (
-          given,
-        ) => `select distinct c.id, c."orgId" from runs r join chats c on c.id = r."chatId" left join agents a on a.id = c."agentId"
-          where r.id = any(${given.add(runIds)}::text[]) and (${chatCondition(visible, given)}) is not true`,
       ),
   };
 }

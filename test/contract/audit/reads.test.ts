@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { operationScopes } from '../../../src/domain/access/operation-scopes.ts';
 import { exportOperations } from '../../../src/domain/audit/reads.ts';
+import { auditTargetsMax } from '../../../src/entities/audit.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { Person } from '../../support/make.ts';
@@ -61,7 +62,8 @@ describe.each(administrators)('%s is shown what others have', (who) => {
     if (outcomeOf(line.needs, who, 'PRIVATE', true) !== 'allowed') return;
     const given = await line.given(setting);
     const requestId = nextId();
-    const shown = JSON.stringify([await ask(new Numbered(people[who], requestId), field, given), given]);
+    const reply = await ask(new Numbered(people[who], requestId), field, given);
+    const shown = JSON.stringify([reply, given]);
     const reads = await entriesOf(requestId);
     if (!own().some((id) => shown.includes(id)) && !shown.includes(setting.run)) return expect(reads).toEqual([]);
     expect(reads).toMatchObject([
@@ -74,6 +76,7 @@ describe.each(administrators)('%s is shown what others have', (who) => {
       },
     ]);
     expect(own()).toContain(reads[0].targetId);
+    expect(reads[0].targetIds).toEqual(expect.arrayContaining(idsIn(reply).filter((id) => own().includes(id))));
   });
 
   it.each(subscriptions.map((call) => [call.title, call] as const))(
@@ -148,6 +151,39 @@ it('an entry names the operation, whatever its alias, also in a fragment', async
   expect(await entriesOf(requestId)).toMatchObject([{ action: 'agent', targetId: setting.agent }]);
 });
 
+it('node shows things like the fields of their types', async () => {
+  for (const id of [setting.agent, setting.chat, setting.source, setting.run]) {
+    const requestId = nextId();
+    const { data } = await new Numbered(people.orgAdmin, requestId).graphql('query ($id: ID!) { node(id: $id) { id } }', { id });
+    expect(data.node).toEqual({ id });
+    const target = id === setting.run ? setting.chat : id;
+    expect(await entriesOf(requestId)).toMatchObject([{ action: 'node', targetIds: [target] }]);
+  }
+});
+
+it('a request with several root fields is one entry with their names, and is found by each of them', async () => {
+  const requestId = nextId();
+  const admin = new Numbered(people.orgAdmin, requestId);
+  const query = 'query ($id: ID!, $chat: ID!) { agent(id: $id) { name } chat(id: $chat) { name } }';
+  await admin.graphql(query, { id: setting.agent, chat: setting.chat });
+  expect(await entriesOf(requestId)).toMatchObject([{ action: 'agent, chat', targetIds: [setting.agent, setting.chat] }]);
+  for (const action of ['agent', 'chat']) {
+    const log = 'query ($action: String!) { auditLog(first: 1, action: $action) { nodes { requestId } } }';
+    expect((await people.orgAdmin.graphql(log, { action })).data.auditLog.nodes).toEqual([{ requestId }]);
+  }
+});
+
+it('no thing is left out: more than 100 are further entries', async () => {
+  const ids: string[] = [];
+  while (ids.length < auditTargetsMax + 1) ids.push(await setting.world.agent('PRIVATE'));
+  const requestId = nextId();
+  const fields = ids.map((id, index) => `a${index}: agent(id: "${id}") { name }`);
+  await new Numbered(people.orgAdmin, requestId).graphql(`{ ${fields.join(' ')} }`);
+  const entries = await entriesOf(requestId);
+  expect(entries.map(({ targetIds }) => targetIds.length).sort()).toEqual([1, auditTargetsMax]);
+  expect(new Set(entries.flatMap(({ targetIds }) => targetIds))).toEqual(new Set(ids));
+});
+
 it('an administrator reads what a plain member sees too: no entry', async () => {
   const open = await setting.world.agent('ORGANIZATION');
   const requestId = nextId();
@@ -177,6 +213,13 @@ it('administrators see that runs are active, not what people say in chats whose 
 function nextId(): string {
   calls += 1;
   return `read-${calls}`;
+}
+
+/** The ids of all objects in a reply, but for the agent of a chat: it is a label. */
+function idsIn(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const id = 'id' in value && typeof value.id === 'string' ? [value.id] : [];
+  return [...id, ...Object.entries(value).flatMap(([name, member]) => (name === 'agent' ? [] : idsIn(member)))];
 }
 
 /** The entries of reads for one request, in any organization. */

@@ -14,7 +14,6 @@ const walks: Readonly<Record<string, string>> = {
   'graphql/server/document-limits.ts': 'counts the lists of each fragment once',
   'graphql/server/operations.ts': 'asks for the root fields of an operation once',
   'graphql/builder/members.ts': 'reads each selection set once',
-  'graphql/builder/observed.ts': 'asks for the root fields of an operation once',
   'rest/documents/checks.ts': 'our own documents',
   'rest/documents/document.ts': 'our own documents',
   'rest/openapi/document.ts': 'our own documents',

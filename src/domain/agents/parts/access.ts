@@ -62,6 +62,18 @@ export async function getPart<Part extends AgentPart>(
   return viewOf(caller, agent, part, hide);
 }
 
+/** What only editors of the agent see of a part; null for others. */
+export function readInside<Part extends AgentPart, Inside>(
+  deps: Deps,
+  caller: Caller,
+  part: PartView<Part>,
+  inside: (part: Part) => Inside,
+): Inside | null {
+  if (!part.isWhole) return null;
+  deps.audit.read(caller, 'instructions', [{ id: part.agentId }]);
+  return inside(part);
+}
+
 export function missingPart(param: string): DomainError {
   return new DomainError('NOT_FOUND', `There is no such ${nouns[param] ?? 'part'}`, { param });
 }

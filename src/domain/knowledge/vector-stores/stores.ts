@@ -81,13 +81,16 @@ export async function createVectorStore(deps: Deps, caller: Caller, input: Creat
 export async function getVectorStore(deps: Deps, caller: Caller, id: string): Promise<VectorStore> {
   const found = isId('dataSource', id) ? await deps.storage.vectorStores.find(id, visibleDataSources(caller)) : undefined;
   if (found === undefined) throw new DomainError('NOT_FOUND', 'There is no such vector store', { param: 'vectorStoreId' });
+  deps.audit.read(caller, 'dataSource', [found]);
   return found;
 }
 
 /** The stores that the caller may read. @throws DomainError INVALID_VALUE naming `limit`. */
 export async function listVectorStores(deps: Deps, caller: Caller, input: PageInput) {
   const page = readPageInput(input);
-  return pageFrom(await deps.storage.vectorStores.list(visibleDataSources(caller), page), page);
+  const found = pageFrom(await deps.storage.vectorStores.list(visibleDataSources(caller), page), page);
+  deps.audit.read(caller, 'dataSource', found.items);
+  return found;
 }
 
 /** @throws DomainError NOT_FOUND; FORBIDDEN for everyone except its owner and administrators; the faults of the input. */
