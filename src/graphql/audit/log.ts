@@ -41,7 +41,9 @@ const AuditEntryType = builder.objectRef<AuditEntry>('AuditEntry').implement({
     actorUserId: t.exposeID('actorUserId', { description: 'The user who did it.' }),
     actorEmail: t.exposeString('actorEmail', { description: 'The e-mail of that user at the time.' }),
     actorKeyId: t.exposeID('actorKeyId', { description: 'The key of the call.' }),
-    action: t.exposeString('action', { description: 'The operation: `createAgent`.' }),
+    action: t.exposeString('action', {
+      description: 'The operation: `createAgent`. Of reads, every root field of the request: `agents, chats`.',
+    }),
     kind: t.expose('kind', { type: AuditKindType, description: 'The kind of the entry.' }),
     outcome: t.expose('outcome', { type: AuditOutcomeType, description: 'How the call ended.' }),
     count: t.exposeInt('count', {
@@ -81,7 +83,7 @@ builder.queryField('auditLog', (t) =>
       orgId: t.arg.id({ required: false, description: "The organization. Default: the caller's." }),
       actorUserId: t.arg.id({ required: false, description: 'Only what this user did.' }),
       targetId: t.arg.id({ required: false, description: 'Only what was done to this.' }),
-      action: t.arg.string({ required: false, description: 'Only this operation.' }),
+      action: t.arg.string({ required: false, description: 'Only this operation, also beside others in one request.' }),
       kind: t.arg({ type: AuditKindType, required: false, description: 'Only entries of this kind.' }),
       from: t.arg({ type: 'DateTime', required: false, description: 'Entries from this moment on.' }),
       to: t.arg({ type: 'DateTime', required: false, description: 'Entries before this moment.' }),

@@ -3657,7 +3657,7 @@ export interface components {
             actorEmail: string;
             /** @description The key of the call. */
             actorKeyId: string;
-            /** @description The operation: `createAgent`. */
+            /** @description The operation: `createAgent`. Of reads, every root field of the request: `agents, chats`. */
             action: string;
             /** @description The kind of the entry. */
             kind: components["schemas"]["AuditKind"];
