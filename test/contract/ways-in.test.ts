@@ -197,6 +197,7 @@ describe('every way', () => {
     const { kind, target } = entry;
     const own = entries.filter((one) => one.kind === kind);
     expect(own.flatMap(({ targetIds }) => targetIds)).toContainEqual(target(world));
+    expect(entries.filter((one) => one.kind === 'READ')).toHaveLength(kind === 'READ' ? 1 : 0);
   });
 
   it.each(table)('is refused without the scope, which is an entry too: %s', async (_name, { scope }, call) => {

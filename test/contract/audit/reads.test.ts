@@ -194,6 +194,28 @@ it('an administrator reads what a plain member sees too: no entry', async () => 
   expect(await entriesOf(requestId)).toMatchObject([{ action: 'agent', targetId: open }]);
 });
 
+it('the parts of such an agent: an entry for what only editors see', async () => {
+  const open = await setting.world.agent('ORGANIZATION');
+  await setting.world.owner.post(`/api/v1/ais/${open}/skills`, { name: 'Cook', content: 'Boil it' });
+  const read = async (selected: string) => {
+    const requestId = nextId();
+    const admin = new Numbered(people.orgAdmin, requestId);
+    await admin.graphql(`query ($id: ID!) { skills(agentId: $id) { ${selected} } }`, { id: open });
+    return entriesOf(requestId);
+  };
+  expect(await read('name')).toEqual([]);
+  expect(await read('content')).toMatchObject([{ action: 'skills', targetIds: [open] }]);
+});
+
+it('the entry of an export names the sources in the bundle', async () => {
+  const requestId = nextId();
+  const admin = new Numbered(people.orgAdmin, requestId);
+  await admin.get(`/api/v1/ais/${setting.agent}/export`);
+  expect(await entriesOf(requestId)).toMatchObject([
+    { action: 'agentBundle', targetId: setting.agent, targetIds: expect.arrayContaining([setting.source]) },
+  ]);
+});
+
 it('administrators see that runs are active, not what people say in chats whose agents keep their logs to themselves', async () => {
   const { world } = setting;
   const quiet = (await world.make.agent({ owner: world.owner, visibility: 'PRIVATE', chatLogsVisible: false })).id;
