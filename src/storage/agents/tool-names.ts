@@ -1,4 +1,3 @@
-// Raw SQL: one statement gives names to all agents that have none; the constraint on names decides between them.
 import type { Database } from '../database/database.ts';
 
 export interface WantedToolName {
@@ -18,27 +17,15 @@ export interface ToolNameStore {
   assign(orgId: string, wanted: readonly WantedToolName[]): Promise<ReadonlyMap<string, string>>;
 }
 
-interface Row {
-  readonly agentId: string;
-  readonly slug: string;
-  readonly name: string;
-}
-
 export function createToolNameStore(db: Database): ToolNameStore {
   const find = async (ids: readonly string[]) => {
-    const text = 'select "agentId", slug, name from agent_tool_names where "agentId" = any($1)';
-    return new Map((await db.query<Row>(text, [ids])).map((row) => [row.agentId, row]));
+    const rows = await db.prisma.agentToolName.findMany({ where: { agentId: { in: [...ids] } } });
+    return new Map(rows.map((row) => [row.agentId, row]));
   };
-  const add = async (orgId: string, wanted: readonly WantedToolName[], nameOf: (one: WantedToolName) => string) => {
-    if (wanted.length === 0) return;
-    await db.execute(
-      `insert into agent_tool_names ("agentId", "orgId", slug, name)
-       select given.id, $1, given.slug, given.name
-       from unnest($2::text[], $3::text[], $4::text[]) with ordinality as given(id, slug, name, place)
-       join agents a on a.id = given.id order by given.place
-       on conflict do nothing`,
-      [orgId, wanted.map(({ agentId }) => agentId), wanted.map(({ slug }) => slug), wanted.map(nameOf)],
-    );
+  /** The constraint on names decides between agents of one slug. */
+  const add = (orgId: string, wanted: readonly WantedToolName[], nameOf: (one: WantedToolName) => string) => {
+    const data = wanted.map((one) => ({ ...one, orgId, name: nameOf(one) }));
+    return db.prisma.agentToolName.createMany({ data, skipDuplicates: true });
   };
   return {
     async assign(orgId, wanted) {
@@ -46,11 +33,8 @@ export function createToolNameStore(db: Database): ToolNameStore {
       let known = await find(ids);
       const renamed = wanted.filter(({ agentId, slug }) => known.has(agentId) && known.get(agentId)?.slug !== slug);
       if (renamed.length > 0) {
-        await db.execute(
-          `delete from agent_tool_names n using unnest($1::text[], $2::text[]) as given(id, slug)
-           where n."agentId" = given.id and n.slug <> given.slug`,
-          [renamed.map(({ agentId }) => agentId), renamed.map(({ slug }) => slug)],
-        );
+        const former = renamed.map(({ agentId, slug }) => ({ agentId, slug: { not: slug } }));
+        await db.prisma.agentToolName.deleteMany({ where: { OR: former } });
         known = await find(ids);
       }
       const isNew = ({ agentId }: WantedToolName) => !known.has(agentId);

@@ -1,4 +1,3 @@
-// Raw SQL: a secret is replaced only in its own row and only by a value; the database searches the tools for the secret's key.
 import { DomainError } from '../../../entities/errors.ts';
 import type { Transaction } from '../../database/database.ts';
 import type { NewSecret } from './secrets.ts';
@@ -10,24 +9,28 @@ import { partCountsMax } from './shapes.ts';
  * @throws DomainError CONFLICT when another call gave the key to another row meanwhile: the value is sealed for the earlier row.
  */
 export async function putDerivedSecrets(tx: Transaction, agentId: string, secrets: readonly NewSecret[]): Promise<void> {
-  for (const { id, createdAt, key, description, secretType, sealed, origins, givenByUserId } of secrets) {
-    const rowCount = await tx.execute(
-      `insert into agent_secrets as known (id, "createdAt", "updatedAt", "agentId", key, description, "secretType", sealed, "isDerived",
-         origins, "givenByUserId")
-       values ($1, $2, now(), $3, $4, $5, $6, $7, true, $8, $9)
-       on conflict ("agentId", key) do update set "updatedAt" = now(), sealed = coalesce(excluded.sealed, known.sealed),
-         origins = case when excluded.sealed is null then known.origins else excluded.origins end,
-         "givenByUserId" = case when excluded.sealed is null then known."givenByUserId" else excluded."givenByUserId" end
-       where known.id = excluded.id`,
-      [id, createdAt, agentId, key, description, secretType, sealed, origins, givenByUserId],
-    );
-    if (rowCount === 0) throw new DomainError('CONFLICT', 'The secrets of this agent were changed by another call; try again');
+  const { agentSecret, agentTool } = tx.prisma;
+  for (const { origins, ...secret } of secrets) {
+    const { id, key, sealed, givenByUserId } = secret;
+    const former = await agentSecret.findFirst({ where: { agentId, key }, select: { id: true } });
+    if (former === null) {
+      await agentSecret.create({
+        data: { ...secret, agentId, origins: [...origins], updatedAt: secret.createdAt, isDerived: true },
+      });
+    } else if (former.id !== id) {
+      throw new DomainError('CONFLICT', 'The secrets of this agent were changed by another call; try again');
+    } else {
+      // A value that is absent keeps the one that is stored, and what it is bound to.
+      const data = sealed === null ? { updatedAt: new Date() } : { sealed, origins: [...origins], givenByUserId };
+      await agentSecret.update({ where: { id }, data });
+    }
   }
-  await tx.execute(
-    `delete from agent_secrets s where s."agentId" = $1 and s."isDerived" and not exists (
-       select 1 from agent_tools t where t."agentId" = $1 and position('{{secret:' || s.key || '}}' in t.data::text) > 0)`,
-    [agentId],
+  const tools = (await agentTool.findMany({ where: { agentId }, select: { data: true } })).map(({ data }) =>
+    JSON.stringify(data),
   );
+  const derived = await agentSecret.findMany({ where: { agentId, isDerived: true }, select: { id: true, key: true } });
+  const unused = derived.filter(({ key }) => !tools.some((text) => text.includes(`{{secret:${key}}}`))).map(({ id }) => id);
+  if (unused.length > 0) await agentSecret.deleteMany({ where: { id: { in: unused } } });
   if ((await tx.prisma.agentSecret.count({ where: { agentId } })) > partCountsMax.secrets) {
     throw new DomainError('CONFLICT', `This agent would have more than ${partCountsMax.secrets} secrets`);
   }
