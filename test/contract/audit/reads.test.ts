@@ -76,7 +76,8 @@ describe.each(administrators)('%s is shown what others have', (who) => {
       },
     ]);
     expect(own()).toContain(reads[0].targetId);
-    expect(reads[0].targetIds).toEqual(expect.arrayContaining(idsIn(reply).filter((id) => own().includes(id))));
+    const named = own().filter((id) => JSON.stringify(given).includes(id) || idsIn(reply).includes(id));
+    expect(reads[0].targetIds).toEqual(expect.arrayContaining(named));
   });
 
   it.each(subscriptions.map((call) => [call.title, call] as const))(
@@ -149,6 +150,13 @@ it('an entry names the operation, whatever its alias, also in a fragment', async
   const fragment = 'fragment F on Query { viewer: agent(id: $id) { id instructions } }';
   await admin.graphql(`query ($id: ID!) { ...F } ${fragment}`, { id: setting.agent });
   expect(await entriesOf(requestId)).toMatchObject([{ action: 'agent', targetId: setting.agent }]);
+});
+
+it('the use of one agent is an entry', async () => {
+  const requestId = nextId();
+  const query = 'query ($id: ID!) { usageDays(agentId: $id) { day } }';
+  await new Numbered(people.orgAdmin, requestId).graphql(query, { id: setting.agent });
+  expect(await entriesOf(requestId)).toMatchObject([{ action: 'usageDays', targetIds: [setting.agent] }]);
 });
 
 it('node shows things like the fields of their types', async () => {
@@ -237,11 +245,13 @@ function nextId(): string {
   return `read-${calls}`;
 }
 
-/** The ids of all objects in a reply, but for the agent of a chat: it is a label. */
+/** The ids of things that a reply shows. The agents of chats and runs are labels there. */
 function idsIn(value: unknown): readonly string[] {
   if (typeof value !== 'object' || value === null) return [];
-  const id = 'id' in value && typeof value.id === 'string' ? [value.id] : [];
-  return [...id, ...Object.entries(value).flatMap(([name, member]) => (name === 'agent' ? [] : idsIn(member)))];
+  return Object.entries(value).flatMap(([name, member]) => {
+    if (typeof member === 'string') return ['id', 'chatId', 'dataSourceId'].includes(name) ? [member] : [];
+    return name === 'agent' ? [] : idsIn(member);
+  });
 }
 
 /** The entries of reads for one request, in any organization. */
