@@ -209,6 +209,20 @@ describe('every way', () => {
   });
 });
 
+const mcpLists: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
+  tools: (client) => client.listTools(),
+  resources: (client) => client.listResources(),
+  prompts: (client) => client.listPrompts(),
+  completions: (client) =>
+    client.complete({ ref: { type: 'ref/resource', uri: 'parley://agents/{id}' }, argument: { name: 'id', value: '' } }),
+};
+it.each(Object.entries(mcpLists))('MCP lists agents of somebody else: an entry for %s', async (_name, list) => {
+  const world = await newWorld();
+  const who = await make.withKey(world.boss, {});
+  expect(await mcp(who, list)).toBe('');
+  expect(await entriesOf(world, who.keyId)).toMatchObject([{ kind: 'READ', action: 'agents', targetIds: [world.agentId] }]);
+});
+
 it('a page of a key that has ended connects nothing', async () => {
   const world = await newWorld();
   const who = await make.withKey(world.boss, {});
