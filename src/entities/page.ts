@@ -47,3 +47,29 @@ export function pageOf<T>(
 export function timeKey(item: { readonly createdAt: Date; readonly id: string }): SortKey {
   return [item.createdAt.toISOString(), item.id];
 }
+
+/** One page of a list that is read from an item on, either way: the id of an item is its cursor. Such a list is not counted. */
+export interface ListPage<T> {
+  readonly items: readonly T[];
+  /** Whether more follow in the direction of reading. */
+  readonly hasMore: boolean;
+  /** Where reading began: at the start of the list, behind the item `after`, or before the item `before`, towards the start. */
+  readonly from: 'start' | 'after' | 'before';
+}
+
+/** How a list page is asked for. With `after` and `before`, reading begins behind `after`. */
+export interface ListRequest {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly before?: string | null | undefined;
+  readonly order?: 'asc' | 'desc' | null | undefined;
+}
+
+/** Makes a page of what was read for a request. */
+export function listPageOf<T>(
+  { items, hasMore }: Pick<ListPage<T>, 'items' | 'hasMore'>,
+  { after, before }: ListRequest,
+): ListPage<T> {
+  const isGiven = (cursor: string | null | undefined) => cursor !== undefined && cursor !== null;
+  return { items, hasMore, from: isGiven(after) ? 'after' : isGiven(before) ? 'before' : 'start' };
+}

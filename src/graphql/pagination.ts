@@ -1,13 +1,15 @@
 import type { OutputRef } from '@pothos/core';
 import { DomainError } from '../entities/errors.ts';
-import type { Page, PageRequest, SortKey } from '../entities/page.ts';
+import type { ListPage, Page, PageRequest, SortKey } from '../entities/page.ts';
 import { builder } from './builder/builder.ts';
 import type { GraphContext } from './builder/context.ts';
+import type { TypeAccess } from './builder/type-access.ts';
+import { enumOf, ofFormat } from './types/enums.ts';
 
 const pageSizeDefault = 20;
 
 interface Edge<T> {
-  readonly page: Page<T>;
+  readonly cursor: string;
   readonly node: T;
 }
 interface PageInfo {
@@ -22,7 +24,9 @@ const PageInfoType = builder.objectRef<PageInfo>('PageInfo').implement({
   description: 'The cursors of a page, and whether more items follow.',
   fields: (t) => ({
     hasNextPage: t.exposeBoolean('hasNextPage', { description: 'Whether items follow this page.' }),
-    hasPreviousPage: t.exposeBoolean('hasPreviousPage', { description: 'Whether this page was asked for with `after`.' }),
+    hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
+      description: 'Whether this page was asked for with `after`; with `before`, whether items come before this page.',
+    }),
     startCursor: t.exposeString('startCursor', {
       nullable: true,
       description: 'Cursor of the first item; null on an empty page.',
@@ -50,33 +54,87 @@ const PageInfoType = builder.objectRef<PageInfo>('PageInfo').implement({
  * `totalCount` costs a query of its own and runs only when it is selected.
  */
 export function connectionOf<T>(node: OutputRef<T>, name: string, items: string) {
+  const ConnectionType = pagesOf<T, Page<T>>({
+    ...{ node, name, items },
+    cursorOf: (page, item) => encodeCursor(page.keyOf(item)),
+    placeOf: ({ hasNextPage, hasPreviousPage }) => ({ hasNextPage, hasPreviousPage }),
+  });
+  builder.objectField(ConnectionType, 'totalCount', (t) =>
+    t.int({
+      description: 'How many items the whole list has. Costs a count; leave it out when it is not shown.',
+      resolve: (page) => page.countAll(),
+    }),
+  );
+  return ConnectionType;
+}
+
+/**
+ * The same for a list that a third-party format reads too, whose resolver returns a `ListPage`: an item's id is its cursor, so that both APIs have
+ * one resolver, and nothing counts the list. Use with `listArgs`.
+ *
+ * @param access  where the items are JSON, which says nothing of who may see it.
+ */
+export function listConnectionOf<T>(
+  node: OutputRef<T> | 'JSON',
+  name: string,
+  items: string,
+  idOf: (item: T) => string,
+  access?: TypeAccess,
+) {
+  return pagesOf<T, ListPage<T>>({
+    ...{ node: node as OutputRef<T>, name, items, access },
+    cursorOf: (_page, item) => idOf(item),
+    placeOf: ({ hasMore, from }) => ({
+      hasNextPage: from === 'before' || hasMore,
+      hasPreviousPage: from === 'before' ? hasMore : from === 'after',
+    }),
+  });
+}
+
+interface PagesOptions<T, P> {
+  readonly node: OutputRef<T>;
+  readonly name: string;
+  readonly items: string;
+  readonly access?: TypeAccess | undefined;
+  readonly cursorOf: (page: P, item: T) => string;
+  readonly placeOf: (page: P) => Pick<PageInfo, 'hasNextPage' | 'hasPreviousPage'>;
+}
+
+function pagesOf<T, P extends { readonly items: readonly T[] }>(options: PagesOptions<T, P>) {
+  const { node, name, items, cursorOf, placeOf } = options;
+  const access = options.access === undefined ? {} : { access: options.access };
   const EdgeType = builder.objectRef<Edge<T>>(`${name}Edge`).implement({
+    ...access,
     description: `One of ${items.toLowerCase()} and its place in the list.`,
     fields: (t) => ({
-      cursor: t.string({
+      cursor: t.exposeString('cursor', {
         description: 'An opaque cursor: pass it as `after` to get the items after this one.',
-        resolve: ({ page, node: item }) => encodeCursor(page.keyOf(item)),
       }),
       node: t.field({ type: node, description: 'The item.', resolve: (edge) => edge.node as never }),
     }),
   });
-  return builder.objectRef<Page<T>>(`${name}Connection`).implement({
+  return builder.objectRef<P>(`${name}Connection`).implement({
+    ...access,
     description: `${items}, one page at a time.`,
     fields: (t) => ({
       nodes: t.field({ type: [node], description: 'The items of this page.', resolve: (page) => page.items as never }),
       edges: t.field({
         type: [EdgeType],
         description: 'The items of this page with their cursors.',
-        resolve: (page) => page.items.map((item) => ({ page, node: item })),
+        resolve: (page) => page.items.map((item) => ({ cursor: cursorOf(page, item), node: item })),
       }),
       pageInfo: t.field({
         type: PageInfoType,
         description: 'The cursors of this page, and whether more items follow.',
-        resolve: pageInfo,
-      }),
-      totalCount: t.int({
-        description: 'How many items the whole list has. Costs a count; leave it out when it is not shown.',
-        resolve: (page) => page.countAll(),
+        resolve: (page) => {
+          const [first] = page.items;
+          const last = page.items.at(-1);
+          return {
+            ...placeOf(page),
+            startCursor: first === undefined ? null : cursorOf(page, first),
+            endCursor: last === undefined ? null : cursorOf(page, last),
+          };
+        },
       }),
     }),
   });
@@ -94,6 +152,36 @@ export function pageArgs(arg: ArgBuilder) {
     }),
     after: arg.string({ required: false, description: 'A cursor of this list: items after it are returned.' }),
   };
+}
+
+const OrderType = enumOf(
+  'ItemOrder',
+  'The order of a list of items.',
+  ['asc', 'desc'],
+  {
+    asc: 'The first item first.',
+    desc: 'The last item first.',
+  },
+  ofFormat,
+);
+
+/** The arguments of a connection by `listConnectionOf`. */
+export function listArgs(arg: ArgBuilder, { first = pageSizeDefault, firstMax = 100 } = {}) {
+  return {
+    first: arg.int({
+      required: false,
+      defaultValue: first,
+      description: `How many items to return, from 1 to ${firstMax.toLocaleString('en')}. Default ${first}. A page of long items may hold fewer.`,
+    }),
+    after: arg.string({ required: false, description: 'A cursor of this list: items after it are returned.' }),
+    order: arg({ type: OrderType, required: false, description: 'By time; default DESC.' }),
+  };
+}
+
+/** The argument of a list that is also read backwards. */
+export function beforeArg(arg: ArgBuilder) {
+  const description = 'A cursor of this list: the items just before it are returned. With `after`, it only bounds the page.';
+  return { before: arg.string({ required: false, description }) };
 }
 
 /** The type of each part of a sort key, so that a forged cursor cannot pass a value of another type to SQL. */
@@ -144,15 +232,4 @@ function fits(kind: KeyShape[number], value: unknown): boolean {
   if (kind === 'number') return typeof value === 'number' && Number.isFinite(value);
   if (typeof value !== 'string' || value.includes('\u0000')) return false;
   return kind === 'text' || (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) && !Number.isNaN(Date.parse(value)));
-}
-
-function pageInfo<T>(page: Page<T>): PageInfo {
-  const first = page.items[0];
-  const last = page.items.at(-1);
-  return {
-    hasNextPage: page.hasNextPage,
-    hasPreviousPage: page.hasPreviousPage,
-    startCursor: first === undefined ? null : encodeCursor(page.keyOf(first)),
-    endCursor: last === undefined ? null : encodeCursor(page.keyOf(last)),
-  };
 }

@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import type { Conversation } from '../entities/chats/chat.ts';
 import type { WireObject } from '../entities/runs/response.ts';
 import type { WireReply } from './encoder.ts';
-import { inputItem } from './responses/items.ts';
-import { described, describeMembers, graphqlInput } from './schema.ts';
+import { deletionReply, inSeconds, listOf, listOfItems, type StoredItems } from './envelopes.ts';
+import { inputItem, storedItem } from './responses/items.ts';
+import { component, constant, described, graphqlInput, integer, type Sent, text } from './schema.ts';
 
-/** What the common format says of conversations beyond the GraphQL schema. */
+/** Conversations in the common format. */
 
 /** Texts by name that a caller keeps with a thing. */
 export const metadata = {
@@ -20,8 +22,46 @@ export const storedMetadata = z.record(z.string(), z.string()).meta({ descriptio
 graphqlInput('ConversationInput', { items, metadata: described(metadata) });
 graphqlInput('UpdateConversationInput', { metadata: described(metadata) });
 graphqlInput('ConversationItemsInput', { items });
-describeMembers('Conversation', { metadata: storedMetadata });
-describeMembers('ConversationItemList', { data: z.array(inputItem) });
+
+const conversation = component(
+  'Conversation',
+  'A chat of the caller as the common format knows it: items, and texts that the caller keeps with it.',
+  {
+    id: text('The id of the chat.'),
+    object: constant('conversation').meta({ description: 'Always `conversation`.' }),
+    created_at: integer('Seconds since 1970.'),
+    metadata: storedMetadata,
+  },
+);
+
+export const conversationReply: WireReply = {
+  schema: 'Conversation',
+  encode: ({ id, createdAt, metadata: texts }: Conversation): Sent<typeof conversation> => ({
+    ...{ id, object: 'conversation', created_at: inSeconds(createdAt) },
+    metadata: texts as Sent<typeof storedMetadata>,
+  }),
+};
 
 /** An item of a conversation, as it is stored. */
 export const conversationItemReply: WireReply = { schema: 'InputItem', encode: (item: WireObject) => item };
+
+const itemList = listOf('ConversationItemList', 'Items of a conversation in the form of the format.', inputItem);
+type ItemList = Sent<typeof itemList>;
+
+/** A page of stored items. */
+export const conversationItemsReply: WireReply = {
+  schema: 'ConversationItemList',
+  encode: (page: StoredItems): ItemList => listOfItems(page, storedItem),
+};
+
+/** Items that were added. */
+export const addedItemsReply: WireReply = {
+  schema: 'ConversationItemList',
+  encode: (added: readonly WireObject[]): ItemList => listOfItems({ items: added, hasMore: false }, storedItem),
+};
+
+export const deletedConversationReply = deletionReply(
+  'DeletedConversation',
+  'conversation.deleted',
+  'A conversation that was deleted.',
+);

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { anyOf, describeMembers, graphqlInput, integerRange } from './schema.ts';
+import type { WireReply } from './encoder.ts';
+import { anyOf, component, constant, graphqlInput, integer, integerRange, list, type Sent, text } from './schema.ts';
 
-/** What the common format says of embeddings beyond the GraphQL schema. */
+/** Embeddings in the common format. */
 
 export const embeddingInputsMax = 2_048;
 const inputRule = 'must be a text, an array of texts, an array of token numbers, or an array of such arrays';
@@ -22,9 +23,40 @@ export const embeddingsInput = graphqlInput('EmbeddingsInput', {
   dimensions: integerRange(1, 100_000),
   user: z.string().max(512),
 });
-describeMembers('Embedding', {
+
+/** Vectors in the order of their inputs. */
+export interface Embeddings {
+  /** As the request named it. */
+  readonly model: string;
+  /** Numbers, or base64 of their 32-bit floats. */
+  readonly vectors: readonly (readonly number[] | string)[];
+  readonly tokens: number;
+}
+
+const embedding = component('Embedding', 'The vector of one input.', {
+  object: constant('embedding').meta({ description: 'Always `embedding`.' }),
+  index: integer('The place of its input, from 0.'),
   embedding: anyOf('Numbers; with `encoding_format` base64, their 32-bit floats in little-endian order.', [
     z.array(z.number()),
     z.string(),
   ]),
 });
+const embeddings = component('Embeddings', 'Vectors in the order of their inputs.', {
+  object: constant('list').meta({ description: 'Always `list`.' }),
+  data: list('One for each input.', embedding),
+  model: text('As the request named it.'),
+  usage: component('EmbeddingUsage', 'Tokens of embeddings; they count as data tokens.', {
+    prompt_tokens: integer('Tokens read.'),
+    total_tokens: integer('The same.'),
+  }).meta({ description: 'What it cost.' }),
+});
+
+export const embeddingsReply: WireReply = {
+  schema: 'Embeddings',
+  encode: ({ vectors, model, tokens }: Embeddings): Sent<typeof embeddings> => ({
+    object: 'list',
+    data: vectors.map((vector, index) => ({ object: 'embedding', index, embedding: vector })),
+    model,
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  }),
+};

@@ -1,6 +1,10 @@
-import { component, constant, graphqlInput, integer, integerRange, text } from './schema.ts';
+import type { StoredFile } from '../entities/files/file.ts';
+import { type FileUploadPart, type UploadState, uploadStatuses } from '../entities/files/upload.ts';
+import type { WireReply } from './encoder.ts';
+import { deletionReply, inSeconds, listOf, listOfItems, type PageOf } from './envelopes.ts';
+import { component, constant, graphqlInput, integer, integerRange, named, oneOfTexts, type Sent, text } from './schema.ts';
 
-/** What the common format says of files beyond the GraphQL schema. */
+/** Files and uploads in the common format. */
 
 graphqlInput('CreateFileUploadInput', {
   bytes: integer('Its size.', 1),
@@ -10,3 +14,74 @@ graphqlInput('CreateFileUploadInput', {
   }),
 });
 graphqlInput('CompleteFileUploadInput', { md5: text('That of the whole file: 32 hexadecimal digits.') });
+
+const file = component(
+  'FileObject',
+  'A file of the caller in the form of the common format: one in no chat, one of a chat, or that of a data source.',
+  {
+    id: text('What `input_file` parts and vector stores name.'),
+    object: constant('file').meta({ description: 'Always `file`.' }),
+    bytes: integer('Its size.'),
+    created_at: integer('Seconds since 1970.'),
+    expires_at: integer('Seconds since 1970; absent when it is kept until it is deleted.').optional(),
+    filename: text('Its name, without any path.'),
+    purpose: text('As it was given; user_data for files of chats, assistants for those of data sources.'),
+    status: constant('processed').meta({ description: 'Always `processed`: a file can be used at once.' }),
+  },
+);
+
+function fileOf({ id, sizeBytes, createdAt, expiresAt, filename, purpose }: StoredFile): Sent<typeof file> {
+  return {
+    ...{ id, object: 'file', bytes: sizeBytes, created_at: inSeconds(createdAt) },
+    expires_at: expiresAt === null ? undefined : inSeconds(expiresAt),
+    ...{ filename, purpose, status: 'processed' },
+  };
+}
+
+export const fileReply: WireReply = { schema: 'FileObject', encode: fileOf };
+
+const fileList = listOf('FileObjectList', 'A page of files.', file);
+export const fileListReply: WireReply = {
+  schema: 'FileObjectList',
+  encode: (page: PageOf<StoredFile>): Sent<typeof fileList> => listOfItems(page, fileOf),
+};
+
+export const deletedFileReply = deletionReply('DeletedFile', 'file', 'A file that was deleted.');
+
+const upload = component('FileUpload', 'A file of the caller that comes in parts.', {
+  id: text('What its parts name.'),
+  object: constant('upload').meta({ description: 'Always `upload`.' }),
+  bytes: integer('The size of the file.'),
+  created_at: integer('Seconds since 1970.'),
+  expires_at: integer('When it takes no parts any more: an hour after it was begun. Seconds since 1970.'),
+  filename: text('The name of the file, without any path.'),
+  purpose: text('As it was given.'),
+  status: named('FileUploadStatus', oneOfTexts('What became of an upload.', uploadStatuses)).meta({
+    description: 'What became of it.',
+  }),
+  file: file.nullable().meta({ description: 'The file that it became; null until it is completed.' }),
+});
+
+export const uploadReply: WireReply = {
+  schema: 'FileUpload',
+  encode: ({ upload: begun, status, file: made }: UploadState): Sent<typeof upload> => ({
+    ...{ id: begun.id, object: 'upload', bytes: begun.sizeBytes },
+    ...{ created_at: inSeconds(begun.createdAt), expires_at: inSeconds(begun.expiresAt) },
+    ...{ filename: begun.filename, purpose: begun.purpose, status },
+    file: made === null ? null : fileOf(made),
+  }),
+};
+
+const part = component('FileUploadPart', 'Bytes of an upload.', {
+  id: text('What the completion names.'),
+  object: constant('upload.part').meta({ description: 'Always `upload.part`.' }),
+  created_at: integer('Seconds since 1970.'),
+  upload_id: text('Its upload.'),
+});
+
+export const uploadPartReply: WireReply = {
+  schema: 'FileUploadPart',
+  encode: ({ id, createdAt, uploadId }: FileUploadPart): Sent<typeof part> => ({
+    ...{ id, object: 'upload.part', created_at: inSeconds(createdAt), upload_id: uploadId },
+  }),
+};

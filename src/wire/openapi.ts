@@ -8,6 +8,7 @@ import './conversations.ts';
 import './embeddings.ts';
 import './files.ts';
 import './knowledge.ts';
+import './models.ts';
 import './vector-stores.ts';
 import './responses/events.ts';
 

@@ -1,8 +1,37 @@
 import { z } from 'zod';
+import {
+  type FileContent,
+  type StoreFileBatch,
+  type StoreFileCounts,
+  type StoreFileStatus,
+  type StoreSearchResults,
+  statusOfBatch,
+  statusOfStore,
+  storeStatuses,
+  type VectorStore,
+  type VectorStoreFile,
+} from '../entities/knowledge/vector-store.ts';
 import { metadata, storedMetadata } from './conversations.ts';
-import { component, constant, described, describeMembers, graphqlInput, integerRange, range, text } from './schema.ts';
+import type { EncoderContext, WireReply } from './encoder.ts';
+import { deletionReply, inSeconds, listOf, listOfItems, type PageOf } from './envelopes.ts';
+import {
+  component,
+  constant,
+  described,
+  flag,
+  graphqlInput,
+  integer,
+  integerRange,
+  list,
+  number,
+  oneOfTexts,
+  range,
+  reference,
+  type Sent,
+  text,
+} from './schema.ts';
 
-/** What the common format says of vector stores beyond the GraphQL schema. */
+/** Vector stores in the common format. */
 
 const expiry = component('VectorStoreExpiry', 'When the files of a vector store are removed.', {
   anchor: constant('last_active_at').meta({ description: 'From what on the days count.' }),
@@ -50,11 +79,201 @@ graphqlInput('AttachVectorStoreFileInput', { attributes: givenAttributes, chunki
 graphqlInput('VectorStoreBatchFileInput', { attributes: givenAttributes, chunkingStrategy: chunking });
 graphqlInput('CreateVectorStoreFileBatchInput', { attributes: givenAttributes, chunkingStrategy: chunking });
 graphqlInput('UpdateVectorStoreFileInput', { attributes: givenAttributes });
-describeMembers('VectorStore', { metadata: storedMetadata, expiresAfter: expiry });
-describeMembers('VectorStoreFile', {
+
+const inProgress = 'in_progress while files are indexed,';
+
+const counts = component('VectorStoreFileCounts', 'Files of a vector store or of one of its batches, by what became of them.', {
+  in_progress: integer('Waiting or at work.'),
+  completed: integer('Found by searches.'),
+  failed: integer('Not read, with a reason.'),
+  cancelled: integer('Stopped.'),
+  total: integer('All together.'),
+});
+
+function countsOf({ inProgress: waiting, completed, failed, cancelled }: StoreFileCounts): Sent<typeof counts> {
+  return { in_progress: waiting, completed, failed, cancelled, total: waiting + completed + failed + cancelled };
+}
+
+const store = component(
+  'VectorStore',
+  'A data source that was made for no agent and holds any number of files, in the form of the common format.',
+  {
+    id: text('The id of the data source.'),
+    object: constant('vector_store').meta({ description: 'Always `vector_store`.' }),
+    created_at: integer('Seconds since 1970.'),
+    name: text('Empty when none was given.'),
+    description: text('What it is for; empty when nothing was said.'),
+    usage_bytes: integer('Bytes of its files.'),
+    file_counts: counts.meta({ description: 'Its files by what became of them.' }),
+    status: oneOfTexts(`${inProgress} expired, else completed.`, storeStatuses),
+    last_active_at: integer('When it was last changed or searched, to the minute; seconds since 1970.'),
+    expires_after: expiry
+      .meta({ description: 'When its files are removed: `{anchor: "last_active_at", days}`; absent for never.' })
+      .optional(),
+    expires_at: integer('Seconds since 1970; null for never.').nullable(),
+    metadata: storedMetadata,
+  },
+);
+
+function storeOf(given: VectorStore, { nowMs }: EncoderContext): Sent<typeof store> {
+  const {
+    id,
+    createdAt,
+    name,
+    description,
+    usageBytes,
+    lastActiveAt,
+    expiresAfterDays: days,
+    expiresAt,
+    metadata: texts,
+  } = given;
+  return {
+    ...{ id, object: 'vector_store', created_at: inSeconds(createdAt), name, description, usage_bytes: usageBytes },
+    file_counts: countsOf(given),
+    status: statusOfStore(given, new Date(nowMs)),
+    last_active_at: inSeconds(lastActiveAt),
+    expires_after: days === null ? undefined : { anchor: 'last_active_at', days },
+    expires_at: expiresAt === null ? null : inSeconds(expiresAt),
+    metadata: texts,
+  };
+}
+
+export const storeReply: WireReply = { schema: 'VectorStore', encode: storeOf };
+
+const storeList = listOf('VectorStoreList', 'A page of vector stores.', store);
+export const storeListReply: WireReply = {
+  schema: 'VectorStoreList',
+  encode: (page: PageOf<VectorStore>, context): Sent<typeof storeList> => listOfItems(page, (item) => storeOf(item, context)),
+};
+
+export const deletedStoreReply = deletionReply('DeletedVectorStore', 'vector_store.deleted', 'A vector store that was deleted.');
+
+const textPart = { type: constant('text').meta({ description: 'Always `text`.' }) };
+const result = component('VectorStoreResult', 'A passage that a search found.', {
+  file_id: text('The file it stands in.'),
+  filename: text('The name of that file.'),
+  score: number('Above 0 and below 1, higher for a better fit.'),
   attributes,
-  chunkingStrategy: component('ChunkingStrategy', 'How the passages of a file were cut.', {
+  content: list(
+    'The passage.',
+    component('VectorStoreResultContent', 'A part of what was found.', { ...textPart, text: text('The passage.') }),
+  ),
+});
+const results = component('VectorStoreResults', 'What a search found.', {
+  object: constant('vector_store.search_results.page').meta({ description: 'Always `vector_store.search_results.page`.' }),
+  search_query: list('What was searched for.', z.string()),
+  data: list('The best first.', result),
+  has_more: flag('Always false: one page is all.'),
+  next_page: text('Always null.').nullable(),
+});
+
+export const storeSearchReply: WireReply = {
+  schema: 'VectorStoreResults',
+  encode: ({ queries, hits }: StoreSearchResults): Sent<typeof results> => ({
+    object: 'vector_store.search_results.page',
+    search_query: queries,
+    data: hits.map(({ file: { id, filename, attributes: values }, score, text: passage }) => ({
+      ...{ file_id: id, filename, score, attributes: values },
+      content: [{ type: 'text', text: passage }],
+    })),
+    has_more: false,
+    next_page: null,
+  }),
+};
+
+const status = (description: string) =>
+  reference('VectorStoreFileStatus', description) as z.ZodType<StoreFileStatus, StoreFileStatus>;
+
+const fileError = component('VectorStoreFileError', 'Why a file could not be read.', {
+  code: oneOfTexts('server_error, unsupported_file or invalid_file.', ['server_error', 'unsupported_file', 'invalid_file']),
+  message: text('For a person to read.'),
+});
+
+/** Failures that are not the fault of the file. */
+const ownFailures = /INTERRUPTED|TIMEOUT|STORAGE|SERVER/;
+
+function errorOf({ errorCode, errorMessage }: VectorStoreFile): Sent<typeof fileError> {
+  const code = errorCode ?? '';
+  const ofFile = /UNSUPPORTED|TYPE/.test(code) ? 'unsupported_file' : 'invalid_file';
+  return { code: ownFailures.test(code) ? 'server_error' : ofFile, message: errorMessage ?? '' };
+}
+
+const file = component('VectorStoreFile', 'A file of a vector store: a copy that is searched.', {
+  id: text('The id of the file it was made of.'),
+  object: constant('vector_store.file').meta({ description: 'Always `vector_store.file`.' }),
+  created_at: integer('When it was attached; seconds since 1970.'),
+  vector_store_id: text('Its vector store.'),
+  usage_bytes: integer('Its size.'),
+  status: status('What became of it.'),
+  last_error: fileError.nullable().meta({ description: 'Why it could not be read; null unless it failed.' }),
+  attributes,
+  chunking_strategy: component('ChunkingStrategy', 'How the passages of a file were cut.', {
     type: constant('other').meta({ description: 'By the service.' }),
+  }).meta({ description: '`{type: "other"}`: the service cuts passages itself.' }),
+});
+
+function fileOf(given: VectorStoreFile): Sent<typeof file> {
+  return {
+    ...{ id: given.id, object: 'vector_store.file', created_at: inSeconds(given.createdAt) },
+    ...{ vector_store_id: given.dataSourceId, usage_bytes: given.sizeBytes, status: given.status },
+    last_error: given.status === 'failed' ? errorOf(given) : null,
+    attributes: given.attributes,
+    chunking_strategy: { type: 'other' },
+  };
+}
+
+export const storeFileReply: WireReply = { schema: 'VectorStoreFile', encode: fileOf };
+
+const fileList = listOf('VectorStoreFileList', 'A page of files of a vector store.', file);
+export const storeFileListReply: WireReply = {
+  schema: 'VectorStoreFileList',
+  encode: (page: PageOf<VectorStoreFile>): Sent<typeof fileList> => listOfItems(page, fileOf),
+};
+
+export const detachedFileReply = deletionReply(
+  'DeletedVectorStoreFile',
+  'vector_store.file.deleted',
+  'A file that was taken out of a vector store.',
+);
+
+const content = component('VectorStoreFileContent', 'The text that was read from a file of a vector store.', {
+  object: constant('vector_store.file_content.page').meta({ description: 'Always `vector_store.file_content.page`.' }),
+  data: list(
+    'In order; joined they are the text. Empty before the file is indexed.',
+    component('VectorStoreFilePassage', 'A part of the text that was read from a file.', {
+      ...textPart,
+      text: text('With the white space before it.'),
+    }),
+  ),
+  has_more: flag('Whether there is more behind it.'),
+  next_page: text('Give it as `page`; null at the end.').nullable(),
+});
+
+export const storeFileContentReply: WireReply = {
+  schema: 'VectorStoreFileContent',
+  encode: ({ passages, nextPage }: FileContent): Sent<typeof content> => ({
+    object: 'vector_store.file_content.page',
+    data: passages.map((passage) => ({ type: 'text', text: passage.text })),
+    has_more: nextPage !== null,
+    next_page: nextPage,
+  }),
+};
+
+const batch = component('VectorStoreFileBatch', 'Files that were attached to a vector store by one request.', {
+  id: text('The id of the batch.'),
+  object: constant('vector_store.files_batch').meta({ description: 'Always `vector_store.files_batch`.' }),
+  created_at: integer('Seconds since 1970.'),
+  vector_store_id: text('Its vector store.'),
+  status: status(`${inProgress} cancelled, failed when no file could be read, else completed.`),
+  file_counts: counts.meta({
+    description: 'Its files by what became of them; files that were taken out of the store are not counted.',
   }),
 });
-describeMembers('VectorStoreResult', { attributes });
+
+export const fileBatchReply: WireReply = {
+  schema: 'VectorStoreFileBatch',
+  encode: (given: StoreFileBatch): Sent<typeof batch> => ({
+    ...{ id: given.id, object: 'vector_store.files_batch', created_at: inSeconds(given.createdAt) },
+    ...{ vector_store_id: given.dataSourceId, status: statusOfBatch(given), file_counts: countsOf(given) },
+  }),
+};

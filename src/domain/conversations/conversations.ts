@@ -1,7 +1,8 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
-import { type Chat, type NewMessage, newMessageDefaults } from '../../entities/chats/chat.ts';
+import { type Chat, type Conversation, type NewMessage, newMessageDefaults } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
+import { type ListPage, type ListRequest, listPageOf } from '../../entities/page.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
 import type { ConversationChange } from '../../storage/chats/conversations.ts';
 import { ownChats } from '../access/access.ts';
@@ -13,24 +14,6 @@ import { findAnswerer } from '../responses/create.ts';
 import { passedOver, type RequestItem, readItems } from '../responses/items.ts';
 import { resolveItems, toMessages } from '../responses/request-items.ts';
 import { type ConversationItem, itemsOf, messageIdOf } from './items.ts';
-
-/** A chat of the caller as the common format knows it. */
-export interface Conversation {
-  readonly id: string;
-  readonly createdAt: Date;
-  readonly metadata: WireObject;
-}
-
-export interface ItemPage {
-  readonly after?: string | null | undefined;
-  readonly limit?: number | null | undefined;
-  readonly order?: 'asc' | 'desc' | null | undefined;
-}
-
-export interface ItemList {
-  readonly items: readonly WireObject[];
-  readonly hasMore: boolean;
-}
 
 const itemsAtOnce = 20;
 const pageDefault = 20;
@@ -91,14 +74,14 @@ export async function deleteConversation(deps: Deps, caller: Caller, id: string)
   return id;
 }
 
-/** Adds items behind those that are there. @throws DomainError NOT_FOUND; CONFLICT while a response is at work; the faults of the items. */
+/** Adds items behind those that are there. @returns them. @throws DomainError NOT_FOUND; CONFLICT while a response is at work; the faults of the items. */
 export async function createConversationItems(
   deps: Deps,
   caller: Caller,
   id: string,
   input: { readonly items?: unknown },
   signal: AbortSignal,
-): Promise<ItemList> {
+): Promise<readonly WireObject[]> {
   const chat = await ownChat(deps, caller, id);
   const faults = new Faults();
   const given = readItems(input.items, { itemsMax: itemsAtOnce, isRequired: true, member: 'items' }, faults);
@@ -107,20 +90,20 @@ export async function createConversationItems(
   await deps.audit.change(caller, async () => requireDone(await deps.storage.conversations.add(id, messages)));
   const now = deps.now();
   const items = messages.flatMap((message) => itemsOf({ ...message, chatId: id, ordinal: 0, updatedAt: now }));
-  return { items: items.map(({ wire }) => wire), hasMore: false };
+  return items.map(({ wire }) => wire);
 }
 
-/** The items in order. @throws DomainError NOT_FOUND; INVALID_VALUE naming `limit` or `after`. */
+/** The items in order. @throws DomainError NOT_FOUND; INVALID_VALUE naming `first` or `after`. */
 export async function listConversationItems(
   deps: Deps,
   caller: Caller,
   id: string,
-  { after, limit, order }: ItemPage,
-): Promise<ItemList> {
+  { after, first, order }: ListRequest,
+): Promise<ListPage<WireObject>> {
   await ownChat(deps, caller, id);
-  const most = limit ?? pageDefault;
+  const most = first ?? pageDefault;
   if (most < 1 || most > pageMax) {
-    throw new DomainError('INVALID_VALUE', `limit must be from 1 to ${pageMax}`, { param: 'limit' });
+    throw new DomainError('INVALID_VALUE', `first must be from 1 to ${pageMax}`, { param: 'first' });
   }
   const direction = order ?? 'desc';
   const from = typeof after === 'string' ? await findItem(deps, id, after, 'after') : undefined;
@@ -136,7 +119,7 @@ export async function listConversationItems(
   // The message of `after` fills the bytes of a page alone: the page begins behind it.
   const isFilled = from !== undefined && page.items.length === 0 && page.hasMore;
   const { items, hasMore } = isFilled ? await read(from.ordinal + (direction === 'asc' ? 1 : -1)) : page;
-  return { items: items.slice(0, most).map(({ wire }) => wire), hasMore };
+  return listPageOf({ items: items.slice(0, most).map(({ wire }) => wire), hasMore }, { after });
 }
 
 /** @throws DomainError NOT_FOUND */

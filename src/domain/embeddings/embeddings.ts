@@ -1,7 +1,7 @@
 import { type EmbeddingInput, ModelError } from '../../engine/models/port.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
-import { embeddingsInput } from '../../wire/embeddings.ts';
+import { type Embeddings, embeddingsInput } from '../../wire/embeddings.ts';
 import { readWire } from '../../wire/read.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
@@ -14,14 +14,6 @@ export interface EmbeddingsInput {
   readonly encodingFormat?: string | null | undefined;
   readonly dimensions?: number | null | undefined;
   readonly user?: string | null | undefined;
-}
-
-export interface Embeddings {
-  /** As the request named it. */
-  readonly model: string;
-  /** Numbers, or base64 of their 32-bit floats. */
-  readonly vectors: readonly (readonly number[] | string)[];
-  readonly tokens: number;
 }
 
 /** Fewer bytes than most texts have for a token. */

@@ -3,6 +3,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { StoredFile } from '../../entities/files/file.ts';
+import { type ListPage, type ListRequest, listPageOf } from '../../entities/page.ts';
 import { requireScope } from '../access/policy.ts';
 import { findFiles, isFileId, ownerOf } from '../attachments/own-files.ts';
 import { removeBlobs } from '../blobs.ts';
@@ -20,11 +21,8 @@ export interface NewFileInput {
   readonly expiresAfterSeconds?: Optional<number>;
 }
 
-export interface FileListInput {
+export interface FileListInput extends Omit<ListRequest, 'before'> {
   readonly purpose?: Optional<string>;
-  readonly after?: Optional<string>;
-  readonly limit?: Optional<number>;
-  readonly order?: Optional<'asc' | 'desc'>;
 }
 
 const textLengthMax = 200;
@@ -80,15 +78,15 @@ export async function getFile(deps: Deps, caller: Caller, id: string): Promise<S
   return file;
 }
 
-/** The caller's files. @throws DomainError INVALID_VALUE naming `limit`, `purpose` or `after`. */
+/** The caller's files. @throws DomainError INVALID_VALUE naming `first` or `after`. */
 export async function listFiles(
   deps: Deps,
   caller: Caller,
-  { purpose, after, limit, order }: FileListInput,
-): Promise<{ readonly items: readonly StoredFile[]; readonly hasMore: boolean }> {
-  const most = limit ?? pageDefault;
+  { purpose, after, first, order }: FileListInput,
+): Promise<ListPage<StoredFile>> {
+  const most = first ?? pageDefault;
   if (most < 1 || most > pageMax) {
-    throw new DomainError('INVALID_VALUE', `limit must be from 1 to ${pageMax}`, { param: 'limit' });
+    throw new DomainError('INVALID_VALUE', `first must be from 1 to ${pageMax}`, { param: 'first' });
   }
   const owner = ownerOf(caller);
   if (typeof after === 'string' && (await findFiles(deps, caller, [after])).length === 0) {
@@ -97,7 +95,7 @@ export async function listFiles(
   const query = { purpose: purpose ?? undefined, after: after ?? undefined, limit: most + 1, order: order ?? ('desc' as const) };
   const { rows, foundCount } = await deps.storage.files.list(owner, query);
   const items = rows.slice(0, most);
-  return { items, hasMore: foundCount > items.length };
+  return listPageOf({ items, hasMore: foundCount > items.length }, { after });
 }
 
 /** Opens the content of a file of the caller. @throws DomainError NOT_FOUND. */

@@ -3,8 +3,7 @@ import { Readable } from 'node:stream';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 import { DomainError } from '../../entities/errors.ts';
-import type { StoredFile } from '../../entities/files/file.ts';
-import type { FileUpload, FileUploadPart, UploadStatus } from '../../entities/files/upload.ts';
+import type { FileUpload, FileUploadPart, UploadState, UploadStatus } from '../../entities/files/upload.ts';
 import { isId } from '../../entities/ids.ts';
 import { isObject } from '../../lib/json.ts';
 import { findFiles } from '../attachments/own-files.ts';
@@ -26,13 +25,6 @@ export interface CompleteUploadInput {
   readonly partIds: readonly string[];
   /** Of the whole file, in hex. */
   readonly md5?: Optional<string>;
-}
-
-/** An upload, with the file that it became just now. */
-export interface UploadState {
-  readonly upload: FileUpload;
-  readonly status: UploadStatus;
-  readonly file: StoredFile | null;
 }
 
 const textLengthMax = 200;

@@ -1,20 +1,10 @@
-import type { ModelInfo } from '../../engine/models/catalog.ts';
+import type { CatalogEntry, ModelInfo } from '../../engine/models/catalog.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import { getAgent, listAgents } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';
 import { missingModel } from '../runs/plan.ts';
-
-/** A value of `model` for completions. */
-export interface CatalogEntry {
-  readonly id: string;
-  /** The name shown to people. */
-  readonly name: string;
-  readonly createdAtMs: number;
-  /** The provider of a model, or the organization of an agent. */
-  readonly ownedBy: string;
-}
 
 /** Clients load the whole list to choose from it. */
 const agentsMax = 1_000;
@@ -37,7 +27,7 @@ export async function findCatalogEntry(deps: Deps, caller: Caller, id: string): 
   const { name, createdAt, orgName } = await getAgent(deps, caller, id).catch((error: unknown) => {
     throw error instanceof DomainError && error.code === 'NOT_FOUND' ? missingModel(id) : error;
   });
-  return { id, name, createdAtMs: createdAt.getTime(), ownedBy: orgName };
+  return { id, name, createdAtMs: createdAt.getTime(), owner: orgName };
 }
 
 /** All models, then the newest agents that the caller may list; no agents for a key that may neither read nor run them. */
@@ -47,12 +37,12 @@ export async function listCatalog(deps: Deps, caller: Caller): Promise<readonly 
   const { items } = await listAgents(deps, caller, { scope: 'ALL' }, { limit: agentsMax, after: undefined });
   return [
     ...models,
-    ...items.map(({ id, name, createdAt, orgName }) => ({ id, name, createdAtMs: createdAt.getTime(), ownedBy: orgName })),
+    ...items.map(({ id, name, createdAt, orgName }) => ({ id, name, createdAtMs: createdAt.getTime(), owner: orgName })),
   ];
 }
 
 function entryOf({ id, provider, createdAtMs }: ModelInfo): CatalogEntry {
-  return { id, name: id, createdAtMs, ownedBy: provider };
+  return { id, name: id, createdAtMs, owner: provider };
 }
 
 function mayNameAgents({ scopes }: Caller): boolean {

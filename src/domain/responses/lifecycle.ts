@@ -4,11 +4,11 @@ import { RunFold } from '../../engine/runs/events/fold.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
+import { type ListPage, type ListRequest, listPageOf } from '../../entities/page.ts';
 import type { RunEventStream, RunItem, RunSnapshot } from '../../entities/runs/event.ts';
-import type { ResponseHead } from '../../entities/runs/response.ts';
+import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import type { OutputFile } from '../../entities/runs/tool.ts';
-import type { ItemPage } from '../../wire/responses/reply.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { agentNamed, missingModel } from '../runs/plan.ts';
@@ -34,12 +34,6 @@ export interface ResumeTerms {
   readonly isWatched: boolean;
   /** The last event that the client knows; default: the last one before it goes on. */
   readonly afterSequence?: number | undefined;
-}
-
-export interface InputItemPage {
-  readonly after?: string | null | undefined;
-  readonly first?: number | null | undefined;
-  readonly order?: 'asc' | 'desc' | null | undefined;
 }
 
 const pageDefault = 20;
@@ -175,7 +169,7 @@ export async function deleteResponse(deps: Deps, caller: Caller, id: string): Pr
 }
 
 /** The input items of a response, with those of requests that joined it. @throws DomainError NOT_FOUND; INVALID_VALUE. */
-export async function listInputItems(deps: Deps, caller: Caller, id: string, page: InputItemPage): Promise<ItemPage> {
+export async function listInputItems(deps: Deps, caller: Caller, id: string, page: ListRequest): Promise<ListPage<WireObject>> {
   const { after, first, order } = page;
   if (typeof first === 'number' && (first < 1 || first > pageMax)) {
     throw new DomainError('INVALID_VALUE', `first must be from 1 to ${pageMax}`, { param: 'first' });
@@ -185,7 +179,7 @@ export async function listInputItems(deps: Deps, caller: Caller, id: string, pag
   const found = await deps.storage.responses.listInput(id, query);
   if (found === undefined)
     throw new DomainError('INVALID_VALUE', 'after names no input item of this response', { param: 'after' });
-  return found;
+  return listPageOf(found, page);
 }
 
 /** The state after some events. @throws DomainError when there are none. */

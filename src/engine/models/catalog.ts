@@ -16,6 +16,16 @@ export interface ModelInfo {
   readonly price: ModelPrice | null;
 }
 
+/** A value of `model` for completions: a model, or an agent. */
+export interface CatalogEntry {
+  readonly id: string;
+  /** The name shown to people. */
+  readonly name: string;
+  readonly createdAtMs: number;
+  /** The provider of a model, or the organization of an agent. */
+  readonly owner: string;
+}
+
 interface Shelf {
   readonly provider: Provider;
   models: readonly ListedModel[];

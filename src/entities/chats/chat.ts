@@ -118,3 +118,10 @@ export const newMessageDefaults = {
 export function withTimes(message: NewMessage): NewMessage {
   return { ...message, createdAt: new Date(message.createdAt) };
 }
+
+/** A chat, with texts by name that a client keeps with it. */
+export interface Conversation {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}

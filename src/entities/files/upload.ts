@@ -1,4 +1,4 @@
-import type { FilePurpose } from './file.ts';
+import type { FilePurpose, StoredFile } from './file.ts';
 
 export const uploadStatuses = ['pending', 'completed', 'cancelled', 'expired'] as const;
 export type UploadStatus = (typeof uploadStatuses)[number];
@@ -30,4 +30,11 @@ export interface FileUploadPart {
   readonly uploadId: string;
   readonly sizeBytes: number;
   readonly blobKey: string;
+}
+
+/** An upload, with the file that it became just now. */
+export interface UploadState {
+  readonly upload: FileUpload;
+  readonly status: UploadStatus;
+  readonly file: StoredFile | null;
 }

@@ -22,7 +22,7 @@ export interface StoreFileCounts {
   readonly cancelled: number;
 }
 
-/** A data source that was made for no agent and holds any number of files, in the form of the common format. */
+/** A data source that was made for no agent and holds any number of files. */
 export interface VectorStore extends StoreFileCounts {
   /** That of the data source. */
   readonly id: string;
@@ -38,6 +38,14 @@ export interface VectorStore extends StoreFileCounts {
   readonly lastActiveAt: Date;
   readonly expiresAt: Date | null;
   readonly usageBytes: number;
+}
+
+export const storeStatuses = ['in_progress', 'completed', 'expired'] as const;
+export type StoreStatus = (typeof storeStatuses)[number];
+
+export function statusOfStore({ inProgress, expiresAt }: Pick<VectorStore, 'inProgress' | 'expiresAt'>, now: Date): StoreStatus {
+  if (expiresAt !== null && expiresAt.getTime() <= now.getTime()) return 'expired';
+  return inProgress > 0 ? 'in_progress' : 'completed';
 }
 
 export const storeFileStatuses = ['in_progress', 'completed', 'failed', 'cancelled'] as const;
@@ -65,6 +73,41 @@ export interface StoreFileBatch extends StoreFileCounts {
   /** Its vector store. */
   readonly dataSourceId: string;
   readonly cancelledAt: Date | null;
+}
+
+/** `failed`: not one file could be read. */
+export function statusOfBatch({ cancelledAt, inProgress, completed, failed, cancelled }: StoreFileBatch): StoreFileStatus {
+  if (cancelledAt !== null) return 'cancelled';
+  if (inProgress > 0) return 'in_progress';
+  return failed > 0 && completed === 0 && cancelled === 0 ? 'failed' : 'completed';
+}
+
+/** A passage that a search of a store found. */
+export interface StoreHit {
+  readonly file: VectorStoreFile;
+  /** Above 0 and below 1, higher for a better fit. */
+  readonly score: number;
+  readonly text: string;
+}
+
+export interface StoreSearchResults {
+  readonly queries: readonly string[];
+  readonly hits: readonly StoreHit[];
+}
+
+/** A part of the text of a file, as its readers get it. */
+export interface FileText {
+  /** Its place within the file, from 0. */
+  readonly place: number;
+  /** With the white space before it. */
+  readonly text: string;
+}
+
+export interface FileContent {
+  /** Joined they are the text that was read from the file; none before it is indexed. */
+  readonly passages: readonly FileText[];
+  /** Null: there is no more. */
+  readonly nextPage: string | null;
 }
 
 /** A part of the text that was read from a file. */

@@ -1,5 +1,4 @@
 import {
-  type Conversation,
   createConversation,
   createConversationItems,
   deleteConversation,
@@ -9,35 +8,29 @@ import {
   listConversationItems,
   updateConversation,
 } from '../../domain/conversations/conversations.ts';
+import type { Conversation } from '../../entities/chats/chat.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
 import { builder } from '../builder/builder.ts';
-import { OrderType } from '../responses/order.ts';
-import { commonListOf, deletionOf } from '../types/common-list.ts';
+import { listArgs, listConnectionOf } from '../pagination.ts';
 
 const ConversationType = builder.objectRef<Conversation>('Conversation').implement({
   access: { scope: 'CHATS:READ' },
-  description: 'A chat of the caller as the common format knows it: items, and texts that the caller keeps with it.',
+  description: 'A chat of the caller by what was said in it, by whatever API, and texts that the caller keeps with it.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the chat.' }),
-    object: t.string({ description: 'Always `conversation`.', resolve: () => 'conversation' }),
-    createdAt: t.int({
-      description: 'Seconds since 1970.',
-      resolve: ({ createdAt }) => Math.floor(createdAt.getTime() / 1000),
-    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was begun.' }),
     metadata: t.field({ type: 'JSON', description: 'Texts by name.', resolve: ({ metadata }) => metadata }),
   }),
 });
 
-const ItemListType = commonListOf<WireObject>('ConversationItemList', 'JSON', {
-  access: { scope: 'CHATS:READ' },
-  description: 'Items of a conversation in the form of the format.',
-  idOf: ({ id }) => String(id),
-});
-const DeletedType = deletionOf(
-  'DeletedConversation',
-  'conversation.deleted',
-  { scope: 'CHATS:READ' },
-  'A conversation that was deleted.',
+const ItemConnection = listConnectionOf<WireObject>(
+  'JSON',
+  'ConversationItem',
+  'Items of a conversation',
+  (item) => String(item.id),
+  {
+    scope: 'CHATS:READ',
+  },
 );
 
 const items = 'At most 20 items, as in the input of a response. JSON: each kind has members of its own.';
@@ -78,21 +71,16 @@ builder.queryFields((t) => ({
   }),
   conversationItems: t.field({
     authScopes: { key: 'CHATS:READ' },
-    type: ItemListType,
-    description: 'The items of a conversation: what was said in the chat by whatever API, without what only models get.',
-    args: {
-      id: t.arg.id(id),
-      after: t.arg.string({ required: false, description: 'The id of the item before the page.' }),
-      limit: t.arg.int({ required: false, description: 'From 1 to 100; default 20.' }),
-      order: t.arg({ type: OrderType, required: false, description: 'Default desc.' }),
-    },
-    resolve: (_root, args, { deps, caller }) =>
-      listConversationItems(deps, caller, args.id, args as Parameters<typeof listConversationItems>[3]),
+    type: ItemConnection,
+    description:
+      'The items of a conversation: what was said in the chat by whatever API, without what only models get. JSON: they are of many kinds, as the `input` of a response takes them.',
+    args: { id: t.arg.id(id), ...listArgs(t.arg) },
+    resolve: (_root, args, { deps, caller }) => listConversationItems(deps, caller, args.id, args),
   }),
   conversationItem: t.field({
     authScopes: { key: 'CHATS:READ' },
     type: 'JSON',
-    description: 'One item of a conversation in the form of the format.',
+    description: 'One item of a conversation. JSON: as `conversationItems` has it.',
     args: { id: t.arg.id(id), itemId: t.arg.string(itemId) },
     resolve: (_root, args, { deps, caller }) => getConversationItem(deps, caller, args.id, args.itemId),
   }),
@@ -115,17 +103,20 @@ builder.mutationFields((t) => ({
   }),
   deleteConversation: t.field({
     authScopes: { key: 'CHATS:WRITE' },
-    type: DeletedType,
-    description: 'Deletes a conversation with everything said in it, and stops its run.',
+    type: 'ID',
+    description: 'Deletes a conversation with everything said in it, and stops its run. Returns its id.',
     args: { id: t.arg.id(id) },
     resolve: (_root, args, { deps, caller }) => deleteConversation(deps, caller, args.id),
   }),
   createConversationItems: t.field({
     authScopes: { key: 'CHATS:WRITE' },
-    type: ItemListType,
-    description: 'Adds items at the end of a conversation. CONFLICT while a response is at work on it.',
+    type: ['JSON'],
+    description:
+      'Adds items at the end of a conversation, and returns them as they are stored. CONFLICT while a response is at work on it.',
     args: { id: t.arg.id(id), input: t.arg({ type: ConversationItemsInput, description: 'The items.' }) },
-    resolve: (_root, args, { deps, caller, signal }) => createConversationItems(deps, caller, args.id, args.input, signal),
+    resolve: async (_root, args, { deps, caller, signal }) => [
+      ...(await createConversationItems(deps, caller, args.id, args.input, signal)),
+    ],
   }),
   deleteConversationItem: t.field({
     authScopes: { key: 'CHATS:WRITE' },

@@ -1,47 +1,20 @@
-import { createEmbeddings, type Embeddings } from '../../domain/embeddings/embeddings.ts';
+import { createEmbeddings } from '../../domain/embeddings/embeddings.ts';
+import type { Embeddings } from '../../wire/embeddings.ts';
 import { builder } from '../builder/builder.ts';
 import { identifiers } from '../completions/inputs.ts';
-
-interface EmbeddingView {
-  readonly index: number;
-  readonly vector: Embeddings['vectors'][number];
-}
-
-const EmbeddingType = builder.objectRef<EmbeddingView>('Embedding').implement({
-  access: { scope: 'CHATS:READ' },
-  description: 'The vector of one input.',
-  fields: (t) => ({
-    object: t.string({ description: 'Always `embedding`.', resolve: () => 'embedding' }),
-    index: t.exposeInt('index', { description: 'The place of its input, from 0.' }),
-    embedding: t.field({
-      type: 'JSON',
-      description: 'Numbers, or base64 of their 32-bit floats.',
-      resolve: ({ vector }) => vector,
-    }),
-  }),
-});
-
-const UsageType = builder.objectRef<Embeddings>('EmbeddingUsage').implement({
-  access: { scope: 'CHATS:READ' },
-  description: 'Tokens of embeddings; they count as data tokens.',
-  fields: (t) => ({
-    promptTokens: t.exposeInt('tokens', { description: 'Tokens read.' }),
-    totalTokens: t.exposeInt('tokens', { description: 'The same.' }),
-  }),
-});
 
 const EmbeddingsType = builder.objectRef<Embeddings>('Embeddings').implement({
   access: { scope: 'CHATS:READ' },
   description: 'Vectors in the order of their inputs.',
   fields: (t) => ({
-    object: t.string({ description: 'Always `list`.', resolve: () => 'list' }),
-    data: t.field({
-      type: [EmbeddingType],
-      description: 'One for each input.',
-      resolve: ({ vectors }) => vectors.map((vector, index) => ({ index, vector })),
+    vectors: t.field({
+      type: ['JSON'],
+      description:
+        'One for each input. JSON: a list of numbers, or a text, base64 of their 32-bit floats in little-endian order, as `encodingFormat` says.',
+      resolve: ({ vectors }) => [...vectors],
     }),
     model: t.exposeString('model', { description: 'As the request named it.' }),
-    usage: t.field({ type: UsageType, description: 'What it cost.', resolve: (embeddings) => embeddings }),
+    tokens: t.exposeInt('tokens', { description: 'Tokens that were read; they count as data tokens.' }),
   }),
 });
 

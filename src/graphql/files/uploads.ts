@@ -1,11 +1,11 @@
-import { addUploadPart, cancelUpload, completeUpload, createUpload, type UploadState } from '../../domain/files/uploads.ts';
-import { type FileUploadPart, uploadStatuses } from '../../entities/files/upload.ts';
+import { addUploadPart, cancelUpload, completeUpload, createUpload } from '../../domain/files/uploads.ts';
+import { type FileUploadPart, type UploadState, uploadStatuses } from '../../entities/files/upload.ts';
 import { builder } from '../builder/builder.ts';
-import { wireEnumOf } from '../types/enums.ts';
+import { enumOf } from '../types/enums.ts';
 import { FileExpiresAfterInput } from '../types/json-inputs.ts';
-import { FileObjectType, inSeconds } from './files.ts';
+import { StoredFileType } from './files.ts';
 
-const StatusType = wireEnumOf('FileUploadStatus', 'What became of an upload.', uploadStatuses, {
+const StatusType = enumOf('FileUploadStatus', 'What became of an upload.', uploadStatuses, {
   pending: 'It takes parts.',
   completed: 'It is a file now.',
   cancelled: 'Somebody cancelled it.',
@@ -17,18 +17,18 @@ const UploadType = builder.objectRef<UploadState>('FileUpload').implement({
   description: 'A file of the caller that comes in parts.',
   fields: (t) => ({
     id: t.id({ description: 'What its parts name.', resolve: ({ upload }) => upload.id }),
-    object: t.string({ description: 'Always `upload`.', resolve: () => 'upload' }),
-    bytes: t.int({ description: 'The size of the file.', resolve: ({ upload }) => upload.sizeBytes }),
-    createdAt: t.int({ description: 'Seconds since 1970.', resolve: ({ upload }) => inSeconds(upload.createdAt) }),
-    expiresAt: t.int({
-      description: 'When it takes no parts any more: an hour after it was begun. Seconds since 1970.',
-      resolve: ({ upload }) => inSeconds(upload.expiresAt),
+    createdAt: t.field({ type: 'DateTime', description: 'When it was begun.', resolve: ({ upload }) => upload.createdAt }),
+    expiresAt: t.field({
+      type: 'DateTime',
+      description: 'When it takes no parts any more: an hour after it was begun.',
+      resolve: ({ upload }) => upload.expiresAt,
     }),
     filename: t.string({ description: 'The name of the file, without any path.', resolve: ({ upload }) => upload.filename }),
+    sizeBytes: t.int({ description: 'The size of the file.', resolve: ({ upload }) => upload.sizeBytes }),
     purpose: t.string({ description: 'As it was given.', resolve: ({ upload }) => upload.purpose }),
     status: t.field({ type: StatusType, description: 'What became of it.', resolve: ({ status }) => status }),
     file: t.field({
-      type: FileObjectType,
+      type: StoredFileType,
       nullable: true,
       description: 'The file that it became; null until it is completed.',
       resolve: ({ file }) => file,
@@ -41,8 +41,7 @@ const PartType = builder.objectRef<FileUploadPart>('FileUploadPart').implement({
   description: 'Bytes of an upload.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'What the completion names.' }),
-    object: t.string({ description: 'Always `upload.part`.', resolve: () => 'upload.part' }),
-    createdAt: t.int({ description: 'Seconds since 1970.', resolve: ({ createdAt }) => inSeconds(createdAt) }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
     uploadId: t.exposeID('uploadId', { description: 'Its upload.' }),
   }),
 });

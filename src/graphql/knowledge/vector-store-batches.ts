@@ -4,26 +4,24 @@ import {
   type FileBatchInput,
   getFileBatch,
   listBatchFiles,
-  statusOfBatch,
 } from '../../domain/knowledge/vector-stores/batches.ts';
-import type { StoreFileBatch } from '../../entities/knowledge/vector-store.ts';
+import { type StoreFileBatch, statusOfBatch } from '../../entities/knowledge/vector-store.ts';
 import { builder } from '../builder/builder.ts';
-import { commonPageArgs } from '../types/common-list.ts';
+import { beforeArg, listArgs } from '../pagination.ts';
 import { ChunkingStrategyInput } from '../types/json-inputs.ts';
-import { attributes, FileListType, StatusType } from './vector-store-files.ts';
-import { FileCountsType, inSeconds } from './vector-stores.ts';
+import { attributes, FileConnection, StatusType } from './vector-store-files.ts';
+import { FileCountsType } from './vector-stores.ts';
 
 const BatchType = builder.objectRef<StoreFileBatch>('VectorStoreFileBatch').implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'Files that were attached to a vector store by one request.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the batch.' }),
-    object: t.string({ description: 'Always `vector_store.files_batch`.', resolve: () => 'vector_store.files_batch' }),
-    createdAt: t.int({ description: 'Seconds since 1970.', resolve: ({ createdAt }) => inSeconds(createdAt) }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     vectorStoreId: t.exposeID('dataSourceId', { description: 'Its vector store.' }),
     status: t.field({
       type: StatusType,
-      description: 'in_progress while files are indexed, cancelled, failed when no file could be read, else completed.',
+      description: 'IN_PROGRESS while files are indexed, CANCELLED, FAILED when no file could be read, else COMPLETED.',
       resolve: statusOfBatch,
     }),
     fileCounts: t.field({
@@ -69,16 +67,17 @@ builder.queryFields((t) => ({
   }),
   vectorStoreBatchFiles: t.field({
     authScopes: { key: 'DATA_SOURCES:READ' },
-    type: FileListType,
+    type: FileConnection,
     description: 'The files of a batch that are still in the vector store.',
     args: {
       id: t.arg.id(id),
       batchId: t.arg.id(batchId),
       filter: t.arg({ type: StatusType, required: false, description: 'Only files of this status.' }),
-      ...commonPageArgs(t.arg, 'file', 'attached'),
+      ...listArgs(t.arg),
+      ...beforeArg(t.arg),
     },
-    resolve: (_root, args, { deps, caller }) =>
-      listBatchFiles(deps, caller, args.id, args.batchId, args as Parameters<typeof listBatchFiles>[4]),
+    resolve: (_root, { id: storeId, batchId: ofBatch, ...page }, { deps, caller }) =>
+      listBatchFiles(deps, caller, storeId, ofBatch, page),
   }),
 }));
 

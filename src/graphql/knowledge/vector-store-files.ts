@@ -1,4 +1,4 @@
-import { type FileContent, type FileText, getFileContent } from '../../domain/knowledge/vector-stores/content.ts';
+import { getFileContent } from '../../domain/knowledge/vector-stores/content.ts';
 import {
   attachFile,
   detachFile,
@@ -6,78 +6,66 @@ import {
   listStoreFiles,
   updateStoreFile,
 } from '../../domain/knowledge/vector-stores/files.ts';
-import { storeFileStatuses, type VectorStoreFile } from '../../entities/knowledge/vector-store.ts';
+import {
+  type FileContent,
+  type FileText,
+  storeFileStatuses,
+  type VectorStoreFile,
+} from '../../entities/knowledge/vector-store.ts';
 import { builder } from '../builder/builder.ts';
-import { commonListOf, commonPageArgs, deletionOf } from '../types/common-list.ts';
-import { wireEnumOf } from '../types/enums.ts';
+import { beforeArg, listArgs, listConnectionOf } from '../pagination.ts';
+import { enumOf, ofFormat } from '../types/enums.ts';
 import { ChunkingStrategyInput } from '../types/json-inputs.ts';
-import { inSeconds } from './vector-stores.ts';
 
-export const StatusType = wireEnumOf('VectorStoreFileStatus', 'What became of a file of a vector store.', storeFileStatuses, {
-  in_progress: 'It waits or is read.',
-  completed: 'Searches find it.',
-  failed: 'It could not be read; `lastError` says why.',
-  cancelled: 'Somebody stopped it.',
-});
-
-/** Failures that are not the fault of the file. */
-const ownFailures = /INTERRUPTED|TIMEOUT|STORAGE|SERVER/;
-
-const ErrorType = builder.objectRef<VectorStoreFile>('VectorStoreFileError').implement({
-  access: { scope: 'DATA_SOURCES:READ' },
-  description: 'Why a file could not be read.',
-  fields: (t) => ({
-    code: t.string({
-      description: 'server_error, unsupported_file or invalid_file.',
-      resolve: ({ errorCode }) => {
-        if (ownFailures.test(errorCode ?? '')) return 'server_error';
-        return /UNSUPPORTED|TYPE/.test(errorCode ?? '') ? 'unsupported_file' : 'invalid_file';
-      },
-    }),
-    message: t.string({ description: 'For a person to read.', resolve: ({ errorMessage }) => errorMessage ?? '' }),
-  }),
-});
+export const StatusType = enumOf(
+  'VectorStoreFileStatus',
+  'What became of a file of a vector store.',
+  storeFileStatuses,
+  {
+    in_progress: 'It waits or is read.',
+    completed: 'Searches find it.',
+    failed: 'It could not be read; `errorMessage` says why.',
+    cancelled: 'Somebody stopped it.',
+  },
+  ofFormat,
+);
 
 const VectorStoreFileType = builder.objectRef<VectorStoreFile>('VectorStoreFile').implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'A file of a vector store: a copy that is searched.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the file it was made of.' }),
-    object: t.string({ description: 'Always `vector_store.file`.', resolve: () => 'vector_store.file' }),
-    createdAt: t.int({
-      description: 'When it was attached; seconds since 1970.',
-      resolve: ({ createdAt }) => inSeconds(createdAt),
-    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was attached.' }),
     vectorStoreId: t.exposeID('dataSourceId', { description: 'Its vector store.' }),
-    usageBytes: t.exposeInt('sizeBytes', { description: 'Its size.' }),
+    filename: t.exposeString('filename', { description: 'Its name, without any path.' }),
+    sizeBytes: t.exposeInt('sizeBytes', { description: 'Its size.' }),
     status: t.expose('status', { type: StatusType, description: 'What became of it.' }),
-    lastError: t.field({
-      type: ErrorType,
+    errorCode: t.string({
       nullable: true,
-      description: 'Why it could not be read; null unless it failed.',
-      resolve: (file) => (file.status === 'failed' ? file : null),
+      description: 'Why it could not be read, for programs; null unless it failed.',
+      resolve: ({ status, errorCode }) => (status === 'failed' ? errorCode : null),
+    }),
+    errorMessage: t.string({
+      nullable: true,
+      description: 'Why it could not be read, and what may help; null unless it failed.',
+      resolve: ({ status, errorMessage }) => (status === 'failed' ? errorMessage : null),
     }),
     attributes: t.field({ type: 'JSON', description: 'What searches may filter by.', resolve: ({ attributes }) => attributes }),
-    chunkingStrategy: t.field({
-      type: 'JSON',
-      description: '`{type: "other"}`: the service cuts passages itself.',
-      resolve: () => ({ type: 'other' }),
-    }),
   }),
 });
 
-export const FileListType = commonListOf<VectorStoreFile>('VectorStoreFileList', VectorStoreFileType, {
-  access: { scope: 'DATA_SOURCES:READ' },
-  description: 'A page of files of a vector store.',
-  idOf: ({ id }) => id,
-});
+export const FileConnection = listConnectionOf<VectorStoreFile>(
+  VectorStoreFileType,
+  'VectorStoreFile',
+  'Files of a vector store',
+  ({ id }) => id,
+);
 
 const PassageType = builder.objectRef<FileText>('VectorStoreFilePassage').implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'A part of the text that was read from a file.',
   fields: (t) => ({
     place: t.exposeInt('place', { description: 'Its place within the file, from 0.' }),
-    type: t.string({ description: 'Always `text`.', resolve: () => 'text' }),
     text: t.exposeString('text', { description: 'With the white space before it.' }),
   }),
 });
@@ -85,26 +73,14 @@ const ContentType = builder.objectRef<FileContent>('VectorStoreFileContent').imp
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'The text that was read from a file of a vector store.',
   fields: (t) => ({
-    object: t.string({
-      description: 'Always `vector_store.file_content.page`.',
-      resolve: () => 'vector_store.file_content.page',
-    }),
-    data: t.field({
+    passages: t.field({
       type: [PassageType],
       description: 'In order; joined they are the text. Empty before the file is indexed.',
       resolve: ({ passages }) => [...passages],
     }),
-    hasMore: t.boolean({ description: 'Whether there is more behind it.', resolve: ({ nextPage }) => nextPage !== null }),
     nextPage: t.exposeString('nextPage', { nullable: true, description: 'Give it as `page`; null at the end.' }),
   }),
 });
-
-const DeletedType = deletionOf(
-  'DeletedVectorStoreFile',
-  'vector_store.file.deleted',
-  { scope: 'DATA_SOURCES:READ' },
-  'A file that was taken out of a vector store.',
-);
 
 export const attributes = 'At most 16 texts of 512 characters, numbers, or true and false, by names of 64.';
 const AttachInput = builder.inputType('AttachVectorStoreFileInput', {
@@ -139,15 +115,15 @@ builder.queryFields((t) => ({
   }),
   vectorStoreFiles: t.field({
     authScopes: { key: 'DATA_SOURCES:READ' },
-    type: FileListType,
+    type: FileConnection,
     description: 'The files of a vector store that the caller may read.',
     args: {
       id: t.arg.id(id),
       filter: t.arg({ type: StatusType, required: false, description: 'Only files of this status.' }),
-      ...commonPageArgs(t.arg, 'file', 'attached'),
+      ...listArgs(t.arg),
+      ...beforeArg(t.arg),
     },
-    resolve: (_root, args, { deps, caller }) =>
-      listStoreFiles(deps, caller, args.id, args as Parameters<typeof listStoreFiles>[3]),
+    resolve: (_root, { id: storeId, ...page }, { deps, caller }) => listStoreFiles(deps, caller, storeId, page),
   }),
   vectorStoreFileContent: t.field({
     authScopes: { key: 'DATA_SOURCES:READ' },
@@ -179,8 +155,8 @@ builder.mutationFields((t) => ({
   }),
   detachVectorStoreFile: t.field({
     authScopes: { key: 'DATA_SOURCES:WRITE' },
-    type: DeletedType,
-    description: 'Takes a file out of a vector store. The file itself stays.',
+    type: 'ID',
+    description: 'Takes a file out of a vector store. The file itself stays. Returns its id.',
     args: { id: t.arg.id(id), fileId: t.arg.id(fileId) },
     resolve: (_root, args, { deps, caller }) => detachFile(deps, caller, args.id, args.fileId),
   }),

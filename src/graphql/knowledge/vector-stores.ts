@@ -1,24 +1,23 @@
-import type { PageInput } from '../../domain/knowledge/vector-stores/input.ts';
-import {
-  type SearchHit,
-  type SearchInput,
-  type SearchResults,
-  searchVectorStore,
-} from '../../domain/knowledge/vector-stores/search.ts';
+import { type SearchInput, searchVectorStore } from '../../domain/knowledge/vector-stores/search.ts';
 import {
   createVectorStore,
   deleteVectorStore,
   getVectorStore,
-  isExpired,
   listVectorStores,
   updateVectorStore,
 } from '../../domain/knowledge/vector-stores/stores.ts';
-import type { StoreFileCounts, VectorStore } from '../../entities/knowledge/vector-store.ts';
+import {
+  type StoreFileCounts,
+  type StoreHit,
+  type StoreSearchResults,
+  statusOfStore,
+  storeStatuses,
+  type VectorStore,
+} from '../../entities/knowledge/vector-store.ts';
 import { builder } from '../builder/builder.ts';
-import { commonListOf, commonPageArgs, deletionOf } from '../types/common-list.ts';
+import { beforeArg, listArgs, listConnectionOf } from '../pagination.ts';
+import { enumOf } from '../types/enums.ts';
 import { ChunkingStrategyInput, ExpiresAfterInput, RankingOptionsInput } from '../types/json-inputs.ts';
-
-export const inSeconds = (date: Date) => Math.floor(date.getTime() / 1000);
 
 export const FileCountsType = builder.objectRef<StoreFileCounts>('VectorStoreFileCounts').implement({
   access: { scope: 'DATA_SOURCES:READ' },
@@ -35,65 +34,48 @@ export const FileCountsType = builder.objectRef<StoreFileCounts>('VectorStoreFil
   }),
 });
 
+const StatusType = enumOf('VectorStoreStatus', 'Whether a vector store is ready.', storeStatuses, {
+  in_progress: 'Files are indexed.',
+  completed: 'All files are indexed, or could not be.',
+  expired: 'Its files are removed.',
+});
+
 const VectorStoreType = builder.objectRef<VectorStore>('VectorStore').implement({
   access: { scope: 'DATA_SOURCES:READ' },
-  description: 'A data source that was made for no agent and holds any number of files, in the form of the common format.',
+  description: 'A data source that was made for no agent and holds any number of files.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the data source.' }),
-    object: t.string({ description: 'Always `vector_store`.', resolve: () => 'vector_store' }),
-    createdAt: t.int({ description: 'Seconds since 1970.', resolve: ({ createdAt }) => inSeconds(createdAt) }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     ownerUserId: t.exposeID('ownerUserId', { description: 'Who made it.' }),
     name: t.exposeString('name', { description: 'Empty when none was given.' }),
     description: t.exposeString('description', { description: 'What it is for; empty when nothing was said.' }),
-    usageBytes: t.float({ description: 'Bytes of its files.', resolve: ({ usageBytes }) => usageBytes }),
+    sizeBytes: t.field({ type: 'Count', description: 'Bytes of its files.', resolve: ({ usageBytes }) => usageBytes }),
     fileCounts: t.field({ type: FileCountsType, description: 'Its files by what became of them.', resolve: (store) => store }),
-    status: t.string({
-      description: 'in_progress while files are indexed, expired, else completed.',
-      resolve: (store, _args, { deps }) => {
-        if (isExpired(store, deps.now())) return 'expired';
-        return store.inProgress > 0 ? 'in_progress' : 'completed';
-      },
+    status: t.field({
+      type: StatusType,
+      description: 'Whether it is ready.',
+      resolve: (store, _args, { deps }) => statusOfStore(store, deps.now()),
     }),
-    lastActiveAt: t.int({
-      description: 'When it was last changed or searched, to the minute; seconds since 1970.',
-      resolve: ({ lastActiveAt }) => inSeconds(lastActiveAt),
+    lastActiveAt: t.expose('lastActiveAt', {
+      type: 'DateTime',
+      description: 'When it was last changed or searched, to the minute.',
     }),
-    expiresAfter: t.field({
-      type: 'JSON',
+    expiresAfterDays: t.exposeInt('expiresAfterDays', {
       nullable: true,
-      description: 'When its files are removed: `{anchor: "last_active_at", days}`; null for never.',
-      resolve: ({ expiresAfterDays: days }) => (days === null ? null : { anchor: 'last_active_at', days }),
+      description: 'After how many days without a change or a search its files are removed; null for never.',
     }),
-    expiresAt: t.int({
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
       nullable: true,
-      description: 'Seconds since 1970; null for never.',
-      resolve: ({ expiresAt }) => (expiresAt === null ? null : inSeconds(expiresAt)),
+      description: 'When its files are removed; null for never.',
     }),
     metadata: t.field({ type: 'JSON', description: 'Texts by name.', resolve: ({ metadata }) => metadata }),
   }),
 });
 
-const ListType = commonListOf<VectorStore>('VectorStoreList', VectorStoreType, {
-  access: { scope: 'DATA_SOURCES:READ' },
-  description: 'A page of vector stores.',
-  idOf: ({ id }) => id,
-});
-const DeletedType = deletionOf(
-  'DeletedVectorStore',
-  'vector_store.deleted',
-  { scope: 'DATA_SOURCES:READ' },
-  'A vector store that was deleted.',
-);
+const StoreConnection = listConnectionOf<VectorStore>(VectorStoreType, 'VectorStore', 'Vector stores', ({ id }) => id);
 
-const ResultContentType = builder.objectRef<SearchHit>('VectorStoreResultContent').implement({
-  access: { scope: 'DATA_SOURCES:READ' },
-  description: 'A part of what was found.',
-  fields: (t) => ({
-    type: t.string({ description: 'Always `text`.', resolve: () => 'text' }),
-    text: t.exposeString('text', { description: 'The passage.' }),
-  }),
-});
-const ResultType = builder.objectRef<SearchHit>('VectorStoreResult').implement({
+const ResultType = builder.objectRef<StoreHit>('VectorStoreResult').implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'A passage that a search found.',
   fields: (t) => ({
@@ -101,21 +83,15 @@ const ResultType = builder.objectRef<SearchHit>('VectorStoreResult').implement({
     filename: t.string({ description: 'The name of that file.', resolve: ({ file }) => file.filename }),
     score: t.exposeFloat('score', { description: 'Above 0 and below 1, higher for a better fit.' }),
     attributes: t.field({ type: 'JSON', description: 'Those of the file.', resolve: ({ file }) => file.attributes }),
-    content: t.field({ type: [ResultContentType], description: 'The passage.', resolve: (hit) => [hit] }),
+    text: t.exposeString('text', { description: 'The passage.' }),
   }),
 });
-const ResultsType = builder.objectRef<SearchResults>('VectorStoreResults').implement({
+const ResultsType = builder.objectRef<StoreSearchResults>('VectorStoreResults').implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'What a search found.',
   fields: (t) => ({
-    object: t.string({
-      description: 'Always `vector_store.search_results.page`.',
-      resolve: () => 'vector_store.search_results.page',
-    }),
-    searchQuery: t.field({ type: ['String'], description: 'What was searched for.', resolve: ({ queries }) => [...queries] }),
-    data: t.field({ type: [ResultType], description: 'The best first.', resolve: ({ hits }) => [...hits] }),
-    hasMore: t.boolean({ description: 'Always false: one page is all.', resolve: () => false }),
-    nextPage: t.string({ nullable: true, description: 'Always null.', resolve: () => null }),
+    queries: t.field({ type: ['String'], description: 'What was searched for.', resolve: ({ queries }) => [...queries] }),
+    results: t.field({ type: [ResultType], description: 'The best first.', resolve: ({ hits }) => [...hits] }),
   }),
 });
 
@@ -178,12 +154,10 @@ builder.queryFields((t) => ({
   }),
   vectorStores: t.field({
     authScopes: { key: 'DATA_SOURCES:READ' },
-    type: ListType,
+    type: StoreConnection,
     description: 'The vector stores that the caller may read.',
-    args: {
-      ...commonPageArgs(t.arg, 'vector store', 'made'),
-    },
-    resolve: (_root, args, { deps, caller }) => listVectorStores(deps, caller, args as PageInput),
+    args: { ...listArgs(t.arg), ...beforeArg(t.arg) },
+    resolve: (_root, args, { deps, caller }) => listVectorStores(deps, caller, args),
   }),
   vectorStoreSearch: t.field({
     authScopes: { key: 'DATA_SOURCES:READ' },
@@ -212,8 +186,8 @@ builder.mutationFields((t) => ({
   }),
   deleteVectorStore: t.field({
     authScopes: { key: 'DATA_SOURCES:WRITE' },
-    type: DeletedType,
-    description: 'Deletes a vector store with its copies of files. The files themselves stay.',
+    type: 'ID',
+    description: 'Deletes a vector store with its copies of files. The files themselves stay. Returns its id.',
     args: { id: t.arg.id(id) },
     resolve: (_root, args, { deps, caller }) => deleteVectorStore(deps, caller, args.id),
   }),

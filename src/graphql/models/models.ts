@@ -1,5 +1,5 @@
-import { type CatalogEntry, findCatalogEntry, listCatalog, listModels } from '../../domain/models/models.ts';
-import type { ModelInfo } from '../../engine/models/catalog.ts';
+import { findCatalogEntry, listCatalog, listModels } from '../../domain/models/models.ts';
+import type { CatalogEntry, ModelInfo } from '../../engine/models/catalog.ts';
 import { builder } from '../builder/builder.ts';
 
 const ModelType = builder.objectRef<ModelInfo>('Model').implement({
@@ -34,25 +34,13 @@ const CatalogEntryType = builder.objectRef<CatalogEntry>('ModelCatalogEntry').im
   description: 'Something that `model` of a completion may name.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'The id of a model or of an agent.' }),
-    object: t.string({
-      description: 'Always `model`, also for agents: clients of the common format look for it.',
-      resolve: () => 'model',
-    }),
     name: t.exposeString('name', { description: 'For people.' }),
-    created: t.int({
-      description: 'Seconds since 1970.',
-      resolve: ({ createdAtMs }) => Math.floor(createdAtMs / 1000),
+    createdAt: t.field({
+      type: 'DateTime',
+      description: 'When the provider published the model, where it tells; when the agent was made.',
+      resolve: ({ createdAtMs }) => new Date(createdAtMs),
     }),
-    ownedBy: t.exposeString('ownedBy', { description: 'The provider of a model, the organization of an agent.' }),
-  }),
-});
-
-const CatalogType = builder.objectRef<readonly CatalogEntry[]>('ModelCatalog').implement({
-  access: { scope: null },
-  description: 'Models and agents in the form of the common format.',
-  fields: (t) => ({
-    object: t.string({ description: 'Always `list`.', resolve: () => 'list' }),
-    entries: t.field({ type: [CatalogEntryType], description: 'Models first.', resolve: (entries) => entries }),
+    owner: t.exposeString('owner', { description: 'The provider of a model, the organization of an agent.' }),
   }),
 });
 
@@ -68,8 +56,8 @@ builder.queryField('models', (t) =>
 builder.queryField('modelCatalog', (t) =>
   t.field({
     authScopes: { anyKey: true },
-    type: CatalogType,
-    description: 'What `model` of a completion may name: models, and agents that the caller may use.',
+    type: [CatalogEntryType],
+    description: 'What `model` of a completion may name: models first, then agents that the caller may use.',
     resolve: (_root, _args, { deps, caller }) => listCatalog(deps, caller),
   }),
 );

@@ -15,12 +15,12 @@ import { listActiveRuns, watchActiveRuns } from '../../domain/runs/active.ts';
 import { seenSequenceNote } from '../../wire/responses/events.ts';
 import { builder } from '../builder/builder.ts';
 import type { GraphContext } from '../builder/context.ts';
+import { listArgs } from '../pagination.ts';
 import { RunEventType } from '../runs/events.ts';
 import { RunSnapshotType } from '../runs/parts.ts';
 import { RunType } from '../runs/runs.ts';
 import { ResponseInputType, ResumeResponseInputType } from './inputs.ts';
-import { OrderType } from './order.ts';
-import { CompactionType, InputItemsType } from './types.ts';
+import { CompactionType, InputItemConnection } from './types.ts';
 
 const idArg = 'The id of the response.';
 const inputArg = 'The request.';
@@ -35,14 +35,10 @@ builder.queryFields((t) => ({
   }),
   responseInputItems: t.field({
     authScopes: { key: 'CHATS:READ' },
-    type: InputItemsType,
-    description: 'The items a response was given, with those that joined it.',
-    args: {
-      id: t.arg.id({ description: idArg }),
-      after: t.arg.string({ required: false, description: 'The id of the item before the page.' }),
-      first: t.arg.int({ required: false, description: 'How many items to return, from 1 to 100; default 20.' }),
-      order: t.arg({ type: OrderType, required: false, description: 'Default desc.' }),
-    },
+    type: InputItemConnection,
+    description:
+      'The items a response was given, with those that joined it. JSON: they are of many kinds, as `input` takes them.',
+    args: { id: t.arg.id({ description: idArg }), ...listArgs(t.arg) },
     resolve: (_root, { id, ...page }, { deps, caller }) => listInputItems(deps, caller, id, page),
   }),
   responseInputTokens: t.field({

@@ -1,20 +1,18 @@
-import type { CompactedConversation, ItemPage } from '../../wire/responses/reply.ts';
+import type { WireObject } from '../../entities/runs/response.ts';
+import type { CompactedConversation } from '../../wire/responses/reply.ts';
 import { builder } from '../builder/builder.ts';
+import { listConnectionOf } from '../pagination.ts';
 import { UsageType } from '../runs/parts.ts';
 
-export const InputItemsType = builder.objectRef<ItemPage>('ResponseInputItemList').implement({
-  access: { scope: 'CHATS:READ' },
-  description: 'A page of the items that a response was given.',
-  fields: (t) => ({
-    nodes: t.field({
-      type: ['JSON'],
-      description:
-        'The items as `input` takes them. JSON: they are of many kinds, and the `id` of the last one is the next `after`.',
-      resolve: ({ items }) => [...items],
-    }),
-    hasNextPage: t.exposeBoolean('hasMore', { description: 'Whether there are more behind it.' }),
-  }),
-});
+export const InputItemConnection = listConnectionOf<WireObject>(
+  'JSON',
+  'ResponseInputItem',
+  'Items that a response was given',
+  (item) => String(item.id),
+  {
+    scope: 'CHATS:READ',
+  },
+);
 
 export const CompactionType = builder.objectRef<CompactedConversation>('Compaction').implement({
   access: { scope: 'CHATS:READ' },

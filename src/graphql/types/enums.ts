@@ -10,14 +10,19 @@ export function enumOf<const Value extends string>(
   description: string,
   values: readonly Value[],
   descriptions: Readonly<Record<Value, string>>,
+  extensions: Readonly<Record<string, unknown>> = {},
 ) {
   return builder.enumType<string, Readonly<Record<string, { value: Value; description: string }>>>(name, {
     description,
+    extensions,
     values: Object.fromEntries(
       values.map((value) => [value.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_'), { value, description: descriptions[value] }]),
     ),
   });
 }
+
+/** For `extensions`: the values are those of a third-party format, and REST reads and shows them as they are (`in_progress`). */
+export const ofFormat = { isOfFormat: true } as const;
 
 /** Like enumOf, but names are the values as the contract writes them (`in_progress`), where GraphQL and REST must show one spelling. */
 export function wireEnumOf<const Value extends string>(

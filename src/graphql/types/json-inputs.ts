@@ -7,6 +7,9 @@ import { boundedJson } from './scalars.ts';
  */
 export const wireInput = { asJson: boundedJson } as const;
 
+/** The same where the domain reads the members, and no wire schema does: REST checks their types, and ignores members that GraphQL does not know. */
+export const checkedWireInput = { asJson: true } as const;
+
 /**
  * Inputs whose members REST takes in snake_case too where a route writes camelCase, with all inputs inside them: tools come from many
  * formats that spell them so, and an unknown member would be ignored.
@@ -75,7 +78,7 @@ export const ChatOptionsInput = builder.inputType('ChatOptionsInput', {
 
 export const ExpiresAfterInput = builder.inputType('ExpiresAfterInput', {
   description: 'When a vector store expires.',
-  extensions: wireInput,
+  extensions: checkedWireInput,
   fields: (t) => ({
     anchor: t.string({ required: false, description: 'Only last_active_at.' }),
     days: t.int({ required: false, description: 'From 1 to 365.' }),
@@ -84,7 +87,7 @@ export const ExpiresAfterInput = builder.inputType('ExpiresAfterInput', {
 
 export const FileExpiresAfterInput = builder.inputType('FileExpiresAfterInput', {
   description: 'When a file expires.',
-  extensions: wireInput,
+  extensions: checkedWireInput,
   fields: (t) => ({
     anchor: t.string({ required: false, description: 'Only created_at.' }),
     seconds: t.int({ required: false, description: 'From 3,600 to 2,592,000.' }),
@@ -93,13 +96,13 @@ export const FileExpiresAfterInput = builder.inputType('FileExpiresAfterInput', 
 
 export const ChunkingStrategyInput = builder.inputType('ChunkingStrategyInput', {
   description: 'How files are cut into passages.',
-  extensions: wireInput,
+  extensions: checkedWireInput,
   fields: (t) => ({ type: t.string({ required: false, description: 'Only auto.' }) }),
 });
 
 export const RankingOptionsInput = builder.inputType('RankingOptionsInput', {
   description: 'How passages are ranked. Members are named as in the format of vector stores.',
-  extensions: wireInput,
+  extensions: checkedWireInput,
   fields: (t) => ({
     ranker: t.string({ required: false, description: 'auto or none.' }),
     score_threshold: t.float({ required: false, description: 'The least score, from 0 to 1.' }),

@@ -12,7 +12,7 @@ import type { Faults } from '../../domain/faults.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isObject } from '../../lib/json.ts';
 import { integerBounds } from '../../wire/schema.ts';
-import { camelNames, eitherNames, type MemberNames } from './member-names.ts';
+import { camelNames, eitherNames, enumTexts, type MemberNames } from './member-names.ts';
 
 /**
  * What a reader returns. `plain`, for `execute()`: checked and renamed, without unknown members, scalars and enums as they came. `coerced`,
@@ -61,11 +61,12 @@ class ReaderCompiler {
     if (isListType(type)) return this.#list(type.ofType);
     if (isInputObjectType(type)) return this.#ofWireFormat(type) ?? this.#inEitherSpelling(type) ?? this.#object(type);
     if (isEnumType(type)) {
-      const isCoerced = this.#mode === 'coerced';
-      const values = new Map(type.getValues().map((value) => [value.name, value.value as unknown]));
-      const allowed = [...values.keys()].join(', ');
+      const texts = enumTexts(type);
+      const read = this.#mode === 'coerced' ? 'value' : 'name';
+      const allowed = [...texts.keys()].join(', ');
       return (value, faults) => {
-        if (typeof value === 'string' && values.has(value)) return isCoerced ? values.get(value) : value;
+        const known = typeof value === 'string' ? texts.get(value) : undefined;
+        if (known !== undefined) return known[read];
         const code = typeof value === 'string' ? 'INVALID_VALUE' : 'INVALID_TYPE';
         return faults.addHere(code, (path) => `${path} must be one of ${allowed}`);
       };
@@ -282,11 +283,7 @@ function addScalarFault(faults: Faults, scalar: string, value: unknown, error: u
 function describeType(type: GraphQLInputType): string {
   if (isListType(type)) return 'an array';
   if (isInputObjectType(type)) return 'an object';
-  if (isEnumType(type))
-    return `one of ${type
-      .getValues()
-      .map((value) => value.name)
-      .join(', ')}`;
+  if (isEnumType(type)) return `one of ${[...enumTexts(type).keys()].join(', ')}`;
   if (isScalarType(type)) return scalarNouns[type.name] ?? `a ${type.name}`;
   return 'given';
 }

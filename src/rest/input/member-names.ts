@@ -1,3 +1,4 @@
+import type { GraphQLEnumType, GraphQLEnumValue } from 'graphql';
 import type { DeclaredRoute } from '../route.ts';
 
 /** How callers write the members of a route's body. */
@@ -35,6 +36,12 @@ export function memberNames(row: Pick<DeclaredRoute, 'bodyCase' | 'camelMembers'
     },
     key: `snake ${[...kept].sort().join(' ')}`,
   };
+}
+
+/** How callers write the values of an enum: by their names, or as the third-party format has them that they come from. */
+export function enumTexts(type: GraphQLEnumType): ReadonlyMap<string, GraphQLEnumValue> {
+  const isOfFormat = type.extensions.isOfFormat === true;
+  return new Map(type.getValues().map((value) => [isOfFormat ? String(value.value) : value.name, value]));
 }
 
 function snakeCase(name: string): string {

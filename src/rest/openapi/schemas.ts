@@ -21,7 +21,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { type JsonSchema, orNull } from '../../wire/json-schema.ts';
-import { camelNames, type MemberNames } from '../input/member-names.ts';
+import { camelNames, enumTexts, type MemberNames } from '../input/member-names.ts';
 import { replyFieldsOf } from '../input/reply-members.ts';
 import { type Declarations, reference, referredNames } from './declarations.ts';
 
@@ -179,10 +179,7 @@ export class SchemaPrinter {
   }
 
   #enum(type: GraphQLEnumType): JsonSchema {
-    return this.#component(
-      type.name,
-      described({ type: 'string', enum: type.getValues().map(({ name }) => name) }, type.description),
-    );
+    return this.#component(type.name, described({ type: 'string', enum: [...enumTexts(type).keys()] }, type.description));
   }
 
   #component(name: string, schema: JsonSchema): JsonSchema {

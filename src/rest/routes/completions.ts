@@ -1,10 +1,9 @@
 import { completionEncoder } from '../../wire/completions/chunks.ts';
 import { completionReply } from '../../wire/completions/reply.ts';
+import { modelListReply, modelReply } from '../../wire/models.ts';
 import type { DeclaredRoute } from '../route.ts';
 
 const path = '/api/v1/chat/completions';
-
-const modelFields = 'id object created owned_by: ownedBy name';
 
 const completion: Omit<DeclaredRoute, 'operationId' | 'path' | 'summary' | 'spec'> = {
   method: 'post',
@@ -74,7 +73,8 @@ export const completionRoutes: readonly DeclaredRoute[] = [
     summary: 'Models and agents',
     description: 'What `model` may name: the models of this installation, and the agents that the caller may use.',
     tag: 'Completions',
-    document: `{ modelCatalog { object data: entries { ${modelFields} } } }`,
+    document: '{ modelCatalog { id } }',
+    reply: modelListReply,
   },
   {
     operationId: 'getModel',
@@ -85,7 +85,8 @@ export const completionRoutes: readonly DeclaredRoute[] = [
     summary: 'Retrieve a model or agent',
     description: 'By its id or the bare name of a model. The slash of `provider/name` may be escaped or not.',
     tag: 'Completions',
-    document: `query ($modelId: String!) { modelCatalogEntry(id: $modelId) { ${modelFields} } }`,
+    document: 'query ($modelId: String!) { modelCatalogEntry(id: $modelId) { id } }',
+    reply: modelReply,
   },
   {
     operationId: 'listTools',

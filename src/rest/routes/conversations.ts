@@ -1,4 +1,10 @@
-import { conversationItemReply } from '../../wire/conversations.ts';
+import {
+  addedItemsReply,
+  conversationItemReply,
+  conversationItemsReply,
+  conversationReply,
+  deletedConversationReply,
+} from '../../wire/conversations.ts';
 import type { DeclaredRoute } from '../route.ts';
 
 const conversations = '/api/v1/conversations';
@@ -6,8 +12,6 @@ const one = `${conversations}/{conversationId}`;
 const items = `${one}/items`;
 const item = `${items}/{itemId}`;
 
-const fields = 'id object created_at: createdAt metadata';
-const listFields = 'object data first_id: firstId last_id: lastId has_more: hasMore';
 const exampleItem = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'My name is Ada.' }] };
 
 const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
@@ -17,7 +21,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: conversations,
     summary: 'Create a conversation',
     description: 'A chat without an agent, until a response on it names one. At most 20 items to begin with.',
-    document: `mutation ($input: ConversationInput) { createConversation(input: $input) { ${fields} } }`,
+    document: `mutation ($input: ConversationInput) { createConversation(input: $input) { id } }`,
+    reply: conversationReply,
     body: 'input',
     bodyCase: 'snake',
     example: { items: [exampleItem], metadata: { topic: 'tea' } },
@@ -28,7 +33,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: one,
     summary: 'Retrieve a conversation',
     description: 'The id is that of any chat of the caller.',
-    document: `query ($conversationId: ID!) { conversation(id: $conversationId) { ${fields} } }`,
+    document: `query ($conversationId: ID!) { conversation(id: $conversationId) { id } }`,
+    reply: conversationReply,
   },
   {
     operationId: 'updateConversation',
@@ -36,7 +42,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: one,
     summary: 'Update a conversation',
     description: 'Replaces its metadata.',
-    document: `mutation ($conversationId: ID!, $input: UpdateConversationInput!) { updateConversation(id: $conversationId, input: $input) { ${fields} } }`,
+    document: `mutation ($conversationId: ID!, $input: UpdateConversationInput!) { updateConversation(id: $conversationId, input: $input) { id } }`,
+    reply: conversationReply,
     body: 'input',
     bodyCase: 'snake',
     example: { metadata: { topic: 'coffee' } },
@@ -47,7 +54,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: one,
     summary: 'Delete a conversation',
     description: 'With everything said in it. Its run is stopped.',
-    document: 'mutation ($conversationId: ID!) { deleteConversation(id: $conversationId) { id object deleted } }',
+    document: 'mutation ($conversationId: ID!) { deleteConversation(id: $conversationId) }',
+    reply: deletedConversationReply,
   },
   {
     operationId: 'listConversationItems',
@@ -56,8 +64,9 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'List the items of a conversation',
     description: 'What was said in the chat by whatever API, without what only models get.',
     document: `query ($conversationId: ID!, $after: String, $limit: Int, $order: ItemOrder) {
-      conversationItems(id: $conversationId, after: $after, limit: $limit, order: $order) { ${listFields} }
+      conversationItems(id: $conversationId, after: $after, first: $limit, order: $order) { nodes }
     }`,
+    reply: conversationItemsReply,
     query: {
       after: 'The id of the item before the page.',
       limit: 'From 1 to 100; default 20.',
@@ -71,8 +80,9 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'Add items to a conversation',
     description: 'At its end; at most 20 at once. 409 while a response is at work on it.',
     document: `mutation ($conversationId: ID!, $input: ConversationItemsInput!) {
-      createConversationItems(id: $conversationId, input: $input) { ${listFields} }
+      createConversationItems(id: $conversationId, input: $input)
     }`,
+    reply: addedItemsReply,
     body: 'input',
     bodyCase: 'snake',
     example: { items: [exampleItem] },
@@ -92,7 +102,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: item,
     summary: 'Delete an item of a conversation',
     description: 'Models do not get it any more. Answers the conversation. 409 while a response is at work on it.',
-    document: `mutation ($conversationId: ID!, $itemId: String!) { deleteConversationItem(id: $conversationId, itemId: $itemId) { ${fields} } }`,
+    document: `mutation ($conversationId: ID!, $itemId: String!) { deleteConversationItem(id: $conversationId, itemId: $itemId) { id } }`,
+    reply: conversationReply,
   },
 ];
 

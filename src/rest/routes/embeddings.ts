@@ -1,3 +1,4 @@
+import { embeddingsReply } from '../../wire/embeddings.ts';
 import type { DeclaredRoute } from '../route.ts';
 
 export const embeddingRoutes: readonly DeclaredRoute[] = [
@@ -10,11 +11,9 @@ export const embeddingRoutes: readonly DeclaredRoute[] = [
     description: 'With the model of the setting EMBEDDING_MODEL; 400 while it is not set. Tokens count as data tokens.',
     tag: 'Embeddings',
     document: `mutation ($input: EmbeddingsInput!) {
-      createEmbeddings(input: $input) {
-        object data { object index embedding } model
-        usage { prompt_tokens: promptTokens total_tokens: totalTokens }
-      }
+      createEmbeddings(input: $input) { tokens }
     }`,
+    reply: embeddingsReply,
     body: 'input',
     bodyCase: 'snake',
     asksModel: true,

@@ -1,9 +1,9 @@
 import { openFile } from '../../domain/files/files.ts';
+import { deletedFileReply, fileListReply, fileReply } from '../../wire/files.ts';
 import type { DeclaredRoute } from '../route.ts';
 
 const files = '/api/v1/files';
 const one = `${files}/{fileId}`;
-const fields = 'id object bytes created_at: createdAt expires_at: expiresAt filename purpose status';
 
 const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
   {
@@ -14,14 +14,14 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     description:
       'For `input_file` parts of responses and for vector stores. `purpose` is assistants, user_data or vision; it is kept. A file of a chat is uploaded to its chat.',
     document: `mutation ($file: File!, $purpose: String!, $expiresAfterAnchor: String, $expiresAfterSeconds: Int) {
-      createFile(file: $file, purpose: $purpose, expiresAfterAnchor: $expiresAfterAnchor, expiresAfterSeconds: $expiresAfterSeconds) { ${fields} }
+      createFile(file: $file, purpose: $purpose, expiresAfterAnchor: $expiresAfterAnchor, expiresAfterSeconds: $expiresAfterSeconds) { id }
     }`,
+    reply: fileReply,
     upload: {
       file: 'file',
       sizeBytesMaxSetting: 'UPLOAD_MAX_BYTES',
       formNames: { expiresAfterAnchor: 'expires_after[anchor]', expiresAfterSeconds: 'expires_after[seconds]' },
     },
-    omitNull: ['expires_at'],
   },
   {
     operationId: 'listFiles',
@@ -30,17 +30,15 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'List files',
     description: 'Those uploaded here, those of chats, and those of data sources that were made of one file.',
     document: `query ($purpose: String, $after: String, $limit: Int, $order: ItemOrder) {
-      files(purpose: $purpose, after: $after, limit: $limit, order: $order) {
-        object data { ${fields} } first_id: firstId last_id: lastId has_more: hasMore
-      }
+      files(purpose: $purpose, after: $after, first: $limit, order: $order) { nodes { id } }
     }`,
+    reply: fileListReply,
     query: {
       purpose: 'Only files of this purpose.',
       after: 'The id of the file before the page.',
       limit: 'From 1 to 10,000; default 100.',
       order: 'By the time they were made: asc or desc (default).',
     },
-    omitNull: ['expires_at'],
   },
   {
     operationId: 'getFile',
@@ -48,8 +46,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: one,
     summary: 'Retrieve a file',
     description: 'Its name, size, purpose and times; its bytes are at `…/content`.',
-    document: `query ($fileId: ID!) { file(id: $fileId) { ${fields} } }`,
-    omitNull: ['expires_at'],
+    document: 'query ($fileId: ID!) { file(id: $fileId) { id } }',
+    reply: fileReply,
   },
   {
     operationId: 'deleteFile',
@@ -57,7 +55,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: one,
     summary: 'Delete a file',
     description: 'With its bytes, and out of all vector stores. That of a data source goes with its source.',
-    document: 'mutation ($fileId: ID!) { deleteFile(id: $fileId) { id object deleted } }',
+    document: 'mutation ($fileId: ID!) { deleteFile(id: $fileId) }',
+    reply: deletedFileReply,
   },
   {
     operationId: 'getFileContent',

@@ -196,7 +196,7 @@ const rows: readonly DeclaredRoute[] = [
     shown: responseExamples.inputItems,
     tag: 'Responses',
     document: `query ($responseId: ID!, $after: String, $limit: Int, $order: ItemOrder) {
-      responseInputItems(id: $responseId, after: $after, first: $limit, order: $order) { hasNextPage }
+      responseInputItems(id: $responseId, after: $after, first: $limit, order: $order) { nodes }
     }`,
     reply: itemListReply,
     query: {

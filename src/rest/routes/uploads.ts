@@ -1,9 +1,8 @@
+import { uploadPartReply, uploadReply } from '../../wire/files.ts';
 import type { DeclaredRoute } from '../route.ts';
 
 const uploads = '/api/v1/uploads';
 const one = `${uploads}/{uploadId}`;
-const file = 'id object bytes created_at: createdAt expires_at: expiresAt filename purpose status';
-const fields = `id object bytes created_at: createdAt expires_at: expiresAt filename purpose status file { ${file} }`;
 
 const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
   {
@@ -12,7 +11,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: uploads,
     summary: 'Begin a file that comes in parts',
     description: 'It takes parts for an hour. A user may have 20 of them pending.',
-    document: `mutation ($input: CreateFileUploadInput!) { createFileUpload(input: $input) { ${fields} } }`,
+    document: 'mutation ($input: CreateFileUploadInput!) { createFileUpload(input: $input) { id } }',
+    reply: uploadReply,
     body: 'input',
     bodyCase: 'snake',
     example: {
@@ -22,7 +22,6 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
       purpose: 'assistants',
       expires_after: { anchor: 'created_at', seconds: 3_600 },
     },
-    omitNull: ['expires_at'],
   },
   {
     operationId: 'addFileUploadPart',
@@ -32,8 +31,9 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     description:
       'At most 1,000, in any order and at the same time. A part may be sent again: the completion names those that count.',
     document: `mutation ($uploadId: ID!, $data: File!) {
-      addFileUploadPart(id: $uploadId, data: $data) { id object created_at: createdAt upload_id: uploadId }
+      addFileUploadPart(id: $uploadId, data: $data) { id }
     }`,
+    reply: uploadPartReply,
     upload: { file: 'data', sizeBytesMaxSetting: 'UPLOAD_MAX_BYTES' },
   },
   {
@@ -43,11 +43,12 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'Complete an upload',
     description:
       'Makes the file of the named parts, in their order: together they must have the size that was announced, and the `md5` where one is given. An upload that is refused stays pending.',
-    document: `mutation ($uploadId: ID!, $input: CompleteFileUploadInput!) { completeFileUpload(id: $uploadId, input: $input) { ${fields} } }`,
+    document:
+      'mutation ($uploadId: ID!, $input: CompleteFileUploadInput!) { completeFileUpload(id: $uploadId, input: $input) { id } }',
+    reply: uploadReply,
     body: 'input',
     bodyCase: 'snake',
     example: { part_ids: ['part_01ke2s7d4vfzgv0b4xw2q9a1bc'], md5: '9e107d9d372bb6826bd81d3542a419d6' },
-    omitNull: ['expires_at'],
   },
   {
     operationId: 'cancelFileUpload',
@@ -55,8 +56,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: `${one}/cancel`,
     summary: 'Cancel an upload',
     description: 'Deletes its parts.',
-    document: `mutation ($uploadId: ID!) { cancelFileUpload(id: $uploadId) { ${fields} } }`,
-    omitNull: ['expires_at'],
+    document: 'mutation ($uploadId: ID!) { cancelFileUpload(id: $uploadId) { id } }',
+    reply: uploadReply,
   },
 ];
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { foreignItemTypes, toolItemTypes } from '../../entities/runs/response.ts';
+import { foreignItemTypes, toolItemTypes, type WireObject } from '../../entities/runs/response.ts';
 import {
   anyOf,
   behaves,
@@ -13,6 +13,7 @@ import {
   oneOfTexts,
   openComponent,
   record,
+  type Sent,
   text,
 } from '../schema.ts';
 import {
@@ -215,3 +216,8 @@ export const inputItem = named(
     keptItem,
   ]),
 );
+
+/** An item of a list, as it is stored. */
+export function storedItem(item: WireObject): Sent<typeof inputItem> {
+  return item as Sent<typeof inputItem>;
+}

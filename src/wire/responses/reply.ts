@@ -3,6 +3,7 @@ import { RunFold } from '../../engine/runs/events/fold.ts';
 import { incompleteReasons, type RunError, type RunSnapshot, type Usage } from '../../entities/runs/event.ts';
 import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
 import type { EncoderContext, WireReply } from '../encoder.ts';
+import { listOfItems, type StoredItems } from '../envelopes.ts';
 import { flowStep, flowStepOf, selection, selectionOf } from '../run-parts.ts';
 import {
   behaves,
@@ -20,7 +21,7 @@ import {
   unlessEmpty,
 } from '../schema.ts';
 import { errorKindOf } from './errors.ts';
-import { compactionItem, inputItem, inputMessage } from './items.ts';
+import { compactionItem, inputItem, inputMessage, storedItem } from './items.ts';
 import { isAdded, itemOf, outputItem } from './output-items.ts';
 import { type ReadInput, responseReasoning, responseText } from './request.ts';
 import { responseTool, responseToolChoice } from './tools.ts';
@@ -258,25 +259,10 @@ const itemList = component('ResponseItemList', 'A page of input items.', {
 });
 
 /** A page of input items, as they are stored. */
-export interface ItemPage {
-  readonly items: readonly WireObject[];
-  readonly hasMore: boolean;
-}
-
 export const itemListReply: WireReply = {
   schema: 'ResponseItemList',
-  encode: ({ items, hasMore }: ItemPage): Sent<typeof itemList> => ({
-    object: 'list',
-    data: items as Sent<typeof itemList>['data'],
-    first_id: idOf(items[0]),
-    last_id: idOf(items.at(-1)),
-    has_more: hasMore,
-  }),
+  encode: (page: StoredItems): Sent<typeof itemList> => listOfItems(page, storedItem),
 };
-
-function idOf(item: WireObject | undefined): string | null {
-  return typeof item?.id === 'string' ? item.id : null;
-}
 
 const deleted = component('DeletedResponse', 'A response that was deleted.', {
   id: text('The id of the deleted response.'),

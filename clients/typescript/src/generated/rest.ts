@@ -5829,16 +5829,19 @@ export interface components {
          * @enum {string}
          */
         ConnectionProvider: "DRIVE_A" | "DRIVE_B" | "MCP" | "REPO_HOST" | "TRACKER" | "WIKI";
-        /** @description A chat of the caller as the common format knows it: items, and texts that the caller keeps with it. */
+        /**
+         * Conversation
+         * @description A chat of the caller as the common format knows it: items, and texts that the caller keeps with it.
+         */
         Conversation: {
             /** @description The id of the chat. */
             id: string;
-            /** @description Always `conversation`. */
-            object: string;
             /**
-             * Format: int32
-             * @description Seconds since 1970.
+             * @description Always `conversation`.
+             * @constant
              */
+            object: "conversation";
+            /** @description Seconds since 1970. */
             created_at: number;
             /** @description Texts by name. */
             metadata: {
@@ -5854,10 +5857,16 @@ export interface components {
                 [key: string]: string;
             } | null;
         };
-        /** @description Items of a conversation in the form of the format. */
+        /**
+         * ConversationItemList
+         * @description Items of a conversation in the form of the format.
+         */
         ConversationItemList: {
-            /** @description Always `list`. */
-            object: string;
+            /**
+             * @description Always `list`.
+             * @constant
+             */
+            object: "list";
             /** @description What is on the page, in order. */
             data: components["schemas"]["InputItem"][];
             /** @description Of the first one; null on an empty page. */
@@ -6341,23 +6350,41 @@ export interface components {
              */
             deletedCount: number;
         };
-        /** @description A conversation that was deleted. */
+        /**
+         * DeletedConversation
+         * @description A conversation that was deleted.
+         */
         DeletedConversation: {
             /** @description What it was called. */
             id: string;
-            /** @description Always `conversation.deleted`. */
-            object: string;
-            /** @description Always true. */
-            deleted: boolean;
+            /**
+             * @description Always `conversation.deleted`.
+             * @constant
+             */
+            object: "conversation.deleted";
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
         };
-        /** @description A file that was deleted. */
+        /**
+         * DeletedFile
+         * @description A file that was deleted.
+         */
         DeletedFile: {
             /** @description What it was called. */
             id: string;
-            /** @description Always `file`. */
-            object: string;
-            /** @description Always true. */
-            deleted: boolean;
+            /**
+             * @description Always `file`.
+             * @constant
+             */
+            object: "file";
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
         };
         /**
          * DeletedResponse
@@ -6371,23 +6398,41 @@ export interface components {
             /** @constant */
             deleted: true;
         };
-        /** @description A vector store that was deleted. */
+        /**
+         * DeletedVectorStore
+         * @description A vector store that was deleted.
+         */
         DeletedVectorStore: {
             /** @description What it was called. */
             id: string;
-            /** @description Always `vector_store.deleted`. */
-            object: string;
-            /** @description Always true. */
-            deleted: boolean;
+            /**
+             * @description Always `vector_store.deleted`.
+             * @constant
+             */
+            object: "vector_store.deleted";
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
         };
-        /** @description A file that was taken out of a vector store. */
+        /**
+         * DeletedVectorStoreFile
+         * @description A file that was taken out of a vector store.
+         */
         DeletedVectorStoreFile: {
             /** @description What it was called. */
             id: string;
-            /** @description Always `vector_store.file.deleted`. */
-            object: string;
-            /** @description Always true. */
-            deleted: boolean;
+            /**
+             * @description Always `vector_store.file.deleted`.
+             * @constant
+             */
+            object: "vector_store.file.deleted";
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
         };
         /** @description A file or folder of a drive. */
         DriveFileInput: {
@@ -6396,35 +6441,41 @@ export interface components {
             /** @description Its name; the source is called so. */
             name: string;
         };
-        /** @description The vector of one input. */
+        /**
+         * Embedding
+         * @description The vector of one input.
+         */
         Embedding: {
-            /** @description Always `embedding`. */
-            object: string;
             /**
-             * Format: int32
-             * @description The place of its input, from 0.
+             * @description Always `embedding`.
+             * @constant
              */
+            object: "embedding";
+            /** @description The place of its input, from 0. */
             index: number;
             /** @description Numbers; with `encoding_format` base64, their 32-bit floats in little-endian order. */
             embedding: number[] | string;
         };
-        /** @description Tokens of embeddings; they count as data tokens. */
+        /**
+         * EmbeddingUsage
+         * @description Tokens of embeddings; they count as data tokens.
+         */
         EmbeddingUsage: {
-            /**
-             * Format: int32
-             * @description Tokens read.
-             */
+            /** @description Tokens read. */
             prompt_tokens: number;
-            /**
-             * Format: int32
-             * @description The same.
-             */
+            /** @description The same. */
             total_tokens: number;
         };
-        /** @description Vectors in the order of their inputs. */
+        /**
+         * Embeddings
+         * @description Vectors in the order of their inputs.
+         */
         Embeddings: {
-            /** @description Always `list`. */
-            object: string;
+            /**
+             * @description Always `list`.
+             * @constant
+             */
+            object: "list";
             /** @description One for each input. */
             data: components["schemas"]["Embedding"][];
             /** @description As the request named it. */
@@ -6563,38 +6614,44 @@ export interface components {
             /** @description Seconds: 1 hour to 30 days. */
             seconds: number;
         };
-        /** @description A file of the caller in the form of the common format: one in no chat, one of a chat, or that of a data source. */
+        /**
+         * FileObject
+         * @description A file of the caller in the form of the common format: one in no chat, one of a chat, or that of a data source.
+         */
         FileObject: {
             /** @description What `input_file` parts and vector stores name. */
             id: string;
-            /** @description Always `file`. */
-            object: string;
             /**
-             * Format: int32
-             * @description Its size.
+             * @description Always `file`.
+             * @constant
              */
+            object: "file";
+            /** @description Its size. */
             bytes: number;
-            /**
-             * Format: int32
-             * @description Seconds since 1970.
-             */
+            /** @description Seconds since 1970. */
             created_at: number;
-            /**
-             * Format: int32
-             * @description Seconds since 1970; null when it is kept until it is deleted.
-             */
+            /** @description Seconds since 1970; absent when it is kept until it is deleted. */
             expires_at?: number;
             /** @description Its name, without any path. */
             filename: string;
             /** @description As it was given; user_data for files of chats, assistants for those of data sources. */
             purpose: string;
-            /** @description Always `processed`: a file can be used at once. */
-            status: string;
+            /**
+             * @description Always `processed`: a file can be used at once.
+             * @constant
+             */
+            status: "processed";
         };
-        /** @description A page of files. */
+        /**
+         * FileObjectList
+         * @description A page of files.
+         */
         FileObjectList: {
-            /** @description Always `list`. */
-            object: string;
+            /**
+             * @description Always `list`.
+             * @constant
+             */
+            object: "list";
             /** @description What is on the page, in order. */
             data: components["schemas"]["FileObject"][];
             /** @description Of the first one; null on an empty page. */
@@ -6688,26 +6745,23 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description A file of the caller that comes in parts. */
+        /**
+         * FileUpload
+         * @description A file of the caller that comes in parts.
+         */
         FileUpload: {
             /** @description What its parts name. */
             id: string;
-            /** @description Always `upload`. */
-            object: string;
             /**
-             * Format: int32
-             * @description The size of the file.
+             * @description Always `upload`.
+             * @constant
              */
+            object: "upload";
+            /** @description The size of the file. */
             bytes: number;
-            /**
-             * Format: int32
-             * @description Seconds since 1970.
-             */
+            /** @description Seconds since 1970. */
             created_at: number;
-            /**
-             * Format: int32
-             * @description When it takes no parts any more: an hour after it was begun. Seconds since 1970.
-             */
+            /** @description When it takes no parts any more: an hour after it was begun. Seconds since 1970. */
             expires_at: number;
             /** @description The name of the file, without any path. */
             filename: string;
@@ -6718,25 +6772,29 @@ export interface components {
             /** @description The file that it became; null until it is completed. */
             file: components["schemas"]["FileObject"] | null;
         };
-        /** @description Bytes of an upload. */
+        /**
+         * FileUploadPart
+         * @description Bytes of an upload.
+         */
         FileUploadPart: {
             /** @description What the completion names. */
             id: string;
-            /** @description Always `upload.part`. */
-            object: string;
             /**
-             * Format: int32
-             * @description Seconds since 1970.
+             * @description Always `upload.part`.
+             * @constant
              */
+            object: "upload.part";
+            /** @description Seconds since 1970. */
             created_at: number;
             /** @description Its upload. */
             upload_id: string;
         };
         /**
+         * FileUploadStatus
          * @description What became of an upload.
          * @enum {string}
          */
-        FileUploadStatus: "cancelled" | "completed" | "expired" | "pending";
+        FileUploadStatus: "pending" | "completed" | "cancelled" | "expired";
         /**
          * FlowStepRecord
          * @description A finished step of a flow.
@@ -7934,23 +7992,32 @@ export interface components {
          * @enum {string}
          */
         MessageRole: "assistant" | "system" | "tool" | "user";
-        /** @description Models and agents in the form of the common format. */
+        /**
+         * ModelCatalog
+         * @description Models and agents in the form of the common format.
+         */
         ModelCatalog: {
-            /** @description Always `list`. */
-            object: string;
+            /**
+             * @description Always `list`.
+             * @constant
+             */
+            object: "list";
             /** @description Models first. */
             data: components["schemas"]["ModelCatalogEntry"][];
         };
-        /** @description Something that `model` of a completion may name. */
+        /**
+         * ModelCatalogEntry
+         * @description Something that `model` of a completion may name.
+         */
         ModelCatalogEntry: {
             /** @description The id of a model or of an agent. */
             id: string;
-            /** @description Always `model`, also for agents: clients of the common format look for it. */
-            object: string;
             /**
-             * Format: int32
-             * @description Seconds since 1970.
+             * @description Always `model`, also for agents: clients of the common format look for it.
+             * @constant
              */
+            object: "model";
+            /** @description Seconds since 1970. */
             created: number;
             /** @description The provider of a model, the organization of an agent. */
             owned_by: string;
@@ -11043,16 +11110,19 @@ export interface components {
             /** @description Its picture: an address, or a data URL. */
             src: string;
         };
-        /** @description A data source that was made for no agent and holds any number of files, in the form of the common format. */
+        /**
+         * VectorStore
+         * @description A data source that was made for no agent and holds any number of files, in the form of the common format.
+         */
         VectorStore: {
             /** @description The id of the data source. */
             id: string;
-            /** @description Always `vector_store`. */
-            object: string;
             /**
-             * Format: int32
-             * @description Seconds since 1970.
+             * @description Always `vector_store`.
+             * @constant
              */
+            object: "vector_store";
+            /** @description Seconds since 1970. */
             created_at: number;
             /** @description Empty when none was given. */
             name: string;
@@ -11062,19 +11132,16 @@ export interface components {
             usage_bytes: number;
             /** @description Its files by what became of them. */
             file_counts: components["schemas"]["VectorStoreFileCounts"];
-            /** @description in_progress while files are indexed, expired, else completed. */
-            status: string;
             /**
-             * Format: int32
-             * @description When it was last changed or searched, to the minute; seconds since 1970.
+             * @description in_progress while files are indexed, expired, else completed.
+             * @enum {string}
              */
+            status: "in_progress" | "completed" | "expired";
+            /** @description When it was last changed or searched, to the minute; seconds since 1970. */
             last_active_at: number;
-            /** @description When its files are removed: `{anchor: "last_active_at", days}`; null for never. */
+            /** @description When its files are removed: `{anchor: "last_active_at", days}`; absent for never. */
             expires_after?: components["schemas"]["VectorStoreExpiry"];
-            /**
-             * Format: int32
-             * @description Seconds since 1970; null for never.
-             */
+            /** @description Seconds since 1970; null for never. */
             expires_at: number | null;
             /** @description Texts by name. */
             metadata: {
@@ -11105,23 +11172,23 @@ export interface components {
             /** @description Days without a change or a search. */
             days: number;
         };
-        /** @description A file of a vector store: a copy that is searched. */
+        /**
+         * VectorStoreFile
+         * @description A file of a vector store: a copy that is searched.
+         */
         VectorStoreFile: {
             /** @description The id of the file it was made of. */
             id: string;
-            /** @description Always `vector_store.file`. */
-            object: string;
             /**
-             * Format: int32
-             * @description When it was attached; seconds since 1970.
+             * @description Always `vector_store.file`.
+             * @constant
              */
+            object: "vector_store.file";
+            /** @description When it was attached; seconds since 1970. */
             created_at: number;
             /** @description Its vector store. */
             vector_store_id: string;
-            /**
-             * Format: int32
-             * @description Its size.
-             */
+            /** @description Its size. */
             usage_bytes: number;
             /** @description What became of it. */
             status: components["schemas"]["VectorStoreFileStatus"];
@@ -11134,16 +11201,19 @@ export interface components {
             /** @description `{type: "other"}`: the service cuts passages itself. */
             chunking_strategy: components["schemas"]["ChunkingStrategy"];
         };
-        /** @description Files that were attached to a vector store by one request. */
+        /**
+         * VectorStoreFileBatch
+         * @description Files that were attached to a vector store by one request.
+         */
         VectorStoreFileBatch: {
             /** @description The id of the batch. */
             id: string;
-            /** @description Always `vector_store.files_batch`. */
-            object: string;
             /**
-             * Format: int32
-             * @description Seconds since 1970.
+             * @description Always `vector_store.files_batch`.
+             * @constant
              */
+            object: "vector_store.files_batch";
+            /** @description Seconds since 1970. */
             created_at: number;
             /** @description Its vector store. */
             vector_store_id: string;
@@ -11152,10 +11222,16 @@ export interface components {
             /** @description Its files by what became of them; files that were taken out of the store are not counted. */
             file_counts: components["schemas"]["VectorStoreFileCounts"];
         };
-        /** @description The text that was read from a file of a vector store. */
+        /**
+         * VectorStoreFileContent
+         * @description The text that was read from a file of a vector store.
+         */
         VectorStoreFileContent: {
-            /** @description Always `vector_store.file_content.page`. */
-            object: string;
+            /**
+             * @description Always `vector_store.file_content.page`.
+             * @constant
+             */
+            object: "vector_store.file_content.page";
             /** @description In order; joined they are the text. Empty before the file is indexed. */
             data: components["schemas"]["VectorStoreFilePassage"][];
             /** @description Whether there is more behind it. */
@@ -11163,45 +11239,45 @@ export interface components {
             /** @description Give it as `page`; null at the end. */
             next_page: string | null;
         };
-        /** @description Files of a vector store or of one of its batches, by what became of them. */
+        /**
+         * VectorStoreFileCounts
+         * @description Files of a vector store or of one of its batches, by what became of them.
+         */
         VectorStoreFileCounts: {
-            /**
-             * Format: int32
-             * @description Waiting or at work.
-             */
+            /** @description Waiting or at work. */
             in_progress: number;
-            /**
-             * Format: int32
-             * @description Found by searches.
-             */
+            /** @description Found by searches. */
             completed: number;
-            /**
-             * Format: int32
-             * @description Not read, with a reason.
-             */
+            /** @description Not read, with a reason. */
             failed: number;
-            /**
-             * Format: int32
-             * @description Stopped.
-             */
+            /** @description Stopped. */
             cancelled: number;
-            /**
-             * Format: int32
-             * @description All together.
-             */
+            /** @description All together. */
             total: number;
         };
-        /** @description Why a file could not be read. */
+        /**
+         * VectorStoreFileError
+         * @description Why a file could not be read.
+         */
         VectorStoreFileError: {
-            /** @description server_error, unsupported_file or invalid_file. */
-            code: string;
+            /**
+             * @description server_error, unsupported_file or invalid_file.
+             * @enum {string}
+             */
+            code: "server_error" | "unsupported_file" | "invalid_file";
             /** @description For a person to read. */
             message: string;
         };
-        /** @description A page of files of a vector store. */
+        /**
+         * VectorStoreFileList
+         * @description A page of files of a vector store.
+         */
         VectorStoreFileList: {
-            /** @description Always `list`. */
-            object: string;
+            /**
+             * @description Always `list`.
+             * @constant
+             */
+            object: "list";
             /** @description What is on the page, in order. */
             data: components["schemas"]["VectorStoreFile"][];
             /** @description Of the first one; null on an empty page. */
@@ -11211,10 +11287,16 @@ export interface components {
             /** @description Whether there are more behind it. */
             has_more: boolean;
         };
-        /** @description A part of the text that was read from a file. */
+        /**
+         * VectorStoreFilePassage
+         * @description A part of the text that was read from a file.
+         */
         VectorStoreFilePassage: {
-            /** @description Always `text`. */
-            type: string;
+            /**
+             * @description Always `text`.
+             * @constant
+             */
+            type: "text";
             /** @description With the white space before it. */
             text: string;
         };
@@ -11223,10 +11305,16 @@ export interface components {
          * @enum {string}
          */
         VectorStoreFileStatus: "cancelled" | "completed" | "failed" | "in_progress";
-        /** @description A page of vector stores. */
+        /**
+         * VectorStoreList
+         * @description A page of vector stores.
+         */
         VectorStoreList: {
-            /** @description Always `list`. */
-            object: string;
+            /**
+             * @description Always `list`.
+             * @constant
+             */
+            object: "list";
             /** @description What is on the page, in order. */
             data: components["schemas"]["VectorStore"][];
             /** @description Of the first one; null on an empty page. */
@@ -11236,7 +11324,10 @@ export interface components {
             /** @description Whether there are more behind it. */
             has_more: boolean;
         };
-        /** @description A passage that a search found. */
+        /**
+         * VectorStoreResult
+         * @description A passage that a search found.
+         */
         VectorStoreResult: {
             /** @description The file it stands in. */
             file_id: string;
@@ -11251,17 +11342,29 @@ export interface components {
             /** @description The passage. */
             content: components["schemas"]["VectorStoreResultContent"][];
         };
-        /** @description A part of what was found. */
+        /**
+         * VectorStoreResultContent
+         * @description A part of what was found.
+         */
         VectorStoreResultContent: {
-            /** @description Always `text`. */
-            type: string;
+            /**
+             * @description Always `text`.
+             * @constant
+             */
+            type: "text";
             /** @description The passage. */
             text: string;
         };
-        /** @description What a search found. */
+        /**
+         * VectorStoreResults
+         * @description What a search found.
+         */
         VectorStoreResults: {
-            /** @description Always `vector_store.search_results.page`. */
-            object: string;
+            /**
+             * @description Always `vector_store.search_results.page`.
+             * @constant
+             */
+            object: "vector_store.search_results.page";
             /** @description What was searched for. */
             search_query: string[];
             /** @description The best first. */

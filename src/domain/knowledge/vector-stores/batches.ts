@@ -2,11 +2,12 @@ import type { Caller } from '../../../entities/accounts/caller.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import { isId } from '../../../entities/ids.ts';
 import type { StoreFileBatch, StoreFileStatus } from '../../../entities/knowledge/vector-store.ts';
+import type { ListRequest } from '../../../entities/page.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../faults.ts';
 import { copiesOf, queueIndexing, removeCopies, type WantedFile } from './copies.ts';
 import { tooManyFiles } from './files.ts';
-import { type Optional, type PageInput, pageFrom, readAttributes, readPageInput, requireOwnChunks } from './input.ts';
+import { type Optional, pageFrom, readAttributes, readPageInput, requireOwnChunks } from './input.ts';
 import { editableStore, getVectorStore, requireUnexpired } from './stores.ts';
 
 /** A file of a batch, with attributes of its own. */
@@ -95,13 +96,13 @@ export async function getFileBatch(deps: Deps, caller: Caller, storeId: string, 
   return found;
 }
 
-/** The files of a batch that are still in the store. @throws DomainError NOT_FOUND; INVALID_VALUE naming `limit`. */
+/** The files of a batch that are still in the store. @throws DomainError NOT_FOUND; INVALID_VALUE naming `first`. */
 export async function listBatchFiles(
   deps: Deps,
   caller: Caller,
   storeId: string,
   id: string,
-  { filter, ...input }: PageInput & { readonly filter?: Optional<StoreFileStatus> },
+  { filter, ...input }: ListRequest & { readonly filter?: Optional<StoreFileStatus> },
 ) {
   const page = readPageInput(input);
   await getFileBatch(deps, caller, storeId, id);
@@ -115,13 +116,6 @@ export async function cancelFileBatch(deps: Deps, caller: Caller, storeId: strin
   if (batch.inProgress === 0) return batch;
   await deps.audit.change(caller, () => deps.storage.vectorStoreBatches.cancel(storeId, id));
   return getFileBatch(deps, caller, storeId, id);
-}
-
-/** What the common format says of a batch. `failed`: not one file could be read. */
-export function statusOfBatch({ cancelledAt, inProgress, completed, failed, cancelled }: StoreFileBatch): StoreFileStatus {
-  if (cancelledAt !== null) return 'cancelled';
-  if (inProgress > 0) return 'in_progress';
-  return failed > 0 && completed === 0 && cancelled === 0 ? 'failed' : 'completed';
 }
 
 function readFiles({ fileIds, files, attributes, chunkingStrategy }: FileBatchInput): readonly BatchFile[] {

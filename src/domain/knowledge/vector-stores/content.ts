@@ -1,24 +1,9 @@
 import type { Caller } from '../../../entities/accounts/caller.ts';
 import { DomainError } from '../../../entities/errors.ts';
-import type { StorePassage } from '../../../entities/knowledge/vector-store.ts';
+import type { FileContent, FileText, StorePassage } from '../../../entities/knowledge/vector-store.ts';
 import type { Deps } from '../../deps.ts';
 import { getStoreFile } from './files.ts';
 import type { Optional } from './input.ts';
-
-/** A part of the text that was read from a file. */
-export interface FileText {
-  /** Its place within the file, from 0. */
-  readonly place: number;
-  /** With the white space before it. */
-  readonly text: string;
-}
-
-export interface FileContent {
-  /** Joined they are the text that was read from the file; none before it is indexed. */
-  readonly passages: readonly FileText[];
-  /** Null: there is no more. */
-  readonly nextPage: string | null;
-}
 
 /** Of one page; LIST_PAGE_MAX_BYTES usually ends it before. */
 const passagesMax = 20_000;

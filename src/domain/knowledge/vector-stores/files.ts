@@ -1,11 +1,12 @@
 import type { Caller } from '../../../entities/accounts/caller.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import type { StoreFileStatus, VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
+import type { ListRequest } from '../../../entities/page.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../faults.ts';
 import { copiesOf, queueIndexing, removeCopies } from './copies.ts';
 import { removalOf } from './detach.ts';
-import { type Optional, type PageInput, pageFrom, readAttributes, readPageInput, requireOwnChunks } from './input.ts';
+import { type Optional, pageFrom, readAttributes, readPageInput, requireOwnChunks } from './input.ts';
 import { editableStore, getVectorStore, requireUnexpired } from './stores.ts';
 
 /**
@@ -61,12 +62,12 @@ export async function getStoreFile(deps: Deps, caller: Caller, storeId: string, 
   return file;
 }
 
-/** @throws DomainError NOT_FOUND; INVALID_VALUE naming `limit`. */
+/** @throws DomainError NOT_FOUND; INVALID_VALUE naming `first`. */
 export async function listStoreFiles(
   deps: Deps,
   caller: Caller,
   storeId: string,
-  { filter, ...input }: PageInput & { readonly filter?: Optional<StoreFileStatus> },
+  { filter, ...input }: ListRequest & { readonly filter?: Optional<StoreFileStatus> },
 ) {
   const page = readPageInput(input);
   await getVectorStore(deps, caller, storeId);

@@ -1,5 +1,6 @@
 import { DomainError } from '../../../entities/errors.ts';
 import type { FileAttributes, Metadata } from '../../../entities/knowledge/vector-store.ts';
+import { type ListPage, type ListRequest, listPageOf } from '../../../entities/page.ts';
 import { isObject } from '../../../lib/json.ts';
 import { type IdPage, isReadBackwards } from '../../../storage/knowledge/vector-stores/rows.ts';
 import type { Faults } from '../../faults.ts';
@@ -7,34 +8,27 @@ import { readMetadata } from '../../metadata.ts';
 
 export type Optional<T> = T | null | undefined;
 
-export interface PageInput {
-  readonly after?: Optional<string>;
-  readonly before?: Optional<string>;
-  readonly limit?: Optional<number>;
-  readonly order?: Optional<'asc' | 'desc'>;
-}
-
 const pageDefault = 20;
 const pageMax = 100;
 const attributesMax = { count: 16, nameLength: 64, textLength: 512 };
 const daysMax = 365;
 
-/** One more than asked for is read, which tells whether there are more. @throws DomainError INVALID_VALUE naming `limit`. */
-export function readPageInput({ after, before, limit, order }: PageInput): IdPage & { readonly most: number } {
-  const most = limit ?? pageDefault;
+/** One more than asked for is read, which tells whether there are more. @throws DomainError INVALID_VALUE naming `first`. */
+export function readPageInput({ after, before, first, order }: ListRequest): IdPage & { readonly most: number } {
+  const most = first ?? pageDefault;
   if (most < 1 || most > pageMax) {
-    throw new DomainError('INVALID_VALUE', `limit must be from 1 to ${pageMax}`, { param: 'limit' });
+    throw new DomainError('INVALID_VALUE', `first must be from 1 to ${pageMax}`, { param: 'first' });
   }
   return { most, after: after ?? undefined, before: before ?? undefined, limit: most + 1, order: order ?? 'desc' };
 }
 
-/** A page of what was read; `hasMore` says whether there is more in the direction of reading. */
+/** A page of what was read. */
 export function pageFrom<Row>(
   { rows, foundCount }: { readonly rows: readonly Row[]; readonly foundCount: number },
   page: IdPage & { readonly most: number },
-) {
+): ListPage<Row> {
   const read = rows.slice(0, page.most);
-  return { items: isReadBackwards(page) ? read.toReversed() : read, hasMore: foundCount > read.length };
+  return listPageOf({ items: isReadBackwards(page) ? read.toReversed() : read, hasMore: foundCount > read.length }, page);
 }
 
 export function readStoreMetadata(given: unknown, faults: Faults): Metadata {

@@ -2,12 +2,12 @@ import { readFilter } from '../../../engine/knowledge/search/attribute-filter.ts
 import { displayScore } from '../../../engine/knowledge/search/display-score.ts';
 import type { Caller } from '../../../entities/accounts/caller.ts';
 import type { Passage } from '../../../entities/knowledge/citation.ts';
-import type { VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
+import { type StoreHit, type StoreSearchResults, statusOfStore } from '../../../entities/knowledge/vector-store.ts';
 import { isObject } from '../../../lib/json.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../faults.ts';
 import { chargeTo } from '../../usage/charges.ts';
-import { getVectorStore, isExpired } from './stores.ts';
+import { getVectorStore } from './stores.ts';
 
 export interface SearchInput {
   /** A text, or several. */
@@ -16,17 +16,6 @@ export interface SearchInput {
   readonly filters?: unknown;
   readonly rankingOptions?: unknown;
   readonly rewriteQuery?: boolean | null | undefined;
-}
-
-export interface SearchHit {
-  readonly file: VectorStoreFile;
-  /** Above 0 and below 1, higher for a better fit. */
-  readonly score: number;
-  readonly text: string;
-}
-export interface SearchResults {
-  readonly queries: readonly string[];
-  readonly hits: readonly SearchHit[];
 }
 
 const queriesMax = 10;
@@ -49,7 +38,7 @@ export async function searchVectorStore(
   id: string,
   input: SearchInput,
   signal: AbortSignal,
-): Promise<SearchResults> {
+): Promise<StoreSearchResults> {
   const store = await getVectorStore(deps, caller, id);
   const faults = new Faults();
   const queries = readQueries(input.query, faults);
@@ -62,7 +51,7 @@ export async function searchVectorStore(
   const hasFilter = (input.filters ?? null) !== null;
   const filter = hasFilter ? readFilter(input.filters, 'filters', faults) : undefined;
   faults.throwIfAny();
-  if (isExpired(store, deps.now())) return { queries, hits: [] };
+  if (statusOfStore(store, deps.now()) === 'expired') return { queries, hits: [] };
   const fitting = filter === undefined ? undefined : await deps.storage.vectorStores.itemsWith(id, filter);
   const limits = { passagesMax: most, tokensMax, ...(fitting === undefined ? {} : { itemIds: fitting }) };
   const charge = chargeTo(caller, { agentId: null, runId: null });
@@ -80,7 +69,7 @@ export async function searchVectorStore(
   const itemIds = [...new Set(passages.map(({ knowledgeItemId }) => knowledgeItemId))];
   const files = new Map((await deps.storage.vectorStores.filesOfItems(itemIds)).map((file) => [file.itemId, file]));
   await deps.storage.vectorStores.touch(id);
-  const hits = passages.flatMap(({ knowledgeItemId, score, text }): SearchHit[] => {
+  const hits = passages.flatMap(({ knowledgeItemId, score, text }): StoreHit[] => {
     const file = files.get(knowledgeItemId);
     return file === undefined || score < scoreMin ? [] : [{ file, score, text }];
   });

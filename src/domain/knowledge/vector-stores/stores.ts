@@ -1,21 +1,14 @@
 import type { Caller } from '../../../entities/accounts/caller.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import { isId } from '../../../entities/ids.ts';
-import type { VectorStore } from '../../../entities/knowledge/vector-store.ts';
+import { statusOfStore, type VectorStore } from '../../../entities/knowledge/vector-store.ts';
+import type { ListRequest } from '../../../entities/page.ts';
 import { canEditDataSource, visibleDataSources } from '../../access/access.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../faults.ts';
 import { deleteDataSource } from '../sources.ts';
 import { copiesOf, queueIndexing, removeCopies } from './copies.ts';
-import {
-  type Optional,
-  type PageInput,
-  pageFrom,
-  readDays,
-  readPageInput,
-  readStoreMetadata,
-  requireOwnChunks,
-} from './input.ts';
+import { type Optional, pageFrom, readDays, readPageInput, readStoreMetadata, requireOwnChunks } from './input.ts';
 
 export interface CreateVectorStoreInput {
   readonly name?: Optional<string>;
@@ -85,8 +78,8 @@ export async function getVectorStore(deps: Deps, caller: Caller, id: string): Pr
   return found;
 }
 
-/** The stores that the caller may read. @throws DomainError INVALID_VALUE naming `limit`. */
-export async function listVectorStores(deps: Deps, caller: Caller, input: PageInput) {
+/** The stores that the caller may read. @throws DomainError INVALID_VALUE naming `first`. */
+export async function listVectorStores(deps: Deps, caller: Caller, input: ListRequest) {
   const page = readPageInput(input);
   const found = pageFrom(await deps.storage.vectorStores.list(visibleDataSources(caller), page), page);
   deps.audit.read(caller, 'dataSource', found.items);
@@ -129,13 +122,9 @@ export async function editableStore(deps: Deps, caller: Caller, id: string): Pro
   return store;
 }
 
-export function isExpired({ expiresAt }: Pick<VectorStore, 'expiresAt'>, now: Date): boolean {
-  return expiresAt !== null && expiresAt.getTime() <= now.getTime();
-}
-
 /** @throws DomainError CONFLICT */
 export function requireUnexpired(deps: Deps, store: VectorStore): void {
-  if (isExpired(store, deps.now())) {
+  if (statusOfStore(store, deps.now()) === 'expired') {
     throw new DomainError('CONFLICT', 'This vector store has expired: change its expiry, or make another one');
   }
 }

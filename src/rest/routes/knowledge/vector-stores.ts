@@ -1,3 +1,14 @@
+import {
+  deletedStoreReply,
+  detachedFileReply,
+  fileBatchReply,
+  storeFileContentReply,
+  storeFileListReply,
+  storeFileReply,
+  storeListReply,
+  storeReply,
+  storeSearchReply,
+} from '../../../wire/vector-stores.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 const stores = '/api/v1/vector_stores';
@@ -7,21 +18,12 @@ const file = `${files}/{fileId}`;
 const batches = `${store}/file_batches`;
 const batch = `${batches}/{batchId}`;
 
-const storeFields = `id object created_at: createdAt name description usage_bytes: usageBytes
-  file_counts: fileCounts { in_progress: inProgress completed failed cancelled total }
-  status last_active_at: lastActiveAt expires_after: expiresAfter expires_at: expiresAt metadata`;
-const fileFields = `id object created_at: createdAt vector_store_id: vectorStoreId usage_bytes: usageBytes status
-  last_error: lastError { code message } attributes chunking_strategy: chunkingStrategy`;
-const batchFields = `id object created_at: createdAt vector_store_id: vectorStoreId status
-  file_counts: fileCounts { in_progress: inProgress completed failed cancelled total }`;
-const list = (fields: string) => `object data { ${fields} } first_id: firstId last_id: lastId has_more: hasMore`;
 const page = {
   after: 'The id of the one before the page.',
   before: 'The id of the one behind the page.',
   limit: 'From 1 to 100; default 20.',
   order: 'By time: asc or desc (default).',
 };
-const omitNull = ['expires_after'];
 const body = { body: 'input', bodyCase: 'snake' } as const;
 
 const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
@@ -32,9 +34,9 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'Create a vector store',
     description:
       'A data source of type FILE_UPLOAD that belongs to no agent and holds any number of files. It can be attached to agents.',
-    document: `mutation ($input: CreateVectorStoreInput) { createVectorStore(input: $input) { ${storeFields} } }`,
+    document: 'mutation ($input: CreateVectorStoreInput) { createVectorStore(input: $input) { id } }',
+    reply: storeReply,
     ...body,
-    omitNull,
     example: { name: 'Handbooks', metadata: { team: 'support' }, expires_after: { anchor: 'last_active_at', days: 30 } },
   },
   {
@@ -44,10 +46,10 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'List vector stores',
     description: 'Those that the caller sees, newest first unless `order` says otherwise.',
     document: `query ($after: String, $before: String, $limit: Int, $order: ItemOrder) {
-      vectorStores(after: $after, before: $before, limit: $limit, order: $order) { ${list(storeFields)} }
+      vectorStores(after: $after, before: $before, first: $limit, order: $order) { nodes { id } }
     }`,
+    reply: storeListReply,
     query: page,
-    omitNull,
   },
   {
     operationId: 'getVectorStore',
@@ -55,8 +57,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: store,
     summary: 'Retrieve a vector store',
     description: 'Its name, when it expires, and how many of its files are indexed.',
-    document: `query ($vectorStoreId: ID!) { vectorStore(id: $vectorStoreId) { ${storeFields} } }`,
-    omitNull,
+    document: 'query ($vectorStoreId: ID!) { vectorStore(id: $vectorStoreId) { id } }',
+    reply: storeReply,
   },
   {
     operationId: 'updateVectorStore',
@@ -64,9 +66,10 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: store,
     summary: 'Update a vector store',
     description: 'Absent members are kept.',
-    document: `mutation ($vectorStoreId: ID!, $input: UpdateVectorStoreInput!) { updateVectorStore(id: $vectorStoreId, input: $input) { ${storeFields} } }`,
+    document:
+      'mutation ($vectorStoreId: ID!, $input: UpdateVectorStoreInput!) { updateVectorStore(id: $vectorStoreId, input: $input) { id } }',
+    reply: storeReply,
     ...body,
-    omitNull,
     example: { name: 'Manuals', metadata: { team: 'sales' }, expires_after: null },
   },
   {
@@ -75,7 +78,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: store,
     summary: 'Delete a vector store',
     description: 'With its copies of files. The files themselves stay.',
-    document: 'mutation ($vectorStoreId: ID!) { deleteVectorStore(id: $vectorStoreId) { id object deleted } }',
+    document: 'mutation ($vectorStoreId: ID!) { deleteVectorStore(id: $vectorStoreId) }',
+    reply: deletedStoreReply,
   },
   {
     operationId: 'searchVectorStore',
@@ -84,12 +88,9 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'Search a vector store',
     description: 'The best passages first. `filters` choose the files that are searched. `score` is above 0 and below 1.',
     document: `query ($vectorStoreId: ID!, $input: VectorStoreSearchInput!) {
-      vectorStoreSearch(id: $vectorStoreId, input: $input) {
-        object search_query: searchQuery
-        data { file_id: fileId filename score attributes content { type text } }
-        has_more: hasMore next_page: nextPage
-      }
+      vectorStoreSearch(id: $vectorStoreId, input: $input) { queries }
     }`,
+    reply: storeSearchReply,
     ...body,
     example: {
       query: 'When is the office open?',
@@ -106,8 +107,9 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'Attach a file to a vector store',
     description: 'Copies and indexes it; `status` says how far that is. Answers at once. A file that is attached stays attached.',
     document: `mutation ($vectorStoreId: ID!, $input: AttachVectorStoreFileInput!) {
-      attachVectorStoreFile(id: $vectorStoreId, input: $input) { ${fileFields} }
+      attachVectorStoreFile(id: $vectorStoreId, input: $input) { id }
     }`,
+    reply: storeFileReply,
     ...body,
     example: { file_id: 'file_01ke2s7d4vfzgv0b4xw2q9a1bc', attributes: { year: 2026 }, chunking_strategy: { type: 'auto' } },
   },
@@ -118,8 +120,9 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'List the files of a vector store',
     description: 'Its files with their state, newest first unless `order` says otherwise.',
     document: `query ($vectorStoreId: ID!, $filter: VectorStoreFileStatus, $after: String, $before: String, $limit: Int, $order: ItemOrder) {
-      vectorStoreFiles(id: $vectorStoreId, filter: $filter, after: $after, before: $before, limit: $limit, order: $order) { ${list(fileFields)} }
+      vectorStoreFiles(id: $vectorStoreId, filter: $filter, after: $after, before: $before, first: $limit, order: $order) { nodes { id } }
     }`,
+    reply: storeFileListReply,
     query: { filter: 'Only files of this status.', ...page },
   },
   {
@@ -128,7 +131,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: file,
     summary: 'Retrieve a file of a vector store',
     description: 'How far one file is indexed, and why it failed where it did.',
-    document: `query ($vectorStoreId: ID!, $fileId: ID!) { vectorStoreFile(id: $vectorStoreId, fileId: $fileId) { ${fileFields} } }`,
+    document: 'query ($vectorStoreId: ID!, $fileId: ID!) { vectorStoreFile(id: $vectorStoreId, fileId: $fileId) { id } }',
+    reply: storeFileReply,
   },
   {
     operationId: 'updateVectorStoreFile',
@@ -137,8 +141,9 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'Update the attributes of a file of a vector store',
     description: 'Replaces the attributes that searches filter by.',
     document: `mutation ($vectorStoreId: ID!, $fileId: ID!, $input: UpdateVectorStoreFileInput!) {
-      updateVectorStoreFile(id: $vectorStoreId, fileId: $fileId, input: $input) { ${fileFields} }
+      updateVectorStoreFile(id: $vectorStoreId, fileId: $fileId, input: $input) { id }
     }`,
+    reply: storeFileReply,
     ...body,
     example: { attributes: { year: 2026 } },
   },
@@ -149,10 +154,9 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'Retrieve the text of a file of a vector store',
     description: 'As it was read, passage by passage: joined they are the text. Empty before the file is indexed.',
     document: `query ($vectorStoreId: ID!, $fileId: ID!, $page: String) {
-      vectorStoreFileContent(id: $vectorStoreId, fileId: $fileId, page: $page) {
-        object data { type text } has_more: hasMore next_page: nextPage
-      }
+      vectorStoreFileContent(id: $vectorStoreId, fileId: $fileId, page: $page) { nextPage }
     }`,
+    reply: storeFileContentReply,
     query: { page: 'The `next_page` of the page before.' },
   },
   {
@@ -163,8 +167,9 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     description:
       'All of them or none: `file_ids`, or `files` with attributes of their own; at most 2,000. Answers when they are copied; `status` says how far their indexing is.',
     document: `mutation ($vectorStoreId: ID!, $input: CreateVectorStoreFileBatchInput!) {
-      createVectorStoreFileBatch(id: $vectorStoreId, input: $input) { ${batchFields} }
+      createVectorStoreFileBatch(id: $vectorStoreId, input: $input) { id }
     }`,
+    reply: fileBatchReply,
     ...body,
     example: {
       files: [{ file_id: 'file_01ke2s7d4vfzgv0b4xw2q9a1bc', attributes: { year: 2026 }, chunking_strategy: { type: 'auto' } }],
@@ -176,7 +181,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: batch,
     summary: 'Retrieve a batch of files of a vector store',
     description: 'How many files of the batch are indexed, failed, cancelled or waiting.',
-    document: `query ($vectorStoreId: ID!, $batchId: ID!) { vectorStoreFileBatch(id: $vectorStoreId, batchId: $batchId) { ${batchFields} } }`,
+    document: 'query ($vectorStoreId: ID!, $batchId: ID!) { vectorStoreFileBatch(id: $vectorStoreId, batchId: $batchId) { id } }',
+    reply: fileBatchReply,
   },
   {
     operationId: 'cancelVectorStoreFileBatch',
@@ -184,7 +190,9 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: `${batch}/cancel`,
     summary: 'Cancel a batch of files of a vector store',
     description: 'Its files that are not indexed yet stay unread. A batch that is over comes back unchanged.',
-    document: `mutation ($vectorStoreId: ID!, $batchId: ID!) { cancelVectorStoreFileBatch(id: $vectorStoreId, batchId: $batchId) { ${batchFields} } }`,
+    document:
+      'mutation ($vectorStoreId: ID!, $batchId: ID!) { cancelVectorStoreFileBatch(id: $vectorStoreId, batchId: $batchId) { id } }',
+    reply: fileBatchReply,
   },
   {
     operationId: 'listVectorStoreBatchFiles',
@@ -193,8 +201,9 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'List the files of a batch',
     description: 'The files of one batch with their state.',
     document: `query ($vectorStoreId: ID!, $batchId: ID!, $filter: VectorStoreFileStatus, $after: String, $before: String, $limit: Int, $order: ItemOrder) {
-      vectorStoreBatchFiles(id: $vectorStoreId, batchId: $batchId, filter: $filter, after: $after, before: $before, limit: $limit, order: $order) { ${list(fileFields)} }
+      vectorStoreBatchFiles(id: $vectorStoreId, batchId: $batchId, filter: $filter, after: $after, before: $before, first: $limit, order: $order) { nodes { id } }
     }`,
+    reply: storeFileListReply,
     query: { filter: 'Only files of this status.', ...page },
   },
   {
@@ -203,7 +212,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: file,
     summary: 'Take a file out of a vector store',
     description: 'The file itself stays.',
-    document: `mutation ($vectorStoreId: ID!, $fileId: ID!) { detachVectorStoreFile(id: $vectorStoreId, fileId: $fileId) { id object deleted } }`,
+    document: 'mutation ($vectorStoreId: ID!, $fileId: ID!) { detachVectorStoreFile(id: $vectorStoreId, fileId: $fileId) }',
+    reply: detachedFileReply,
   },
 ];
 
