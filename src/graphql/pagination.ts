@@ -154,16 +154,8 @@ export function pageArgs(arg: ArgBuilder) {
   };
 }
 
-const OrderType = enumOf(
-  'ItemOrder',
-  'The order of a list of items.',
-  ['asc', 'desc'],
-  {
-    asc: 'The first item first.',
-    desc: 'The last item first.',
-  },
-  ofFormat,
-);
+const orders = { asc: 'The first item first.', desc: 'The last item first.' };
+const OrderType = enumOf('ItemOrder', 'The order of a list of items.', ['asc', 'desc'], orders, ofFormat);
 
 /** The arguments of a connection by `listConnectionOf`. */
 export function listArgs(arg: ArgBuilder, { first = pageSizeDefault, firstMax = 100 } = {}) {

@@ -4,7 +4,7 @@ import type { WireObject } from '../entities/runs/response.ts';
 import type { WireReply } from './encoder.ts';
 import { deletionReply, inSeconds, listOf, listOfItems, type StoredItems } from './envelopes.ts';
 import { inputItem, storedItem } from './responses/items.ts';
-import { component, constant, described, graphqlInput, integer, type Sent, text } from './schema.ts';
+import { always, component, described, graphqlInput, integer, type Sent, text } from './schema.ts';
 
 /** Conversations in the common format. */
 
@@ -28,7 +28,7 @@ const conversation = component(
   'A chat of the caller as the common format knows it: items, and texts that the caller keeps with it.',
   {
     id: text('The id of the chat.'),
-    object: constant('conversation').meta({ description: 'Always `conversation`.' }),
+    object: always('conversation'),
     created_at: integer('Seconds since 1970.'),
     metadata: storedMetadata,
   },

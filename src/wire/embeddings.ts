@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { WireReply } from './encoder.ts';
-import { anyOf, component, constant, graphqlInput, integer, integerRange, list, type Sent, text } from './schema.ts';
+import { always, anyOf, component, graphqlInput, integer, integerRange, list, type Sent, text } from './schema.ts';
 
 /** Embeddings in the common format. */
 
@@ -34,7 +34,7 @@ export interface Embeddings {
 }
 
 const embedding = component('Embedding', 'The vector of one input.', {
-  object: constant('embedding').meta({ description: 'Always `embedding`.' }),
+  object: always('embedding'),
   index: integer('The place of its input, from 0.'),
   embedding: anyOf('Numbers; with `encoding_format` base64, their 32-bit floats in little-endian order.', [
     z.array(z.number()),
@@ -42,7 +42,7 @@ const embedding = component('Embedding', 'The vector of one input.', {
   ]),
 });
 const embeddings = component('Embeddings', 'Vectors in the order of their inputs.', {
-  object: constant('list').meta({ description: 'Always `list`.' }),
+  object: always('list'),
   data: list('One for each input.', embedding),
   model: text('As the request named it.'),
   usage: component('EmbeddingUsage', 'Tokens of embeddings; they count as data tokens.', {

@@ -2,14 +2,14 @@ import type { z } from 'zod';
 import type { ListPage } from '../entities/page.ts';
 import type { WireObject } from '../entities/runs/response.ts';
 import type { WireReply } from './encoder.ts';
-import { component, constant, flag, list, type Sent, text } from './schema.ts';
+import { always, component, constant, flag, list, type Sent, text } from './schema.ts';
 
 /** What the replies of several formats share: pages of a list, deletions, times. */
 
 /** A page of a list: whoever reads on gives `last_id` as `after`. */
 export function listOf<Item extends z.ZodType>(id: string, description: string, item: Item) {
   return component(id, description, {
-    object: constant('list').meta({ description: 'Always `list`.' }),
+    object: always('list'),
     data: list('What is on the page, in order.', item),
     first_id: text('Of the first one; null on an empty page.').nullable(),
     last_id: text('Of the last one; give it as `after`.').nullable(),
@@ -43,7 +43,7 @@ function idOf(item: object | undefined): string | null {
 export function deletionReply<const Kind extends string>(schema: string, kind: Kind, description: string): WireReply {
   const deleted = component(schema, description, {
     id: text('What it was called.'),
-    object: constant(kind).meta({ description: `Always \`${kind}\`.` }),
+    object: always(kind),
     deleted: constant(true).meta({ description: 'Always true.' }),
   });
   return { schema, encode: (id: string): Sent<typeof deleted> => ({ id, object: kind, deleted: true }) as Sent<typeof deleted> };

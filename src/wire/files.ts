@@ -2,7 +2,18 @@ import type { StoredFile } from '../entities/files/file.ts';
 import { type FileUploadPart, type UploadState, uploadStatuses } from '../entities/files/upload.ts';
 import type { WireReply } from './encoder.ts';
 import { deletionReply, inSeconds, listOf, listOfItems, type PageOf } from './envelopes.ts';
-import { component, constant, graphqlInput, integer, integerRange, named, oneOfTexts, type Sent, text } from './schema.ts';
+import {
+  always,
+  component,
+  constant,
+  graphqlInput,
+  integer,
+  integerRange,
+  named,
+  oneOfTexts,
+  type Sent,
+  text,
+} from './schema.ts';
 
 /** Files and uploads in the common format. */
 
@@ -20,7 +31,7 @@ const file = component(
   'A file of the caller in the form of the common format: one in no chat, one of a chat, or that of a data source.',
   {
     id: text('What `input_file` parts and vector stores name.'),
-    object: constant('file').meta({ description: 'Always `file`.' }),
+    object: always('file'),
     bytes: integer('Its size.'),
     created_at: integer('Seconds since 1970.'),
     expires_at: integer('Seconds since 1970; absent when it is kept until it is deleted.').optional(),
@@ -50,7 +61,7 @@ export const deletedFileReply = deletionReply('DeletedFile', 'file', 'A file tha
 
 const upload = component('FileUpload', 'A file of the caller that comes in parts.', {
   id: text('What its parts name.'),
-  object: constant('upload').meta({ description: 'Always `upload`.' }),
+  object: always('upload'),
   bytes: integer('The size of the file.'),
   created_at: integer('Seconds since 1970.'),
   expires_at: integer('When it takes no parts any more: an hour after it was begun. Seconds since 1970.'),
@@ -74,7 +85,7 @@ export const uploadReply: WireReply = {
 
 const part = component('FileUploadPart', 'Bytes of an upload.', {
   id: text('What the completion names.'),
-  object: constant('upload.part').meta({ description: 'Always `upload.part`.' }),
+  object: always('upload.part'),
   created_at: integer('Seconds since 1970.'),
   upload_id: text('Its upload.'),
 });

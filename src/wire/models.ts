@@ -1,7 +1,7 @@
 import type { CatalogEntry } from '../engine/models/catalog.ts';
 import type { WireReply } from './encoder.ts';
 import { inSeconds } from './envelopes.ts';
-import { component, constant, integer, list, type Sent, text } from './schema.ts';
+import { always, component, constant, integer, list, type Sent, text } from './schema.ts';
 
 /** Models and agents in the common format: what `model` of a completion may name. */
 
@@ -22,7 +22,7 @@ function entryOf({ id, createdAtMs, owner, name }: CatalogEntry): Sent<typeof en
 export const modelReply: WireReply = { schema: 'ModelCatalogEntry', encode: entryOf };
 
 const catalog = component('ModelCatalog', 'Models and agents in the form of the common format.', {
-  object: constant('list').meta({ description: 'Always `list`.' }),
+  object: always('list'),
   data: list('Models first.', entry),
 });
 

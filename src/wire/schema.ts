@@ -127,6 +127,11 @@ export function constant<const Value extends string | boolean>(value: Value) {
   return z.literal(value);
 }
 
+/** The same, and its description says so. */
+export function always<const Value extends string>(value: Value) {
+  return constant(value).meta({ description: `Always \`${value}\`.` });
+}
+
 export function oneOfTexts<const Values extends readonly string[]>(description: string, values: Values, more: Annotations = {}) {
   return z.enum(values).meta({ description, ...more });
 }

@@ -15,6 +15,7 @@ import { metadata, storedMetadata } from './conversations.ts';
 import type { EncoderContext, WireReply } from './encoder.ts';
 import { deletionReply, inSeconds, listOf, listOfItems, type PageOf } from './envelopes.ts';
 import {
+  always,
   component,
   constant,
   described,
@@ -99,7 +100,7 @@ const store = component(
   'A data source that was made for no agent and holds any number of files, in the form of the common format.',
   {
     id: text('The id of the data source.'),
-    object: constant('vector_store').meta({ description: 'Always `vector_store`.' }),
+    object: always('vector_store'),
     created_at: integer('Seconds since 1970.'),
     name: text('Empty when none was given.'),
     description: text('What it is for; empty when nothing was said.'),
@@ -148,7 +149,7 @@ export const storeListReply: WireReply = {
 
 export const deletedStoreReply = deletionReply('DeletedVectorStore', 'vector_store.deleted', 'A vector store that was deleted.');
 
-const textPart = { type: constant('text').meta({ description: 'Always `text`.' }) };
+const textPart = { type: always('text') };
 const result = component('VectorStoreResult', 'A passage that a search found.', {
   file_id: text('The file it stands in.'),
   filename: text('The name of that file.'),
@@ -160,7 +161,7 @@ const result = component('VectorStoreResult', 'A passage that a search found.', 
   ),
 });
 const results = component('VectorStoreResults', 'What a search found.', {
-  object: constant('vector_store.search_results.page').meta({ description: 'Always `vector_store.search_results.page`.' }),
+  object: always('vector_store.search_results.page'),
   search_query: list('What was searched for.', z.string()),
   data: list('The best first.', result),
   has_more: flag('Always false: one page is all.'),
@@ -200,7 +201,7 @@ function errorOf({ errorCode, errorMessage }: VectorStoreFile): Sent<typeof file
 
 const file = component('VectorStoreFile', 'A file of a vector store: a copy that is searched.', {
   id: text('The id of the file it was made of.'),
-  object: constant('vector_store.file').meta({ description: 'Always `vector_store.file`.' }),
+  object: always('vector_store.file'),
   created_at: integer('When it was attached; seconds since 1970.'),
   vector_store_id: text('Its vector store.'),
   usage_bytes: integer('Its size.'),
@@ -237,7 +238,7 @@ export const detachedFileReply = deletionReply(
 );
 
 const content = component('VectorStoreFileContent', 'The text that was read from a file of a vector store.', {
-  object: constant('vector_store.file_content.page').meta({ description: 'Always `vector_store.file_content.page`.' }),
+  object: always('vector_store.file_content.page'),
   data: list(
     'In order; joined they are the text. Empty before the file is indexed.',
     component('VectorStoreFilePassage', 'A part of the text that was read from a file.', {
@@ -261,7 +262,7 @@ export const storeFileContentReply: WireReply = {
 
 const batch = component('VectorStoreFileBatch', 'Files that were attached to a vector store by one request.', {
   id: text('The id of the batch.'),
-  object: constant('vector_store.files_batch').meta({ description: 'Always `vector_store.files_batch`.' }),
+  object: always('vector_store.files_batch'),
   created_at: integer('Seconds since 1970.'),
   vector_store_id: text('Its vector store.'),
   status: status(`${inProgress} cancelled, failed when no file could be read, else completed.`),

@@ -51,6 +51,7 @@ const ends: Readonly<Record<string, End>> = {
   'Query.connections': short(60_000, 'at most 500 of an organization; 100 scopes of 500 characters'),
   'Query.memories': short(9_000, 'a text of 2,000 characters and a key of 100'),
   'Query.memberships': short(500, 'ids'),
+  'Query.modelCatalog': short(1_000, 'what the operator configured, and at most 1,000 names of 200 characters'),
   'Query.models': short(5_000, 'what the operator configured'),
   'Query.tools': short(20_000, 'what this version has'),
   'Query.myGroups': short(1_000, 'at most 1,000 names of 200 characters; their members are a list of their own'),
@@ -75,17 +76,17 @@ const queries: Readonly<Record<string, string>> = {
   'Query.auditLog': 'auditLog(first: 100, after: $after) { nodes { id changes { value } } PAGE }',
   'Query.chatMessages': 'chatMessages(chatId: "{chatId}", first: 100, after: $after) { nodes { id content } PAGE }',
   'Query.chats': 'chats(first: 100, after: $after) { nodes { id userInputs } PAGE }',
-  'Query.conversationItems': 'conversationItems(id: "{conversationId}", limit: 100, after: $after) { data LIST }',
+  'Query.conversationItems': 'conversationItems(id: "{conversationId}", first: 100, after: $after) { nodes LIST }',
   'Query.dataSources': 'dataSources(first: 100, after: $after) { nodes { id data } PAGE }',
-  'Query.files': 'files(limit: 100, after: $after) { data { id filename } LIST }',
+  'Query.files': 'files(first: 100, after: $after) { nodes { id filename } LIST }',
   'Query.knowledgeItems':
     'knowledgeItems(dataSourceId: "{dataSourceId}", first: 100, after: $after) { nodes { id metadata } PAGE }',
   'Query.vectorStoreBatchFiles':
-    'vectorStoreBatchFiles(id: "{vectorStoreId}", batchId: "{batchId}", limit: 100, after: $after) { data { id attributes } LIST }',
+    'vectorStoreBatchFiles(id: "{vectorStoreId}", batchId: "{batchId}", first: 100, after: $after) { nodes { id attributes } LIST }',
   'Query.vectorStoreFileContent':
-    'vectorStoreFileContent(id: "{vectorStoreId}", fileId: "{fileId}", page: $after) { data { id: place text } lastId: nextPage hasMore }',
-  'Query.vectorStoreFiles': 'vectorStoreFiles(id: "{vectorStoreId}", limit: 100, after: $after) { data { id attributes } LIST }',
-  'Query.vectorStores': 'vectorStores(limit: 100, after: $after) { data { id metadata } LIST }',
+    'vectorStoreFileContent(id: "{vectorStoreId}", fileId: "{fileId}", page: $after) { passages { id: place text } nextPage }',
+  'Query.vectorStoreFiles': 'vectorStoreFiles(id: "{vectorStoreId}", first: 100, after: $after) { nodes { id attributes } LIST }',
+  'Query.vectorStores': 'vectorStores(first: 100, after: $after) { nodes { id metadata } LIST }',
   'Query.agentDataSources': 'agentDataSources(agentId: "{aiId}") { id }',
   'Query.agentSecrets': 'agentSecrets(agentId: "{aiId}") { id }',
   'Query.agentTools': 'agentTools(agentId: "{aiId}") { id }',
@@ -143,7 +144,7 @@ describe('the table of lists', () => {
   it('knows REST lists with pages only by cursor', () => {
     for (const { row, main } of routes) {
       const isPage = getNamedType(main.rootField.type).name.endsWith('Connection');
-      if (isPage) expect(row.page, row.operationId).toBeDefined();
+      if (isPage) expect(row.page ?? row.reply, row.operationId).toBeDefined();
     }
   });
 });
@@ -156,22 +157,21 @@ describe('a list by GraphQL', () => {
     const query = written(
       `query ($after: String) { ${queries[name]} }`
         .replace('PAGE', 'pageInfo { hasNextPage endCursor } totalCount')
-        .replace('LIST', 'lastId hasMore'),
+        .replace('LIST', 'pageInfo { hasNextPage endCursor }'),
     );
     const seen: string[] = [];
-    /** A list in the common format does not count its things: the database was given so many. */
+    /** A list that a third-party format reads too does not count its things: the database was given so many. */
     let total = rowCount;
     for (let after: string | null = null, pages = 0; pages === 0 || after !== null; pages += 1) {
       const { data, errors } = await ann.graphql(query, { after });
       expect(errors).toBeUndefined();
       const page = data[name.slice('Query.'.length)];
-      const things = page.nodes ?? page.data;
+      const things = page.nodes ?? page.passages;
       expect(JSON.stringify(things).length).toBeLessThan(pageMaxBytes + 2 * rowBytes);
       expect(things.length).toBeGreaterThan(0);
       seen.push(...things.map(({ id }: { id: string }) => id));
       total = page.totalCount ?? total;
-      const { hasNextPage, endCursor } = page.pageInfo ?? { hasNextPage: page.hasMore, endCursor: page.lastId };
-      after = hasNextPage ? endCursor : null;
+      after = page.pageInfo === undefined ? page.nextPage : page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
     }
     expect(seen.length).toBe(total);
     expect(new Set(seen).size).toBe(total);
@@ -249,12 +249,12 @@ function written(text: string): string {
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** A connection, a list, or a page in the form of the responses format. */
+/** A connection, a list, or a type that holds one. */
 function isPageOrList(field: Field): boolean {
   const type = getNamedType(field.type);
   return (
     isListType(getNullableType(field.type)) ||
-    (isObjectType(type) && ['nodes', 'hasMore'].some((name) => name in type.getFields()))
+    (isObjectType(type) && ['nodes', 'passages', 'results'].some((name) => name in type.getFields()))
   );
 }
 

@@ -1,4 +1,12 @@
-import { getNamedType, isInputObjectType, buildSchema as parseSchema, validateSchema } from 'graphql';
+import {
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isIntrospectionType,
+  isObjectType,
+  buildSchema as parseSchema,
+  validateSchema,
+} from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { printedScopes } from '../../../scripts/support/operation-scopes.ts';
 import { printedSchema } from '../../../src/graphql/printed-schema.ts';
@@ -26,6 +34,28 @@ describe('the schema', () => {
       .filter(({ type }) => getNamedType(type).name === 'JSON');
     expect(members.filter(({ description }) => !/\bJSON: /.test(description ?? '')).map(({ at }) => at)).toEqual([]);
     expect(members.length).toBeLessThanOrEqual(20);
+  });
+
+  it('speaks no third-party format: no constant members, seconds, or pages by the ids of their ends', () => {
+    const members = Object.values(schema.getTypeMap())
+      .filter((type) => isObjectType(type) && !isIntrospectionType(type))
+      .flatMap((type) => (isObjectType(type) ? Object.values(type.getFields()).map((field) => ({ ...field, type })) : []));
+    const isCopy = ({ name, description }: (typeof members)[number]) =>
+      ['object', 'deleted', 'firstId', 'lastId', 'hasMore'].includes(name) ||
+      name.includes('_') ||
+      /^always\b|seconds since 1970/i.test(description ?? '');
+    expect(members.filter(isCopy).map(({ type, name }) => `${type.name}.${name}`)).toEqual([]);
+  });
+
+  it('names the values of enums in upper case, but for words of the contract that both APIs write alike', () => {
+    const lower = Object.values(schema.getTypeMap()).filter(
+      (type) =>
+        isEnumType(type) && !isIntrospectionType(type) && type.getValues().some(({ name }) => !/^[A-Z][A-Z0-9_]*$/.test(name)),
+    );
+    expect(lower.map(({ name }) => name).sort()).toEqual([
+      ...['ChatExportFormat', 'ChatMode', 'FlowStepStatus', 'MemoryGrant', 'MemoryScope', 'MessageRole', 'RepoHostMode'],
+      ...['ResponseThreadMode', 'RunStatus', 'SearchTurnRole', 'SecretType', 'SubagentStatus', 'ThreadMode', 'ToolOutputStatus'],
+    ]);
   });
 
   it('is where the scopes of operations are printed from (rewrite with: npm run schema)', async () => {
