@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
 import { DomainError, publicError } from '../entities/errors.ts';
-import { isAbort } from '../http/errors.ts';
+import { isAbort, unwrapError } from '../http/errors.ts';
 
 /** The codes of documents that cannot be run, in addition to the codes of entities/errors.ts. */
 export type DocumentErrorCode =
@@ -31,7 +31,7 @@ export function presentError(error: unknown, context: ErrorContext): GraphQLErro
   // Presented already: the results of a subscription are, before they are sent.
   if (error instanceof GraphQLError && error.extensions.requestId === context.requestId) return error;
   const located = error instanceof GraphQLError ? error : undefined;
-  const cause = rootCause(error);
+  const cause = unwrapError(error);
   if (located !== undefined && !(cause instanceof DomainError) && isFaultOfRequest(located)) {
     return placed(located.message, located, { ...requestFault(located), requestId: context.requestId });
   }
@@ -61,11 +61,6 @@ export function presentResult<Result extends { readonly errors?: readonly unknow
 ): Result {
   if (result.errors === undefined || result.errors.length === 0) return result;
   return { ...result, errors: result.errors.map((error) => presentError(error, context)) };
-}
-
-/** What was thrown: errors of graphql-js wrap it. */
-export function rootCause(error: unknown): unknown {
-  return error instanceof GraphQLError && error.originalError !== undefined ? rootCause(error.originalError) : error;
 }
 
 /**

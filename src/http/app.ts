@@ -6,10 +6,9 @@ import { parseCorsOrigins } from '../lib/cors-origins.ts';
 import { hasHost, refuseWithoutHost } from './connections/unreadable.ts';
 import { requestIdOf } from './context.ts';
 import { createCors } from './cors.ts';
-import { createErrorHandler, refuseUnknownPath, sendError, unknownPath } from './errors.ts';
+import { createErrorHandler, type MadeError, refuseUnknownPath, sendError, unknownPath } from './errors.ts';
 import type { AccessLog } from './log/access-log.ts';
 import type { RouteMeter } from './log/metrics.ts';
-import type { TracedRoute } from './log/request-trace.ts';
 
 declare global {
   namespace Express {
@@ -17,12 +16,12 @@ declare global {
     interface Locals {
       /** `performance.now()` at the beginning. */
       readonly startedMs: number;
-      /** What the span of the request says of its route, where no meter counts it. */
-      traced?: TracedRoute;
       /** Counts the request, once its reply is closed. */
       meter?: RouteMeter;
       /** How the format of the route shows a failure; default: the common error object. */
       errorForm?: (shown: PublicError) => PublicError;
+      /** How an API without that object answers what was thrown. */
+      errorReply?: (error: unknown) => MadeError;
     }
   }
 }

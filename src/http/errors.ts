@@ -7,7 +7,7 @@ import { breakOff } from './connections/connection.ts';
 import { requestIdOf } from './context.ts';
 import { discardBody, sendJson } from './reply/reply.ts';
 
-/** The error middleware of the application: answers every failure of a request, in the form of its route. */
+/** The error middleware of the application: answers every failure of a request, in the form of its route or of its API. */
 export function createErrorHandler({
   audit,
   logger,
@@ -17,12 +17,13 @@ export function createErrorHandler({
   return (error: unknown, req, res, _next) => {
     if (isWithoutKey(error)) audit.refusals.noteWithoutKey();
     const requestId = requestIdOf(req);
-    const shown = showError(error, logger, requestId);
+    const { errorForm, errorReply } = res.locals;
+    const { status, text, headers } = errorReply?.(error) ?? replyFor(showError(error, logger, requestId), errorForm);
     if (res.headersSent) {
       if (!res.writableEnded) breakOff(res);
       return;
     }
-    sendError(res, res.locals.errorForm?.(shown) ?? shown, requestId);
+    sendJson(res, status, text, requestId, headers);
     discardBody(req, settings.UPLOAD_MAX_BYTES);
   };
 }
@@ -76,19 +77,26 @@ export function sendError(
   requestId: string,
   extraHeaders: readonly string[] = [],
 ): void {
-  sendJson(res, shown.status, JSON.stringify(errorText(shown)), requestId, [...errorHeaders(shown), ...extraHeaders]);
+  const { status, text, headers } = replyFor(shown);
+  sendJson(res, status, text, requestId, [...headers, ...extraHeaders]);
 }
 
-/** An error of the REST API as it is sent. Made once: under overload thousands of requests are refused, and each must cost little. */
+/** An error as it is sent. */
 export interface MadeError {
   readonly status: number;
   readonly text: string;
+  /** A flat list of names and values. */
   readonly headers: readonly string[];
 }
 
-export function makeError(error: DomainError, form = (shown: PublicError) => shown): MadeError {
-  const shown = form(publicError(error));
-  return { status: shown.status, text: JSON.stringify(errorText(shown)), headers: errorHeaders(shown) };
+/** An error of the REST API, made once: under overload thousands of requests are refused, and each must cost little. */
+export function makeError(error: DomainError, form?: (shown: PublicError) => PublicError): MadeError {
+  return replyFor(publicError(error), form);
+}
+
+function replyFor(error: PublicError, form = (shown: PublicError) => shown): MadeError {
+  const shown = form(error);
+  return { status: shown.status, text: JSON.stringify(errorText(shown)), headers: Object.entries(errorHeaders(shown)).flat() };
 }
 
 /** The common error object; several faults of one body stand under `errors` as well. */
@@ -100,15 +108,15 @@ function errorText(shown: PublicError) {
   return { error: { ...body.error, errors } };
 }
 
-/** What an error reply says besides its body, as a flat list of names and values. */
-export function errorHeaders(shown: PublicError): string[] {
-  const headers: string[] = [];
+/** What an error reply says besides its body. */
+export function errorHeaders(shown: PublicError): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = {};
   const { retryAfterSeconds } = shown.detail;
-  if (retryAfterSeconds !== undefined) headers.push('retry-after', String(Math.max(1, Math.ceil(retryAfterSeconds))));
+  if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)));
   // Clients of the common format retry a 409 by themselves. Most would fail again, but not one whose first request is still running.
-  if (shown.status === 409 && shown.code !== 'IDEMPOTENCY_IN_PROGRESS') headers.push('x-should-retry', 'false');
+  if (shown.status === 409 && shown.code !== 'IDEMPOTENCY_IN_PROGRESS') headers['x-should-retry'] = 'false';
   // A used-up quota does not come back within a client's retries.
-  if (shown.code === 'INSUFFICIENT_QUOTA' && (retryAfterSeconds ?? 0) > 60) headers.push('x-should-retry', 'false');
-  if (shown.status === 401) headers.push('www-authenticate', 'Bearer');
+  if (shown.code === 'INSUFFICIENT_QUOTA' && (retryAfterSeconds ?? 0) > 60) headers['x-should-retry'] = 'false';
+  if (shown.status === 401) headers['www-authenticate'] = 'Bearer';
   return headers;
 }

@@ -6,6 +6,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { operationScopes } from '../domain/access/operation-scopes.ts';
 import type { Deps } from '../domain/deps.ts';
 import { confirmConnection, receiveCallback } from '../domain/knowledge/connecting.ts';
+import { createGraphiqlPage } from '../graphql/graphiql/page.ts';
 import { buildSchema } from '../graphql/schema.ts';
 import { createGraphqlHandler } from '../graphql/server/server.ts';
 import { createHttpApp } from '../http/app.ts';
@@ -84,6 +85,7 @@ export function createApp(deps: Deps, { schema, routes }: Apis): App {
   const log = createAccessLog(deps.logger, deps.tracing);
   const mcp = createMcpEndpoint({ deps, metrics, admissions, version: packageJson.version });
   const handlers = [
+    createGraphiqlPage(),
     Router({ strict: true, caseSensitive: true }).all(['/graphql', '/graphql/', '/graphql/stream'], graphql.handle),
     createContentLinks(deps, metrics),
     rest,

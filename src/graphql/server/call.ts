@@ -1,9 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Response } from 'express';
 import type { Plugin } from 'graphql-yoga';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { CallContext } from '../../http/context.ts';
+import type { RouteMeter } from '../../http/log/metrics.ts';
 import type { ErrorContext } from '../errors.ts';
-import type { Outlet } from './outlet.ts';
+import { Outlet } from './outlet.ts';
 
 /** A stream that was reserved in the single connection mode of graphql-sse: `reserved-streams.ts`. */
 export interface Reservation {
@@ -13,31 +15,56 @@ export interface Reservation {
   join(operation: CallContext): () => void;
 }
 
+/** Counts requests by the kind of their operation. Never by its name: callers choose those. */
+export type Meters = Readonly<Record<CallKind, RouteMeter>>;
+/** `none` until the document is valid; `connection` is what manages the streams of graphql-sse. */
+export type CallKind = 'query' | 'mutation' | 'subscription' | 'connection' | 'none';
+
 /** One request on its way through Yoga and its plugins. */
-export interface Call {
+export class Call {
   readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  readonly requestId: string;
-  readonly errors: ErrorContext;
-  readonly startedMs: number;
+  readonly res: Response;
   /** Whether it came to `/graphql/stream`. */
   readonly isStreamPath: boolean;
-  /** Ends the stream of the reply; fires also when the client of such a stream has left. */
-  readonly stream: AbortController;
-  /** Writes the stream of the reply. */
-  readonly outlet: Outlet;
+  readonly errors: ErrorContext;
+  /** Ends the event stream of the reply. */
+  readonly stream = new AbortController();
   /** What is to be done once the reply is sent. */
-  readonly afterwards: (() => unknown)[];
+  readonly afterwards: (() => unknown)[] = [];
   /** Set by the plugin that checks the key. */
   caller: Caller | undefined;
   /** The reserved stream that the request belongs to. */
   reserved: Reservation | undefined;
-  /** Errors that are the whole answer, where Yoga or graphql-sse would show others, or show them in an event stream. */
-  refusal: readonly unknown[] | undefined;
-  /** What the metrics count the request as; known once its document is read. */
-  measuredAs: MeasuredAs;
+  kind: CallKind = 'none';
   /** The names of the schema's fields at the root of the operation; set when it is run. */
-  rootFields: readonly string[];
+  rootFields: readonly string[] = [];
+  readonly #outlet = new Outlet();
+  readonly #meters: Meters;
+
+  constructor(req: IncomingMessage, res: Response, isStreamPath: boolean, errors: ErrorContext, meters: Meters) {
+    this.req = req;
+    this.res = res;
+    this.isStreamPath = isStreamPath;
+    this.errors = errors;
+    this.#meters = meters;
+    this.measureAs('none');
+  }
+
+  measureAs(kind: CallKind): void {
+    this.kind = kind;
+    this.res.locals.meter = this.#meters[kind];
+  }
+
+  /** Writes the event stream that shows the results. */
+  get outlet(): Outlet {
+    return this.reserved?.outlet ?? this.#outlet;
+  }
+}
+
+/** The caller of a request whose key has been checked. */
+export function callerOf({ caller }: Call): Caller {
+  if (caller === undefined) throw new Error('the key has not been checked');
+  return caller;
 }
 
 /** What Yoga and its plugins know of a request. */
@@ -46,15 +73,5 @@ export interface ServerContext {
 }
 export type CallPlugin = Plugin<ServerContext & Record<string, unknown>, ServerContext, ServerContext>;
 
-/** The kinds of requests in the metrics. Never the name of an operation: callers choose those. */
-export const measuredKinds = ['query', 'mutation', 'subscription', 'connection', 'page', 'none'] as const;
-export type MeasuredAs = (typeof measuredKinds)[number];
-
-/** Calls `onEnd` when the key of a caller is revoked or expires; returns what stops watching. */
+/** Calls `onEnd` when the key of a caller is revoked; returns what stops watching. */
 export type WatchKey = (caller: Caller, onEnd: () => void) => () => void;
-
-/** The caller of a request whose key has been checked. */
-export function callerOf({ caller }: Call): Caller {
-  if (caller === undefined) throw new Error('the key has not been checked');
-  return caller;
-}

@@ -9,7 +9,7 @@ import {
   Lexer,
   type ParseOptions,
   parse,
-  type SelectionNode,
+  type SelectionSetNode,
   Source,
   TokenKind,
   type ValidationRule,
@@ -59,25 +59,17 @@ export function documentError(code: DocumentErrorCode, message: string): GraphQL
 function parseWithin(settings: Settings, given: string | Source, options: ParseOptions = {}): DocumentNode {
   const source = typeof given === 'string' ? new Source(given) : given;
   const { length } = source.body;
-  const { GRAPHQL_TOKENS_MAX: maxTokens } = settings;
   if (length > charsMax) {
     const message = `The document has ${length} characters; at most ${charsMax} are allowed. Send long values as variables`;
     throw documentError('GRAPHQL_DOCUMENT_TOO_LONG', message);
   }
-  try {
-    requireFlat(source, maxTokens);
-    const noLocation = length > locatedMaxChars || source.body.split(/\r\n|[\n\r]/, locatedMaxLines).length === locatedMaxLines;
-    const document = parse(source, { ...options, maxTokens, noLocation });
-    const operations = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length;
-    requireFew('GRAPHQL_TOO_MANY_OPERATIONS', operations);
-    requireFew('GRAPHQL_TOO_MANY_FRAGMENTS', document.definitions.length - operations);
-    return document;
-  } catch (error) {
-    if (error instanceof GraphQLError && error.message.includes('tokens. Parsing aborted')) {
-      error.extensions.code = 'GRAPHQL_TOO_MANY_TOKENS';
-    }
-    throw error;
-  }
+  requireFlat(source, settings.GRAPHQL_TOKENS_MAX);
+  const noLocation = length > locatedMaxChars || source.body.split(/\r\n|[\n\r]/, locatedMaxLines).length === locatedMaxLines;
+  const document = parse(source, { ...options, noLocation });
+  const operations = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length;
+  requireFew('GRAPHQL_TOO_MANY_OPERATIONS', operations);
+  requireFew('GRAPHQL_TOO_MANY_FRAGMENTS', document.definitions.length - operations);
+  return document;
 }
 
 function requireFew(code: keyof typeof definitionsMax, count: number): void {
@@ -93,11 +85,12 @@ function requireFew(code: keyof typeof definitionsMax, count: number): void {
 function requireFlat(source: Source, tokensMax: number): void {
   const lexer = new Lexer(source);
   let depth = 0;
-  for (let tokens = 0; tokens <= tokensMax; tokens += 1) {
-    const { kind } = lexer.advance();
-    if (kind === TokenKind.EOF) return;
-    if (openings.has(kind)) depth += 1;
-    else if (closings.has(kind)) depth -= 1;
+  for (let tokens = 0; lexer.advance().kind !== TokenKind.EOF; tokens += 1) {
+    if (tokens === tokensMax) {
+      throw documentError('GRAPHQL_TOO_MANY_TOKENS', `The document has more than ${tokensMax} tokens`);
+    }
+    if (openings.has(lexer.token.kind)) depth += 1;
+    else if (closings.has(lexer.token.kind)) depth -= 1;
     if (depth > nestingMax) throw documentError('GRAPHQL_TOO_DEEP', 'The document is nested too deeply');
   }
 }
@@ -111,28 +104,27 @@ const schemaLists: ReadonlySet<string> = new Set([
   ...['types', 'directives', 'fields', 'args', 'inputFields', 'interfaces', 'enumValues', 'possibleTypes'],
 ]);
 
-/** Pothos' complexity does not weigh introspection. Each fragment is walked once. */
+/** Pothos' complexity does not weigh introspection. Each selection set is walked once. */
 const introspectionRule: ValidationRule = (context) => {
-  const known = new Map<string, number>();
-  let lists = 0;
-  const countAll = (selections: readonly SelectionNode[]): number => selections.reduce((sum, node) => sum + count(node), 0);
-  const count = (node: SelectionNode): number => {
-    if (node.kind !== Kind.FRAGMENT_SPREAD) {
-      const own = node.kind === Kind.FIELD && schemaLists.has(node.name.value) ? 1 : 0;
-      return own + countAll(node.selectionSet?.selections ?? []);
-    }
-    const name = node.name.value;
-    if (!known.has(name)) {
-      // A circle is refused by another rule.
-      known.set(name, 0);
-      known.set(name, countAll(context.getFragment(name)?.selectionSet.selections ?? []));
-    }
-    return known.get(name) ?? 0;
+  const listsIn = new Map<SelectionSetNode, number>();
+  const count = (set: SelectionSetNode | undefined): number => {
+    if (set === undefined || listsIn.has(set)) return listsIn.get(set as SelectionSetNode) ?? 0;
+    // A circle is refused by another rule.
+    listsIn.set(set, 0);
+    const lists = set.selections.map((node) =>
+      node.kind === Kind.FRAGMENT_SPREAD
+        ? count(context.getFragment(node.name.value)?.selectionSet)
+        : count(node.selectionSet) + (node.kind === Kind.FIELD && schemaLists.has(node.name.value) ? 1 : 0),
+    );
+    const sum = lists.reduce((total, one) => total + one, 0);
+    listsIn.set(set, sum);
+    return sum;
   };
+  let lists = 0;
   return {
-    Field: (node) => {
-      if (node.name.value !== '__schema' && node.name.value !== '__type') return;
-      lists += count(node);
+    Field: ({ name, selectionSet }) => {
+      if (name.value !== '__schema' && name.value !== '__type') return;
+      lists += count(selectionSet);
       if (lists <= schemaListsMax) return;
       const message = `The document reads ${lists} lists of the schema; at most ${schemaListsMax} are allowed`;
       context.reportError(documentError('GRAPHQL_TOO_COSTLY', message));

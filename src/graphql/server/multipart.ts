@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { GraphQLParams } from 'graphql-yoga';
 import type { AdmissionPool } from '../../engine/sharing/pools.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
@@ -16,39 +17,33 @@ const fieldsMax = 5;
  */
 export function useMultipart(settings: Settings, uploads: AdmissionPool): CallPlugin {
   const limits = {
-    fileMaxBytes: settings.UPLOAD_MAX_BYTES,
-    filesMax,
+    ...{ filesMax, fieldsMax, fileMaxBytes: settings.UPLOAD_MAX_BYTES, idleMs: settings.BODY_IDLE_TIMEOUT_MS },
     // Nearly all text is in the field `operations`.
-    fieldMaxBytes: settings.BODY_MAX_BYTES,
-    fieldsMaxBytes: settings.BODY_MAX_BYTES,
-    fieldsMax,
-    idleMs: settings.BODY_IDLE_TIMEOUT_MS,
+    ...{ fieldMaxBytes: settings.BODY_MAX_BYTES, fieldsMaxBytes: settings.BODY_MAX_BYTES },
   };
   return {
-    onRequestParse: ({ request, serverContext: { call }, setRequestParser }) => {
-      if (request.method !== 'POST' || !/^multipart\/form-data\b/i.test(request.headers.get('content-type') ?? '')) return;
+    onRequestParse: ({ serverContext: { call }, setRequestParser }) => {
+      if (!isForm(call.req)) return;
       setRequestParser(async () => {
         const caller = callerOf(call);
         uploads.enter(caller);
         call.afterwards.push(() => uploads.leave(caller));
-        try {
-          const form = await readForm(call.req, limits);
-          call.afterwards.push(form.dispose);
-          return paramsOfForm(form);
-        } catch (error) {
-          call.refusal = [error];
-          throw error;
-        }
+        const form = await readForm(call.req, limits);
+        call.afterwards.push(form.dispose);
+        return paramsOfForm(form);
       });
     },
   };
 }
 
+export function isForm({ headers }: IncomingMessage): boolean {
+  return /^multipart\/form-data\b/i.test(headers['content-type'] ?? '');
+}
+
 function paramsOfForm({ fields, files }: Form): GraphQLParams {
   const operations = jsonField(fields, 'operations');
-  const byName = new Map(files.map((file) => [file.name, file]));
   for (const [name, paths] of Object.entries(jsonField(fields, 'map'))) {
-    const file = byName.get(name);
+    const file = files.find((candidate) => candidate.name === name);
     if (file === undefined) {
       throw new DomainError('MISSING_REQUIRED_PARAMETER', `map names ${name}, but the form has no such file`, { param: name });
     }
@@ -59,31 +54,30 @@ function paramsOfForm({ fields, files }: Form): GraphQLParams {
   return operations;
 }
 
-function jsonField(fields: ReadonlyMap<string, string>, name: string): object {
-  const text = fields.get(name);
-  if (text === undefined)
-    throw new DomainError('MISSING_REQUIRED_PARAMETER', `The form must hold the field ${name}`, { param: name });
+function jsonField(fields: ReadonlyMap<string, string>, param: string): object {
+  const text = fields.get(param);
+  if (text === undefined) throw new DomainError('MISSING_REQUIRED_PARAMETER', `The form must hold the field ${param}`, { param });
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    throw new DomainError('INVALID_JSON', `${name} is not valid JSON`, { param: name });
+    throw new DomainError('INVALID_JSON', `${param} is not valid JSON`, { param });
   }
-  throw new DomainError('INVALID_TYPE', `${name} must be a JSON object`, { param: name });
+  throw new DomainError('INVALID_TYPE', `${param} must be a JSON object`, { param });
 }
 
 /** Puts a file where a path of `map` points: `variables.input.file`. Only own members that are null are replaced. */
 function place(root: object, path: unknown, file: UploadedFile): void {
-  const fault = new DomainError('INVALID_VALUE', 'A path of map must point to a variable whose value is null', { param: 'map' });
-  if (typeof path !== 'string' || path.length > 500) throw fault;
-  const keys = path.split('.');
-  const last = keys.pop();
-  let holder: unknown = root;
-  for (const key of keys) {
-    if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, key)) throw fault;
-    holder = Reflect.get(holder, key);
+  const keys = typeof path === 'string' && path.length <= 500 ? path.split('.') : [];
+  const last = keys.pop() ?? '';
+  let holder: unknown = keys[0] === 'variables' ? root : undefined;
+  for (const key of keys) holder = ownMember(holder, key);
+  if (ownMember(holder, last) !== null) {
+    throw new DomainError('INVALID_VALUE', 'A path of map must point to a variable whose value is null', { param: 'map' });
   }
-  if (last === undefined || keys[0] !== 'variables' || typeof holder !== 'object' || holder === null) throw fault;
-  if (!Object.hasOwn(holder, last) || Reflect.get(holder, last) !== null) throw fault;
-  Reflect.set(holder, last, file);
+  Reflect.set(holder as object, last, file);
+}
+
+function ownMember(holder: unknown, key: string): unknown {
+  return typeof holder === 'object' && holder !== null && Object.hasOwn(holder, key) ? Reflect.get(holder, key) : undefined;
 }

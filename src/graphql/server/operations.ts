@@ -1,13 +1,12 @@
-import { type ComplexityResult, complexityFromQuery } from '@pothos/plugin-complexity';
+import { complexityFromQuery } from '@pothos/plugin-complexity';
 import {
   createSourceEventStream,
+  type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
   execute,
-  type GraphQLError,
   getOperationAST,
   Kind,
-  type OperationDefinitionNode,
 } from 'graphql';
 import { runOperations } from '../../domain/access/policy.ts';
 import { keyEnded, watchKey, watchRevocation } from '../../domain/accounts/api-keys.ts';
@@ -17,23 +16,22 @@ import { CallContext } from '../../http/context.ts';
 import type { Admissions } from '../../http/limits.ts';
 import { boundedResult, ReplyBudget } from '../../http/reply/budget.ts';
 import { fieldsOf, fragmentsOf } from '../../lib/selections.ts';
-import type { Settings } from '../../settings.ts';
 import type { ComplexityContext } from '../builder/complexity.ts';
 import type { GraphContext } from '../builder/context.ts';
+import { presentResult } from '../errors.ts';
 import { type Call, callerOf, type ServerContext, type WatchKey } from './call.ts';
 import { documentError } from './document-limits.ts';
-import { SubscriptionResults } from './subscription-results.ts';
-import { variableFaults } from './variables.ts';
+import { resultsOf } from './results.ts';
+import { requireVariables } from './variables.ts';
+
+/** One result, or a stream of them. */
+type Results = ExecutionResult | AsyncIterable<ExecutionResult>;
 
 interface Prepared {
   readonly call: Call;
   readonly context: CallContext;
   /** Whether one of the root fields holds a model run (domain/access/policy.ts). */
   readonly holdsRun: boolean;
-}
-
-interface Refused {
-  readonly errors: readonly GraphQLError[];
 }
 
 /** Runs the operations of valid documents by graphql-js: within the limits of their cost and their reply, and when their caller may. */
@@ -61,32 +59,28 @@ export class Operations {
   /**
    * Runs a query or a mutation: one that holds a run takes a place among the runs, any other waits for its caller's turn.
    *
-   * @throws DomainError when there is no place, when the turn does not come, and when the key is revoked meanwhile.
+   * @throws DomainError when there is no place, when the turn does not come, and when the key is revoked meanwhile; as `#prepare`.
    */
-  readonly execute = async (args: ExecutionArgs): Promise<ExecutionResult> => {
-    const prepared = this.#prepare(args);
-    if ('errors' in prepared) return refused(args, prepared);
-    const { call, context, holdsRun } = prepared;
+  readonly execute = async (args: ExecutionArgs): Promise<Results> => {
+    const { call, context, holdsRun } = this.#prepare(args);
     // While the reader of its reserved stream is slow, no more results are made for it.
-    await call.reserved?.outlet.drained;
+    await call.reserved?.outlet.roomIfOpen;
     const leave = call.reserved?.join(context);
     const work = async () => boundedResult(await execute({ ...args, contextValue: context }), context.replyBudget);
     try {
-      if (!holdsRun) return await this.#admissions.requests.run(callerOf(call), () => context.signal, work);
-      return await this.#hold(context, work);
+      const result = await (holdsRun ? this.#hold(context, work) : this.#inTurn(context, work));
+      return call.isStreamPath ? oneResult(result, call) : result;
     } finally {
       leave?.();
     }
   };
 
-  /** Begins a subscription. @throws DomainError when the caller has its share of runs or of subscriptions. */
-  readonly subscribe = async (args: ExecutionArgs): Promise<ExecutionResult | SubscriptionResults> => {
-    const prepared = this.#prepare(args);
-    if ('errors' in prepared) return refused(args, prepared);
-    const { call, context, holdsRun } = prepared;
+  /** Begins a subscription. @throws DomainError when the caller has its share of runs or of subscriptions; as `#prepare`. */
+  readonly subscribe = async (args: ExecutionArgs): Promise<Results> => {
+    const { call, context, holdsRun } = this.#prepare(args);
     requireStreamTaken(call);
-    const caller = callerOf(call);
-    const { runs, subscriptions, requests } = this.#admissions;
+    const { caller } = context;
+    const { runs, subscriptions } = this.#admissions;
     const pool = holdsRun ? runs : subscriptions;
     pool.enter(caller);
     const stopWatching = this.#watchKey(caller, () => context.abort(keyEnded()));
@@ -100,56 +94,69 @@ export class Operations {
     };
     try {
       const open = async () => createSourceEventStream({ ...args, contextValue: context });
-      const source = await (holdsRun ? open() : requests.run(caller, () => context.signal, open));
+      const source = await (holdsRun ? open() : this.#inTurn(context, open));
       if (Symbol.asyncIterator in source) {
         const resultOf = (rootValue: unknown) => this.#resultOf({ ...args, rootValue }, context);
-        return new SubscriptionResults(source, context, resultOf, call, onEnd);
+        return resultsOf(source, { call, context, resultOf, onEnd });
       }
       onEnd();
-      // graphql-sse takes nothing without data for a result.
-      return call.isStreamPath ? { ...source, data: null } : source;
+      return call.isStreamPath ? oneResult(source, call) : source;
     } catch (error) {
       onEnd();
       throw error;
     }
   };
 
-  /** Checks the variables and the cost. @returns what is wrong with them, or what the operation needs. */
-  #prepare({ schema, document, operationName, variableValues, contextValue }: ExecutionArgs): Refused | Prepared {
+  /** Checks the variables and the cost. @throws AggregateError of everything that is wrong with the variables; GraphQLError. */
+  #prepare({ schema, document, operationName, variableValues, contextValue }: ExecutionArgs): Prepared {
     const { call } = contextValue as ServerContext;
     const node = getOperationAST(document, operationName);
     if (node === null || node === undefined) throw documentError('OPERATION_RESOLUTION_FAILURE', 'There is no such operation');
+    const { operation, selectionSet, variableDefinitions = [] } = node;
+    call.measureAs(operation);
     const variables = variableValues ?? {};
-    const errors = variableFaults(schema, node.variableDefinitions ?? [], variables);
-    if (errors.length > 0) return { errors };
+    requireVariables(schema, variableDefinitions, variables);
     const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
-    const alone = { ...document, definitions: [node, ...fragments] };
-    const ctx: ComplexityContext = { listMax: this.#deps.settings.LIST_MAX };
-    const weight = complexityFromQuery(alone, { schema, variables, ctx });
-    const error = weightFault(weight, this.#deps.settings);
-    if (error !== undefined) return { errors: [error] };
-    call.rootFields = rootFieldsOf(schema, document, node);
-    const root = `${node.operation[0]?.toUpperCase()}${node.operation.slice(1)}`;
-    const context = new CallContext(this.#deps, callerOf(call), call.rootFields, call.requestId, call.res);
+    this.#requireCheap({ ...document, definitions: [node, ...fragments] }, schema, variables);
+    const type = schema.getRootType(operation);
+    const places = type === undefined || type === null ? [] : [{ selectionSet, type }];
+    call.rootFields = [...new Set(fieldsOf(schema, fragmentsOf(document), places).map((field) => field.node.name.value))];
+    const context = new CallContext(this.#deps, callerOf(call), call.rootFields, call.errors.requestId, call.res);
     // Made now: an operation on a reserved stream outlives the reply to the request that starts it.
     void context.signal;
-    return { call, context, holdsRun: call.rootFields.some((name) => runOperations.has(`${root}.${name}`)) };
+    return { call, context, holdsRun: call.rootFields.some((name) => runOperations.has(`${type?.name}.${name}`)) };
+  }
+
+  /** Pothos calls the number of fields, fragments unfolded, the breadth. @throws GraphQLError */
+  #requireCheap(operation: DocumentNode, schema: ExecutionArgs['schema'], variables: Record<string, unknown>): void {
+    const { GRAPHQL_FIELDS_MAX: fieldsMax, GRAPHQL_COST_MAX: costMax, LIST_MAX: listMax } = this.#deps.settings;
+    const ctx: ComplexityContext = { listMax };
+    const { complexity, breadth } = complexityFromQuery(operation, { schema, variables, ctx });
+    if (breadth > fieldsMax) {
+      const message = `The operation unfolds to ${breadth} fields; at most ${fieldsMax} are allowed. Spread fewer fragments`;
+      throw documentError('GRAPHQL_TOO_MANY_FIELDS', message);
+    }
+    const cost = Math.ceil(complexity);
+    if (cost <= costMax) return;
+    const message = `The operation may make a reply of cost ${cost}; at most ${costMax} is allowed. Ask for shorter lists, or for fewer fields`;
+    throw documentError('GRAPHQL_TOO_COSTLY', message);
+  }
+
+  #inTurn<Result>(context: CallContext, work: () => Promise<Result>): Promise<Result> {
+    return this.#admissions.requests.run(context.caller, () => context.signal, work);
   }
 
   async #hold(context: CallContext, work: () => Promise<ExecutionResult>): Promise<ExecutionResult> {
     const { runs } = this.#admissions;
+    runs.enter(context.caller);
     const stopWatching = this.#watchRevocation(context.caller, () => context.abort(keyEnded()));
     try {
-      runs.enter(context.caller);
-      try {
-        const result = await work();
-        if (context.endedBy !== undefined) throw context.endedBy;
-        return result;
-      } finally {
-        runs.leave(context.caller);
-      }
+      const result = await work();
+      if (context.endedBy !== undefined) throw context.endedBy;
+      return result;
     } finally {
       stopWatching();
+      runs.leave(context.caller);
     }
   }
 
@@ -161,41 +168,15 @@ export class Operations {
   }
 }
 
-/** graphql-sse would not say why. */
-function refused({ contextValue }: ExecutionArgs, result: Refused): Refused {
-  const { call } = contextValue as ServerContext;
-  if (call.isStreamPath) call.refusal = result.errors;
-  return result;
-}
-
-/** Pothos calls the number of fields, fragments unfolded, the breadth. */
-function weightFault({ complexity, breadth }: ComplexityResult, settings: Settings): GraphQLError | undefined {
-  const { GRAPHQL_FIELDS_MAX: fieldsMax, GRAPHQL_COST_MAX: costMax } = settings;
-  if (breadth > fieldsMax) {
-    const message = `The operation unfolds to ${breadth} fields; at most ${fieldsMax} are allowed. Spread fewer fragments`;
-    return documentError('GRAPHQL_TOO_MANY_FIELDS', message);
-  }
-  const cost = Math.ceil(complexity);
-  if (cost <= costMax) return undefined;
-  const message = `The operation may make a reply of cost ${cost}; at most ${costMax} is allowed. Ask for shorter lists, or for fewer fields`;
-  return documentError('GRAPHQL_TOO_COSTLY', message);
-}
-
-function rootFieldsOf(
-  schema: ExecutionArgs['schema'],
-  document: ExecutionArgs['document'],
-  { operation, selectionSet }: OperationDefinitionNode,
-): readonly string[] {
-  const type = schema.getRootType(operation);
-  if (type === undefined || type === null) return [];
-  const fields = fieldsOf(schema, fragmentsOf(document), [{ selectionSet, type }]);
-  return [...new Set(fields.map(({ node }) => node.name.value))];
+/** graphql-sse queues what it gets, so it gets the result when the stream takes more; a request is accepted before that. */
+async function* oneResult(result: ExecutionResult, call: Call): AsyncGenerator<ExecutionResult> {
+  await call.outlet.room;
+  yield presentResult(result, call.errors);
 }
 
 /** @throws DomainError NOT_ACCEPTABLE for a subscription whose client takes no stream: Yoga would tell it when the source is open. */
-function requireStreamTaken({ isStreamPath, req }: Call): void {
-  const { accept = '*/*' } = req.headers;
-  if (isStreamPath || accept.includes('text/event-stream') || accept.includes('*/*')) return;
+function requireStreamTaken({ isStreamPath, req: { headers } }: Call): void {
+  if (isStreamPath || /text\/event-stream|\*\/\*/.test(headers.accept ?? '*/*')) return;
   const message = 'A subscription is answered with a stream: send the header "Accept: text/event-stream"';
   throw new DomainError('NOT_ACCEPTABLE', message);
 }

@@ -1,7 +1,8 @@
 import { useCSRFPrevention } from '@graphql-yoga/plugin-csrf-prevention';
-import { type DocumentNode, GraphQLError, getOperationAST } from 'graphql';
+import { GraphQLError } from 'graphql';
 import { DomainError, publicError } from '../../entities/errors.ts';
-import { type ErrorContext, presentError, rootCause } from '../errors.ts';
+import { errorHeaders, type MadeError, unwrapError } from '../../http/errors.ts';
+import { presentError } from '../errors.ts';
 import type { Call, CallPlugin, ServerContext } from './call.ts';
 
 /** Any of these shows that a browser has asked first whether it may send the request. Parley allows it for the origins of CORS_ORIGINS only. */
@@ -22,77 +23,63 @@ export function useCsrfPrevention(): CallPlugin {
   };
 }
 
-/** Notes for the metrics what kind of operation a request asks for. */
-export function useKindNotes(): CallPlugin {
+/**
+ * Presents the errors of replies that Yoga makes. Its own masking is told nothing of the request, whose id stands in each error.
+ *
+ * @throws AggregateError of what is answered by `errorReply` instead: errors that graphql-sse would not show, and those of a request that was not
+ * run, which Yoga would send as an event stream where the client asked for one.
+ */
+export function useErrors(): CallPlugin {
   return {
-    onParse:
-      () =>
-      ({ result, context }) => {
-        if (result === null || result instanceof Error) return;
-        const { call, params } = context as unknown as { call: Call; params: { operationName?: string | null } };
-        call.measuredAs = getOperationAST(result as DocumentNode, params.operationName)?.operation ?? 'none';
-      },
-  };
-}
-
-/** Refuses what Yoga lets through, and in its place what graphql-sse refuses without saying why. */
-export function useRefusals(): CallPlugin {
-  return {
-    onParams: ({ params: { operationName } }) => {
-      if (operationName === undefined || operationName === null || typeof operationName === 'string') return;
+    onParams: ({ params: { operationName = null } }) => {
+      if (operationName === null || typeof operationName === 'string') return;
       throw new GraphQLError('operationName must be a string', { extensions: { code: 'BAD_REQUEST' } });
     },
     onValidate:
       () =>
       ({ valid, result, context }) => {
         const { call } = context as unknown as ServerContext;
-        if (!valid && call.isStreamPath) call.refusal = result as readonly unknown[];
+        if (!valid && call.isStreamPath) throw new AggregateError(result);
       },
-  };
-}
-
-/**
- * Presents the errors of replies that Yoga makes. Its own masking is told nothing of the request, whose id stands in each error. A request
- * that was not run is refused with its status also where the client asked for an event stream.
- */
-export function usePresentedErrors(): CallPlugin {
-  return {
     onResultProcess: ({ request, result, setResult, serverContext: { call } }) => {
       if (!('errors' in result) || result.errors === undefined) return;
-      const isRefused = !('data' in result) && result.errors.every(({ path }) => path === undefined);
-      if (isRefused && request.headers.get('accept')?.includes('text/event-stream') === true) call.refusal ??= result.errors;
-      // An operation that was run is answered with 200, also where its reply is too large.
-      const present = 'data' in result ? presentError : withStatus;
-      setResult({ ...result, errors: result.errors.map((error) => present(error, call.errors)) });
+      const wasRun = 'data' in result || result.errors.some(({ path }) => path !== undefined);
+      if (!wasRun && request.headers.get('accept')?.includes('text/event-stream') === true)
+        throw new AggregateError(result.errors);
+      const errors = result.errors.map((error) => {
+        const shown = presentError(error, call.errors);
+        // An operation that was run is answered with 200, also where its reply is too large.
+        if (!wasRun) shown.extensions.http = httpOf(error);
+        return shown;
+      });
+      setResult({ ...result, errors });
     },
   };
 }
 
-function withStatus(error: GraphQLError, context: ErrorContext): GraphQLError {
-  const shown = presentError(error, context);
-  if (shown.path !== undefined) return shown;
-  const { message, nodes = null, source = null, positions = null, extensions } = shown;
-  return new GraphQLError(message, { nodes, source, positions, extensions: { ...extensions, http: httpOf(error) } });
+/** The reply to a request that was not run, whatever was thrown. */
+export function errorReply({ errors: context }: Call, thrown: unknown): MadeError {
+  const errors: readonly unknown[] = thrown instanceof AggregateError ? thrown.errors : [thrown];
+  const { status, headers } = httpOf(errors[0]);
+  const text = JSON.stringify({ errors: errors.map((error) => presentError(error, context)) });
+  return { status, text, headers: Object.entries(headers).flat() };
 }
 
 interface ErrorHttp {
   readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
   /** Whether the specification answers application/json with 200. */
   readonly spec?: boolean;
 }
 
 /** The status and the headers that an error gives its reply. A request that was never run is the caller's mistake. */
-export function httpOf(error: unknown): ErrorHttp {
-  const cause = rootCause(error);
+function httpOf(error: unknown): ErrorHttp {
+  const cause = unwrapError(error);
   if (cause instanceof GraphQLError) {
-    const { http = { status: 400 }, code } = cause.extensions;
+    const { http, code } = cause.extensions;
     // Yoga says this of requests that are not well-formed.
-    return { ...(http as ErrorHttp), spec: code !== 'BAD_REQUEST' };
+    return { status: 400, headers: {}, ...(http as Partial<ErrorHttp>), spec: code !== 'BAD_REQUEST' };
   }
-  const { status, detail } = publicError(cause);
-  const headers: Record<string, string> = {};
-  if (status === 401) headers['www-authenticate'] = 'Bearer';
-  if (detail.retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(detail.retryAfterSeconds)));
-  return { status, headers };
+  const shown = publicError(cause);
+  return { status: shown.status, headers: errorHeaders(shown) };
 }

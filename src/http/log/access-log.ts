@@ -75,7 +75,7 @@ export function createAccessLog(logger: Logger, tracing?: Tracing): AccessLog {
         const { meter } = res.locals;
         const status = reportedStatus(res);
         meter?.finished(status, startedMs);
-        if (span !== undefined) endRequestSpan(span, req, res, res.locals.traced ?? meter);
+        if (span !== undefined) endRequestSpan(span, req, res, meter);
         if (!isOn) return;
         const durationMs = performance.now() - startedMs;
         const traceId = span?.spanContext().traceId;

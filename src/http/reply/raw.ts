@@ -8,7 +8,7 @@ import { jsonType, securityHeaders } from './reply.ts';
 export function refuseRaw(socket: Duplex, shown: PublicError, requestId: string): void {
   const body = JSON.stringify(errorBody(shown));
   const own = ['content-type', jsonType, 'content-length', String(Buffer.byteLength(body)), 'x-request-id', requestId];
-  const headers = [...own, ...securityHeaders, ...errorHeaders(shown), 'connection', 'close'];
+  const headers = [...own, ...securityHeaders, ...Object.entries(errorHeaders(shown)).flat(), 'connection', 'close'];
   const lines = Array.from({ length: headers.length / 2 }, (_, index) => `${headers[index * 2]}: ${headers[index * 2 + 1]}\r\n`);
   socket.end(`HTTP/1.1 ${shown.status} ${STATUS_CODES[shown.status]}\r\n${lines.join('')}\r\n${body}`);
 }

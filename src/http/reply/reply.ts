@@ -34,7 +34,9 @@ export function sendBody(
   if (res.headersSent || res.destroyed) return;
   const sizeBytes = Buffer.byteLength(body);
   if (res.req.method !== 'HEAD') Connection.of(res.req)?.count(sizeBytes, mayRefuse);
-  res.writeHead(status, ['content-length', String(sizeBytes), ...headers, ...rateHeaders(res)]);
+  // The rest of a request that came too slowly is not read.
+  const closing = status === 408 ? closesConnection : noHeaders;
+  res.writeHead(status, ['content-length', String(sizeBytes), ...headers, ...closing, ...rateHeaders(res)]);
   if (sizeBytes <= pieceBytes || res.req.method === 'HEAD') res.end(body);
   else pipeline(Readable.from(piecesOf(Buffer.from(body))), res, () => undefined);
 }
@@ -54,9 +56,7 @@ export function sendJson(
   requestId: string,
   extraHeaders: readonly string[] = [],
 ): void {
-  // The rest of a request that came too slowly is not read.
-  const closing = status === 408 ? closesConnection : noHeaders;
-  const headers = ['content-type', jsonType, 'x-request-id', requestId, ...securityHeaders, ...closing, ...extraHeaders];
+  const headers = ['content-type', jsonType, 'x-request-id', requestId, ...securityHeaders, ...extraHeaders];
   sendBody(res, status, headers, text);
 }
 

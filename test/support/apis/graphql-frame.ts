@@ -8,10 +8,13 @@ import type { Deps } from '../../../src/domain/deps.ts';
 import type { UploadedFile } from '../../../src/entities/chats/uploaded-file.ts';
 import { DomainError } from '../../../src/entities/errors.ts';
 import { fieldComplexity } from '../../../src/graphql/builder/complexity.ts';
+import { createGraphiqlPage } from '../../../src/graphql/graphiql/page.ts';
 import type { CallPlugin } from '../../../src/graphql/server/call.ts';
 import { createGraphqlHandler } from '../../../src/graphql/server/server.ts';
+import { createHttpApp } from '../../../src/http/app.ts';
 import { Connections } from '../../../src/http/connections/connections.ts';
 import { createAdmissions } from '../../../src/http/limits.ts';
+import { createAccessLog } from '../../../src/http/log/access-log.ts';
 import { Metrics } from '../../../src/http/log/metrics.ts';
 import { SseStreams } from '../../../src/http/reply/sse.ts';
 import { TestClient } from '../client.ts';
@@ -67,6 +70,10 @@ export async function startGraphqlFrame(
     bufferMaxBytes: settings.SSE_BUFFER_MAX_BYTES,
   });
   const schema = testSchema(sources);
+  const watch = (_caller: unknown, onEnd: () => void) => {
+    watchers.add(onEnd);
+    return () => watchers.delete(onEnd);
+  };
   const graphql = createGraphqlHandler({
     admissions: createAdmissions(testPools(), settings),
     schema,
@@ -76,18 +83,12 @@ export async function startGraphqlFrame(
     plugins,
     keys: {
       authenticate: (secret) => (secret === 'all' || secret === 'other' ? callerWith(`key_${secret}`, []) : undefined),
-      watch: (_caller, onEnd) => {
-        watchers.add(onEnd);
-        return () => watchers.delete(onEnd);
-      },
+      watch,
+      watchRevocation: watch,
     },
   });
-  const connections = new Connections(settings, (req, res) => {
-    graphql.handle(req, res, () => {
-      res.writeHead(418);
-      res.end();
-    });
-  });
+  const log = createAccessLog(logger, undefined);
+  const connections = new Connections(settings, createHttpApp({ deps, log, handlers: [createGraphiqlPage(), graphql.handle] }));
   const server = createServer(connections.handle);
   connections.watch(server);
   server.listen(0, '127.0.0.1');
