@@ -84,7 +84,6 @@ export async function startGraphqlFrame(
     keys: {
       authenticate: (secret) => (secret === 'all' || secret === 'other' ? callerWith(`key_${secret}`, []) : undefined),
       watch,
-      watchRevocation: watch,
     },
   });
   const log = createAccessLog(logger, undefined);
