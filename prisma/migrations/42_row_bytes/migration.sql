@@ -34,7 +34,7 @@ ALTER TABLE "agent_secrets" ADD COLUMN "rowBytes" INTEGER NOT NULL GENERATED ALW
 ) STORED;
 
 ALTER TABLE "knowledge_items" ADD COLUMN "rowBytes" INTEGER NOT NULL GENERATED ALWAYS AS (
-  coalesce(octet_length("name"), 0) + coalesce(octet_length("filename"), 0) + coalesce(octet_length("mimeType"), 0) + coalesce(octet_length("contentUrl"), 0) + coalesce(octet_length("errorMessage"), 0) + coalesce(octet_length("metadata"::text), 0)
+  coalesce(octet_length("name"), 0) + coalesce(octet_length("uniqueId"), 0) + coalesce(octet_length("parentUniqueId"), 0) + coalesce(octet_length("filename"), 0) + coalesce(octet_length("mimeType"), 0) + coalesce(octet_length("contentUrl"), 0) + coalesce(octet_length("errorMessage"), 0) + coalesce(octet_length("metadata"::text), 0)
 ) STORED;
 
 ALTER TABLE "audit_entries" ADD COLUMN "rowBytes" INTEGER NOT NULL GENERATED ALWAYS AS (

@@ -14,11 +14,8 @@ import type { SourceRun } from '../../entities/knowledge/source-run.ts';
 import type { Members } from '../../entities/members.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
 import type { Transaction } from '../../storage/database/database.ts';
-import {
-  dataSourceOrders,
-  type DataSourceListQuery as StoreQuery,
-  type UsingAgent,
-} from '../../storage/knowledge/source-queries.ts';
+import { dataSourceOrders, type DataSourceListQuery as StoreQuery } from '../../storage/knowledge/source-places.ts';
+import type { UsingAgent } from '../../storage/knowledge/source-queries.ts';
 import { canEditAgent, canEditDataSource, editableAgents, usableAgents, visibleDataSources } from '../access/access.ts';
 import { getAgent } from '../agents/agents.ts';
 import { endedApproval } from '../agents/parts/access.ts';
@@ -31,7 +28,7 @@ const bulkMax = 1_000;
 const attachedAgentsMax = 1_000;
 const pageMax = 1_000_000;
 
-/** @throws DomainError NOT_FOUND, also for a source that the caller may not see. Cost: one statement. */
+/** @throws DomainError NOT_FOUND, also for a source that the caller may not see. Cost: a fixed handful of statements. */
 export async function getDataSource(deps: Deps, caller: Caller, id: string): Promise<DataSource> {
   const found = isId('dataSource', id) ? await deps.storage.dataSources.find(id, visibleDataSources(caller)) : undefined;
   if (found === undefined) throw missingSource();
@@ -39,7 +36,7 @@ export async function getDataSource(deps: Deps, caller: Caller, id: string): Pro
   return found;
 }
 
-/** The sources of agents that the caller sees, one array for each id, last attached first. One statement. */
+/** The sources of agents that the caller sees, one array for each id, last attached first. Cost: a fixed handful of statements. */
 export async function listDataSourcesOfAgents(
   deps: Deps,
   caller: Caller,
@@ -85,7 +82,7 @@ export function orderedPageShape(orderBy: string | null | undefined): readonly [
 }
 
 /**
- * The sources that the caller may see. Cost: one statement, and one more for the total on demand. A page by cursor costs the same
+ * The sources that the caller may see. Cost: a fixed handful of statements, and one more for the total on demand. A page by cursor costs the same
  * at any depth, a page by number more with its depth.
  *
  * @throws DomainError INVALID_VALUE naming the member.
@@ -119,7 +116,7 @@ export function offsetOf(page: number | null | undefined, { limit, after }: Page
   return (page - 1) * limit;
 }
 
-/** The agents with these sources that the caller may use, one array for each id. One statement. */
+/** The agents with these sources that the caller may use, one array for each id. */
 export async function listAgentsOfDataSources(
   deps: Deps,
   caller: Caller,

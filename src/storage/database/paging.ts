@@ -7,18 +7,31 @@ export function newestFirst<Where extends object>(where: Where, page: PageReques
   return latestFirst('createdAt', where, page);
 }
 
+/** Prisma's arguments for a page of a list that begins with the latest of a time, and one row more. */
+export function latestFirst<Time extends string, Where extends object>(time: Time, where: Where, page: PageRequest) {
+  return byTime(time, 'desc', where, page);
+}
+
 /**
- * Prisma's arguments for a page of a list that begins with the latest of a time, and one row more. The first condition on the time bounds the index:
- * a page costs the same at any depth.
+ * Prisma's arguments for a page of a list in the order of a time, and one row more. The first condition on the time bounds the index: a page costs the
+ * same at any depth.
  */
-export function latestFirst<Time extends string, Where extends object>(time: Time, where: Where, { after, limit }: PageRequest) {
+export function byTime<Time extends string, Where extends object>(
+  time: Time,
+  direction: 'asc' | 'desc',
+  where: Where,
+  { after, limit }: PageRequest,
+) {
   const [afterTime, afterId] = after ?? [];
   const isFirst = typeof afterTime !== 'string' || typeof afterId !== 'string';
   const at = new Date(isFirst ? 0 : afterTime);
-  const rest = isFirst ? [] : [{ [time]: { lte: at } }, { OR: [{ [time]: { lt: at } }, { id: { lt: afterId } }] }];
+  const further = direction === 'desc' ? 'lt' : 'gt';
+  const rest = isFirst
+    ? []
+    : [{ [time]: { [`${further}e`]: at } }, { OR: [{ [time]: { [further]: at } }, { id: { [further]: afterId } }] }];
   return {
     where: { AND: [where, ...rest] },
-    orderBy: [{ [time]: 'desc' } as { [Name in Time]: 'desc' }, { id: 'desc' as const }],
+    orderBy: [{ [time]: direction } as { [Name in Time]: 'asc' | 'desc' }, { id: direction }],
     take: limit + 1,
   };
 }

@@ -1,25 +1,16 @@
-// Raw SQL: one statement reads a page with the states of its items by a caller's rule, and lists are bounded in bytes.
 import type { AgentFilter, DataSourceFilter } from '../../entities/accounts/access.ts';
-import type { DataSource, DataSourceType } from '../../entities/knowledge/data-source.ts';
+import type { DataSource } from '../../entities/knowledge/data-source.ts';
 import { type Members, reads } from '../../entities/members.ts';
 import { type PageRequest, pageOf, type SortKey } from '../../entities/page.ts';
-import { agentCondition } from '../agents/filter-sql.ts';
+import { agentWhere } from '../agents/filter.ts';
 import type { Database } from '../database/database.ts';
-import { readPage, readWhole, requireWholePage } from '../database/sql/bounded-rows.ts';
-import { byOwner, type Linked, linksSql } from '../database/sql/links.ts';
-import { containing, countRows, Parameters, selectRows } from '../database/sql/where.ts';
-import { columnsOf, counts, type DataSourceRow, dataSourceOf, usageSql } from './source-columns.ts';
-import { dataSourceCondition } from './source-filter-sql.ts';
-
-export const dataSourceOrders = ['createdAt', 'lastIndexedAt', 'usageCount'] as const;
-export interface DataSourceListQuery {
-  readonly search: string;
-  readonly type: DataSourceType | undefined;
-  readonly orderBy: (typeof dataSourceOrders)[number];
-  readonly isDescending: boolean;
-  /** Rows to skip, where pages are requested by number; undefined: by cursor. */
-  readonly offset: number | undefined;
-}
+import { byOwner } from '../database/links.ts';
+import { type Place, readPage, requireShortList, requireWholePage } from '../database/paging.ts';
+import { containing } from '../database/where.ts';
+import type { Prisma } from '../generated/client.ts';
+import { dataSourceWhere } from './source-filter.ts';
+import { type DataSourceListQuery, findSourcePlaces, neverIndexed } from './source-places.ts';
+import { longMembers, readSources } from './source-rows.ts';
 
 /** An agent in the list of a source's users. */
 export interface UsingAgent {
@@ -29,84 +20,103 @@ export interface UsingAgent {
   readonly src: string;
 }
 
-/** A source that was never indexed sorts as the oldest. */
-const lastIndexedSql = `coalesce(s."lastIndexedAt", 'epoch'::timestamptz)`;
-const orderSql = { createdAt: 's."createdAt"', lastIndexedAt: lastIndexedSql, usageCount: usageSql };
-const orderType = { createdAt: 'timestamptz', lastIndexedAt: 'timestamptz', usageCount: 'int' };
-
-const columns = columnsOf(undefined);
-const longColumns = ['name', 'data', 'errorMessage'] as const;
-const attachments = {
-  table: 'agent_data_sources',
-  owner: 'agentId',
-  thing: 'dataSourceId',
-  order: 'x."createdAt" desc, x."dataSourceId" desc',
-};
-
 /** The queries of DataSourceStore. */
 export function createSourceQueries(db: Database) {
   async function findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly DataSource[]> {
-    const rows = await selectRows<DataSourceRow>(
+    const where = { AND: [{ id: { in: [...ids] } }, visibleWhere(filter)] };
+    const visible = await db.prisma.dataSource.findMany({ where, select: { id: true } });
+    return readSources(
       db,
-      (given) => `select ${columns} from data_sources s ${counts}
-        where s.id = any(${given.add(ids)}::text[]) and s."deletingAt" is null and ${dataSourceCondition(filter, given)}`,
+      visible.map(({ id }) => id),
     );
-    return rows.map(dataSourceOf);
   }
 
   return {
     findMany,
     find: async (id: string, filter: DataSourceFilter) => (await findMany([id], filter))[0],
     async ofAgents(agentIds: readonly string[], filter: DataSourceFilter, members?: Members<DataSource>) {
-      const parameters = new Parameters();
-      const text = `select ${columnsOf(members)}, given.links from ${linksSql(attachments, parameters.add(agentIds))} given
-        join data_sources s on s.id = given.id and s."deletingAt" is null ${reads(members, 'counts') ? counts : ''}
-        where ${dataSourceCondition(filter, parameters)}`;
-      const long = ['links', ...longColumns.filter((name) => reads(members, name))];
-      const rows = await readWhole<DataSourceRow & Linked>(db, { text, values: parameters.values }, long);
-      return byOwner(rows, dataSourceOf);
+      const links = await db.prisma.agentDataSource.findMany({
+        where: { agentId: { in: [...agentIds] }, dataSource: visibleWhere(filter) },
+        orderBy: [{ createdAt: 'desc' }, { dataSourceId: 'desc' }],
+        select: { agentId: true, dataSource: { select: { id: true, rowBytes: true } } },
+      });
+      const sizes = new Map(links.map(({ dataSource }) => [dataSource.id, dataSource.rowBytes]));
+      if (reads(members, ...longMembers)) {
+        requireShortList(
+          db,
+          [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0),
+        );
+      }
+      const sources = new Map((await readSources(db, [...sizes.keys()], members)).map((source) => [source.id, source]));
+      return byOwner(
+        links.flatMap(({ agentId: ownerId, dataSource }) => {
+          const thing = sources.get(dataSource.id);
+          return thing === undefined ? [] : { ownerId, thing };
+        }),
+      );
     },
     async list(filter: DataSourceFilter, query: DataSourceListQuery, page: PageRequest) {
-      const parameters = new Parameters();
-      const narrowed = narrowing(filter, query, parameters);
-      const key = orderSql[query.orderBy];
-      const [comparison, direction] = query.isDescending ? ['<', 'desc'] : ['>', 'asc'];
-      const [afterValue, afterId] = page.after ?? [];
-      const after =
-        page.after === undefined
-          ? ''
-          : `and (${key}, s.id) ${comparison} (${parameters.add(afterValue)}::${orderType[query.orderBy]}, ${parameters.add(afterId)})`;
-      // The page is found first, by ids alone, so that states and counts are read for its rows only.
-      const text = `select ${columns} from (
-          select s.id from data_sources s where ${narrowed} ${after}
-          order by ${key} ${direction}, s.id ${direction} limit ${parameters.add(page.limit + 1)} offset ${parameters.add(query.offset ?? 0)}
-        ) found join data_sources s using (id) ${counts} order by ${key} ${direction}, s.id ${direction}`;
-      const read = await readPage<DataSourceRow>(db, { text, values: parameters.values }, longColumns);
+      const where = listWhere(filter, query);
+      const places = await findSourcePlaces(db, where, { ...query, page });
+      const read = await readPage(db, places, (ids) => readSources(db, ids));
       if (query.offset !== undefined) requireWholePage(db, read, page.limit);
-      const countAll = () => countRows(db, (counted) => `from data_sources s where ${narrowing(filter, query, counted)}`);
-      return pageOf(read.rows.map(dataSourceOf), page, (source) => keyOf(source, query.orderBy), countAll, read.foundCount);
+      const countAll = () => db.prisma.dataSource.count({ where });
+      return pageOf(read.rows, page, (source) => keyOf(source, query.orderBy), countAll, read.foundCount);
     },
-    async agentsOf(dataSourceIds: readonly string[], filter: AgentFilter) {
-      const parameters = new Parameters();
-      const text = `select x."dataSourceId", a.id, a.name, a.src from agent_data_sources x join agents a on a.id = x."agentId"
-        where x."dataSourceId" = any(${parameters.add(dataSourceIds)}::text[]) and not a."isDeleted" and ${agentCondition(filter, parameters)}
-        order by a.name, a.id`;
-      return readWhole<UsingAgent>(db, { text, values: parameters.values }, ['src']);
+    async agentsOf(dataSourceIds: readonly string[], filter: AgentFilter): Promise<readonly UsingAgent[]> {
+      const links = await db.prisma.agentDataSource.findMany({
+        where: { dataSourceId: { in: [...dataSourceIds] }, agent: { AND: [{ isDeleted: false }, agentWhere(filter)] } },
+        orderBy: [{ agent: { name: 'asc' } }, { agentId: 'asc' }],
+        select: { dataSourceId: true, agent: { select: { id: true, name: true, rowBytes: true } } },
+      });
+      const images = await readImages(
+        db,
+        links.map(({ agent }) => agent),
+      );
+      return links.map(({ dataSourceId, agent: { id, name } }) => ({ dataSourceId, id, name, src: images.get(id) ?? '' }));
     },
   };
 }
 
-function narrowing(filter: DataSourceFilter, { search, type }: DataSourceListQuery, parameters: Parameters): string {
-  return [
-    's."deletingAt" is null',
-    dataSourceCondition(filter, parameters),
-    ...(type === undefined ? [] : [`s.type = ${parameters.add(type)}`]),
-    ...(search === '' ? [] : [`s.name ilike ${parameters.add(containing(search))}`]),
-  ].join(' and ');
+function visibleWhere(filter: DataSourceFilter): Prisma.DataSourceWhereInput {
+  return { AND: [{ deletingAt: null }, dataSourceWhere(filter)] };
+}
+
+function listWhere(filter: DataSourceFilter, { search, type }: DataSourceListQuery): Prisma.DataSourceWhereInput {
+  return {
+    AND: [
+      visibleWhere(filter),
+      ...(type === undefined ? [] : [{ type }]),
+      ...(search === '' ? [] : [{ name: containing(search) }]),
+    ],
+  };
 }
 
 function keyOf(source: DataSource, orderBy: DataSourceListQuery['orderBy']): SortKey {
   if (orderBy === 'usageCount') return [source.usageCount, source.id];
-  const time = orderBy === 'createdAt' ? source.createdAt : (source.lastIndexedAt ?? new Date(0));
+  const time = orderBy === 'createdAt' ? source.createdAt : (source.lastIndexedAt ?? neverIndexed);
   return [time.toISOString(), source.id];
+}
+
+/**
+ * The images of agents. They are read in portions: what else agents have may take more bytes than a list may, but an image never takes more than its row.
+ *
+ * @throws DomainError REPLY_TOO_LARGE
+ */
+async function readImages(db: Database, agents: readonly Required<Place>[]): Promise<ReadonlyMap<string, string>> {
+  const images = new Map<string, string>();
+  const unread = new Map(agents.map((agent) => [agent.id, agent]));
+  let bytes = 0;
+  while (unread.size > 0) {
+    const { rows } = await readPage(db, [...unread.values()], (ids) => {
+      for (const id of ids) unread.delete(id);
+      return db.prisma.agent.findMany({ where: { id: { in: ids } }, select: { id: true, src: true } });
+    });
+    for (const { id, src } of rows) {
+      images.set(id, src);
+      bytes += Buffer.byteLength(src);
+    }
+    requireShortList(db, bytes);
+  }
+  return images;
 }

@@ -7,7 +7,8 @@ import type { Database, Transaction } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { Prisma } from '../generated/client.ts';
 import { addDataSource, type NewSource } from './new-source.ts';
-import { createSourceQueries, type DataSourceListQuery, type UsingAgent } from './source-queries.ts';
+import type { DataSourceListQuery } from './source-places.ts';
+import { createSourceQueries, type UsingAgent } from './source-queries.ts';
 import { addUploadRun } from './syncing/upload-runs.ts';
 
 export interface NewDataSource extends NewSource {
@@ -29,7 +30,7 @@ export interface DataSourceStore {
   find(id: string, filter: DataSourceFilter): Promise<DataSource | undefined>;
   /** The sources with one of the ids that exist and match, in no order. */
   findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly DataSource[]>;
-  /** The sources of many agents in one statement, newest attached first. `members`: the members to read besides the ids. */
+  /** The sources of many agents, newest attached first. `members`: the members to read besides the ids. */
   ofAgents(
     agentIds: readonly string[],
     filter: DataSourceFilter,

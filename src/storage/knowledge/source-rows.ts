@@ -1,0 +1,111 @@
+import type { ActiveRun, DataSource, IndexStatus, ItemCounts, SourceError } from '../../entities/knowledge/data-source.ts';
+import { type Members, reads } from '../../entities/members.ts';
+import type { Database } from '../database/database.ts';
+import type { Prisma } from '../generated/client.ts';
+import { countIn, countItems, type StateCount, sumIn } from './item-counts.ts';
+
+const selectAll = {
+  id: true,
+  createdAt: true,
+  updatedAt: true,
+  lastIndexedAt: true,
+  orgId: true,
+  ownerUserId: true,
+  name: true,
+  type: true,
+  refreshPeriod: true,
+  data: true,
+  cite: true,
+  orgVisible: true,
+  errorCode: true,
+  errorMessage: true,
+  _count: { select: { agents: { where: { agent: { isDeleted: false } } } } },
+  runs: {
+    where: { status: { in: ['LISTING', 'INDEXING'] } },
+    select: { id: true, status: true, listedCount: true, currentItem: true },
+    take: 1,
+  },
+} as const satisfies Prisma.DataSourceSelect;
+type SourceRow = Prisma.DataSourceGetPayload<{ select: typeof selectAll }>;
+
+const relationMembers: Partial<Record<keyof SourceRow, keyof DataSource>> = { _count: 'usageCount', runs: 'activeRun' };
+/** Always selected: the audit log needs the owner of everything that an administrator is shown. */
+const keyMembers: ReadonlySet<string> = new Set(['id', 'orgId', 'ownerUserId']);
+/** Members that may be long. */
+export const longMembers = ['name', 'data', 'errorMessage'] as const satisfies readonly (keyof DataSource)[];
+
+/**
+ * Reads sources that were found, in no order. One that was deleted in between is left out.
+ *
+ * Items are counted first: a source whose items are all indexed has the time of that, too.
+ *
+ * Cost: one statement; one more for the counts of items, and one for the items that failed.
+ */
+export async function readSources(
+  db: Database,
+  ids: readonly string[],
+  members?: Members<DataSource>,
+): Promise<readonly DataSource[]> {
+  if (ids.length === 0) return [];
+  const isCounted = reads(members, 'counts', 'failedItem');
+  const counts = isCounted ? await countItems(db, { dataSourceId: { in: [...ids] } }) : new Map<string, readonly StateCount[]>();
+  const [rows, failed] = await Promise.all([
+    db.prisma.dataSource.findMany({ where: { id: { in: [...ids] }, deletingAt: null }, select: selectOf(members) }),
+    readFailedItems(db, counts, members),
+  ]);
+  return rows.map((row) => sourceOf(row, counts.get(row.id) ?? [], failed));
+}
+
+function selectOf(members: Members<DataSource>): typeof selectAll {
+  const isRead = (name: string) =>
+    keyMembers.has(name) || reads(members, (relationMembers[name as keyof SourceRow] ?? name) as keyof DataSource);
+  return Object.fromEntries(Object.entries(selectAll).filter(([name]) => isRead(name))) as typeof selectAll;
+}
+
+type FailedItems = ReadonlyMap<string, SourceError>;
+
+async function readFailedItems(
+  db: Database,
+  counts: ReadonlyMap<string, readonly StateCount[]>,
+  members: Members<DataSource>,
+): Promise<FailedItems> {
+  const ids = reads(members, 'failedItem') ? [...counts.values()].flatMap((states) => failedIdOf(states) ?? []) : [];
+  if (ids.length === 0) return new Map();
+  const select = { id: true, errorCode: true, errorMessage: true };
+  const items = await db.prisma.knowledgeItem.findMany({ where: { id: { in: ids } }, select });
+  return new Map(
+    items.map(({ id, errorCode, errorMessage }) => [id, { code: errorCode ?? 'FAILED', message: errorMessage ?? '' }]),
+  );
+}
+
+function failedIdOf(counts: readonly StateCount[]): string | undefined {
+  const firstIn = (status: IndexStatus) => counts.find(({ indexStatus }) => indexStatus === status)?.firstId;
+  return firstIn('FAILED') ?? (firstIn('INDEXED') === undefined ? firstIn('SKIPPED') : undefined);
+}
+
+/** Members that were not selected are absent. */
+function sourceOf({ _count: links, runs, ...own }: SourceRow, counts: readonly StateCount[], failed: FailedItems): DataSource {
+  return {
+    ...(own as Omit<DataSource, 'isDeleting' | 'activeRun' | 'failedItem' | 'usageCount' | 'counts'>),
+    isDeleting: false,
+    activeRun: (runs?.[0] as ActiveRun | undefined) ?? null,
+    failedItem: failed.get(failedIdOf(counts) ?? '') ?? null,
+    usageCount: links?.agents ?? 0,
+    counts: itemCountsOf(counts),
+  };
+}
+
+function itemCountsOf(counts: readonly StateCount[]): ItemCounts {
+  const failed = ['FAILED', 'CANCELLED'] as const;
+  const active = ['FETCHING', 'PARSING', 'INDEXING'] as const;
+  return {
+    initialized: countIn(counts, 'INITIALIZED'),
+    queued: countIn(counts, 'QUEUED'),
+    active: countIn(counts, ...active),
+    indexed: countIn(counts, 'INDEXED'),
+    skipped: countIn(counts, 'SKIPPED'),
+    failed: countIn(counts, ...failed),
+    answering: sumIn(counts, failed, ({ answeringCount }) => answeringCount),
+    percentSum: sumIn(counts, active, ({ percentSum }) => percentSum),
+  };
+}
