@@ -1,5 +1,5 @@
-// Raw SQL: what is found once is read and removed in one statement.
 import type { ConnectionProvider } from '../../entities/knowledge/connection.ts';
+import { unlessMissing } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
 
 /** A person who is on the way to another service. Sealed for `attemptPlace`. */
@@ -30,22 +30,25 @@ export function attemptPlace({ id, orgId }: Pick<ConnectionAttempt, 'id' | 'orgI
 }
 
 export function createConnectionAttemptStore(db: Database): ConnectionAttemptStore {
-  const removed = `returning id, "orgId", "ownerUserId", provider, "returnTo", sealed, "expiresAt"`;
+  /** One statement reads and removes it: of two calls, one finds it. */
+  async function remove(id: string, confirmHash: string | null): Promise<ConnectionAttempt | undefined> {
+    const where = { id, confirmHash, expiresAt: { gt: new Date() } };
+    const omit = { createdAt: true, confirmHash: true };
+    return (await unlessMissing(db.prisma.connectionAttempt.delete({ where, omit }))) as ConnectionAttempt | undefined;
+  }
+
   return {
     async create(attempt) {
       await db.prisma.connectionAttempt.deleteMany({ where: { expiresAt: { lt: new Date() } } });
       await db.prisma.connectionAttempt.create({ data: attempt });
     },
-    async take(id) {
-      const text = `delete from connection_attempts where id = $1 and "confirmHash" is null and "expiresAt" > now() ${removed}`;
-      return (await db.query<ConnectionAttempt>(text, [id]))[0];
-    },
+    take: (id) => remove(id, null),
     async keep(attempt, confirmHash) {
       await db.prisma.connectionAttempt.create({ data: { ...attempt, confirmHash } });
     },
     async confirm(confirmHash) {
-      const text = `delete from connection_attempts where "confirmHash" = $1 and "expiresAt" > now() ${removed}`;
-      return (await db.query<ConnectionAttempt>(text, [confirmHash]))[0];
+      const kept = await db.prisma.connectionAttempt.findFirst({ where: { confirmHash }, select: { id: true } });
+      return kept === null ? undefined : remove(kept.id, confirmHash);
     },
   };
 }

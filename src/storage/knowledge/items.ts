@@ -2,8 +2,9 @@ import type { DataSourceFilter } from '../../entities/accounts/access.ts';
 import type { KnowledgeItem } from '../../entities/knowledge/data-source.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
-import { requireWholePage } from '../database/sql/bounded-rows.ts';
-import { findItem, readItems } from './item-queries.ts';
+import { byTime, readPage, requireWholePage } from '../database/paging.ts';
+import type { Prisma } from '../generated/client.ts';
+import { dataSourceWhere } from './source-filter.ts';
 
 /** The documents of sources. Items of a source under deletion are never returned. */
 export interface KnowledgeItemStore {
@@ -16,15 +17,61 @@ export interface KnowledgeItemStore {
 
 export function createKnowledgeItemStore(db: Database): KnowledgeItemStore {
   return {
-    find: (id, filter) => findItem(db, id, filter),
+    async find(id, filter) {
+      const where = { id, dataSource: { AND: [{ deletingAt: null }, dataSourceWhere(filter)] } };
+      const row = await db.prisma.knowledgeItem.findFirst({ where, select });
+      return row === null ? undefined : itemOf(row);
+    },
     async list(dataSourceId, page, offset) {
-      const read = await readItems(db, dataSourceId, page, offset);
-      if (offset !== undefined) requireWholePage(db, read, page.limit);
       const where = { dataSourceId, indexStatus: { not: 'DELETING' } };
-      return pageOf(read.rows, page, timeKey, () => db.prisma.knowledgeItem.count({ where }), read.foundCount);
+      const places = await db.prisma.knowledgeItem.findMany({
+        ...byTime('createdAt', 'asc', where, page),
+        skip: offset ?? 0,
+        select: { id: true, rowBytes: true },
+      });
+      const read = await readPage(db, places, (ids) => db.prisma.knowledgeItem.findMany({ where: { id: { in: ids } }, select }));
+      if (offset !== undefined) requireWholePage(db, read, page.limit);
+      const countAll = () => db.prisma.knowledgeItem.count({ where });
+      return pageOf(read.rows.map(itemOf), page, timeKey, countAll, read.foundCount);
     },
     async setCite(id, cite) {
       await db.prisma.knowledgeItem.updateMany({ where: { id }, data: { cite } });
     },
   };
+}
+
+const select = {
+  id: true,
+  createdAt: true,
+  updatedAt: true,
+  orgId: true,
+  dataSourceId: true,
+  name: true,
+  uniqueId: true,
+  parentUniqueId: true,
+  type: true,
+  indexStatus: true,
+  indexPercentage: true,
+  documentCount: true,
+  tokenCount: true,
+  contentBlobKey: true,
+  filename: true,
+  mimeType: true,
+  sizeBytes: true,
+  contentUrl: true,
+  isContentStoredExternally: true,
+  isBlobStorageDeleted: true,
+  metadata: true,
+  cite: true,
+  errorCode: true,
+  errorMessage: true,
+  isRetryable: true,
+  lastCheckedAt: true,
+  indexedAt: true,
+} as const satisfies Prisma.KnowledgeItemSelect & Record<keyof KnowledgeItem, true>;
+type ItemRow = Prisma.KnowledgeItemGetPayload<{ select: typeof select }>;
+
+function itemOf(row: ItemRow): KnowledgeItem {
+  const { sizeBytes, ...own } = row;
+  return { ...(own as Omit<KnowledgeItem, 'sizeBytes'>), sizeBytes: sizeBytes === null ? null : Number(sizeBytes) };
 }
