@@ -103,11 +103,12 @@ async function readLog({ storage }: Deps, runId: string): Promise<readonly RunEv
   const events: RunEvent[] = [];
   for (;;) {
     const page = await storage.runs.readEvents(runId, events.at(-1)?.sequence ?? -1, 5_000);
-    if (page === undefined || page.events.length === 0) return events;
+    if (page === undefined) return events;
     // Texts are in the closing events.
     for (const event of page.events) if (!event.type.endsWith('.delta')) events.push(event);
     const last = page.events.at(-1);
     if (last !== undefined && events.at(-1)?.sequence !== last.sequence) events.push(last);
+    if (!page.hasMore) return events;
   }
 }
 

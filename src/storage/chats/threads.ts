@@ -215,14 +215,8 @@ async function joinBusy(tx: Transaction, turn: ThreadTurn, active: ActiveRow): P
 }
 
 async function addTurn(tx: Transaction, turn: ThreadTurn): Promise<void> {
-  const { run, events, items, previousId, isBackground, leaseMs, holder } = turn;
-  await addRun(tx, run, leaseMs);
-  await tx.execute('update runs set "previousId" = $2, "isBackground" = $3, "leaseOwner" = $4 where id = $1', [
-    run.id,
-    previousId,
-    isBackground,
-    holder,
-  ]);
+  const { run, events, items, leaseMs } = turn;
+  await addRun(tx, run, leaseMs, turn);
   await addItems(tx, run.id, items);
   await addEvents(tx, run.id, events);
 }

@@ -136,13 +136,30 @@ export function createRunLeases(db: Database): RunLeases {
   };
 }
 
+/** What a request of a thread says of its run besides. */
+export interface NewRunPlace {
+  readonly previousId: string | null;
+  readonly isBackground: boolean;
+  /** The only process that may start the run; null: any process. */
+  readonly holder: string | null;
+}
+
 /** Adds the row of a run that has not started; its lease gives the requesting process time to start it. */
-export async function addRun(tx: Transaction, run: NewRun, leaseMs: number): Promise<void> {
+export async function addRun(
+  tx: Transaction,
+  run: NewRun,
+  leaseMs: number,
+  { previousId, isBackground, holder }: NewRunPlace = { previousId: null, isBackground: false, holder: null },
+): Promise<void> {
   const { id, createdAt, orgId, userId, keyId, agentId, chatId, modelId, request } = run;
   await tx.execute(
-    `insert into runs (id, "createdAt", "updatedAt", "orgId", "userId", "keyId", "agentId", "chatId", "modelId", request, "leaseUntil")
-     values ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9::json, now() + ${milliseconds('$10')})`,
-    [id, createdAt, orgId, userId, keyId, agentId, chatId, modelId, JSON.stringify(request), leaseMs],
+    `insert into runs (id, "createdAt", "updatedAt", "orgId", "userId", "keyId", "agentId", "chatId", "modelId", request, "leaseUntil",
+       "previousId", "isBackground", "leaseOwner")
+     values ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9::json, now() + ${milliseconds('$10')}, $11, $12, $13)`,
+    [
+      ...[id, createdAt, orgId, userId, keyId, agentId, chatId, modelId, JSON.stringify(request), leaseMs],
+      ...[previousId, isBackground, holder],
+    ],
   );
 }
 

@@ -31,23 +31,33 @@ export async function failuresOf(db: Database, ids: readonly string[]): Promise<
 export interface EventPage {
   readonly isOver: boolean;
   readonly events: readonly RunEvent[];
+  /** Whether the log has events after these. */
+  readonly hasMore: boolean;
+}
+
+interface BatchRow {
+  readonly isOver: boolean;
+  /** Null in the one row of a run without such events. */
+  readonly events: readonly RunEvent[] | null;
+  readonly isNewest: boolean | null;
 }
 
 /** See RunStore.readEvents. */
 export async function readEvents(db: Database, id: string, afterSequence: number, limit: number): Promise<EventPage | undefined> {
-  // Read the status first: a run that is over by then has all its events written.
-  const runs = await db.query<Pick<EventPage, 'isOver'>>(`select status <> 'in_progress' as "isOver" from runs where id = $1`, [
-    id,
-  ]);
-  if (runs[0] === undefined) return undefined;
-  const rows = await db.query<{ events: readonly RunEvent[] }>(
-    `select events from (
-       select "firstSequence", events, sum(octet_length(events::text)) over (order by "firstSequence") - octet_length(events::text) as "bytesBefore"
-       from (select "firstSequence", events, sum("lastSequence" - "firstSequence" + 1) over (order by "firstSequence") as read
-         from run_event_batches where "runId" = $1 and "lastSequence" > $2) batches
-       where read - json_array_length(events) < $3) counted
-     where "bytesBefore" < $4 order by "firstSequence"`,
+  const rows = await db.query<BatchRow>(
+    `select status <> 'in_progress' as "isOver", b.events, b."isNewest" from runs left join lateral (
+       select "firstSequence", events, "isNewest" from (
+         select *, sum(octet_length(events::text)) over (order by "firstSequence") - octet_length(events::text) as "bytesBefore"
+         from (select "firstSequence", events, sum("lastSequence" - "firstSequence" + 1) over (order by "firstSequence") as read,
+             "lastSequence" = max("lastSequence") over () as "isNewest"
+           from run_event_batches where "runId" = $1 and "lastSequence" > $2) batches
+         where read - json_array_length(events) < $3) counted
+       where "bytesBefore" < $4) b on true
+     where id = $1 order by b."firstSequence"`,
     [id, afterSequence, limit, db.pageMaxBytes],
   );
-  return { ...runs[0], events: rows.flatMap((row) => row.events).filter((event) => event.sequence > afterSequence) };
+  const last = rows.at(-1);
+  if (last === undefined) return undefined;
+  const events = rows.flatMap((row) => row.events ?? []).filter((event) => event.sequence > afterSequence);
+  return { isOver: last.isOver, events, hasMore: last.isNewest === false };
 }

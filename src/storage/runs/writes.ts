@@ -29,12 +29,9 @@ export interface NextRun {
   readonly owner: string | null;
 }
 
-/** Locks the row until this statement commits, so that no other process takes the lease meanwhile. */
-const heldRun = `held as (select id from runs where id = $1 and fence = $2 and status = 'in_progress' for no key update)`;
-
-const appendBatch = `with ${heldRun}, added as (
-      insert into run_event_batches ("runId", "firstSequence", "lastSequence", events)
-      select id, $3, $4, $5::json from held on conflict do nothing)
+/** The row stays locked until this statement commits, so that no other process takes the lease meanwhile. */
+const appendBatch = `with held as (select id from runs where id = $1 and fence = $2 and status = 'in_progress' for no key update),
+    added as (${insertBatch('held')})
     select 1 from held`;
 
 /** The time that a process has to start a run that was handed to it; afterwards any process takes the run. */
@@ -42,9 +39,18 @@ const handOver = "interval '2 seconds'";
 
 /** Appends events as the holder of the run's lease. @returns false when the lease was lost: nothing is written with an old fence. */
 export async function appendTo(tx: Sql, id: string, fence: number, events: readonly RunEvent[]): Promise<boolean> {
-  const values = [id, fence, events[0]?.sequence, events.at(-1)?.sequence, JSON.stringify(events)];
-  const rowCount = await tx.execute(appendBatch, values);
+  const rowCount = await tx.execute(appendBatch, batchValues(id, fence, events));
   return rowCount === 1;
+}
+
+/** SQL that adds the batch of `batchValues` to the log of the run that `run` names. */
+function insertBatch(run: string): string {
+  return `insert into run_event_batches ("runId", "firstSequence", "lastSequence", events)
+      select id, $3, $4, $5::json from ${run} on conflict do nothing`;
+}
+
+function batchValues(id: string, fence: number, events: readonly RunEvent[]): readonly unknown[] {
+  return [id, fence, events[0]?.sequence, events.at(-1)?.sequence, JSON.stringify(events)];
 }
 
 /** Writes the end of a run and hands its chat on; see RunStore.finish. */
@@ -57,24 +63,25 @@ export async function finishRun(
   return db.transaction(async (tx) => {
     // Lock the chat before the run: every writer of both uses this order.
     await tx.execute('select 1 from chats where id = (select "chatId" from runs where id = $1) for update', [id]);
-    if (!(await appendTo(tx, id, fence, events))) return undefined;
     const rows = await tx.query<{ chatId: string | null; steers: readonly (readonly NewMessage[])[] }>(
-      `update runs set status = $3, "incompleteReason" = $4, "errorCode" = $5, "errorMessage" = $6, usage = $7, selection = $8,
-         "lastSequence" = $9, "endedAt" = now(), "updatedAt" = now(), "leaseOwner" = null, "leaseUntil" = null
-       where id = $1 and fence = $2 returning "chatId", steers`,
+      `with ended as (
+         update runs set status = $6, "incompleteReason" = $7, "errorCode" = $8, "errorMessage" = $9, usage = $10::jsonb, selection = $11::jsonb,
+           "lastSequence" = $4, "endedAt" = now(), "updatedAt" = now(), "leaseOwner" = null, "leaseUntil" = null
+         where id = $1 and fence = $2 and status = 'in_progress' returning id, "chatId", steers),
+       added as (${insertBatch('ended')})
+       select "chatId", steers from ended`,
       [
-        id,
-        fence,
+        ...batchValues(id, fence, events),
         run.status,
         run.incompleteReason,
         run.error?.code,
         run.error?.message,
         run.usage === null ? null : JSON.stringify(run.usage),
         run.selection === null ? null : JSON.stringify(run.selection),
-        events.at(-1)?.sequence,
       ],
     );
-    const chatId = rows[0]?.chatId ?? null;
+    if (rows[0] === undefined) return undefined;
+    const { chatId, steers } = rows[0];
     if (isId('response', id)) await keepOutput(tx, id, run.output);
     if (chatId === null) return { next: null };
     if (dropsOutput === true) await dropWords(tx, chatId, id);
@@ -85,7 +92,7 @@ export async function finishRun(
     );
     // Messages that were added in the run's last moments, and that the run did not read, go to the next turn.
     const known = new Set(messages.map((message) => message.id));
-    const untaken = (rows[0]?.steers ?? []).flat().filter((message) => !known.has(message.id));
+    const untaken = steers.flat().filter((message) => !known.has(message.id));
     await addMessages(tx, chatId, [...messages, ...untaken]);
     return { next: await beginNext(tx, chatId) };
   });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { snapshot } from '../../../src/engine/runs/control/ending.ts';
 import { EventLog } from '../../../src/engine/runs/stored/event-log.ts';
 import { LogWriter } from '../../../src/engine/runs/stored/log-writer.ts';
@@ -14,6 +14,16 @@ const delta = (sequence: number): RunEvent => ({
   itemId: 'msg_1',
   json: '"a"',
 });
+const begun = (sequence: number): RunEvent => ({
+  sequence,
+  type: 'response.output_item.added',
+  outputIndex: 0,
+  item: { type: 'message', id: 'msg_1', status: 'in_progress', text: '', citations: [] },
+});
+/** Lets the table answer. */
+const turns = async () => {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+};
 const terminal = (sequence: number): RunEvent => ({
   sequence,
   type: 'response.completed',
@@ -71,6 +81,48 @@ describe('the writer of an event log', () => {
     expect(await writer.finish(ending(5))).toEqual({ next: null });
     expect(store.batches).toEqual([[0], [1, 2, 3, 4, 5]]);
     expect(log.isOver).toBe(true);
+  });
+
+  it('lets the words of an answer gather, and writes anything else at once, with the words before it', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    try {
+      const store = table();
+      const { log, writer } = writerOn(store);
+      await writer.add([begun(0), delta(1)]);
+      await turns();
+      await writer.add([delta(2)]);
+      await writer.add([delta(3)]);
+      await turns();
+      expect(store.batches).toEqual([[0, 1]]);
+      await writer.add([begun(4)]);
+      await turns();
+      expect(store.batches).toEqual([
+        [0, 1],
+        [2, 3, 4],
+      ]);
+      await writer.add([delta(5)]);
+      vi.advanceTimersByTime(200);
+      await turns();
+      expect(store.batches.at(-1)).toEqual([5]);
+      expect(log.length).toBe(6);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('writes the words that wait when a tool is to start', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    try {
+      const store = table();
+      const { writer } = writerOn(store);
+      await writer.add([delta(0)]);
+      await turns();
+      await writer.add([delta(1)]);
+      await writer.written(new AbortController().signal);
+      expect(store.batches).toEqual([[0], [1]]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('ignores an empty batch, also as the first', async () => {

@@ -4,16 +4,23 @@ import type { RunStore } from '../../../storage/runs/runs.ts';
 import type { Finished, RunEnding } from '../../../storage/runs/writes.ts';
 import { RunStop } from '../control/stop.ts';
 import type { EventLog } from './event-log.ts';
+import { Gathering } from './gathering.ts';
 
 const retryAfterMs = 250;
 /** When the database is away for longer, this process gives the run up; its lease is over by then. */
 const retriesMax = 240;
 /** The model is read only while fewer events than this wait to be written. */
 const backlogMax = 5_000;
+/** Events that only make an output item longer. Only these wait for others. */
+const growing: ReadonlySet<RunEvent['type']> = new Set([
+  'response.output_text.delta',
+  'response.reasoning_text.delta',
+  'response.function_call_arguments.delta',
+]);
 
 /**
- * Stores a run's events before a reader sees them. While one batch is being written, further events gather: a fast model makes few
- * large writes, a slow model many small ones at once.
+ * Stores a run's events before a reader sees them. Pieces of an answer gather for a moment, and while one batch is being written; every other
+ * event is written at once, with all before it.
  */
 export class LogWriter {
   readonly #store: Pick<RunStore, 'append' | 'finish'>;
@@ -22,6 +29,7 @@ export class LogWriter {
   readonly #logger: Logger;
   readonly #onLost: (reason: RunStop) => void;
   readonly #onWritten: () => void;
+  readonly #gathering = new Gathering();
   #pending: RunEvent[] = [];
   #writing: Promise<void> | undefined;
   #lost: RunStop | undefined;
@@ -48,13 +56,19 @@ export class LogWriter {
   /** Resolves at once while the database keeps up. */
   async add(events: readonly RunEvent[]): Promise<void> {
     if (this.#lost !== undefined || events.length === 0) return;
-    for (const event of events) this.#pending.push(event);
+    let isUrgent = false;
+    for (const event of events) {
+      this.#pending.push(event);
+      isUrgent ||= !growing.has(event.type);
+    }
+    if (isUrgent || this.#pending.length > backlogMax) this.#gathering.hurry();
     this.#writing ??= this.#drain();
     while (this.#pending.length > backlogMax && this.#writing !== undefined) await this.#writing;
   }
 
   /** Resolves once no write is under way. */
   async idle(): Promise<void> {
+    this.#gathering.hurry();
     await this.#writing;
   }
 
@@ -65,6 +79,7 @@ export class LogWriter {
    */
   async written(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
+    this.#gathering.hurry();
     await Promise.race([this.#writing, aborted(signal)]);
     signal.throwIfAborted();
     if (this.#lost !== undefined) throw this.#lost;
@@ -73,6 +88,7 @@ export class LogWriter {
   /** Writes the remaining events and the end of the run in one transaction. @returns undefined when the run was lost. */
   async finish(ending: RunEnding): Promise<Finished | undefined> {
     this.#isFinishing = true;
+    this.#gathering.hurry();
     await this.#writing;
     if (this.#lost !== undefined) return undefined;
     const events = [...this.#pending, ...ending.events];
@@ -88,9 +104,13 @@ export class LogWriter {
   }
 
   async #drain(): Promise<void> {
-    while (this.#pending.length > 0 && this.#lost === undefined && !this.#isFinishing) {
+    while (this.#pending.length > 0 && this.#lost === undefined) {
+      const pause = this.#gathering.pause();
+      if (pause !== undefined) await pause;
+      if (this.#isFinishing) break;
       const events = this.#pending;
       this.#pending = [];
+      this.#gathering.begin();
       const { id, fence } = this.#lease;
       const write = async () => (await this.#store.append(id, fence, events)) || undefined;
       const written = await this.#persist(write).catch((error: unknown) => {

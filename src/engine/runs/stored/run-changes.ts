@@ -1,13 +1,14 @@
 import type { Signals } from '../../../storage/database/signals/signals.ts';
 
 /** The least time between two signals about one run, so that a fast model does not flood the other instances. */
-const quietMs = 50;
+const quietMs = 250;
 
 /** Tells readers of runs, in this and other processes, to look again. */
 export class RunChanges {
   readonly #signals: Signals;
   readonly #waiting = new Map<string, Set<() => void>>();
-  readonly #planned = new Map<string, NodeJS.Timeout>();
+  /** Runs whose last signal is less than `quietMs` old. */
+  readonly #quiet = new Map<string, { readonly timer: NodeJS.Timeout; hasChanged: boolean }>();
   readonly #unsubscribe: readonly (() => void)[];
 
   constructor(signals: Signals) {
@@ -15,19 +16,18 @@ export class RunChanges {
     this.#unsubscribe = [signals.subscribe('run-changed', (runId) => this.#wake(runId)), signals.onGap(() => this.wakeAll())];
   }
 
+  /** The first change is told at once, and so is an urgent one; others are told together. */
   publish(runId: string, isUrgent: boolean): void {
-    const planned = this.#planned.get(runId);
-    if (isUrgent) {
-      clearTimeout(planned);
-      this.#planned.delete(runId);
-      this.#signals.publish('run-changed', runId);
-    } else if (planned === undefined) {
-      const timer = setTimeout(() => {
-        this.#planned.delete(runId);
-        this.#signals.publish('run-changed', runId);
-      }, quietMs);
-      this.#planned.set(runId, timer.unref());
+    const quiet = this.#quiet.get(runId);
+    if (quiet !== undefined && !isUrgent) {
+      quiet.hasChanged = true;
+      return;
     }
+    clearTimeout(quiet?.timer);
+    this.#quiet.delete(runId);
+    // After its end a run changes no more.
+    if (!isUrgent) this.#beQuiet(runId);
+    this.#signals.publish('run-changed', runId);
   }
 
   /** Resolves at the next change of a run, after `timeoutMs`, or when the signal fires. */
@@ -55,7 +55,17 @@ export class RunChanges {
 
   close(): void {
     for (const stop of this.#unsubscribe) stop();
-    for (const timer of this.#planned.values()) clearTimeout(timer);
+    for (const { timer } of this.#quiet.values()) clearTimeout(timer);
+  }
+
+  #beQuiet(runId: string): void {
+    const timer = setTimeout(() => {
+      const { hasChanged } = quiet;
+      this.#quiet.delete(runId);
+      if (hasChanged) this.publish(runId, false);
+    }, quietMs);
+    const quiet = { timer: timer.unref(), hasChanged: false };
+    this.#quiet.set(runId, quiet);
   }
 
   #wake(runId: string): void {

@@ -82,6 +82,7 @@ export class RunReaders {
       if (last === undefined) return;
       cursor = last.sequence;
       yield read.events;
+      if (!read.hasMore) return;
     }
   }
 

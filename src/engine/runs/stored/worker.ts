@@ -278,9 +278,10 @@ export class StoredWorker {
     const events: RunEvent[] = [];
     for (;;) {
       const read = await this.#deps.runs.readEvents(run.id, fold.lastSequence, 5_000);
-      if (read === undefined || read.events.length === 0) break;
+      if (read === undefined) break;
       fold.add(read.events);
       for (const event of read.events) events.push(event);
+      if (!read.hasMore) break;
     }
     // All at once: a reader that saw only the part with an old pause would take the pause for the end.
     this.log.add(events);
