@@ -7,6 +7,7 @@ import { benchIndexing } from './indexing.ts';
 import { benchLists } from './lists.ts';
 import { benchReferencePage } from './reference-page.ts';
 import { benchStalledReaders } from './stalled-readers.ts';
+import { benchStoredStream } from './stored-stream.ts';
 
 /**
  * `npm run bench [-- --only <part of a row's name>] [--streams 2000] [--profile <folder>]`: measures the service against a bare node:http
@@ -29,6 +30,7 @@ if ('completion, agent over 100,000 passages'.includes(values.only)) rows.push(.
 if (['GraphQL: 50 agents', 'GraphQL: tiny query'].some((name) => name.includes(values.only)))
   rows.push(...(await benchAgentList()));
 if ('stalled readers'.includes(values.only)) rows.push(...(await benchStalledReaders()));
+if ('stored stream'.includes(values.only)) rows.push(...(await benchStoredStream()));
 if ('reference page'.includes(values.only)) rows.push(...(await benchReferencePage()));
 let isMet = true;
 console.log(['', 'raw', 'parley', 'ratio', 'floor'].join('\t'));

@@ -110,6 +110,7 @@ const server = createServer((request, response) => {
       'burst-2000',
       'paced-10-20',
       'paced-100-20',
+      'paced-200-20',
       'paced-50-200',
       'paced-20-500',
       'paced-1-5',
