@@ -75,7 +75,6 @@ export class SseStream {
   #wake: (() => void) | undefined;
   #drained: Promise<void> | undefined;
   #isHeadOut = false;
-  #isGathering = false;
 
   constructor(res: ServerResponse, bufferMaxBytes: number, nowMs: () => number) {
     this.#res = res;
@@ -109,9 +108,12 @@ export class SseStream {
 
   end(text: string): void {
     if (this.isClosed) return;
-    if (this.#res.socket !== null) this.#gather(this.#res.socket);
+    const { socket } = this.#res;
+    // The last frames leave in one system call with the end of the reply.
+    socket?.cork();
     if (text !== '') this.#send(text);
     this.#res.end();
+    socket?.uncork();
   }
 
   /** Sends a heartbeat to a reader that takes what it gets. One that does not is cut off with its connection (connections.ts). */
@@ -153,30 +155,22 @@ export class SseStream {
   #send(text: string): boolean {
     const { socket, req } = this.#res;
     if (socket === null || req.method === 'HEAD') return this.#sendByNode(text);
-    if (!this.#isHeadOut) {
-      this.#gather(socket);
-      this.flush();
-    }
+    if (this.#isHeadOut) return this.#sendChunk(socket, text);
+    // The head leaves in one system call with the first frames. Nothing else is waited for, not even the end of a short answer.
+    socket.cork();
+    this.flush();
+    const isFree = this.#sendChunk(socket, text);
+    socket.uncork();
+    return isFree;
+  }
+
+  #sendChunk(socket: Socket, text: string): boolean {
     if (!this.#res.chunkedEncoding) return this.#sendByNode(text);
     const sizeBytes = Buffer.byteLength(text);
     const isAscii = sizeBytes === text.length;
     const isFree = socket.write(`${sizeBytes.toString(16)}\r\n${text}\r\n`, isAscii ? 'latin1' : 'utf8');
     if (!isFree) socket.once('drain', this.#onDrain);
     return isFree;
-  }
-
-  /**
-   * What is written until the end of this tick leaves in one system call, the dearest part of a small write: the head with the first
-   * frames, and a short answer, which the provider sends in one piece, with its end.
-   */
-  #gather(socket: Socket): void {
-    if (this.#isGathering) return;
-    this.#isGathering = true;
-    socket.cork();
-    process.nextTick(() => {
-      this.#isGathering = false;
-      socket.uncork();
-    });
   }
 
   #sendByNode(text: string): boolean {
