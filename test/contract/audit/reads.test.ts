@@ -237,6 +237,9 @@ it('administrators see that runs are active, not what people say in chats whose 
     (await who.graphql(query)).data.activeRuns.filter(({ chatId }: { chatId: string }) => chatId === chat);
   expect(await runsOf(people.orgAdmin)).toEqual([{ chatId: chat, messages: [], message: null, toolCalls: [], citations: [] }]);
   expect((await runsOf(world.owner))[0].messages).not.toEqual([]);
+  const requestId = nextId();
+  await new Numbered(people.orgAdmin, requestId).graphql('{ activeRuns { id } }');
+  expect(await entriesOf(requestId)).toMatchObject([{ action: 'activeRuns', targetIds: [chat] }]);
   await pool.query(`update runs set status = 'completed' where "chatId" = $1`, [chat]);
 });
 
