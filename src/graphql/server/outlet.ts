@@ -35,7 +35,7 @@ export class Outlet {
     for await (const chunk of body) {
       this.#frames += decoder.decode(chunk, { stream: true });
       this.#writing ??= this.#write(stream);
-      await this.roomIfOpen;
+      if (this.#frames.length > gatheredMaxChars) await this.#writing;
     }
     stream.end(this.#frames);
     this.#frames = '';
