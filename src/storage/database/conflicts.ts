@@ -2,8 +2,9 @@ import { DomainError } from '../../entities/errors.ts';
 import { Prisma } from '../generated/client.ts';
 
 const uniqueValueTaken = 'P2002';
+const missingReference = 'P2003';
 /** Prisma's codes for two colliding writes: a unique value is taken, a referenced row is deleted, a deadlock. */
-const collisions: readonly string[] = [uniqueValueTaken, 'P2003', 'P2034'];
+const collisions: readonly string[] = [uniqueValueTaken, missingReference, 'P2034'];
 const missingRow = 'P2025';
 
 /** The member of a request whose value must be unique, and the error message when the value is taken. */
@@ -42,6 +43,16 @@ export async function unlessMissing<T>(write: Promise<T>): Promise<T | undefined
     return await write;
   } catch (error) {
     if (codeOf(error) === missingRow) return undefined;
+    throw error;
+  }
+}
+
+/** The row that Prisma wrote; undefined when a row that it refers to was deleted meanwhile. Outside transactions only: in one, the failure ends it. */
+export async function unlessOrphaned<T>(write: Promise<T>): Promise<T | undefined> {
+  try {
+    return await write;
+  } catch (error) {
+    if (codeOf(error) === missingReference) return undefined;
     throw error;
   }
 }

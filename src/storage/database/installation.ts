@@ -1,6 +1,7 @@
 // Raw SQL: the start runs these queries. Loading Prisma takes 130 ms of processor time, and a start does not wait for it.
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
+import type { Pool } from 'pg';
 import type { Settings } from '../../settings.ts';
 import { blobAddressOf } from '../blobs/address.ts';
 import type { Blobs } from '../blobs/blobs.ts';
@@ -10,10 +11,19 @@ import { StartRefusal } from './start-refusal.ts';
 
 /** Gives an embedded database an id at its first start, and compares the id with the folder's note. @throws StartRefusal */
 export async function identify({ DATA_DIR }: Pick<Settings, 'DATA_DIR'>, db: Database): Promise<void> {
-  const rows = await db.query<{ id: string }>('select id from installations limit 1');
-  const id = rows[0]?.id ?? randomUUID();
-  if (rows.length === 0) await db.execute('insert into installations (id) values ($1)', [id]);
+  const id = (await storedId(db.pool)) ?? (await storeId(db.pool, randomUUID()));
   confirmDatabase(resolve(DATA_DIR), id);
+}
+
+/** The id of the database; undefined before its first start. */
+export async function storedId(client: Pick<Pool, 'query'>): Promise<string | undefined> {
+  const { rows } = await client.query<{ id: string }>('select id from installations limit 1');
+  return rows[0]?.id;
+}
+
+export async function storeId(client: Pick<Pool, 'query'>, id: string): Promise<string> {
+  await client.query('insert into installations (id) values ($1)', [id]);
+  return id;
 }
 
 /**

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Pool, PoolClient } from 'pg';
-import { withClient } from './pool.ts';
+import type { Pool } from 'pg';
+import { hasTable, withTurn } from './pool.ts';
 import { StartRefusal } from './start-refusal.ts';
 
 export interface Migration {
@@ -27,24 +27,14 @@ export const migrationLock = 7_215_533;
  * @throws StartRefusal when an applied migration was edited afterwards, or the database is newer than this Parley.
  */
 export async function migrate(pool: Pool, folder: string = migrationsFolder): Promise<readonly string[]> {
-  const migrations = readMigrations(folder);
-  return withClient(pool, async (client) => {
-    const pending = pendingOf(migrations, await appliedIn(client));
-    if (pending.length === 0) return [];
-    await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
-    try {
-      const applied: string[] = [];
-      for (const migration of pending) if (await apply(client, migration)) applied.push(migration.name);
-      return applied;
-    } finally {
-      await client.query('SELECT pg_advisory_unlock($1)', [migrationLock]);
-    }
-  });
+  const applied: string[] = [];
+  for (const migration of await pendingMigrations(pool, folder)) if (await apply(pool, migration)) applied.push(migration.name);
+  return applied;
 }
 
 /** What `migrate` would apply. @throws StartRefusal as `migrate` does. */
-export async function pendingMigrations(pool: Pool): Promise<readonly Migration[]> {
-  return withClient(pool, async (client) => pendingOf(readMigrations(), await appliedIn(client)));
+export async function pendingMigrations(pool: Pool, folder: string = migrationsFolder): Promise<readonly Migration[]> {
+  return pendingOf(readMigrations(folder), await appliedIn(pool));
 }
 
 /** All migrations of a folder, oldest first. */
@@ -59,13 +49,10 @@ export function readMigrations(folder: string = migrationsFolder): readonly Migr
 }
 
 /** Name to checksum; empty on a new database. */
-async function appliedIn(client: PoolClient): Promise<ReadonlyMap<string, string>> {
-  const table = await client.query<{ is_there: boolean }>(
-    "SELECT to_regclass('public.parley_migrations') IS NOT NULL AS is_there",
-  );
-  if (table.rows[0]?.is_there !== true) return new Map();
-  const { rows } = await client.query<{ name: string; checksum: string }>('SELECT name, checksum FROM parley_migrations');
-  return new Map(rows.map((row) => [row.name, row.checksum]));
+async function appliedIn(client: Pick<Pool, 'query'>): Promise<ReadonlyMap<string, string>> {
+  if (!(await hasTable(client, 'parley_migrations'))) return new Map();
+  const { rows } = await client.query<Migration>('SELECT name, checksum FROM parley_migrations');
+  return new Map(rows.map(({ name, checksum }) => [name, checksum]));
 }
 
 function pendingOf(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): readonly Migration[] {
@@ -81,21 +68,16 @@ function pendingOf(migrations: readonly Migration[], applied: ReadonlyMap<string
 }
 
 /** @returns false when another process applied it while this process waited for its turn. */
-async function apply(client: PoolClient, { name, sql, checksum }: Migration): Promise<boolean> {
-  await client.query('BEGIN');
-  try {
+async function apply(pool: Pool, { name, sql, checksum }: Migration): Promise<boolean> {
+  return withTurn(pool, migrationLock, async (client) => {
     await client.query(
       'CREATE TABLE IF NOT EXISTS parley_migrations (name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())',
     );
-    const isMine = !(await appliedIn(client)).has(name);
-    if (isMine) {
-      await client.query(sql);
-      await client.query('INSERT INTO parley_migrations (name, checksum) VALUES ($1, $2)', [name, checksum]);
-    }
-    await client.query('COMMIT');
-    return isMine;
-  } catch (error) {
-    await client.query('ROLLBACK');
+    if ((await appliedIn(client)).has(name)) return false;
+    await client.query(sql);
+    await client.query('INSERT INTO parley_migrations (name, checksum) VALUES ($1, $2)', [name, checksum]);
+    return true;
+  }).catch((error: unknown) => {
     throw new Error(`migration ${name} failed`, { cause: error });
-  }
+  });
 }

@@ -35,7 +35,7 @@ export function openClient(config: ClientConfig, onLost: () => void): Client {
   return client;
 }
 
-/** Lends a connection while `work` runs. When `work` throws, the connection is closed. */
+/** Lends a connection while `work` runs. When `work` throws, the connection is closed, and with it a transaction is rolled back. */
 export async function withClient<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let failure: Error | undefined;
@@ -47,6 +47,23 @@ export async function withClient<T>(pool: Pool, work: (client: PoolClient) => Pr
   } finally {
     client.release(failure);
   }
+}
+
+/** Runs `work` in one transaction, rolled back when it throws. Processes that start together with the same lock take turns. */
+export async function withTurn<T>(pool: Pool, lock: number, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  return withClient(pool, async (client) => {
+    await client.query(`BEGIN; SELECT pg_advisory_xact_lock(${lock})`);
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  });
+}
+
+export async function hasTable(client: Pick<Pool, 'query'>, name: string): Promise<boolean> {
+  const { rows } = await client.query<{ is_there: boolean }>('SELECT to_regclass($1) IS NOT NULL AS is_there', [
+    `public.${name}`,
+  ]);
+  return rows[0]?.is_there === true;
 }
 
 /** The client's protocol connection, which its types leave out. */

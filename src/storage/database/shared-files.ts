@@ -1,4 +1,3 @@
-// Raw SQL: the start runs it, before Prisma is loaded.
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -7,6 +6,8 @@ import { writeWhole } from '../../lib/write-whole.ts';
 import type { Settings } from '../../settings.ts';
 import { blobAddressOf } from '../blobs/address.ts';
 import type { Blobs } from '../blobs/blobs.ts';
+import { storedId, storeId } from './installation.ts';
+import { hasTable, withTurn } from './pool.ts';
 import { StartRefusal } from './start-refusal.ts';
 
 /** In a folder of files: the id of the database that names them. The dot keeps it out of what counts as a file of somebody. */
@@ -22,19 +23,8 @@ const lock = 7_215_536;
  * @throws StartRefusal
  */
 export async function confirmFiles(settings: Settings, blobs: Blobs, pool: Pool): Promise<void> {
-  const client = await pool.connect();
-  try {
-    // Instances that start together take turns.
-    await client.query('begin');
-    await client.query('select pg_advisory_xact_lock($1)', [lock]);
-    await confirm(settings, client, await blobs.holdsOrganizations());
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined);
-    throw error;
-  } finally {
-    client.release();
-  }
+  const hasFiles = await blobs.holdsOrganizations();
+  await withTurn(pool, lock, (client) => confirm(settings, client, hasFiles));
 }
 
 async function confirm(settings: Settings, client: PoolClient, hasFiles: boolean): Promise<void> {
@@ -46,7 +36,7 @@ async function confirm(settings: Settings, client: PoolClient, hasFiles: boolean
     if (folder !== undefined && marked !== undefined && hasFiles) throw new StartRefusal(ofAnother(folder, marked));
     const id = marked ?? randomUUID();
     if (folder !== undefined && marked === undefined) writeMarker(folder, id);
-    await client.query('insert into installations (id) values ($1)', [id]);
+    await storeId(client, id);
     return;
   }
   const problem = filesProblem(settings, stored);
@@ -56,8 +46,7 @@ async function confirm(settings: Settings, client: PoolClient, hasFiles: boolean
 
 /** Why a start would refuse the folder of the files, in sentences; undefined when it would not. Changes nothing. */
 export async function checkSharedFiles(settings: Settings, pool: Pool): Promise<string | undefined> {
-  const { rows } = await pool.query<{ there: boolean }>("select to_regclass('public.installations') is not null as there");
-  const stored = rows[0]?.there === true ? await storedId(pool) : undefined;
+  const stored = (await hasTable(pool, 'installations')) ? await storedId(pool) : undefined;
   return stored === undefined ? undefined : filesProblem(settings, stored);
 }
 
@@ -87,11 +76,6 @@ function ofAnother(folder: string, marked: string): string {
 function folderOf(settings: Settings): string | undefined {
   const address = blobAddressOf(settings);
   return address.kind === 'folder' ? resolve(address.path) : undefined;
-}
-
-async function storedId(client: Pick<Pool, 'query'>): Promise<string | undefined> {
-  const { rows } = await client.query<{ id: string }>('select id from installations limit 1');
-  return rows[0]?.id;
 }
 
 function markerOf(folder: string): string | undefined {

@@ -168,6 +168,22 @@ export type LexemeFrequency = Prisma.LexemeFrequencyModel
  */
 export type LexemeStatistics = Prisma.LexemeStatisticsModel
 /**
+ * Model EmbeddingSpace
+ * What one model makes of texts: vectors of two spaces cannot be compared. The vectors themselves are in chunk_embeddings, a table that the start
+ * makes where the extension `vector` is installed (storage/database/vector-extension.ts).
+ */
+export type EmbeddingSpace = Prisma.EmbeddingSpaceModel
+/**
+ * Model ItemEmbedding
+ * All passages of this generation of an item have vectors of the space.
+ */
+export type ItemEmbedding = Prisma.ItemEmbeddingModel
+/**
+ * Model SourceEmbedding
+ * How far the vectors of a source are.
+ */
+export type SourceEmbedding = Prisma.SourceEmbeddingModel
+/**
  * Model Chat
  * 
  */

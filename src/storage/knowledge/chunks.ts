@@ -1,5 +1,6 @@
-// Raw SQL: bulk writes of the index. One statement adds or removes the passages of an item with all their lexemes.
+// Raw SQL: ranking. One statement adds or removes the passages of an item with all their lexemes.
 import type { Database, Transaction } from '../database/database.ts';
+import { lockLexemes } from '../database/sql/locks.ts';
 import { type ChunkDetails, createChunkDetails } from './chunk-details.ts';
 import { type ChunkRanking, createChunkRanking } from './chunk-ranking.ts';
 import { lexemeKey } from './lexeme-key.ts';
@@ -65,50 +66,40 @@ export function createChunkStore(db: Database): ChunkStore {
     ...createChunkDetails(db),
     async add(tx, { dataSourceId, itemId, generation, config }, chunks) {
       if (chunks.length === 0) return;
-      await lockCounts(tx, dataSourceId);
+      await lockLexemes(tx, dataSourceId);
       await tx.execute(addSql, [dataSourceId, itemId, generation, config, JSON.stringify(chunks)]);
     },
     async removeDead(tx, { dataSourceId, itemId, generation, liveGeneration }, chunksMax) {
-      await lockCounts(tx, dataSourceId);
+      await lockLexemes(tx, dataSourceId);
       const values = [dataSourceId, itemId, generation, liveGeneration ?? -1, chunksMax];
       const rows = await tx.query<{ removed: number; unused: number[] }>(removeSql, values);
       const { removed, unused } = rows[0] ?? { removed: 0, unused: [] };
       if (unused.length > 0) {
-        await tx.execute('DELETE FROM lexeme_frequencies WHERE data_source_id = $1 AND key = ANY($2::int[])', [
-          dataSourceId,
-          unused,
-        ]);
-        await tx.execute('DELETE FROM lexeme_statistics WHERE data_source_id = $1 AND chunks <= 0', [dataSourceId]);
+        await tx.execute(removeUnusedSql, [dataSourceId, unused]);
+        await tx.prisma.lexemeStatistics.deleteMany({ where: { dataSourceId, chunks: { lte: 0 } } });
       }
       removedSinceVacuum += removed;
       return removed;
     },
     async removeLexemes(dataSourceId) {
-      await db.execute('DELETE FROM lexeme_statistics WHERE data_source_id = $1', [dataSourceId]);
+      const { lexemeFrequency, lexemeStatistics } = db.prisma;
+      await lexemeStatistics.deleteMany({ where: { dataSourceId } });
       for (;;) {
-        const rowCount = await db.execute(removeLexemesSql, [dataSourceId]);
-        if ((rowCount ?? 0) < lexemesAtOnce) return;
+        const { count } = await lexemeFrequency.deleteMany({ where: { dataSourceId }, limit: lexemesAtOnce });
+        if (count < lexemesAtOnce) return;
       }
     },
     async vacuum() {
       if (db.kind !== 'embedded' || removedSinceVacuum < vacuumAfter) return;
       removedSinceVacuum = 0;
-      for (const table of ['chunks', 'chunk_texts', 'lexeme_frequencies']) await db.execute(`VACUUM ${table}`);
       // Repairing the graph of an index of vectors would stop everything else for minutes; removed vectors in it do no harm.
-      if (db.vectors.kind === 'ready') await db.execute('VACUUM (INDEX_CLEANUP OFF) chunk_embeddings');
+      const ofVectors = db.vectors.kind === 'ready' ? ['(INDEX_CLEANUP OFF) chunk_embeddings'] : [];
+      for (const table of ['chunks', 'chunk_texts', 'lexeme_frequencies', ...ofVectors]) await db.execute(`VACUUM ${table}`);
     },
     async refreshStatistics() {
       await db.execute('ANALYZE chunks (item_id, generation, data_source_id)');
     },
   };
-}
-
-/**
- * A lock serializes changes of a source's counts, so that two workers never deadlock on its rows. The embedded database runs one transaction at a
- * time, and needs no lock.
- */
-async function lockCounts(tx: Transaction, dataSourceId: string): Promise<void> {
-  await tx.execute("SELECT pg_advisory_xact_lock(hashtextextended('lexemes ' || $1, 0))", [dataSourceId]);
 }
 
 const addSql = `
@@ -159,10 +150,10 @@ WITH dead AS MATERIALIZED (
 )
 SELECT count(*)::int AS removed, ARRAY(SELECT key FROM frequencies WHERE df <= 0) AS unused FROM dead`;
 
+/** There may be thousands of keys: one parameter, where Prisma would send one each. */
+const removeUnusedSql = 'DELETE FROM lexeme_frequencies WHERE data_source_id = $1 AND key = ANY($2::int[])';
+
 /** So many removed chunks justify a vacuum, which may take a second. */
 const vacuumAfter = 2_000;
 
 const lexemesAtOnce = 5_000;
-const removeLexemesSql = `
-DELETE FROM lexeme_frequencies
-WHERE data_source_id = $1 AND key IN (SELECT key FROM lexeme_frequencies WHERE data_source_id = $1 LIMIT ${lexemesAtOnce})`;

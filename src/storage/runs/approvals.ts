@@ -1,7 +1,8 @@
-// Raw SQL: one statement answers all, by the time of the database.
 import { DomainError } from '../../entities/errors.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { lockRows } from '../database/sql/locks.ts';
+import type { Prisma } from '../generated/client.ts';
 
 /** A call that waits for a person's approval. */
 export interface CallApproval {
@@ -29,31 +30,30 @@ export interface ApprovalStore {
   sweep(): Promise<number>;
 }
 
-const lifetime = `interval '30 days'`;
+const lifetimeMs = 30 * 86_400_000;
+const sweptAtOnce = 5_000;
 
 export function createApprovalStore(db: Database): ApprovalStore {
   return {
-    async ask({ id, orgId, userId, runId, functionName, parameters }) {
-      await db.execute(
-        `insert into call_approvals (id, "expiresAt", "orgId", "userId", "runId", "functionName", parameters)
-         values ($1, now() + ${lifetime}, $2, $3, $4, $5, $6)`,
-        [id, orgId, userId, runId, functionName, JSON.stringify(parameters)],
-      );
+    async ask({ parameters, ...approval }) {
+      const expiresAt = new Date(Date.now() + lifetimeMs);
+      await db.prisma.callApproval.create({ data: { ...approval, expiresAt, parameters: parameters as Prisma.InputJsonObject } });
     },
     async find(ids, { orgId, userId }) {
       if (ids.length === 0) return [];
-      const rows = await db.query<StoredApproval>(
-        `select id, "orgId", "userId", "runId", "functionName", parameters, "answeredAt" is not null as "isAnswered"
-         from call_approvals where id = any($1) and "orgId" = $2 and "userId" = $3 and "expiresAt" > now()`,
-        [ids, orgId, userId],
-      );
-      return rows;
+      const where = { id: { in: [...ids] }, orgId, userId, expiresAt: { gt: new Date() } };
+      const omit = { createdAt: true, expiresAt: true };
+      const rows = await db.prisma.callApproval.findMany({ where, omit });
+      return rows.map(({ answeredAt, parameters, ...approval }) => ({
+        ...approval,
+        parameters: parameters as WireObject,
+        isAnswered: answeredAt !== null,
+      }));
     },
     answer: (ids) => db.transaction((tx) => answerApprovals(tx, ids)),
     async sweep() {
-      return db.execute(
-        `delete from call_approvals where id in (select id from call_approvals where "expiresAt" < now() limit 5000)`,
-      );
+      const where = { expiresAt: { lt: new Date() } };
+      return (await db.prisma.callApproval.deleteMany({ where, limit: sweptAtOnce })).count;
     },
   };
 }
@@ -64,7 +64,7 @@ export function createApprovalStore(db: Database): ApprovalStore {
  */
 export async function lockApprovals(tx: Transaction, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await tx.execute('select 1 from call_approvals where id = any($1) order by id for update', [ids]);
+  await lockRows(tx, 'call_approvals', ids);
 }
 
 /**
@@ -74,11 +74,10 @@ export async function lockApprovals(tx: Transaction, ids: readonly string[]): Pr
  */
 export async function answerApprovals(tx: Transaction, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  const answered = await tx.execute(
-    `update call_approvals set "answeredAt" = now() where id = any($1) and "answeredAt" is null and "expiresAt" > now()`,
-    [ids],
-  );
-  if (answered !== ids.length) throw answeredBefore();
+  const answeredAt = new Date();
+  const where = { id: { in: [...ids] }, answeredAt: null, expiresAt: { gt: answeredAt } };
+  const { count } = await tx.prisma.callApproval.updateMany({ where, data: { answeredAt } });
+  if (count !== ids.length) throw answeredBefore();
 }
 
 export function answeredBefore(param?: string): DomainError {

@@ -66,17 +66,14 @@ export function createUsageLimitStore(db: Database, signals: Signals): UsageLimi
       db.transaction<TokenGrant>(async (tx) => {
         // Lock the counter's row: its holder sees all reservations of others. A deleted organization has no row.
         await tx.execute(
-          `insert into usage_counters ("orgId", kind) select id, $2 from organizations where id = $1 for key share
-           on conflict do nothing`,
-          [orgId, kind],
-        );
-        const counter = await tx.query<{ used: string }>(
-          'select used from usage_counters where "orgId" = $1 and kind = $2 for update',
+          `insert into usage_counters as c ("orgId", kind) select id, $2 from organizations where id = $1 for key share
+           on conflict ("orgId", kind) do update set used = c.used where false`,
           [orgId, kind],
         );
         // A second statement: the first one may have waited for the lock, and its snapshot would be too old.
-        const rows = await tx.query<{ limit: string | null; held: string }>(
+        const rows = await tx.query<{ limit: string | null; used: string; held: string }>(
           `select o."${kind}UsageTokenLimit" as limit,
+             (select coalesce(sum(c.used), 0) from usage_counters c where c."orgId" = o.id and c.kind = $2) as used,
              (select coalesce(sum(r.tokens), 0) from usage_reservations r
               where r."orgId" = o.id and r.kind = $2 and r."leaseUntil" > now()) as held
            from organizations o where o.id = $1`,
@@ -84,21 +81,18 @@ export function createUsageLimitStore(db: Database, signals: Signals): UsageLimi
         );
         const limit = toNumber(rows[0]?.limit ?? null);
         if (limit === null) return { kind: 'unlimited' };
-        const used = Number(counter[0]?.used ?? 0);
+        const used = Number(rows[0]?.used ?? 0);
         const left = limit - used - Number(rows[0]?.held ?? 0);
         if (left < tokensMin) return { kind: 'refused', left, used, limit };
         const tokens = Math.min(left, Math.max(tokensMin, want(left)));
         // Tokens of an expired reservation counted as free, so they are not added to the new ones.
         await tx.execute(
-          `insert into usage_reservations as r (owner, "orgId", kind, tokens, "leaseUntil") values ($1, $2, $3, $4, ${lease('$5')})
+          `with gone as (delete from usage_reservations where "orgId" = $2 and kind = $3 and "leaseUntil" < now() and owner <> $1)
+           insert into usage_reservations as r (owner, "orgId", kind, tokens, "leaseUntil") values ($1, $2, $3, $4, ${lease('$5')})
            on conflict (owner, "orgId", kind) do update set "leaseUntil" = excluded."leaseUntil",
              tokens = excluded.tokens + case when r."leaseUntil" > now() then r.tokens else 0 end`,
           [owner, orgId, kind, tokens, leaseMs],
         );
-        await tx.execute(`delete from usage_reservations where "orgId" = $1 and kind = $2 and "leaseUntil" < now()`, [
-          orgId,
-          kind,
-        ]);
         return { kind: 'granted', tokens };
       }),
     async release(owner, orgId, kind, tokens) {

@@ -22,7 +22,7 @@ export interface RateBucketStore {
 }
 
 /** A bucket is full again after a minute, or after two when instances admitted too many. */
-const sweptAfter = "interval '10 minutes'";
+const sweptAfterMs = 10 * 60_000;
 
 const elapsedMinutes = `greatest(extract(epoch from now() - b."updatedAt"), 0) / 60`;
 
@@ -51,7 +51,7 @@ export function createRateBucketStore(db: Database): RateBucketStore {
       return new Map(rows.map(({ id, tokens }) => [id, tokens]));
     },
     async sweep() {
-      await db.execute(`delete from rate_buckets where "updatedAt" < now() - ${sweptAfter}`);
+      await db.prisma.rateBucket.deleteMany({ where: { updatedAt: { lt: new Date(Date.now() - sweptAfterMs) } } });
     },
   };
 }

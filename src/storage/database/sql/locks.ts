@@ -1,35 +1,60 @@
-// Raw SQL: Prisma has no row locks.
+// Raw SQL: leases, counters, thread order. Prisma has no locks.
 import type { Transaction } from '../database.ts';
 
-/** Locks a row until the transaction ends: another lock of the row, and the insert of a row that refers to it, wait. */
-export async function lockRow(
+type LockedTable = 'agents' | 'call_approvals' | 'chats' | 'data_sources' | 'organizations' | 'runs' | 'tenants' | 'users';
+
+/**
+ * Locks rows until the transaction ends, in the order of their ids: another lock of one of them, and the insert of a row that refers to it, wait.
+ *
+ * @param members  SQL: columns and expressions to read of each.
+ */
+export function lockRows<Row>(
   tx: Transaction,
-  table: 'data_sources' | 'organizations' | 'tenants' | 'users',
-  id: string,
-): Promise<void> {
-  await tx.execute(`select 1 from ${table} where id = $1 for update`, [id]);
+  table: LockedTable,
+  ids: readonly string[],
+  members = 'id',
+): Promise<readonly Row[]> {
+  return tx.query<Row>(`select ${members} from ${table} where id = any($1::text[]) order by id for update`, [ids]);
+}
+
+/** @returns false when there is no such row. */
+export async function lockRow(tx: Transaction, table: LockedTable, id: string): Promise<boolean> {
+  return (await lockRows(tx, table, [id])).length === 1;
 }
 
 /** @returns false when the agent is deleted. */
 export async function lockAgent(tx: Transaction, id: string): Promise<boolean> {
-  const rowCount = await tx.execute('select 1 from agents where id = $1 and not "isDeleted" for update', [id]);
-  return rowCount === 1;
+  const [agent] = await lockRows<{ isDeleted: boolean }>(tx, 'agents', [id], '"isDeleted"');
+  return agent?.isDeleted === false;
 }
 
 export interface LockedChat {
   readonly id: string;
+  readonly orgId: string;
+  readonly userId: string;
   readonly agentId: string | null;
+  readonly modelId: string | null;
   readonly activeRunId: string | null;
+  readonly lastRunId: string | null;
   readonly deletedAt: Date | null;
 }
 
 /** Locks a chat, also a deleted one. */
 export async function lockChat(tx: Transaction, id: string): Promise<LockedChat | undefined> {
-  const text = 'select id, "agentId", "activeRunId", "deletedAt" from chats where id = $1 for update';
-  return (await tx.query<LockedChat>(text, [id]))[0];
+  const members = 'id, "orgId", "userId", "agentId", "modelId", "activeRunId", "lastRunId", "deletedAt"';
+  return (await lockRows<LockedChat>(tx, 'chats', [id], members))[0];
 }
 
-/** Processes that start together on an empty database take turns. Any number works, as long as every Parley uses the same one. */
+/** Processes that start together on an empty database take turns. */
 export async function lockFirstStart(tx: Transaction): Promise<void> {
-  await tx.execute('select pg_advisory_xact_lock(7215534)');
+  await lockName(tx, 'first start');
+}
+
+/** Changes of the lexeme counts of a source take turns, so that two workers never deadlock on its rows. */
+export async function lockLexemes(tx: Transaction, dataSourceId: string): Promise<void> {
+  await lockName(tx, `lexemes ${dataSourceId}`);
+}
+
+async function lockName(tx: Transaction, name: string): Promise<void> {
+  await tx.execute('select pg_advisory_xact_lock(hashtextextended($1, 0))', [name]);
 }

@@ -422,6 +422,9 @@ export const ModelName = {
   ChunkText: 'ChunkText',
   LexemeFrequency: 'LexemeFrequency',
   LexemeStatistics: 'LexemeStatistics',
+  EmbeddingSpace: 'EmbeddingSpace',
+  ItemEmbedding: 'ItemEmbedding',
+  SourceEmbedding: 'SourceEmbedding',
   Chat: 'Chat',
   Message: 'Message',
   ChatFile: 'ChatFile',
@@ -468,7 +471,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "chat" | "message" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "embeddingSpace" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2319,6 +2322,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.LexemeStatisticsCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.LexemeStatisticsCountAggregateOutputType> | number
+        }
+      }
+    }
+    EmbeddingSpace: {
+      payload: Prisma.$EmbeddingSpacePayload<ExtArgs>
+      fields: Prisma.EmbeddingSpaceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.EmbeddingSpaceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EmbeddingSpacePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.EmbeddingSpaceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EmbeddingSpacePayload>
+        }
+        findFirst: {
+          args: Prisma.EmbeddingSpaceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EmbeddingSpacePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.EmbeddingSpaceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EmbeddingSpacePayload>
+        }
+        findMany: {
+          args: Prisma.EmbeddingSpaceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EmbeddingSpacePayload>[]
+        }
+        create: {
+          args: Prisma.EmbeddingSpaceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EmbeddingSpacePayload>
+        }
+        createMany: {
+          args: Prisma.EmbeddingSpaceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.EmbeddingSpaceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EmbeddingSpacePayload>[]
+        }
+        delete: {
+          args: Prisma.EmbeddingSpaceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EmbeddingSpacePayload>
+        }
+        update: {
+          args: Prisma.EmbeddingSpaceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EmbeddingSpacePayload>
+        }
+        deleteMany: {
+          args: Prisma.EmbeddingSpaceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.EmbeddingSpaceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.EmbeddingSpaceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EmbeddingSpacePayload>[]
+        }
+        upsert: {
+          args: Prisma.EmbeddingSpaceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EmbeddingSpacePayload>
+        }
+        aggregate: {
+          args: Prisma.EmbeddingSpaceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateEmbeddingSpace>
+        }
+        groupBy: {
+          args: Prisma.EmbeddingSpaceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.EmbeddingSpaceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.EmbeddingSpaceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.EmbeddingSpaceCountAggregateOutputType> | number
+        }
+      }
+    }
+    ItemEmbedding: {
+      payload: Prisma.$ItemEmbeddingPayload<ExtArgs>
+      fields: Prisma.ItemEmbeddingFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ItemEmbeddingFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ItemEmbeddingPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ItemEmbeddingFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ItemEmbeddingPayload>
+        }
+        findFirst: {
+          args: Prisma.ItemEmbeddingFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ItemEmbeddingPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ItemEmbeddingFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ItemEmbeddingPayload>
+        }
+        findMany: {
+          args: Prisma.ItemEmbeddingFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ItemEmbeddingPayload>[]
+        }
+        create: {
+          args: Prisma.ItemEmbeddingCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ItemEmbeddingPayload>
+        }
+        createMany: {
+          args: Prisma.ItemEmbeddingCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ItemEmbeddingCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ItemEmbeddingPayload>[]
+        }
+        delete: {
+          args: Prisma.ItemEmbeddingDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ItemEmbeddingPayload>
+        }
+        update: {
+          args: Prisma.ItemEmbeddingUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ItemEmbeddingPayload>
+        }
+        deleteMany: {
+          args: Prisma.ItemEmbeddingDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ItemEmbeddingUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ItemEmbeddingUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ItemEmbeddingPayload>[]
+        }
+        upsert: {
+          args: Prisma.ItemEmbeddingUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ItemEmbeddingPayload>
+        }
+        aggregate: {
+          args: Prisma.ItemEmbeddingAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateItemEmbedding>
+        }
+        groupBy: {
+          args: Prisma.ItemEmbeddingGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ItemEmbeddingGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ItemEmbeddingCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ItemEmbeddingCountAggregateOutputType> | number
+        }
+      }
+    }
+    SourceEmbedding: {
+      payload: Prisma.$SourceEmbeddingPayload<ExtArgs>
+      fields: Prisma.SourceEmbeddingFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SourceEmbeddingFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceEmbeddingPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SourceEmbeddingFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceEmbeddingPayload>
+        }
+        findFirst: {
+          args: Prisma.SourceEmbeddingFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceEmbeddingPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SourceEmbeddingFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceEmbeddingPayload>
+        }
+        findMany: {
+          args: Prisma.SourceEmbeddingFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceEmbeddingPayload>[]
+        }
+        create: {
+          args: Prisma.SourceEmbeddingCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceEmbeddingPayload>
+        }
+        createMany: {
+          args: Prisma.SourceEmbeddingCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SourceEmbeddingCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceEmbeddingPayload>[]
+        }
+        delete: {
+          args: Prisma.SourceEmbeddingDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceEmbeddingPayload>
+        }
+        update: {
+          args: Prisma.SourceEmbeddingUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceEmbeddingPayload>
+        }
+        deleteMany: {
+          args: Prisma.SourceEmbeddingDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SourceEmbeddingUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SourceEmbeddingUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceEmbeddingPayload>[]
+        }
+        upsert: {
+          args: Prisma.SourceEmbeddingUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceEmbeddingPayload>
+        }
+        aggregate: {
+          args: Prisma.SourceEmbeddingAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSourceEmbedding>
+        }
+        groupBy: {
+          args: Prisma.SourceEmbeddingGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SourceEmbeddingGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SourceEmbeddingCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SourceEmbeddingCountAggregateOutputType> | number
         }
       }
     }
@@ -5072,6 +5297,36 @@ export const LexemeStatisticsScalarFieldEnum = {
 export type LexemeStatisticsScalarFieldEnum = (typeof LexemeStatisticsScalarFieldEnum)[keyof typeof LexemeStatisticsScalarFieldEnum]
 
 
+export const EmbeddingSpaceScalarFieldEnum = {
+  id: 'id',
+  model: 'model',
+  dimensions: 'dimensions'
+} as const
+
+export type EmbeddingSpaceScalarFieldEnum = (typeof EmbeddingSpaceScalarFieldEnum)[keyof typeof EmbeddingSpaceScalarFieldEnum]
+
+
+export const ItemEmbeddingScalarFieldEnum = {
+  itemId: 'itemId',
+  spaceId: 'spaceId',
+  generation: 'generation'
+} as const
+
+export type ItemEmbeddingScalarFieldEnum = (typeof ItemEmbeddingScalarFieldEnum)[keyof typeof ItemEmbeddingScalarFieldEnum]
+
+
+export const SourceEmbeddingScalarFieldEnum = {
+  dataSourceId: 'dataSourceId',
+  servingSpaceId: 'servingSpaceId',
+  attempt: 'attempt',
+  retryAt: 'retryAt',
+  errorCode: 'errorCode',
+  errorMessage: 'errorMessage'
+} as const
+
+export type SourceEmbeddingScalarFieldEnum = (typeof SourceEmbeddingScalarFieldEnum)[keyof typeof SourceEmbeddingScalarFieldEnum]
+
+
 export const ChatScalarFieldEnum = {
   id: 'id',
   createdAt: 'createdAt',
@@ -5852,6 +6107,9 @@ export type GlobalOmitConfig = {
   chunkText?: Prisma.ChunkTextOmit
   lexemeFrequency?: Prisma.LexemeFrequencyOmit
   lexemeStatistics?: Prisma.LexemeStatisticsOmit
+  embeddingSpace?: Prisma.EmbeddingSpaceOmit
+  itemEmbedding?: Prisma.ItemEmbeddingOmit
+  sourceEmbedding?: Prisma.SourceEmbeddingOmit
   chat?: Prisma.ChatOmit
   message?: Prisma.MessageOmit
   chatFile?: Prisma.ChatFileOmit

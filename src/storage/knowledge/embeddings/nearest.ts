@@ -1,4 +1,4 @@
-// Raw SQL: nearest neighbours, by operators of an extension.
+// Raw SQL: vectors. Nearest neighbours, by operators of an extension.
 import type { Database } from '../../database/database.ts';
 import { type Parameters, selectRows } from '../../database/sql/where.ts';
 import type { ScoredId } from '../chunk-ranking.ts';

@@ -1,5 +1,6 @@
-// Raw SQL: bulk writes to tables of an extension that Prisma does not know.
+// Raw SQL: vectors. Bulk writes to a table of an extension that Prisma does not know.
 import type { ShareOwner } from '../../../lib/fair-share.ts';
+import { unlessOrphaned } from '../../database/conflicts.ts';
 import type { Database } from '../../database/database.ts';
 
 /** A passage without a vector. */
@@ -87,18 +88,16 @@ export function createPending(db: Database): Pending {
 
   return {
     async findPending(spaceId, orgId) {
-      const rows = await db.query<PendingSource>(
-        `${sourceSql} AND (state.retry_at IS NULL OR state.retry_at <= now()) AND ($2::text IS NULL OR source."orgId" = $2)
-         AND (${isIncomplete} OR state.serving_space IS DISTINCT FROM $1
-           AND EXISTS (SELECT FROM knowledge_items AS item WHERE item."dataSourceId" = source.id AND ${isLive}))
-         LIMIT 500`,
-        [spaceId ?? noSpace, orgId ?? null],
-      );
-      return rows;
+      const rows = await db.query<{ id: string }>(pendingSql, [spaceId ?? noSpace, orgId ?? null]);
+      const where = { id: { in: rows.map(({ id }) => id) }, deletingAt: null };
+      return (await db.prisma.dataSource.findMany({ where, select: sourceMembers })).map(pendingSourceOf);
     },
     async findSource(dataSourceId) {
-      const rows = await db.query<PendingSource>(`${sourceSql} AND source.id = $1`, [dataSourceId]);
-      return rows[0];
+      const found = await db.prisma.dataSource.findUnique({
+        where: { id: dataSourceId, deletingAt: null },
+        select: sourceMembers,
+      });
+      return found === null ? undefined : pendingSourceOf(found);
     },
     async nextChunks(dataSourceId, spaceId, chunksMax) {
       const rows = await db.query<PendingChunk>(nextSql, [dataSourceId, spaceId ?? noSpace, chunksMax]);
@@ -140,28 +139,23 @@ export function createPending(db: Database): Pending {
       const rowCount = await db.execute(removeReplacedSql, [dataSourceId, spaceId]);
       return (rowCount ?? 0) === removedAtOnce;
     },
-    async fail(dataSourceId, { errorCode, errorMessage, retryAfterMs }) {
-      await db.execute(
-        `INSERT INTO source_embeddings (data_source_id, error_code, error_message, retry_at)
-         SELECT id, $2, $3, now() + $4::int * interval '1 millisecond' FROM data_sources WHERE id = $1
-         ON CONFLICT (data_source_id) DO UPDATE SET error_code = $2, error_message = $3, retry_at = excluded.retry_at`,
-        [dataSourceId, errorCode, errorMessage, retryAfterMs],
-      );
+    async fail(dataSourceId, { retryAfterMs, ...reason }) {
+      const failure = { ...reason, retryAt: retryAfterMs === null ? null : new Date(Date.now() + retryAfterMs) };
+      const where = { dataSourceId };
+      await unlessOrphaned(db.prisma.sourceEmbedding.upsert({ where, create: { ...where, ...failure }, update: failure }));
     },
     async noteTry(dataSourceId) {
-      const rows = await db.query<{ attempt: number }>(
-        `INSERT INTO source_embeddings (data_source_id, attempt) SELECT id, 1 FROM data_sources WHERE id = $1
-         ON CONFLICT (data_source_id) DO UPDATE SET attempt = least(source_embeddings.attempt + 1, 100) RETURNING attempt`,
-        [dataSourceId],
+      const where = { dataSourceId };
+      const update = { attempt: { increment: 1 } };
+      const noted = await unlessOrphaned(
+        db.prisma.sourceEmbedding.upsert({ where, create: { ...where, attempt: 1 }, update, select: { attempt: true } }),
       );
-      return rows[0]?.attempt ?? 1;
+      return noted?.attempt ?? 1;
     },
     async clearFailure(dataSourceId) {
-      await db.execute(
-        `UPDATE source_embeddings SET attempt = 0, retry_at = NULL, error_code = NULL, error_message = NULL
-         WHERE data_source_id = $1 AND (attempt > 0 OR error_code IS NOT NULL)`,
-        [dataSourceId],
-      );
+      const where = { dataSourceId, OR: [{ attempt: { gt: 0 } }, { errorCode: { not: null } }] };
+      const data = { attempt: 0, retryAt: null, errorCode: null, errorMessage: null };
+      await db.prisma.sourceEmbedding.updateMany({ where, data });
     },
     async counts(dataSourceIds, spaceId) {
       const rows = await db.query<PendingCount>(countsSql, [spaceId ?? noSpace, dataSourceIds]);
@@ -189,13 +183,30 @@ function isUnmarked(space: string): string {
 const isIncomplete = `EXISTS (SELECT FROM knowledge_items AS item
   WHERE item."dataSourceId" = source.id AND ${isLive} AND ${isUnmarked('$1')})`;
 
-const sourceSql = `
-SELECT source.id, source."orgId", source."ownerUserId", organization."tenantId",
-  (SELECT min(attached."agentId") FROM agent_data_sources AS attached WHERE attached."dataSourceId" = source.id HAVING count(*) = 1) AS "agentId"
-FROM data_sources AS source
-JOIN organizations AS organization ON organization.id = source."orgId"
+const pendingSql = `
+SELECT source.id FROM data_sources AS source
 LEFT JOIN source_embeddings AS state ON state.data_source_id = source.id
-WHERE source."deletingAt" IS NULL`;
+WHERE source."deletingAt" IS NULL AND (state.retry_at IS NULL OR state.retry_at <= now()) AND ($2::text IS NULL OR source."orgId" = $2)
+  AND (${isIncomplete} OR state.serving_space IS DISTINCT FROM $1
+    AND EXISTS (SELECT FROM knowledge_items AS item WHERE item."dataSourceId" = source.id AND ${isLive}))
+LIMIT 500`;
+
+const sourceMembers = {
+  id: true,
+  orgId: true,
+  ownerUserId: true,
+  organization: { select: { tenantId: true } },
+  agents: { select: { agentId: true }, take: 2 },
+} as const;
+
+function pendingSourceOf({ organization, agents, ...source }: SourceMembers): PendingSource {
+  return { ...source, tenantId: organization.tenantId, agentId: agents.length === 1 ? (agents[0]?.agentId ?? null) : null };
+}
+
+type SourceMembers = Pick<PendingSource, 'id' | 'orgId' | 'ownerUserId'> & {
+  readonly organization: { readonly tenantId: string };
+  readonly agents: readonly { readonly agentId: string }[];
+};
 
 /** The first documents that are not known to be complete. */
 const unmarkedSql = `

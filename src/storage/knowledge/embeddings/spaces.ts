@@ -1,4 +1,4 @@
-// Raw SQL: tables of an extension that Prisma does not know.
+// Raw SQL: vectors. Each space has an index of its own in a table of an extension.
 import type { Database } from '../../database/database.ts';
 
 /** What one model makes of texts: vectors of two spaces cannot be compared. */
@@ -31,45 +31,44 @@ export const dimensionsMax = 4_000;
 export function createSpaces(db: Database): Spaces {
   return {
     async findSpace(model, dimensions) {
-      const rows = await db.query<EmbeddingSpace>(
-        `SELECT id, model, dimensions FROM embedding_spaces WHERE model = $1 AND ($2::int IS NULL OR dimensions = $2)
-         ORDER BY id DESC LIMIT 1`,
-        [model, dimensions ?? null],
-      );
-      return rows[0];
+      const where = { model, ...(dimensions === undefined ? {} : { dimensions }) };
+      return (await db.prisma.embeddingSpace.findFirst({ where, orderBy: { id: 'desc' } })) ?? undefined;
     },
     async makeSpace(model, dimensions) {
       return db.transaction(async (tx) => {
-        const rows = await tx.query<EmbeddingSpace>(
-          `INSERT INTO embedding_spaces (model, dimensions) VALUES ($1, $2)
-           ON CONFLICT (model, dimensions) DO UPDATE SET model = excluded.model RETURNING id, model, dimensions`,
-          [model, dimensions],
-        );
-        const [space] = rows;
-        if (space === undefined) throw new Error('a space that was made is not there');
+        const where = { model, dimensions };
+        const space = await tx.prisma.embeddingSpace.upsert({ where: { model_dimensions: where }, create: where, update: where });
         // Made while the space is empty, so that it is never built at once: that would stop everything else for minutes.
         await tx.execute(
           `CREATE INDEX IF NOT EXISTS ${indexOf(space.id)} ON chunk_embeddings
-           USING hnsw ((embedding::halfvec(${space.dimensions})) halfvec_ip_ops) WHERE space = ${space.id}`,
+           USING hnsw ((embedding::halfvec(${dimensions})) halfvec_ip_ops) WHERE space = ${space.id}`,
         );
         return space;
       });
     },
     async serving(dataSourceIds) {
-      const rows = await db.query<ServingSpace>(servingSql, [dataSourceIds]);
-      return rows;
+      const some = { dataSourceId: { in: [...dataSourceIds] } };
+      const spaces = await db.prisma.embeddingSpace.findMany({
+        where: { sources: { some } },
+        select: { id: true, model: true, dimensions: true, sources: { where: some, select: { dataSourceId: true } } },
+        orderBy: { id: 'asc' },
+      });
+      return spaces.map(({ sources, ...space }) => ({
+        ...space,
+        dataSourceIds: sources.map(({ dataSourceId }) => dataSourceId),
+      }));
     },
     async removeUnused(keptId) {
-      const rows = await db.query<{ id: number }>(
-        `SELECT id FROM embedding_spaces AS space WHERE id <> $1
-           AND NOT EXISTS (SELECT FROM source_embeddings WHERE serving_space = space.id)
-           AND NOT EXISTS (SELECT FROM chunk_embeddings WHERE chunk_embeddings.space = space.id)`,
-        [keptId],
-      );
-      for (const { id } of rows) {
+      const { embeddingSpace, itemEmbedding } = db.prisma;
+      const unserving = await embeddingSpace.findMany({
+        where: { id: { not: keptId }, sources: { none: {} } },
+        select: { id: true },
+      });
+      for (const { id } of unserving) {
+        if ((await db.execute('SELECT FROM chunk_embeddings WHERE space = $1 LIMIT 1', [id])) > 0) continue;
         await db.execute(`DROP INDEX IF EXISTS ${indexOf(id)}`);
-        await db.execute('DELETE FROM item_embeddings WHERE space = $1', [id]);
-        await db.execute('DELETE FROM embedding_spaces WHERE id = $1', [id]);
+        await itemEmbedding.deleteMany({ where: { spaceId: id } });
+        await embeddingSpace.deleteMany({ where: { id } });
       }
     },
   };
@@ -78,9 +77,3 @@ export function createSpaces(db: Database): Spaces {
 function indexOf(spaceId: number): string {
   return `chunk_embeddings_space_${spaceId}_idx`;
 }
-
-const servingSql = `
-SELECT space.id, space.model, space.dimensions, array_agg(source.data_source_id) AS "dataSourceIds"
-FROM source_embeddings AS source JOIN embedding_spaces AS space ON space.id = source.serving_space
-WHERE source.data_source_id = ANY($1::text[])
-GROUP BY space.id ORDER BY space.id`;
