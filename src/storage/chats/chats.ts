@@ -7,7 +7,7 @@ import { unlessMissing } from '../database/conflicts.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { clearTurns } from './clearing.ts';
-import { addMessages, findHistory, listMessages, listMessagesOfRuns, pageOfMessages } from './messages.ts';
+import { addMessages, findMessages, listMessages, listMessagesOfRuns, pageOfMessages } from './messages.ts';
 import { type ChatQuery, findChats, listChats } from './queries.ts';
 import { beginTurn, type Turn, type TurnResult } from './turns.ts';
 
@@ -73,7 +73,7 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
     },
     messagesOf: (chatIds, limit) => listMessages(db, chatIds, limit),
     messagePage: (chatId, page) => pageOfMessages(db, chatId, page),
-    history: (chatId, limit, upToRunId) => findHistory(db, chatId, limit, upToRunId),
+    history: (chatId, limit, upToRunId) => findMessages(db, [chatId], limit, true, upToRunId),
     findLastRunId: async (id) =>
       (await db.prisma.chat.findUnique({ where: { id }, select: { lastRunId: true } }))?.lastRunId ?? undefined,
     async findMessage(chatId, id) {

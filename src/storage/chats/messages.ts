@@ -1,4 +1,4 @@
-// Raw SQL: thread order. Messages get their ordinals in one statement, and the last messages of many chats are read in one.
+// Raw SQL: thread order and counters. Messages get their ordinals in one statement, and the last messages of many chats are read in one.
 import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import { type Page, type PageRequest, pageOf } from '../../entities/page.ts';
 import type { Database, Sql, Transaction } from '../database/database.ts';
@@ -12,19 +12,15 @@ export async function addMessages(tx: Transaction, chatId: string, messages: rea
   if (messages.length === 0) return;
   const rows = messages.map((message, index) => ({ ...message, index }));
   await tx.execute(
-    `insert into messages (id, "createdAt", "updatedAt", "chatId", ordinal, role, content, parts, "toolCalls", "toolCallId",
-       "toolStatus", citations, "runId", status, context, "isHidden", item)
-     select m.id, m."createdAt", m."createdAt", $1, m.index + (select coalesce(max(ordinal) + 1, 0) from messages where "chatId" = $1),
-       m.role, m.content, m.parts, m."toolCalls", m."toolCallId", m."toolStatus", m.citations, m."runId", m.status, m.context, m."isHidden", m.item
-     from jsonb_to_recordset($2::jsonb) as m(id text, "createdAt" timestamptz, index int, role text, content text, parts jsonb,
-       "toolCalls" jsonb, "toolCallId" text, "toolStatus" text, citations jsonb, "runId" text, status text, context jsonb, "isHidden" boolean, item json)`,
-    [chatId, JSON.stringify(rows)],
-  );
-  const spoken = messages.filter(isSpoken).length;
-  if (spoken === 0) return;
-  await tx.execute(
-    `update agents set "messageCount" = "messageCount" + $2 where id = (select "agentId" from chats where id = $1)`,
-    [chatId, spoken],
+    `with added as (
+       insert into messages (id, "createdAt", "updatedAt", "chatId", ordinal, role, content, parts, "toolCalls", "toolCallId",
+         "toolStatus", citations, "runId", status, context, "isHidden", item)
+       select m.id, m."createdAt", m."createdAt", $1, m.index + (select coalesce(max(ordinal) + 1, 0) from messages where "chatId" = $1),
+         m.role, m.content, m.parts, m."toolCalls", m."toolCallId", m."toolStatus", m.citations, m."runId", m.status, m.context, m."isHidden", m.item
+       from jsonb_to_recordset($2::jsonb) as m(id text, "createdAt" timestamptz, index int, role text, content text, parts jsonb,
+         "toolCalls" jsonb, "toolCallId" text, "toolStatus" text, citations jsonb, "runId" text, status text, context jsonb, "isHidden" boolean, item json))
+     update agents set "messageCount" = "messageCount" + $3::int where $3 > 0 and id = (select "agentId" from chats where id = $1)`,
+    [chatId, JSON.stringify(rows), messages.filter(isSpoken).length],
   );
 }
 
@@ -34,13 +30,15 @@ export async function findMessages(
   chatIds: readonly string[],
   limit: number,
   withHidden: boolean,
+  upToRunId?: string,
 ): Promise<readonly ChatMessage[]> {
-  return sql.query<ChatMessage>(lastMessagesSql, [chatIds, limit, withHidden]);
+  const bound = upToRunId === undefined ? [] : [upToRunId];
+  return sql.query<ChatMessage>(lastSql(bound.length > 0), [chatIds, limit, withHidden, ...bound]);
 }
 
 /** Like findMessages, for people: without hidden ones. @throws DomainError REPLY_TOO_LARGE when they do not fit a reply. */
 export function listMessages(db: Database, chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]> {
-  return readWhole(db, { text: lastMessagesSql, values: [chatIds, limit, false] }, longColumns);
+  return readWhole(db, { text: lastSql(false), values: [chatIds, limit, false] }, longColumns);
 }
 
 /** The largest value of the column, which no message has. */
@@ -65,40 +63,26 @@ export function listMessagesOfRuns(db: Database, runIds: readonly string[]): Pro
 
 const longColumns = ['content', 'parts', 'toolCalls', 'citations', 'context', 'compression', 'item'];
 
-const lastMessagesSql = `select m.* from unnest($1::text[]) as wanted(id)
+/** `$1` chats, `$2` how many of each, `$3` also hidden ones; with a bound, `$4`: the run whose messages are the last. */
+const lastSql = (isBounded: boolean) => `select m.* from unnest($1::text[]) as wanted(id)
   cross join lateral (
-    select * from messages where "chatId" = wanted.id and ($3 or not "isHidden") order by ordinal desc limit $2) m
+    select * from messages where "chatId" = wanted.id and ($3 or not "isHidden")${isBounded ? ` and ordinal <= ${lastOrdinalSql}` : ''}
+    order by ordinal desc limit $2) m
   order by m."chatId", m.ordinal`;
 
-/** See ChatStore.history. */
-export async function findHistory(
-  db: Database,
-  chatId: string,
-  limit: number,
-  upToRunId: string | undefined,
-): Promise<readonly ChatMessage[]> {
-  if (upToRunId === undefined) return findMessages(db, [chatId], limit, true);
-  return db.query<ChatMessage>(
-    `select * from (
-       select * from messages where "chatId" = $1
-         and ordinal <= coalesce((select max(ordinal) from messages where "chatId" = $1 and "runId" = $3),
-           (select max(m.ordinal) from messages m left join runs r on r.id = m."runId"
-            where m."chatId" = $1 and (r.id is null or r."createdAt" < (select "createdAt" from runs where id = $3))))
-       order by ordinal desc limit $2) m order by ordinal`,
-    [chatId, limit, upToRunId],
-  );
-}
+/** A run that has written nothing yet ends before the messages of later runs. */
+const lastOrdinalSql = `coalesce((select max(ordinal) from messages where "chatId" = wanted.id and "runId" = $4),
+  (select max(m.ordinal) from messages m left join runs r on r.id = m."runId"
+   where m."chatId" = wanted.id and (r.id is null or r."createdAt" < (select "createdAt" from runs where id = $4))))`;
 
 /** See ChatChangeStore.compress. */
-export async function compress(sql: Sql, chatId: string, firstKeptId: string, summary: string): Promise<boolean> {
-  const rowCount = await sql.execute(
-    `update messages set compression = $3 where id = (
-       select id from messages where "chatId" = $1
-         and ordinal < (select ordinal from messages where id = $2 and "chatId" = $1)
-       order by ordinal desc limit 1)`,
-    [chatId, firstKeptId, summary],
-  );
-  return rowCount === 1;
+export async function compress({ prisma }: Database, chatId: string, firstKeptId: string, summary: string): Promise<boolean> {
+  const before = { cursor: { id: firstKeptId }, skip: 1, take: 1, orderBy: { ordinal: 'desc' } } as const;
+  const [last] = await prisma.message.findMany({ where: { chatId }, ...before, select: { id: true, updatedAt: true } });
+  if (last === undefined) return false;
+  const { id, updatedAt } = last;
+  // The time of the message stays: people see no change of it.
+  return (await prisma.message.updateMany({ where: { id }, data: { compression: summary, updatedAt } })).count === 1;
 }
 
 function isSpoken({ role, isHidden }: NewMessage): boolean {

@@ -1,28 +1,17 @@
-// Raw SQL: thread order. The lock of the chat serializes the runs of a thread.
 import type { NewMessage, ThreadMode } from '../../entities/chats/chat.ts';
 import type { RunEvent } from '../../entities/runs/event.ts';
 import type { ResponseItem } from '../../entities/runs/response.ts';
 import type { NewRun } from '../../entities/runs/run.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
-import { lockChat } from '../database/sql/locks.ts';
+import { type LockedChat, lockChat, lockRows } from '../database/sql/locks.ts';
 import { answerApprovals, lockApprovals } from '../runs/approvals.ts';
-import {
-  addEvents,
-  endQuietly,
-  nextPosition,
-  type Resumption,
-  resumeRun,
-  type Settling,
-  setRequest,
-  settleRun,
-} from '../runs/idle.ts';
+import { attachMessages, endQuietly, needSecrets, type Resumption, resumeRun, type Settling, settleRun } from '../runs/idle.ts';
 import { addRun } from '../runs/leases.ts';
 import { addItems } from '../runs/responses.ts';
 import { addChat, type NewChat } from './chats.ts';
 import { type FilesOfOther, takeOverFiles } from './copies.ts';
 import { addMessages } from './messages.ts';
-import { holdChat } from './turns.ts';
 
 /** A request on a thread, ready to be written. */
 export interface ThreadTurn {
@@ -76,15 +65,21 @@ export interface ThreadStore {
   settle(runId: string, how: Settling): Promise<boolean>;
 }
 
+/** What a new request reads of the run that holds its thread. */
 interface ActiveRow {
   readonly id: string;
+  readonly status: string;
   readonly chatMode: string | null;
-  readonly takesSteers: boolean;
+  readonly leaseOwner: string | null;
+  readonly pauseRequestedAt: Date | null;
+  readonly cancelRequestedAt: Date | null;
+  readonly isSteerClosed: boolean;
   /** How many times messages were added to the active run. */
   readonly steerCount: number;
-  readonly leaseOwner: string | null;
-  readonly request: object;
 }
+
+const activeMembers = `id, status, "leaseOwner", "pauseRequestedAt", "cancelRequestedAt", "isSteerClosed",
+  request->>'chatMode' as "chatMode", jsonb_array_length(steers) as "steerCount"`;
 
 export function createThreadStore(db: Database, signals: Signals): ThreadStore {
   return {
@@ -111,19 +106,17 @@ function isPlaced({ kind }: ThreadResult): boolean {
   return kind === 'started' || kind === 'waiting' || kind === 'attached';
 }
 
+/** The lock of the chat serializes the runs of a thread. */
 async function beginTurn(tx: Transaction, turn: ThreadTurn): Promise<ThreadResult> {
   const { run, newChat } = turn;
   const { chatId } = run;
   let activeRunId: string | null = null;
   if (newChat === undefined) {
-    const rows = await tx.query<{ activeRunId: string | null; lastRunId: string | null; isOpen: boolean }>(
-      `select "activeRunId", "lastRunId", "agentId" is null and "modelId" is null as "isOpen" from chats where id = $1 and "userId" = $2 and "orgId" = $3 and "deletedAt" is null for update`,
-      [chatId, run.userId, run.orgId],
-    );
-    if (rows[0] === undefined) return { kind: 'missing' };
-    if (turn.mustBeNewest && rows[0].lastRunId !== turn.previousId && !(await waitsHere(tx, turn))) return { kind: 'moved' };
-    activeRunId = rows[0].activeRunId;
-    if (rows[0].isOpen) await answerWith(tx, run);
+    const chat = await lockChat(tx, chatId);
+    if (chat === undefined || !isOwnChat(chat, run)) return { kind: 'missing' };
+    if (turn.mustBeNewest && chat.lastRunId !== turn.previousId && !(await waitsHere(tx, turn))) return { kind: 'moved' };
+    activeRunId = chat.activeRunId;
+    if (chat.agentId === null && chat.modelId === null) await answerWith(tx, run);
   } else {
     await addChat(tx, newChat.chat);
     // A run of the other chat locks the chat before it counts the messages of the agent: the same order here.
@@ -131,41 +124,42 @@ async function beginTurn(tx: Transaction, turn: ThreadTurn): Promise<ThreadResul
     await addMessages(tx, chatId, newChat.messages);
     if (newChat.files !== undefined) await takeOverFiles(tx, chatId, newChat.files);
   }
-  const active = activeRunId === null ? undefined : await activeRun(tx, activeRunId, run.id);
-  if (active !== undefined) return joinBusy(tx, turn, active);
+  const [active] = activeRunId === null ? [] : await lockRows<ActiveRow>(tx, 'runs', [activeRunId], activeMembers);
+  if (active?.status === 'in_progress') return joinBusy(tx, turn, active);
   await addMessages(tx, chatId, turn.messages);
   await addTurn(tx, turn);
-  await holdChat(tx, chatId, run.id);
   return { kind: 'started' };
 }
 
+function isOwnChat({ userId, orgId, deletedAt }: LockedChat, run: NewRun): boolean {
+  return deletedAt === null && userId === run.userId && orgId === run.orgId;
+}
+
 /** A conversation that began without an agent and a model has those of its first response. */
-async function answerWith(tx: Transaction, { chatId, agentId, modelId }: NewRun): Promise<void> {
-  await tx.execute('update chats set "agentId" = $2, "modelId" = $3 where id = $1', [
-    chatId,
-    agentId,
-    agentId === null ? modelId : null,
-  ]);
+async function answerWith({ prisma }: Transaction, { chatId, agentId, modelId }: NewRun): Promise<void> {
+  const data = { agentId, modelId: agentId === null ? modelId : null };
+  await prisma.chat.updateMany({ where: { id: chatId }, data });
 }
 
-async function waitsHere(tx: Transaction, { previousId, run }: ThreadTurn): Promise<boolean> {
-  const rowCount = await tx.execute(
-    `select 1 from runs where id = $1 and "chatId" = $2 and "isWaiting" and status = 'in_progress'`,
-    [previousId, run.chatId],
-  );
-  return rowCount === 1;
+async function waitsHere({ prisma }: Transaction, { previousId, run }: ThreadTurn): Promise<boolean> {
+  if (previousId === null) return false;
+  return (await prisma.run.findUnique({ where: { id: previousId, ...waitingIn(run.chatId) }, select: { id: true } })) !== null;
 }
 
-/** @param joiningId  the run of the new turn: it can only become part of a run of the same kind, which its readers know how to follow. */
-async function activeRun(tx: Transaction, id: string, joiningId: string): Promise<ActiveRow | undefined> {
-  const rows = await tx.query<ActiveRow>(
-    `select id, request, "leaseOwner", request->>'chatMode' as "chatMode",
-       split_part(id, '_', 1) = split_part($2, '_', 1) and "pauseRequestedAt" is null and "cancelRequestedAt" is null and not "isSteerClosed" as "takesSteers",
-       jsonb_array_length(steers) as "steerCount"
-     from runs where id = $1 and status = 'in_progress' for update`,
-    [id, joiningId],
-  );
-  return rows[0];
+/** Where: the runs that wait for a chat. */
+function waitingIn(chatId: string) {
+  return { chatId, isWaiting: true, status: 'in_progress' };
+}
+
+/** Whether a request can become part of the active run: of one of its own kind, which its readers know how to follow. */
+function takesSteer(active: ActiveRow, { run, chatMode, waitingMax }: ThreadTurn): boolean {
+  if (kindOf(active.id) !== kindOf(run.id) || active.chatMode !== chatMode) return false;
+  if (active.pauseRequestedAt !== null || active.cancelRequestedAt !== null || active.isSteerClosed) return false;
+  return active.steerCount < waitingMax;
+}
+
+function kindOf(runId: string): string | undefined {
+  return runId.split('_', 1)[0];
 }
 
 /** What the thread mode prescribes while another run is active. */
@@ -173,68 +167,46 @@ async function joinBusy(tx: Transaction, turn: ThreadTurn, active: ActiveRow): P
   const { run, mode, holder } = turn;
   // Only the process that works on the run can give it the request's secrets.
   const isReachable = holder === null || holder === active.leaseOwner;
-  const takesThis = active.takesSteers && active.chatMode === turn.chatMode && active.steerCount < turn.waitingMax;
-  if (mode === 'steer' && takesThis && isReachable) {
-    const messages = turn.messages.map((message) => ({ ...message, runId: active.id }));
-    if (holder !== null) await setRequest(tx, active.id, { ...active.request, needsSecrets: true });
-    await tx.execute('update runs set steers = steers || jsonb_build_array($2::jsonb) where id = $1', [
-      active.id,
-      JSON.stringify(messages),
-    ]);
-    await addItems(tx, active.id, turn.items);
+  if (mode === 'steer' && isReachable && takesSteer(active, turn)) {
+    if (holder !== null) await needSecrets(tx, active.id);
+    await attach(tx, turn, active.id);
     return { kind: 'attached', runId: active.id, how: 'steer' };
   }
+  const rows = await tx.prisma.run.findMany({
+    where: waitingIn(run.chatId),
+    orderBy: [{ queuePosition: 'asc' }, { id: 'asc' }],
+    select: { id: true, batchKey: true, queuedRequests: true, queuePosition: true },
+  });
   if (mode === 'force') {
-    await cancelWaiting(tx, run.chatId);
-    await addWaiting(tx, turn, true);
+    for (const { id } of rows) await endQuietly(tx, id, 'cancelled');
+    await addTurn(tx, turn, 0);
     return { kind: 'waiting', stop: { runId: active.id, how: 'force' } };
   }
-  const rows = await tx.query<{ id: string; batchKey: string | null; queuedRequests: number }>(
-    `select id, likeness as "batchKey", "queuedRequests" from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress'
-     order by "queuePosition", id for update`,
-    [run.chatId],
-  );
   if (rows.reduce((sum, { queuedRequests }) => sum + queuedRequests, 0) >= turn.waitingMax) return { kind: 'full' };
+  const [first] = rows;
+  const last = rows.at(-1);
   if (mode === 'interrupt') {
-    await addWaiting(tx, turn, true);
+    await addTurn(tx, turn, first === undefined ? 0 : first.queuePosition - 1);
     return { kind: 'waiting', stop: { runId: active.id, how: 'cancel' } };
   }
-  const last = rows.at(-1);
   if (last?.batchKey !== turn.batchKey) {
-    await addWaiting(tx, turn, false);
+    await addTurn(tx, turn, last === undefined ? 0 : last.queuePosition + 1);
     return { kind: 'waiting' };
   }
-  const messages = turn.messages.map((message) => ({ ...message, runId: last.id }));
-  await tx.execute(
-    `update runs set "queuedRequests" = "queuedRequests" + 1,
-       "pendingMessages" = (coalesce("pendingMessages", '[]')::jsonb || $2::jsonb)::json where id = $1`,
-    [last.id, JSON.stringify(messages)],
-  );
-  await addItems(tx, last.id, turn.items);
+  await attach(tx, turn, last.id);
   return { kind: 'attached', runId: last.id, how: 'collect' };
 }
 
-async function addTurn(tx: Transaction, turn: ThreadTurn): Promise<void> {
-  const { run, events, items, leaseMs } = turn;
-  await addRun(tx, run, leaseMs, turn);
+/** Makes a request a part of a run. */
+async function attach(tx: Transaction, { messages, items }: ThreadTurn, runId: string): Promise<void> {
+  const ofRun = messages.map((message) => ({ ...message, runId }));
+  await attachMessages(tx, runId, ofRun);
+  await addItems(tx, runId, items);
+}
+
+/** @param position  among the runs that wait for the chat; absent: the run begins at once. */
+async function addTurn(tx: Transaction, turn: ThreadTurn, position?: number): Promise<void> {
+  const { run, items, batchKey, messages } = turn;
+  await addRun(tx, { ...turn, ...(position === undefined ? {} : { waiting: { batchKey, position, messages } }) });
   await addItems(tx, run.id, items);
-  await addEvents(tx, run.id, events);
-}
-
-async function addWaiting(tx: Transaction, turn: ThreadTurn, isFirst: boolean): Promise<void> {
-  await addTurn(tx, turn);
-  await tx.execute(
-    `update runs set "isWaiting" = true, "leaseUntil" = case when "leaseOwner" is not null then "leaseUntil" end, likeness = $2,
-       "pendingMessages" = $3::json, "queuePosition" = ${nextPosition(isFirst)}
-     where id = $1`,
-    [turn.run.id, turn.batchKey, JSON.stringify(turn.messages)],
-  );
-}
-
-async function cancelWaiting(tx: Transaction, chatId: string): Promise<void> {
-  const rows = await tx.query<{ id: string }>(
-    `select id from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress' for update`,
-    [chatId],
-  );
-  for (const { id } of rows) await endQuietly(tx, id, 'cancelled');
 }

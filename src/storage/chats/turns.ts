@@ -1,4 +1,3 @@
-// Raw SQL: thread order. Every turn of a chat is written here, and the next turn may begin only after it.
 import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import type { NewRun } from '../../entities/runs/run.ts';
 import type { Transaction } from '../database/database.ts';
@@ -36,12 +35,12 @@ export async function beginTurn(
   const last = lastMessages === 0 ? [] : await findMessages(tx, [chatId], lastMessages, true);
   await addMessages(tx, chatId, messages(last));
   await answerApprovals(tx, approvalIds);
-  await addRun(tx, run, leaseMs);
-  await holdChat(tx, chatId, run.id);
+  await addRun(tx, { run, leaseMs });
   return { kind: 'started' };
 }
 
 /** Makes a run the active run of a chat. The chat must be locked. */
-export async function holdChat(tx: Transaction, chatId: string, runId: string): Promise<void> {
-  await tx.execute('update chats set "activeRunId" = $2, "lastRunId" = $2, "updatedAt" = now() where id = $1', [chatId, runId]);
+export async function holdChat({ prisma }: Transaction, chatId: string, runId: string): Promise<void> {
+  const data = { activeRunId: runId, lastRunId: runId, updatedAt: new Date() };
+  await prisma.chat.updateMany({ where: { id: chatId }, data });
 }

@@ -1,10 +1,12 @@
-// Raw SQL: thread order. Runs that no process works on wait for their thread, or are paused; every change of them locks their chat.
+// Raw SQL: thread order and leases. Runs that no process works on wait for their thread, or are paused; every change of them locks their chat.
 import type { NewMessage } from '../../entities/chats/chat.ts';
 import type { RunError, RunEvent, RunEventBody, RunSnapshot } from '../../entities/runs/event.ts';
 import type { ResponseItem } from '../../entities/runs/response.ts';
 import { addMessages } from '../chats/messages.ts';
 import { holdChat } from '../chats/turns.ts';
 import type { Transaction } from '../database/database.ts';
+import { type LockedChat, lockChat, lockRows } from '../database/sql/locks.ts';
+import type { Prisma } from '../generated/client.ts';
 import { milliseconds } from '../leases.ts';
 import { addItems } from './responses.ts';
 
@@ -27,28 +29,35 @@ export type Settling = 'cancelled' | 'paused' | RunError;
 /** See ThreadStore.settle. */
 export async function settleRun(tx: Transaction, runId: string, how: Settling): Promise<boolean> {
   await lockChatOf(tx, runId);
-  const rows = await tx.query<{ id: string }>(
-    `select id from runs where id = $1 and ((status = 'in_progress' and "isWaiting") or ($2 and "incompleteReason" = 'paused'))
-     for update`,
-    [runId, how === 'cancelled'],
-  );
-  if (rows[0] === undefined) return false;
+  const [run] = await lockRows<IdleRow>(tx, 'runs', [runId], 'status, "isWaiting", "incompleteReason"');
+  const isWaiting = run?.status === 'in_progress' && run.isWaiting;
+  if (!isWaiting && !(how === 'cancelled' && run?.incompleteReason === 'paused')) return false;
   await endQuietly(tx, runId, how);
   return true;
+}
+
+interface IdleRow {
+  readonly status: string;
+  readonly isWaiting: boolean;
+  readonly incompleteReason: string | null;
 }
 
 /** Writes the end of a run that no process works on. */
 export async function endQuietly(tx: Transaction, runId: string, how: Settling): Promise<void> {
   const { run, sequence } = await lastState(tx, runId);
   const body = endOf(run, how);
-  const { run: ended } = body;
-  await addEvents(tx, runId, [{ sequence: sequence + 1, ...body }]);
-  await tx.execute(
-    `update runs set status = $2, "incompleteReason" = $3, "isWaiting" = false, "endedAt" = now(), "updatedAt" = now(),
-       "lastSequence" = $4, "errorCode" = $5, "errorMessage" = $6,
-       "leaseOwner" = null, "leaseUntil" = null, "pauseRequestedAt" = null where id = $1`,
-    [runId, ended.status, ended.incompleteReason, sequence + 1, ended.error?.code, ended.error?.message],
-  );
+  const { status, incompleteReason, error } = body.run;
+  const lastSequence = sequence + 1;
+  await addEvent(tx, runId, { sequence: lastSequence, ...body });
+  const end = {
+    status,
+    incompleteReason,
+    errorCode: error?.code ?? null,
+    errorMessage: error?.message ?? null,
+    endedAt: new Date(),
+  };
+  const idle = { isWaiting: false, leaseOwner: null, leaseUntil: null, pauseRequestedAt: null };
+  await tx.prisma.run.updateMany({ where: { id: runId }, data: { ...end, ...idle, lastSequence } });
 }
 
 function endOf(run: RunSnapshot, how: Settling): RunEventBody & { readonly run: RunSnapshot } {
@@ -65,81 +74,95 @@ export async function resumeRun(
   given: Resumption,
 ): Promise<{ kind: 'started' | 'waiting' | 'full' } | undefined> {
   const chat = await lockChatOf(tx, runId);
-  const rows = await tx.query<{ pendingMessages: readonly NewMessage[] | null; request: object }>(
-    `select "pendingMessages", request from runs where id = $1 and status = 'incomplete' and "incompleteReason" = 'paused' for update`,
-    [runId],
-  );
-  if (chat === undefined || rows[0] === undefined) return undefined;
+  const [paused] = await lockRows<PausedRow>(tx, 'runs', [runId], 'status, "incompleteReason", "pendingMessages", request');
+  if (chat === undefined || chat.deletedAt !== null || paused?.status !== 'incomplete' || paused.incompleteReason !== 'paused') {
+    return undefined;
+  }
   const isFree = chat.activeRunId === null;
-  if (!isFree && (await countWaiting(tx, chat.id)) >= given.waitingMax) return { kind: 'full' };
+  const queue = isFree ? undefined : await queueOf(tx, chat.id);
+  if (queue !== undefined && queue.requests >= given.waitingMax) return { kind: 'full' };
   const { run, sequence } = await lastState(tx, runId);
-  const state: RunEventBody = {
+  await addEvent(tx, runId, {
+    sequence: sequence + 1,
     type: 'response.in_progress',
     run: { ...run, status: 'in_progress', incompleteReason: null },
-  };
-  await addEvents(tx, runId, [{ sequence: sequence + 1, ...state }]);
+  });
   await addItems(tx, runId, given.items);
-  const messages = [...(rows[0].pendingMessages ?? []), ...given.messages];
+  const messages = [...(paused.pendingMessages ?? []), ...given.messages];
+  const request = { ...paused.request, needsSecrets: given.holder !== null };
   await tx.execute(
     `update runs set status = 'in_progress', "incompleteReason" = null, "endedAt" = null, "pauseRequestedAt" = null,
        "cancelRequestedAt" = null, "isSteerClosed" = false, steers = '[]', "isBackground" = $2, attempt = 0, "lastSequence" = -1, "isWaiting" = $3,
-       "pendingMessages" = $4::json, "updatedAt" = now(), "queuePosition" = ${nextPosition(true)}, likeness = null, "keyId" = $7,
+       "pendingMessages" = $4::json, "updatedAt" = now(), "queuePosition" = $8, likeness = null, "keyId" = $7, request = $9::json,
        "leaseOwner" = $6, "leaseUntil" = case when $3 and $6::text is null then null else now() + ${milliseconds('$5')} end
      where id = $1`,
-    [runId, given.isBackground, !isFree, isFree ? null : JSON.stringify(messages), given.leaseMs, given.holder, given.keyId],
+    [
+      ...[runId, given.isBackground, !isFree, isFree ? null : JSON.stringify(messages), given.leaseMs, given.holder, given.keyId],
+      ...[queue === undefined ? 0 : queue.firstPosition - 1, JSON.stringify(request)],
+    ],
   );
-  await setRequest(tx, runId, { ...rows[0].request, needsSecrets: given.holder !== null });
   if (!isFree) return { kind: 'waiting' };
   await addMessages(tx, chat.id, messages);
   await holdChat(tx, chat.id, runId);
   return { kind: 'started' };
 }
 
-async function countWaiting(tx: Transaction, chatId: string): Promise<number> {
-  const rows = await tx.query<{ count: number }>(
-    `select coalesce(sum("queuedRequests"), 0)::int as count from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress'`,
-    [chatId],
+interface PausedRow {
+  readonly status: string;
+  readonly incompleteReason: string | null;
+  readonly pendingMessages: readonly NewMessage[] | null;
+  readonly request: object;
+}
+
+/** Adds the messages of a request to a run: to those that it begins with while it waits, else as one more steer. */
+export async function attachMessages(tx: Transaction, runId: string, messages: readonly NewMessage[]): Promise<void> {
+  await tx.execute(
+    `update runs set "queuedRequests" = "queuedRequests" + "isWaiting"::int,
+       "pendingMessages" = case when "isWaiting" then (coalesce("pendingMessages", '[]')::jsonb || $2::jsonb)::json else "pendingMessages" end,
+       steers = case when "isWaiting" then steers else steers || jsonb_build_array($2::jsonb) end
+     where id = $1`,
+    [runId, JSON.stringify(messages)],
   );
-  return rows[0]?.count ?? 0;
 }
 
-/** SQL for a position before or after all runs that wait for the same chat. */
-export function nextPosition(isFirst: boolean): string {
-  const edge = isFirst ? 'min(w."queuePosition") - 1' : 'max(w."queuePosition") + 1';
-  return `(select coalesce(${edge}, 0) from runs w where w."chatId" = runs."chatId" and w."isWaiting" and w.status = 'in_progress')`;
+/** The run got a request with secrets: without them, it cannot be begun anew. */
+export async function needSecrets({ prisma }: Transaction, runId: string): Promise<void> {
+  const { request } = await prisma.run.findUniqueOrThrow({ where: { id: runId }, select: { request: true } });
+  const data = { request: { ...(request as Prisma.JsonObject), needsSecrets: true } };
+  await prisma.run.updateMany({ where: { id: runId }, data });
 }
 
-/** Replaces the whole request: the order of its members matters. */
-export async function setRequest(tx: Transaction, runId: string, request: object): Promise<void> {
-  await tx.execute('update runs set request = $2::json where id = $1', [runId, JSON.stringify(request)]);
+/** How many requests wait for a chat, and where the first of their runs stands. */
+async function queueOf(
+  { prisma }: Transaction,
+  chatId: string,
+): Promise<{ readonly requests: number; readonly firstPosition: number }> {
+  const where = { chatId, isWaiting: true, status: 'in_progress' };
+  const { _sum, _min } = await prisma.run.aggregate({ where, _sum: { queuedRequests: true }, _min: { queuePosition: true } });
+  return { requests: _sum.queuedRequests ?? 0, firstPosition: _min.queuePosition ?? 1 };
 }
 
-async function lockChatOf(
-  tx: Transaction,
-  runId: string,
-): Promise<{ readonly id: string; readonly activeRunId: string | null } | undefined> {
-  const rows = await tx.query<{ id: string; activeRunId: string | null }>(
-    `select id, "activeRunId" from chats where id = (select "chatId" from runs where id = $1) and "deletedAt" is null for update`,
-    [runId],
-  );
-  return rows[0];
+async function lockChatOf(tx: Transaction, runId: string): Promise<LockedChat | undefined> {
+  const found = await tx.prisma.run.findUnique({ where: { id: runId }, select: { chatId: true } });
+  return found?.chatId == null ? undefined : lockChat(tx, found.chatId);
 }
 
 /** The run as the last event with a snapshot has it. Every log of a run that no process works on ends with such an event. */
-async function lastState(tx: Transaction, runId: string): Promise<{ run: RunSnapshot; sequence: number }> {
-  const rows = await tx.query<{ events: readonly RunEvent[] }>(
-    'select events from run_event_batches where "runId" = $1 order by "firstSequence" desc limit 1',
-    [runId],
-  );
-  const last = rows[0]?.events.at(-1);
+async function lastState({ prisma }: Transaction, runId: string): Promise<{ run: RunSnapshot; sequence: number }> {
+  const batch = await prisma.runEventBatch.findFirst({
+    where: { runId },
+    orderBy: { firstSequence: 'desc' },
+    select: { events: true },
+  });
+  const last = (batch?.events as readonly RunEvent[] | undefined)?.at(-1);
   if (last === undefined || !('run' in last)) throw new Error(`the log of ${runId} does not end with a state`);
   const { head: _head, ...run } = last.run;
   return { run, sequence: last.sequence };
 }
 
-export async function addEvents(tx: Transaction, runId: string, events: readonly RunEvent[]): Promise<void> {
-  await tx.execute(
-    `insert into run_event_batches ("runId", "firstSequence", "lastSequence", events) values ($1, $2, $3, $4::json)`,
-    [runId, events[0]?.sequence, events.at(-1)?.sequence, JSON.stringify(events)],
-  );
+async function addEvent({ prisma }: Transaction, runId: string, event: RunEvent): Promise<void> {
+  const { sequence } = event;
+  // As JSON has it: Prisma writes times and absent members in its own way.
+  const events = [JSON.parse(JSON.stringify(event))];
+  await prisma.runEventBatch.createMany({ data: [{ runId, firstSequence: sequence, lastSequence: sequence, events }] });
 }

@@ -1,4 +1,6 @@
 // Raw SQL: leases. One statement checks the run's row and takes, extends or stops the run, by the time of the database.
+import type { NewMessage } from '../../entities/chats/chat.ts';
+import type { RunEvent } from '../../entities/runs/event.ts';
 import type { NewRun, Run } from '../../entities/runs/run.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { leaseSql, milliseconds } from '../leases.ts';
@@ -80,10 +82,16 @@ export function createRunLeases(db: Database): RunLeases {
       return rows[0] === undefined ? undefined : leasedOf(rows[0]);
     },
     async findAbandoned(limit, allBefore) {
-      const rows = await db.query<{ id: string }>(
-        `select id from runs where status = 'in_progress' and not "isWaiting" and ("createdAt" < $1 or "leaseUntil" < now()) order by "leaseUntil" limit $2`,
-        [allBefore, allBefore === undefined ? limit : null],
-      );
+      const isAbandoned = [
+        { leaseUntil: { lt: new Date() } },
+        ...(allBefore === undefined ? [] : [{ createdAt: { lt: allBefore } }]),
+      ];
+      const rows = await db.prisma.run.findMany({
+        where: { status: 'in_progress', isWaiting: false, OR: isAbandoned },
+        orderBy: { leaseUntil: 'asc' },
+        select: { id: true },
+        ...(allBefore === undefined ? { take: limit } : {}),
+      });
       return rows.map(({ id }) => id);
     },
     async extend(owner, ids, leaseMs) {
@@ -111,19 +119,12 @@ export function createRunLeases(db: Database): RunLeases {
       return rows;
     },
     async requestCancel(id) {
-      const rowCount = await db.execute(
-        `update runs set "cancelRequestedAt" = coalesce("cancelRequestedAt", now()) where id = $1 and status = 'in_progress'`,
-        [id],
-      );
-      return rowCount === 1;
+      const where = { id, status: 'in_progress' };
+      return (await db.prisma.run.updateMany({ where, data: { cancelRequestedAt: new Date() } })).count === 1;
     },
     async requestPause(id) {
-      const rowCount = await db.execute(
-        `update runs set "pauseRequestedAt" = coalesce("pauseRequestedAt", now())
-         where id = $1 and status = 'in_progress' and not "isWaiting"`,
-        [id],
-      );
-      return rowCount === 1;
+      const where = { id, status: 'in_progress', isWaiting: false };
+      return (await db.prisma.run.updateMany({ where, data: { pauseRequestedAt: new Date() } })).count === 1;
     },
     async closeSteers(id, fence, taken) {
       const rows = await db.query<{ isClosed: boolean }>(
@@ -136,29 +137,40 @@ export function createRunLeases(db: Database): RunLeases {
   };
 }
 
-/** What a request of a thread says of its run besides. */
-export interface NewRunPlace {
-  readonly previousId: string | null;
-  readonly isBackground: boolean;
+/** A run that has not started. */
+export interface RunStart {
+  readonly run: NewRun;
+  /** The time that the requesting process has to start the run. */
+  readonly leaseMs: number;
+  /** The first events of its log. */
+  readonly events?: readonly RunEvent[];
+  readonly previousId?: string | null;
+  readonly isBackground?: boolean;
   /** The only process that may start the run; null: any process. */
-  readonly holder: string | null;
+  readonly holder?: string | null;
+  /** Its place among the runs that wait for the chat. Absent: the run holds the chat from now on. */
+  readonly waiting?: { readonly batchKey: string; readonly position: number; readonly messages: readonly NewMessage[] };
 }
 
-/** Adds the row of a run that has not started; its lease gives the requesting process time to start it. */
-export async function addRun(
-  tx: Transaction,
-  run: NewRun,
-  leaseMs: number,
-  { previousId, isBackground, holder }: NewRunPlace = { previousId: null, isBackground: false, holder: null },
-): Promise<void> {
+/** Adds a run with its first events, and makes it the active run of its chat unless it waits. The chat must be locked. */
+export async function addRun(tx: Transaction, start: RunStart): Promise<void> {
+  const { run, leaseMs, events = [], previousId = null, isBackground = false, holder = null, waiting } = start;
   const { id, createdAt, orgId, userId, keyId, agentId, chatId, modelId, request } = run;
+  const leaseMsOrNone = waiting === undefined || holder !== null ? leaseMs : null;
   await tx.execute(
-    `insert into runs (id, "createdAt", "updatedAt", "orgId", "userId", "keyId", "agentId", "chatId", "modelId", request, "leaseUntil",
-       "previousId", "isBackground", "leaseOwner")
-     values ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9::json, now() + ${milliseconds('$10')}, $11, $12, $13)`,
+    `with added as (
+       insert into runs (id, "createdAt", "updatedAt", "orgId", "userId", "keyId", "agentId", "chatId", "modelId", request, "leaseUntil",
+         "previousId", "isBackground", "leaseOwner", "isWaiting", likeness, "queuePosition", "pendingMessages")
+       values ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9::json, now() + ${milliseconds('$10')}, $11, $12, $13, $14, $15, $16, $17::json)),
+     log as (
+       insert into run_event_batches ("runId", "firstSequence", "lastSequence", events)
+       select $1, $18::int, $19::int, $20::json where $18::int is not null)
+     update chats set "activeRunId" = $1, "lastRunId" = $1, "updatedAt" = now() where id = $7 and not $14`,
     [
-      ...[id, createdAt, orgId, userId, keyId, agentId, chatId, modelId, JSON.stringify(request), leaseMs],
-      ...[previousId, isBackground, holder],
+      ...[id, createdAt, orgId, userId, keyId, agentId, chatId, modelId, JSON.stringify(request), leaseMsOrNone],
+      ...[previousId, isBackground, holder, waiting !== undefined, waiting?.batchKey ?? null, waiting?.position ?? 0],
+      ...[waiting === undefined ? null : JSON.stringify(waiting.messages)],
+      ...[events[0]?.sequence ?? null, events.at(-1)?.sequence ?? null, JSON.stringify(events)],
     ],
   );
 }
