@@ -49,8 +49,11 @@ export interface Leases {
   /** @throws LeaseLostError */
   renew(kind: LeaseKind, lease: Lease, leaseMs: number): Promise<void>;
   /** Another may take the row at once. Does nothing when the lease is lost. */
-  release(kind: LeaseKind, lease: Pick<Lease, 'id' | 'fence'> & Partial<Lease>): Promise<void>;
+  release(kind: LeaseKind, lease: HeldLease): Promise<void>;
 }
+
+/** A lease whose fence is enough to know it. */
+type HeldLease = Pick<Lease, 'id' | 'fence'> & Partial<Lease>;
 
 export function createLeases(db: Database): Leases {
   return {
@@ -65,13 +68,9 @@ export function createLeases(db: Database): Leases {
     async renew(kind, lease, leaseMs) {
       await writeLeased(db, kind, lease, leaseSql.until(kind, '$4'), [leaseMs]);
     },
-    async release(kind, { id, owner, fence }) {
-      const { table, owner: ownerColumn, until, fence: fenceColumn } = columns[kind];
-      await db.execute(
-        `update ${table} set ${ownerColumn} = null, ${until} = now() - interval '1 second'
-         where id = $1 and ${fenceColumn} = $2 and ($3::text is null or ${ownerColumn} = $3)`,
-        [id, fence, owner ?? null],
-      );
+    async release(kind, lease) {
+      const { owner, until } = columns[kind];
+      await updateLeased(db, kind, lease, `${owner} = null, ${until} = now() - interval '1 second'`);
     },
   };
 }
@@ -85,16 +84,28 @@ export function createLeases(db: Database): Leases {
 export async function writeLeased<Row = object>(
   tx: Sql,
   kind: LeaseKind,
-  { id, owner, fence }: Lease,
+  lease: Lease,
   set: string,
   values: readonly unknown[] = [],
   returning = 'id',
 ): Promise<Row> {
+  const row = await updateLeased<Row>(tx, kind, lease, set, values, returning);
+  if (row === undefined) throw new LeaseLostError(`the lease of ${lease.id} is lost`);
+  return row;
+}
+
+async function updateLeased<Row = object>(
+  tx: Sql,
+  kind: LeaseKind,
+  { id, owner, fence }: HeldLease,
+  set: string,
+  values: readonly unknown[] = [],
+  returning = 'id',
+): Promise<Row | undefined> {
   const { table, owner: ownerColumn, fence: fenceColumn } = columns[kind];
   const [row] = await tx.query<Row>(
-    `update ${table} set ${set} where id = $1 and ${ownerColumn} = $2 and ${fenceColumn} = $3 returning ${returning}`,
-    [id, owner, fence, ...values],
+    `update ${table} set ${set} where id = $1 and ($2::text is null or ${ownerColumn} = $2) and ${fenceColumn} = $3 returning ${returning}`,
+    [id, owner ?? null, fence, ...values],
   );
-  if (row === undefined) throw new LeaseLostError(`the lease of ${id} is lost`);
   return row;
 }

@@ -118,6 +118,12 @@ export function termScore(weight: number, count: number, length: number, average
 }
 
 export function createChunkRanking(db: Database): ChunkRanking {
+  async function ranked<Row>(plan: RankingPlan, write: (terms: number, itemLimits: string) => string): Promise<readonly Row[]> {
+    if (plan.terms.length === 0) return [];
+    const { terms, itemLimits, values } = rankStatement(plan);
+    return db.query<Row>(write(terms, itemLimits), values);
+  }
+
   return {
     async findTerms(dataSourceIds, question) {
       const rows = await db.query<TermRow>(findTermsSql, [dataSourceIds, question]);
@@ -139,16 +145,10 @@ export function createChunkRanking(db: Database): ChunkRanking {
       return rows.map((row) => ({ ...row, dataSourceId: row.data_source_id, config, count: 1 }));
     },
     async rank(plan) {
-      if (plan.terms.length === 0) return [];
-      const { terms, itemLimits, values } = rankStatement(plan);
-      const rows = await db.query<Omit<RankedChunk, 'scores'>>(rankSql(terms, itemLimits), values);
+      const rows = await ranked<Omit<RankedChunk, 'scores'>>(plan, rankSql);
       return rows.map((row) => ({ ...row, scores: { lexical: row.score, vector: null, rerank: null } }));
     },
-    async score(plan) {
-      if (plan.terms.length === 0) return [];
-      const { terms, itemLimits, values } = rankStatement(plan);
-      return db.query<ScoredId>(scoreIdsSql(terms, itemLimits), values);
-    },
+    score: (plan) => ranked<ScoredId>(plan, scoreIdsSql),
     async read({ orgId, dataSourceIds, ...limits }, ids) {
       if (ids.length === 0) return [];
       const given = new Parameters();
