@@ -22,7 +22,7 @@ export async function schemaChanges(connection: PoolConfig): Promise<string> {
     to: { tag: 'schemaDatamodel', files },
     script: true,
     exitCode: null,
-    filters: { externalTables: ['public.parley_migrations'], externalEnums: [] },
+    filters: { externalTables: ['public.parley_migrations', 'public.chunk_embeddings'], externalEnums: [] },
   });
   await pool.end();
   const sql = stdout ?? '';

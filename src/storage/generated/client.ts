@@ -169,10 +169,15 @@ export type LexemeFrequency = Prisma.LexemeFrequencyModel
 export type LexemeStatistics = Prisma.LexemeStatisticsModel
 /**
  * Model EmbeddingSpace
- * What one model makes of texts: vectors of two spaces cannot be compared. The vectors themselves are in chunk_embeddings, a table that the start
- * makes where the extension `vector` is installed (storage/database/vector-extension.ts).
+ * What one model makes of texts: vectors of two spaces cannot be compared.
  */
 export type EmbeddingSpace = Prisma.EmbeddingSpaceModel
+/**
+ * Model ChunkEmbedding
+ * The vector of a passage. No migration makes this table, but the start, where the extension `vector` is installed
+ * (storage/database/vector-extension.ts): no other model refers to it.
+ */
+export type ChunkEmbedding = Prisma.ChunkEmbeddingModel
 /**
  * Model ItemEmbedding
  * All passages of this generation of an item have vectors of the space.

@@ -423,6 +423,7 @@ export const ModelName = {
   LexemeFrequency: 'LexemeFrequency',
   LexemeStatistics: 'LexemeStatistics',
   EmbeddingSpace: 'EmbeddingSpace',
+  ChunkEmbedding: 'ChunkEmbedding',
   ItemEmbedding: 'ItemEmbedding',
   SourceEmbedding: 'SourceEmbedding',
   Chat: 'Chat',
@@ -471,7 +472,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "embeddingSpace" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2396,6 +2397,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.EmbeddingSpaceCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.EmbeddingSpaceCountAggregateOutputType> | number
+        }
+      }
+    }
+    ChunkEmbedding: {
+      payload: Prisma.$ChunkEmbeddingPayload<ExtArgs>
+      fields: Prisma.ChunkEmbeddingFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ChunkEmbeddingFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChunkEmbeddingPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ChunkEmbeddingFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChunkEmbeddingPayload>
+        }
+        findFirst: {
+          args: Prisma.ChunkEmbeddingFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChunkEmbeddingPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ChunkEmbeddingFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChunkEmbeddingPayload>
+        }
+        findMany: {
+          args: Prisma.ChunkEmbeddingFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChunkEmbeddingPayload>[]
+        }
+        create: {
+          args: Prisma.ChunkEmbeddingCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChunkEmbeddingPayload>
+        }
+        createMany: {
+          args: Prisma.ChunkEmbeddingCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ChunkEmbeddingCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChunkEmbeddingPayload>[]
+        }
+        delete: {
+          args: Prisma.ChunkEmbeddingDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChunkEmbeddingPayload>
+        }
+        update: {
+          args: Prisma.ChunkEmbeddingUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChunkEmbeddingPayload>
+        }
+        deleteMany: {
+          args: Prisma.ChunkEmbeddingDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ChunkEmbeddingUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ChunkEmbeddingUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChunkEmbeddingPayload>[]
+        }
+        upsert: {
+          args: Prisma.ChunkEmbeddingUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChunkEmbeddingPayload>
+        }
+        aggregate: {
+          args: Prisma.ChunkEmbeddingAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateChunkEmbedding>
+        }
+        groupBy: {
+          args: Prisma.ChunkEmbeddingGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChunkEmbeddingGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ChunkEmbeddingCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChunkEmbeddingCountAggregateOutputType> | number
         }
       }
     }
@@ -5306,6 +5381,18 @@ export const EmbeddingSpaceScalarFieldEnum = {
 export type EmbeddingSpaceScalarFieldEnum = (typeof EmbeddingSpaceScalarFieldEnum)[keyof typeof EmbeddingSpaceScalarFieldEnum]
 
 
+export const ChunkEmbeddingScalarFieldEnum = {
+  chunkId: 'chunkId',
+  spaceId: 'spaceId',
+  dataSourceId: 'dataSourceId',
+  itemId: 'itemId',
+  generation: 'generation',
+  textHash: 'textHash'
+} as const
+
+export type ChunkEmbeddingScalarFieldEnum = (typeof ChunkEmbeddingScalarFieldEnum)[keyof typeof ChunkEmbeddingScalarFieldEnum]
+
+
 export const ItemEmbeddingScalarFieldEnum = {
   itemId: 'itemId',
   spaceId: 'spaceId',
@@ -6108,6 +6195,7 @@ export type GlobalOmitConfig = {
   lexemeFrequency?: Prisma.LexemeFrequencyOmit
   lexemeStatistics?: Prisma.LexemeStatisticsOmit
   embeddingSpace?: Prisma.EmbeddingSpaceOmit
+  chunkEmbedding?: Prisma.ChunkEmbeddingOmit
   itemEmbedding?: Prisma.ItemEmbeddingOmit
   sourceEmbedding?: Prisma.SourceEmbeddingOmit
   chat?: Prisma.ChatOmit

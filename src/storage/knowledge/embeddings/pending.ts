@@ -104,11 +104,9 @@ export function createPending(db: Database): Pending {
       return rows;
     },
     async reusable(dataSourceId, spaceId, textHashes) {
-      const rows = await db.query<{ text_hash: string }>(
-        `SELECT DISTINCT text_hash FROM chunk_embeddings WHERE data_source_id = $1 AND space = $2 AND text_hash = ANY($3::uuid[])`,
-        [dataSourceId, spaceId, textHashes],
-      );
-      return new Set(rows.map((row) => row.text_hash.replaceAll('-', '')));
+      const where = { dataSourceId, spaceId, textHash: { in: [...textHashes] } };
+      const rows = await db.prisma.chunkEmbedding.groupBy({ by: ['textHash'], where });
+      return new Set(rows.map(({ textHash }) => textHash.replaceAll('-', '')));
     },
     async addVectors(dataSourceId, spaceId, vectors) {
       await inSlices(vectors, (slice) => {

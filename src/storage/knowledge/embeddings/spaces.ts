@@ -59,13 +59,13 @@ export function createSpaces(db: Database): Spaces {
       }));
     },
     async removeUnused(keptId) {
-      const { embeddingSpace, itemEmbedding } = db.prisma;
+      const { chunkEmbedding, embeddingSpace, itemEmbedding } = db.prisma;
       const unserving = await embeddingSpace.findMany({
         where: { id: { not: keptId }, sources: { none: {} } },
         select: { id: true },
       });
       for (const { id } of unserving) {
-        if ((await db.execute('SELECT FROM chunk_embeddings WHERE space = $1 LIMIT 1', [id])) > 0) continue;
+        if ((await chunkEmbedding.findFirst({ where: { spaceId: id }, select: { spaceId: true } })) !== null) continue;
         await db.execute(`DROP INDEX IF EXISTS ${indexOf(id)}`);
         await itemEmbedding.deleteMany({ where: { spaceId: id } });
         await embeddingSpace.deleteMany({ where: { id } });
