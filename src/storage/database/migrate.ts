@@ -73,9 +73,10 @@ async function apply(pool: Pool, { name, sql, checksum }: Migration): Promise<bo
     await client.query(
       'CREATE TABLE IF NOT EXISTS parley_migrations (name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())',
     );
-    if ((await appliedIn(client)).has(name)) return false;
+    const note = 'INSERT INTO parley_migrations (name, checksum) VALUES ($1, $2) ON CONFLICT DO NOTHING';
+    const noted = await client.query(note, [name, checksum]);
+    if (noted.rowCount === 0) return false;
     await client.query(sql);
-    await client.query('INSERT INTO parley_migrations (name, checksum) VALUES ($1, $2)', [name, checksum]);
     return true;
   }).catch((error: unknown) => {
     throw new Error(`migration ${name} failed`, { cause: error });

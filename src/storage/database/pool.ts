@@ -35,28 +35,19 @@ export function openClient(config: ClientConfig, onLost: () => void): Client {
   return client;
 }
 
-/** Lends a connection while `work` runs. When `work` throws, the connection is closed, and with it a transaction is rolled back. */
-export async function withClient<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
-  let failure: Error | undefined;
-  try {
-    return await work(client);
-  } catch (error) {
-    failure = error instanceof Error ? error : new Error(String(error));
-    throw error;
-  } finally {
-    client.release(failure);
-  }
-}
-
-/** Runs `work` in one transaction, rolled back when it throws. Processes that start together with the same lock take turns. */
+/** Runs `work` in one transaction. Processes that start together with the same lock take turns. When `work` throws, closing the connection rolls back. */
 export async function withTurn<T>(pool: Pool, lock: number, work: (client: PoolClient) => Promise<T>): Promise<T> {
-  return withClient(pool, async (client) => {
+  const client = await pool.connect();
+  let isDone = false;
+  try {
     await client.query(`BEGIN; SELECT pg_advisory_xact_lock(${lock})`);
     const result = await work(client);
     await client.query('COMMIT');
+    isDone = true;
     return result;
-  });
+  } finally {
+    client.release(!isDone);
+  }
 }
 
 export async function hasTable(client: Pick<Pool, 'query'>, name: string): Promise<boolean> {
