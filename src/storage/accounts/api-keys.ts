@@ -24,9 +24,13 @@ export interface ApiKeyStore {
   create(key: NewApiKey): Promise<ApiKey>;
   find(id: string): Promise<ApiKey | undefined>;
   /** Active and expired keys, newest first. Revoked keys are in no list. */
-  list(of: { readonly orgId: string; readonly userId: string | undefined }, page: PageRequest): Promise<Page<ApiKey>>;
+  list(place: { readonly orgId: string; readonly userId: string | undefined }, page: PageRequest): Promise<Page<ApiKey>>;
   /** Whether a usable key of one of the levels exists. */
-  hasLiving(of: { readonly orgId?: string; readonly userId?: string; readonly levels: readonly AccessLevel[] }): Promise<boolean>;
+  hasLiving(holder: {
+    readonly orgId?: string;
+    readonly userId?: string;
+    readonly levels: readonly AccessLevel[];
+  }): Promise<boolean>;
   /** @returns false when the key was revoked before. */
   revoke(id: string, at: Date): Promise<boolean>;
   /** Writes the noted uses. */
@@ -87,9 +91,9 @@ export function createApiKeyStore(db: Database, signals: Signals): ApiKeyStore {
       const rows = await db.prisma.apiKey.findMany(newestFirst(where, page));
       return pageOf(await withEmails(rows), page, timeKey, () => db.prisma.apiKey.count({ where }));
     },
-    async hasLiving({ levels, ...of }) {
+    async hasLiving({ levels, ...holder }) {
       const isInTime = { OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] };
-      const where = { ...of, revokedAt: null, level: { in: [...levels] }, ...isInTime };
+      const where = { ...holder, revokedAt: null, level: { in: [...levels] }, ...isInTime };
       return (await db.prisma.apiKey.findFirst({ where, select: { id: true } })) !== null;
     },
     async revoke(id, at) {

@@ -14,7 +14,7 @@ export type MembershipChange = 'changed' | 'missing' | 'last-admin';
 export interface MembershipStore {
   find(id: string, reach: AdminReach): Promise<Membership | undefined>;
   /** Newest first. */
-  list(reach: AdminReach, of: MembershipsOf, page: PageRequest): Promise<Page<Membership>>;
+  list(reach: AdminReach, place: MembershipsOf, page: PageRequest): Promise<Page<Membership>>;
   setRole(id: string, role: MemberRole): Promise<MembershipChange>;
   delete(id: string): Promise<MembershipChange>;
 }

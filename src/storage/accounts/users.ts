@@ -6,7 +6,7 @@ import type { Database, Transaction } from '../database/database.ts';
 import { newestFirst } from '../database/paging.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { lockRow } from '../database/sql/locks.ts';
-import { containing } from '../database/sql/where.ts';
+import { containing } from '../database/where.ts';
 import { claimGroupMembers, renameGroupMembers } from './group-emails.ts';
 import { purgeRows } from './purge.ts';
 import { usersIn } from './reach.ts';
@@ -23,7 +23,7 @@ export interface UserHoldings {
 export interface UserStore {
   find(id: string, reach: AdminReach): Promise<User | undefined>;
   /** Newest first. `search`: in name or e-mail, whatever the case. */
-  list(reach: AdminReach, of: UsersOf, page: PageRequest): Promise<Page<User>>;
+  list(reach: AdminReach, place: UserPlace, page: PageRequest): Promise<Page<User>>;
   /** Whether the user is a member of other organizations than this one. */
   isMemberElsewhere(id: string, orgId: string): Promise<boolean>;
   /** Groups that name the user by e-mail change too. @throws DomainError CONFLICT when the e-mail is taken. */
@@ -40,7 +40,7 @@ export interface UserStore {
   /** Removes all rows that still have the id of a deleted user. */
   purge(id: string, signal: AbortSignal): Promise<void>;
 }
-export interface UsersOf {
+export interface UserPlace {
   readonly orgId: string | undefined;
   readonly search: string | undefined;
 }
@@ -50,10 +50,9 @@ export function createUserStore(db: Database, signals: Signals): UserStore {
     find: async (id, reach) => (await db.prisma.user.findFirst({ where: { AND: [{ id }, usersIn(reach)] } })) ?? undefined,
     async list(reach, { orgId, search }, page) {
       const ofOrganization = orgId === undefined ? {} : { memberships: { some: { orgId } } };
-      const pattern = search === undefined ? undefined : containing(search).slice(1, -1);
-      const contains = { contains: pattern ?? '', mode: 'insensitive' as const };
+      const contains = containing(search ?? '');
       const where = {
-        AND: [usersIn(reach), ofOrganization, pattern === undefined ? {} : { OR: [{ name: contains }, { email: contains }] }],
+        AND: [usersIn(reach), ofOrganization, search === undefined ? {} : { OR: [{ name: contains }, { email: contains }] }],
       };
       const rows = await db.prisma.user.findMany(newestFirst(where, page));
       return pageOf(rows, page, timeKey, () => db.prisma.user.count({ where }));

@@ -105,9 +105,9 @@ export async function clearFiles(tx: Transaction, chatId: string): Promise<reado
 /** @returns the keys of the blobs that no file names any more; undefined when there was no such file. */
 async function deleteFiles(
   { prisma }: Transaction,
-  of: { readonly chatId: string; readonly id?: string },
+  place: { readonly chatId: string; readonly id?: string },
 ): Promise<readonly string[] | undefined> {
-  const where = { ...of, deletedAt: null };
+  const where = { ...place, deletedAt: null };
   const files = await prisma.chatFile.findMany({ where, select: { blobKey: true } });
   if (files.length === 0) return undefined;
   await prisma.chatFile.updateMany({ where, data: { status: 'DELETED', deletedAt: new Date(), blobKey: null } });

@@ -30,14 +30,14 @@ export interface PartTable<Part extends AgentPart> {
 
 /** The methods that Prisma offers for the tables of all kinds. */
 interface PartModel<Part extends AgentPart> {
-  findMany(of: { where: object }): Promise<Part[]>;
-  aggregate(of: { where: object; _sum: { rowBytes: true } }): Promise<{ _sum: { rowBytes: number | null } }>;
-  findFirst(of: { where: Pick<AgentPart, 'id' | 'agentId'> }): Promise<Part | null>;
-  count(of: { where: Pick<AgentPart, 'agentId'> }): Promise<number>;
-  create(of: { data: object }): Promise<Part>;
-  createMany(of: { data: readonly object[] }): Promise<object>;
-  update(of: { where: Pick<AgentPart, 'id' | 'agentId'>; data: object }): Promise<Part>;
-  deleteMany(of: { where: Pick<AgentPart, 'id' | 'agentId'> }): Promise<{ count: number }>;
+  findMany(args: { where: object }): Promise<Part[]>;
+  aggregate(args: { where: object; _sum: { rowBytes: true } }): Promise<{ _sum: { rowBytes: number | null } }>;
+  findFirst(args: { where: Pick<AgentPart, 'id' | 'agentId'> }): Promise<Part | null>;
+  count(args: { where: Pick<AgentPart, 'agentId'> }): Promise<number>;
+  create(args: { data: object }): Promise<Part>;
+  createMany(args: { data: readonly object[] }): Promise<object>;
+  update(args: { where: Pick<AgentPart, 'id' | 'agentId'>; data: object }): Promise<Part>;
+  deleteMany(args: { where: Pick<AgentPart, 'id' | 'agentId'> }): Promise<{ count: number }>;
 }
 
 export function createPartTable<Part extends AgentPart>(db: Database, signals: Signals, shape: PartShape): PartTable<Part> {
