@@ -57,6 +57,18 @@ ALTER TABLE "group_members" ADD COLUMN "rowBytes" INTEGER NOT NULL GENERATED ALW
   coalesce(octet_length("email"), 0)
 ) STORED;
 
+ALTER TABLE "messages" ADD COLUMN "rowBytes" INTEGER NOT NULL GENERATED ALWAYS AS (
+  coalesce(octet_length("content"), 0) + coalesce(octet_length("parts"::text), 0) + coalesce(octet_length("toolCalls"::text), 0) + coalesce(octet_length("citations"::text), 0) + coalesce(octet_length("context"::text), 0) + coalesce(octet_length("compression"), 0) + coalesce(octet_length("item"::text), 0)
+) STORED;
+
+ALTER TABLE "response_items" ADD COLUMN "rowBytes" INTEGER NOT NULL GENERATED ALWAYS AS (
+  coalesce(octet_length("item"::text), 0)
+) STORED;
+
+ALTER TABLE "run_event_batches" ADD COLUMN "rowBytes" INTEGER NOT NULL GENERATED ALWAYS AS (
+  coalesce(octet_length("events"::text), 0)
+) STORED;
+
 -- Editors see a chat through its agent. Chats that were shown to editors of another organization, or whose agent is gone, are closed to them.
 UPDATE "chats" c SET "agentId" = NULL WHERE "agentId" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM "agents" a WHERE a.id = c."agentId");
 UPDATE "chats" c SET "isVisibleToEditors" = false FROM "agents" a WHERE a.id = c."agentId" AND c."isVisibleToEditors" AND a."orgId" <> c."orgId";

@@ -45,7 +45,7 @@ export async function getOwnChat(deps: Deps, caller: Caller, id: string): Promis
 
 /**
  * The caller's chats, the last changed first. With an agent: the chats with it, for callers who may edit the agent the chats of all
- * users whose logs it shows. Cost: one statement, independent of the depth of the page.
+ * users whose logs it shows. Cost: three statements, independent of the depth of the page.
  *
  * @param search  only the caller's own chats whose name or messages contain it, ignoring case; blank matches all. Cost: reads the
  * caller's chats one after the other until the page is full.
@@ -75,7 +75,7 @@ export async function listChats(
   return found;
 }
 
-/** Messages of chats the caller sees, one array for each id, in order; of each chat the newest MESSAGES_MAX. Cost: one statement. */
+/** Messages of chats the caller sees, one array for each id, in order; of each chat the newest MESSAGES_MAX. Cost: three statements. */
 export function listMessages(deps: Deps, chatIds: readonly string[]): Promise<readonly (readonly ChatMessage[])[]> {
   return readTranscripts(deps, chatIds);
 }

@@ -116,7 +116,7 @@ export async function putChatFileContent(
   return findFile(deps, chat.id, file.id);
 }
 
-/** Files of chats that the caller sees, one array for each id, oldest first. Cost: one statement. */
+/** Files of chats that the caller sees, one array for each id, oldest first. Cost: two statements. */
 export async function listChatFiles(deps: Deps, chatIds: readonly string[]): Promise<readonly (readonly ChatFile[])[]> {
   const byChat = Map.groupBy(await deps.storage.chatFiles.listOf(chatIds), ({ chatId }) => chatId);
   return chatIds.map((id) => byChat.get(id) ?? []);

@@ -10,7 +10,7 @@ import { asVisible } from '../runs/thread.ts';
  * The messages that people may read, one array for each id, in order; of each chat the newest MESSAGES_MAX. Transcripts, exports and summaries read
  * messages only through this function and `readTranscriptPage`, which remove content for models (hidden messages, invisible parts, contexts).
  *
- * Cost: two statements.
+ * Cost: four statements.
  */
 export async function readTranscripts(deps: Deps, chatIds: readonly string[]): Promise<readonly (readonly ChatMessage[])[]> {
   const messages = await deps.storage.chats.messagesOf(chatIds, deps.settings.MESSAGES_MAX);
@@ -18,7 +18,7 @@ export async function readTranscripts(deps: Deps, chatIds: readonly string[]): P
   return chatIds.map((id) => byChat.get(id) ?? []);
 }
 
-/** Messages of one chat that people may read, newest first. Cost: two statements, at any depth and length of the chat. */
+/** Messages of one chat that people may read, newest first. Cost: three statements, at any depth and length of the chat. */
 export async function readTranscriptPage(deps: Deps, chatId: string, request: PageRequest): Promise<Page<ChatMessage>> {
   const page = await deps.storage.chats.messagePage(chatId, request);
   return { ...page, items: await shownMessages(deps, page.items) };

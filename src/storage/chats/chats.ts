@@ -27,7 +27,7 @@ export interface NewChat {
 export interface ChatStore {
   find(id: string, filter: ChatFilter): Promise<Chat | undefined>;
   findMany(ids: readonly string[], filter: ChatFilter): Promise<readonly Chat[]>;
-  /** The chat changed last comes first. One statement; its cost does not depend on the depth of the page. */
+  /** The chat changed last comes first. Three statements; their cost does not depend on the depth of the page. */
   list(query: ChatQuery, page: PageRequest): Promise<Page<Chat>>;
   /** With the messages that it begins with. */
   create(chat: NewChat, messages: readonly NewMessage[]): Promise<void>;
@@ -36,7 +36,7 @@ export interface ChatStore {
   delete(id: string): Promise<boolean>;
   /** The last `limit` messages of each chat, by chat and in order, without hidden ones. */
   messagesOf(chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]>;
-  /** Messages without hidden ones, newest first. One statement; its cost does not depend on the length of the chat. */
+  /** Messages without hidden ones, newest first. Two statements; their cost does not depend on the length of the chat. */
   messagePage(chatId: string, page: PageRequest): Promise<Page<ChatMessage>>;
   /**
    * The last `limit` messages for a model, with hidden ones. With `upToRunId`: up to the messages of that run, or, when that run has none, up to
@@ -73,7 +73,7 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
     },
     messagesOf: (chatIds, limit) => listMessages(db, chatIds, limit),
     messagePage: (chatId, page) => pageOfMessages(db, chatId, page),
-    history: (chatId, limit, upToRunId) => findMessages(db, [chatId], limit, true, upToRunId),
+    history: (chatId, limit, upToRunId) => findMessages(db, chatId, limit, upToRunId),
     findLastRunId: async (id) =>
       (await db.prisma.chat.findUnique({ where: { id }, select: { lastRunId: true } }))?.lastRunId ?? undefined,
     async findMessage(chatId, id) {

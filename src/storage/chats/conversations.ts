@@ -1,13 +1,11 @@
-// Raw SQL: a page of messages is bounded in bytes.
 import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import { addToCounters } from '../agents/counters.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
-import { readPage } from '../database/sql/bounded-rows.ts';
 import { lockChat } from '../database/sql/locks.ts';
-import type { Prisma } from '../generated/client.ts';
+import { Prisma } from '../generated/client.ts';
 import { addChat, type NewChat } from './chats.ts';
-import { addMessages } from './messages.ts';
+import { addMessages, readMessages } from './messages.ts';
 
 /** `run-active`: a run holds the chat. `missing`: the chat or the message is gone. */
 export type ConversationChange = 'done' | 'missing' | 'run-active';
@@ -37,10 +35,14 @@ export interface ConversationStore {
   remove(chatId: string, messageId: string, part: RemovedPart): Promise<ConversationChange>;
 }
 
-const longColumns = ['content', 'parts', 'toolCalls', 'citations', 'context', 'compression', 'item'];
 /** Messages of which an item is shown: hidden ones are those of the developer and items that are only kept. */
-const isShown = `(not "isHidden" or role = 'system' or item is not null)
-  and not (role = 'assistant' and content = '' and coalesce("toolCalls", '[]') = '[]' and item is null)`;
+const shown: Prisma.MessageWhereInput = {
+  OR: [{ isHidden: false }, { role: 'system' }, { item: { not: Prisma.DbNull } }],
+  NOT: {
+    ...{ role: 'assistant', content: '', item: { equals: Prisma.DbNull } },
+    OR: [{ toolCalls: { equals: Prisma.DbNull } }, { toolCalls: { equals: [] } }],
+  },
+};
 
 export function createConversationStore(db: Database, signals: Signals): ConversationStore {
   async function change(chatId: string, work: (tx: Transaction, agentId: string | null) => Promise<ConversationChange>) {
@@ -82,10 +84,8 @@ export function createConversationStore(db: Database, signals: Signals): Convers
         return 'done';
       }),
     messages(chatId, { from, limit, order }) {
-      const isRising = order === 'asc';
-      const text = `select * from messages where "chatId" = $1 and ${isShown}
-        and ($2::int is null or ordinal ${isRising ? '>=' : '<='} $2) order by ordinal ${isRising ? 'asc' : 'desc'} limit $3`;
-      return readPage<ChatMessage>(db, { text, values: [chatId, from ?? null, limit] }, longColumns);
+      const bound = from === undefined ? {} : { ordinal: order === 'asc' ? { gte: from } : { lte: from } };
+      return readMessages(db, { ...shown, chatId, ...bound }, order, limit);
     },
     remove: (chatId, messageId, part) =>
       change(chatId, async (tx, agentId) => {

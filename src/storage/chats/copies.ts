@@ -1,8 +1,9 @@
-// Raw SQL: the copied rows do not leave the database.
-import type { PromptPart } from '../../entities/chats/chat.ts';
+import type { NewMessage } from '../../entities/chats/chat.ts';
 import { addToCounters } from '../agents/counters.ts';
 import type { Transaction } from '../database/database.ts';
 import { lockChat } from '../database/sql/locks.ts';
+import { type Message, Prisma } from '../generated/client.ts';
+import { spoken } from './clearing.ts';
 
 export interface NewCopy {
   readonly id: string;
@@ -10,36 +11,38 @@ export interface NewCopy {
   newId(kind: 'message' | 'chatFile'): string;
 }
 
+/** Bounds the memory that a copy takes: a chat may be long. */
+const messagesAtOnce = 100;
+
 /** See ChatChangeStore.duplicate. */
 export async function duplicate(tx: Transaction, chatId: string, { id, createdAt, newId }: NewCopy): Promise<boolean> {
-  const chat = await lockChat(tx, chatId);
-  if (chat === undefined || chat.deletedAt !== null) return false;
-  await tx.execute(
-    `insert into chats (id, "createdAt", "updatedAt", "orgId", "userId", "agentId", name, "modelId", "userInputs", "isVisibleToEditors", summary, metadata)
-     select $2, $3, $3, "orgId", "userId", "agentId", name, "modelId", "userInputs", "isVisibleToEditors", summary, metadata from chats where id = $1`,
-    [chatId, id, createdAt],
-  );
+  const { chat, message } = tx.prisma;
+  const locked = await lockChat(tx, chatId);
+  if (locked === undefined || locked.deletedAt !== null) return false;
+  const original = await chat.findUniqueOrThrow({ where: { id: chatId } });
+  const { pinPosition: _pin, activeRunId: _active, lastRunId: _last, userInputs, metadata, ...own } = original;
+  const json = { userInputs: userInputs as Prisma.InputJsonObject, metadata: metadata as Prisma.InputJsonObject };
+  await chat.create({ data: { ...own, ...json, id, createdAt, updatedAt: createdAt } });
   const fileIds = await copyFiles(tx, chatId, id, () => newId('chatFile'));
-  const messages = await tx.query<{ id: string; parts: readonly PromptPart[] | null; isSpoken: boolean }>(
-    `select id, parts, (role in ('user', 'assistant') and not "isHidden") as "isSpoken" from messages where "chatId" = $1 order by ordinal`,
-    [chatId],
-  );
-  const copies = messages.map(({ id: from, parts }) => ({
-    from,
-    to: newId('message'),
-    parts: parts?.map((part) => (part.type === 'id' ? { ...part, id: fileIds.get(part.id) ?? part.id } : part)) ?? null,
-  }));
-  await tx.execute(
-    `insert into messages (id, "createdAt", "updatedAt", "chatId", ordinal, role, content, parts, "toolCalls", "toolCallId",
-       "toolStatus", citations, status, context, "isHidden", compression, item)
-     select copy."to", m."createdAt", m."updatedAt", $1, m.ordinal, m.role, m.content, copy.parts, m."toolCalls", m."toolCallId",
-       m."toolStatus", m.citations, m.status, m.context, m."isHidden", m.compression, m.item
-     from jsonb_to_recordset($2::jsonb) as copy("from" text, "to" text, parts jsonb) join messages m on m.id = copy."from"`,
-    [id, JSON.stringify(copies)],
-  );
-  await renameFiles(tx, id, fileIds);
-  await addToCounters(tx, chat.agentId, { messageCount: messages.filter(({ isSpoken }) => isSpoken).length });
+  let after = -1;
+  for (;;) {
+    const where = { chatId, ordinal: { gt: after } };
+    const messages = await message.findMany({ where, orderBy: { ordinal: 'asc' }, take: messagesAtOnce });
+    const last = messages.at(-1);
+    if (last === undefined) break;
+    after = last.ordinal;
+    await message.createMany({ data: messages.map((row) => ({ ...copyOf(row, fileIds), id: newId('message'), chatId: id })) });
+  }
+  await addToCounters(tx, locked.agentId, { messageCount: await message.count({ where: { chatId: id, ...spoken } }) });
   return true;
+}
+
+/** A copy belongs to no run. */
+function copyOf(message: Omit<Message, 'rowBytes'>, fileIds: ReadonlyMap<string, string>) {
+  const { parts, toolCalls, citations, context, item, ...own } = withFiles(message, fileIds);
+  const json = { parts, toolCalls, citations, context, item };
+  const written = Object.fromEntries(Object.entries(json).map(([name, value]) => [name, value ?? Prisma.DbNull]));
+  return { ...own, ...(written as Record<keyof typeof json, Prisma.InputJsonValue>), runId: null };
 }
 
 /** The files that a new chat takes over from another one. */
@@ -50,54 +53,50 @@ export interface FilesOfOther {
   newId(): string;
 }
 
-/** Copies the files of another chat into one that has its messages already. */
-export async function takeOverFiles(tx: Transaction, toChatId: string, { chatId, until, newId }: FilesOfOther): Promise<void> {
+/** Copies the files of another chat into a new one. @returns the first messages of the new chat, with the ids of the copies. */
+export async function takeOverFiles(
+  tx: Transaction,
+  toChatId: string,
+  { chatId, until, newId }: FilesOfOther,
+  messages: readonly NewMessage[],
+): Promise<readonly NewMessage[]> {
   // As in `duplicate`: a deletion of the other chat's files comes before or after, so that no copy names bytes that are gone.
   await lockChat(tx, chatId);
-  await renameFiles(tx, toChatId, await copyFiles(tx, chatId, toChatId, newId, until));
+  const ids = await copyFiles(tx, chatId, toChatId, newId, until);
+  return messages.map((message) => withFiles(message, ids));
 }
 
 /** Copies the completed files of a chat. @returns the new id of each. */
 async function copyFiles(
-  tx: Transaction,
+  { prisma: { chatFile } }: Transaction,
   fromChatId: string,
   toChatId: string,
   newId: () => string,
   until: Date | null = null,
 ): Promise<ReadonlyMap<string, string>> {
-  const files = await tx.prisma.chatFile.findMany({
+  const files = await chatFile.findMany({
     where: {
       ...{ chatId: fromChatId, status: 'UPLOADED', deletedAt: null },
       ...(until === null ? {} : { createdAt: { lte: until } }),
     },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-    select: { id: true },
   });
   const ids = new Map(files.map(({ id }) => [id, newId()]));
-  await tx.execute(
-    `insert into chat_files (id, "createdAt", "chatId", source, filename, "sizeBytes", "mimeType", metadata, status, "blobKey")
-     select copy."to", f."createdAt", $1, f.source, f.filename, f."sizeBytes", f."mimeType", f.metadata, f.status, f."blobKey"
-     from jsonb_to_recordset($2::jsonb) as copy("from" text, "to" text) join chat_files f on f.id = copy."from"`,
-    [toChatId, JSON.stringify([...ids].map(([from, to]) => ({ from, to })))],
-  );
+  const copies = files.map(({ id, metadata, ...file }) => {
+    return { ...file, id: ids.get(id) ?? id, chatId: toChatId, metadata: metadata as Prisma.InputJsonObject };
+  });
+  await chatFile.createMany({ data: copies });
   return ids;
 }
 
-/** Results of tools tell the model ids of files: in the copied messages they must be those of the copies, or no tool finds them. */
-async function renameFiles(tx: Transaction, chatId: string, ids: ReadonlyMap<string, string>): Promise<void> {
-  if (ids.size === 0) return;
-  const rows = await tx.query<{ texts: string | null }>(
-    `select string_agg(concat(content, parts::text, context::text), '') as texts from messages where "chatId" = $1`,
-    [chatId],
-  );
-  const texts = rows[0]?.texts ?? '';
-  for (const [from, to] of ids) {
-    if (!texts.includes(from)) continue;
-    await tx.execute(
-      `update messages set content = replace(content, $2, $3), parts = replace(parts::text, $2, $3)::jsonb,
-         context = replace(context::text, $2, $3)::jsonb
-       where "chatId" = $1 and position($2 in concat(content, parts::text, context::text)) > 0`,
-      [chatId, from, to],
-    );
-  }
+/** Results of tools tell the model ids of files: in a copied message they must be those of the copies, or no tool finds them. */
+function withFiles<M extends { readonly content: string; readonly parts: unknown; readonly context: unknown }>(
+  message: M,
+  ids: ReadonlyMap<string, string>,
+): M {
+  if (ids.size === 0) return message;
+  const { content, parts, context } = message;
+  const pattern = new RegExp([...ids.keys()].map((id) => RegExp.escape(id)).join('|'), 'g');
+  const text = JSON.stringify({ content, parts, context }).replaceAll(pattern, (id) => ids.get(id) ?? id);
+  return { ...message, ...(JSON.parse(text) as Pick<M, 'content' | 'parts' | 'context'>) };
 }

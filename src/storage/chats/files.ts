@@ -1,8 +1,8 @@
 import type { ChatFile } from '../../entities/chats/file.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { requireShortList } from '../database/paging.ts';
 import { lockChat } from '../database/sql/locks.ts';
 import type { Prisma } from '../generated/client.ts';
-import { createFileQueries } from './file-queries.ts';
 
 export type NewChatFile = Omit<ChatFile, 'deletedAt'>;
 
@@ -40,7 +40,6 @@ export interface ChatFileStore {
 
 export function createChatFileStore(db: Database): ChatFileStore {
   return {
-    ...createFileQueries(db),
     create: ({ metadata, ...file }, filesMax) =>
       db.transaction(async (tx) => {
         const { chatId } = file;
@@ -81,6 +80,25 @@ export function createChatFileStore(db: Database): ChatFileStore {
         await lockChat(tx, chatId);
         return clearFiles(tx, chatId);
       }),
+    async listOf(chatIds, deletedAfter) {
+      const isListed = {
+        OR: [{ deletedAt: null }, ...(deletedAfter === undefined ? [] : [{ deletedAt: { gt: deletedAfter } }])],
+      };
+      const where = { chatId: { in: [...chatIds] }, ...isListed };
+      const { _sum: sum } = await db.prisma.chatFile.aggregate({ where, _sum: { rowBytes: true } });
+      requireShortList(db, sum.rowBytes);
+      const orderBy = [{ chatId: 'asc' as const }, { createdAt: 'asc' as const }, { id: 'asc' as const }];
+      return (await db.prisma.chatFile.findMany({ where, orderBy })) as readonly ChatFile[];
+    },
+    async expire(before, limit) {
+      const { chatFile } = db.prisma;
+      const where = { status: 'PENDING', createdAt: { lt: before } };
+      const found = await chatFile.findMany({ where, take: limit, select: { id: true } });
+      const ids = found.map(({ id }) => id);
+      // A file whose content came in between is left.
+      const data = { status: 'DELETED', deletedAt: new Date() };
+      return (await chatFile.updateMany({ where: { ...where, id: { in: ids } }, data })).count;
+    },
     async leftBehind(limit) {
       const since = new Date(Date.now() - leftBehindMs);
       const left = [{ files: { some: { deletedAt: null } } }, { codeState: { isNot: null } }];

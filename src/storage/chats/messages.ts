@@ -1,8 +1,9 @@
-// Raw SQL: thread order and counters. Messages get their ordinals in one statement, and the last messages of many chats are read in one.
+// Raw SQL: thread order and counters. Messages get their ordinals in the statement that writes them, and runs read the last ones in one.
 import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import { type Page, type PageRequest, pageOf } from '../../entities/page.ts';
 import type { Database, Sql, Transaction } from '../database/database.ts';
-import { readPage, readWhole } from '../database/sql/bounded-rows.ts';
+import { type BoundedRows, readPage, requireShortList } from '../database/paging.ts';
+import type { Prisma } from '../generated/client.ts';
 
 /**
  * Adds messages at the end of a chat and updates its agent's `messageCount`: user and assistant messages count. The transaction must have locked the
@@ -24,21 +25,75 @@ export async function addMessages(tx: Transaction, chatId: string, messages: rea
   );
 }
 
-/** The last `limit` messages of each chat, in order. Hidden messages are for models only. */
-export async function findMessages(
-  sql: Sql,
-  chatIds: readonly string[],
-  limit: number,
-  withHidden: boolean,
-  upToRunId?: string,
-): Promise<readonly ChatMessage[]> {
-  const bound = upToRunId === undefined ? [] : [upToRunId];
-  return sql.query<ChatMessage>(lastSql(bound.length > 0), [chatIds, limit, withHidden, ...bound]);
+/**
+ * The last `limit` messages of a chat, in order, with those that only models get.
+ *
+ * @param upToRunId  see ChatStore.history.
+ */
+export async function findMessages(sql: Sql, chatId: string, limit: number, upToRunId?: string): Promise<readonly ChatMessage[]> {
+  const bound = upToRunId === undefined ? '' : `and ordinal <= ${lastOrdinalSql}`;
+  return sql.query<ChatMessage>(
+    `select ${columns} from (select * from messages where "chatId" = $1 ${bound} order by ordinal desc limit $2) m order by ordinal`,
+    [chatId, limit, ...(upToRunId === undefined ? [] : [upToRunId])],
+  );
 }
 
-/** Like findMessages, for people: without hidden ones. @throws DomainError REPLY_TOO_LARGE when they do not fit a reply. */
-export function listMessages(db: Database, chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]> {
-  return readWhole(db, { text: lastSql(false), values: [chatIds, limit, false] }, longColumns);
+const columns = `id, "createdAt", "updatedAt", "chatId", ordinal, role, content, parts, "toolCalls", "toolCallId", "toolStatus", citations, "runId", status,
+  context, "isHidden", compression, item`;
+
+/** A run that has written nothing yet ends before the messages of later runs. */
+const lastOrdinalSql = `coalesce((select max(ordinal) from messages where "chatId" = $1 and "runId" = $3),
+  (select max(m.ordinal) from messages m left join runs r on r.id = m."runId"
+   where m."chatId" = $1 and (r.id is null or r."createdAt" < (select "createdAt" from runs where id = $3))))`;
+
+/**
+ * The last `limit` messages of each chat that people may read, by chat and in order.
+ *
+ * @throws DomainError REPLY_TOO_LARGE when they do not fit a reply.
+ */
+export async function listMessages(db: Database, chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]> {
+  const last = {
+    where: { isHidden: false },
+    orderBy: { ordinal: 'desc' as const },
+    skip: limit - 1,
+    take: 1,
+    select: { ordinal: true },
+  };
+  const chats = await db.prisma.chat.findMany({ where: { id: { in: [...chatIds] } }, select: { id: true, messages: last } });
+  if (chats.length === 0) return [];
+  const spans = chats.map(({ id, messages }) => ({ chatId: id, ordinal: { gte: messages[0]?.ordinal ?? 0 } }));
+  return readWhole(db, { OR: spans, isHidden: false });
+}
+
+/** Every message of the runs, for people, in order. @throws DomainError REPLY_TOO_LARGE when they do not fit a reply. */
+export function listMessagesOfRuns(db: Database, runIds: readonly string[]): Promise<readonly ChatMessage[]> {
+  return readWhole(db, { runId: { in: [...runIds] }, isHidden: false });
+}
+
+/** Messages of whole lists, by chat and in order. */
+async function readWhole(db: Database, where: Prisma.MessageWhereInput): Promise<readonly ChatMessage[]> {
+  const { message } = db.prisma;
+  const { _sum: sum } = await message.aggregate({ where, _sum: { rowBytes: true } });
+  requireShortList(db, sum.rowBytes);
+  const rows = await message.findMany({ where, orderBy: [{ chatId: 'asc' }, { ordinal: 'asc' }] });
+  return rows as unknown as readonly ChatMessage[];
+}
+
+/** Messages of one chat by their ordinals, as many as fit a page. */
+export async function readMessages(
+  db: Database,
+  where: Prisma.MessageWhereInput,
+  order: 'asc' | 'desc',
+  limit: number,
+): Promise<BoundedRows<ChatMessage>> {
+  const { message } = db.prisma;
+  const select = { id: true, rowBytes: true };
+  const places = await message.findMany({ where, orderBy: { ordinal: order }, take: limit, select });
+  return readPage(
+    db,
+    places,
+    async (ids) => (await message.findMany({ where: { id: { in: ids } } })) as unknown as readonly ChatMessage[],
+  );
 }
 
 /** The largest value of the column, which no message has. */
@@ -49,31 +104,16 @@ export async function pageOfMessages(db: Database, chatId: string, page: PageReq
   const [before = ordinalMax] = page.after ?? [];
   // A whole number of the column's type, so that the index begins at it; a cursor may be forged.
   const bound = Math.min(Math.max(Math.ceil(Number(before)), 0), ordinalMax);
-  const text = `select * from messages where "chatId" = $1 and not "isHidden" and ordinal < $2 order by ordinal desc limit $3`;
-  const { rows, foundCount } = await readPage<ChatMessage>(db, { text, values: [chatId, bound, page.limit + 1] }, longColumns);
-  const countAll = () => db.prisma.message.count({ where: { chatId, isHidden: false } });
-  return pageOf(rows, page, ({ ordinal }) => [ordinal], countAll, foundCount);
+  const where = { chatId, isHidden: false };
+  const { rows, foundCount } = await readMessages(db, { ...where, ordinal: { lt: bound } }, 'desc', page.limit + 1);
+  return pageOf(
+    rows,
+    page,
+    ({ ordinal }) => [ordinal],
+    () => db.prisma.message.count({ where }),
+    foundCount,
+  );
 }
-
-/** Every message of the runs, for people, in order. @throws DomainError REPLY_TOO_LARGE when they do not fit a reply. */
-export function listMessagesOfRuns(db: Database, runIds: readonly string[]): Promise<readonly ChatMessage[]> {
-  const text = `select * from messages where "runId" = any($1::text[]) and not "isHidden" order by ordinal`;
-  return readWhole(db, { text, values: [runIds] }, longColumns);
-}
-
-const longColumns = ['content', 'parts', 'toolCalls', 'citations', 'context', 'compression', 'item'];
-
-/** `$1` chats, `$2` how many of each, `$3` also hidden ones; with a bound, `$4`: the run whose messages are the last. */
-const lastSql = (isBounded: boolean) => `select m.* from unnest($1::text[]) as wanted(id)
-  cross join lateral (
-    select * from messages where "chatId" = wanted.id and ($3 or not "isHidden")${isBounded ? ` and ordinal <= ${lastOrdinalSql}` : ''}
-    order by ordinal desc limit $2) m
-  order by m."chatId", m.ordinal`;
-
-/** A run that has written nothing yet ends before the messages of later runs. */
-const lastOrdinalSql = `coalesce((select max(ordinal) from messages where "chatId" = wanted.id and "runId" = $4),
-  (select max(m.ordinal) from messages m left join runs r on r.id = m."runId"
-   where m."chatId" = wanted.id and (r.id is null or r."createdAt" < (select "createdAt" from runs where id = $4))))`;
 
 /** See ChatChangeStore.compress. */
 export async function compress({ prisma }: Database, chatId: string, firstKeptId: string, summary: string): Promise<boolean> {

@@ -1,15 +1,15 @@
-// Raw SQL: one statement reads chats with their agent and its owner by a caller's rule, in pages that are bounded in bytes.
 import type { ChatFilter } from '../../entities/accounts/access.ts';
 import type { Chat } from '../../entities/chats/chat.ts';
 import { type Page, type PageRequest, pageOf, type SortKey } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
-import { readPage } from '../database/sql/bounded-rows.ts';
-import { containing, countRows, Parameters, selectRows } from '../database/sql/where.ts';
-import { chatCondition } from './filter-sql.ts';
+import { latestFirst, readPage } from '../database/paging.ts';
+import { containing } from '../database/where.ts';
+import type { Prisma } from '../generated/client.ts';
+import { chatWhere } from './filter.ts';
 
 export interface ChatQuery {
-  readonly userId?: string;
-  readonly orgId?: string;
+  readonly userId: string;
+  readonly orgId: string;
   readonly agentId?: string;
   /** Adds the chats of this organization that editors of the agent may read. */
   readonly shownIn?: string;
@@ -17,51 +17,67 @@ export interface ChatQuery {
   readonly search?: string;
 }
 
-const chatColumns = `c.id, c."createdAt", c."updatedAt", c."orgId", c."userId", c."agentId", c.name, c."pinPosition", c."activeRunId", c."modelId", c."userInputs", c."isVisibleToEditors",
-  json_build_object('id', coalesce(a.id, c."modelId", ''), 'name', coalesce(a.name, c."modelId", ''), 'src', coalesce(a.src, ''),
-    'description', coalesce(a.description, ''), 'userId', coalesce(a."userId", ''), 'userName', coalesce(u.name, ''), 'seed', coalesce(a.seed, '')) as agent`;
-const chatTables = `chats c left join agents a on a.id = c."agentId" left join users u on u.id = a."userId"`;
+const columns = {
+  ...{ id: true, createdAt: true, updatedAt: true, orgId: true, userId: true, agentId: true, name: true, pinPosition: true },
+  ...{ activeRunId: true, modelId: true, userInputs: true, isVisibleToEditors: true },
+  agent: { select: { id: true, name: true, src: true, description: true, userId: true, seed: true } },
+} as const satisfies Prisma.ChatSelect;
 
 export function findChats(db: Database, ids: readonly string[], filter: ChatFilter): Promise<readonly Chat[]> {
-  return selectRows<Chat>(
-    db,
-    (given) => `select ${chatColumns} from ${chatTables}
-      where c.id = any(${given.add(ids)}::text[]) and c."deletedAt" is null and ${chatCondition(filter, given)}`,
-  );
+  return readChats(db, { AND: [{ id: { in: [...ids] }, deletedAt: null }, chatWhere(filter)] });
 }
 
 export async function listChats(db: Database, query: ChatQuery, page: PageRequest): Promise<Page<Chat>> {
-  const given = new Parameters();
-  const text = `select ${chatColumns} from ${chatTables} where ${listCondition(query, given)} and ${afterCondition(page, given)}
-    order by c."updatedAt" desc, c.id desc limit ${given.add(page.limit + 1)}`;
-  const { rows, foundCount } = await readPage<Chat>(db, { text, values: given.values }, ['agent', 'userInputs']);
-  const countAll = () => countRows(db, (counted) => `from chats c where ${listCondition(query, counted)}`);
-  return pageOf(rows, page, activityKey, countAll, foundCount);
+  const where = listWhere(query);
+  const found = await db.prisma.chat.findMany({
+    ...latestFirst('updatedAt', where, page),
+    select: { id: true, rowBytes: true, agent: { select: { rowBytes: true } } },
+  });
+  const places = found.map(({ id, rowBytes, agent }) => ({ id, rowBytes: rowBytes + (agent?.rowBytes ?? 0) }));
+  const { rows, foundCount } = await readPage(db, places, (ids) => readChats(db, { id: { in: ids } }));
+  return pageOf(rows, page, activityKey, () => db.prisma.chat.count({ where }), foundCount);
 }
 
-function listCondition({ userId, orgId, agentId, shownIn, search }: ChatQuery, parameters: Parameters): string {
-  const own = [
-    ...(userId === undefined ? [] : [`c."userId" = ${parameters.add(userId)}`]),
-    ...(orgId === undefined ? [] : [`c."orgId" = ${parameters.add(orgId)}`]),
-  ].join(' and ');
-  const shown = shownIn === undefined ? '' : `(c."isVisibleToEditors" and c."orgId" = ${parameters.add(shownIn)})`;
-  return [
-    'c."deletedAt" is null',
-    ...(own === '' ? [] : [shown === '' ? own : `(${own} or ${shown})`]),
-    ...(agentId === undefined ? [] : [`c."agentId" = ${parameters.add(agentId)}`]),
-    ...(search === undefined ? [] : [searchCondition(parameters.add(containing(search)))]),
-  ].join(' and ');
+/** Cost: one statement for the chats with their agents, one for the owners of the agents. */
+async function readChats({ prisma }: Database, where: Prisma.ChatWhereInput): Promise<readonly Chat[]> {
+  const rows = await prisma.chat.findMany({ where, select: columns });
+  const ownerIds = [...new Set(rows.flatMap(({ agent }) => agent?.userId ?? []))];
+  // The user of an agent may be deleted, so there is no relation.
+  const owners =
+    ownerIds.length === 0
+      ? []
+      : await prisma.user.findMany({ where: { id: { in: ownerIds } }, select: { id: true, name: true } });
+  const names = new Map(owners.map(({ id, name }) => [id, name]));
+  return rows.map(({ agent, ...chat }) => {
+    const model = chat.modelId ?? '';
+    const { id, name, src, description, userId, seed } = agent ?? {
+      id: model,
+      name: model,
+      src: '',
+      description: '',
+      userId: '',
+      seed: '',
+    };
+    const shown = { id, name, src, description, userId, userName: names.get(userId) ?? '', seed: seed ?? '' };
+    return { ...chat, userInputs: chat.userInputs as Chat['userInputs'], agent: shown };
+  });
 }
 
-function searchCondition(pattern: string): string {
-  return `(c.name ilike ${pattern} or exists (select 1 from messages m
-    where m."chatId" = c.id and not m."isHidden" and m.role <> 'system' and m.content ilike ${pattern}))`;
+function listWhere({ userId, orgId, agentId, shownIn, search }: ChatQuery): Prisma.ChatWhereInput {
+  const own = { userId, orgId };
+  const readable = shownIn === undefined ? [own] : [own, { isVisibleToEditors: true, orgId: shownIn }];
+  return {
+    deletedAt: null,
+    AND: [
+      { OR: readable },
+      agentId === undefined ? {} : { agentId },
+      search === undefined ? {} : searchWhere(containing(search)),
+    ],
+  };
 }
 
-function afterCondition({ after }: PageRequest, parameters: Parameters): string {
-  const [time, id] = after ?? [];
-  if (time === undefined || id === undefined) return 'true';
-  return `(c."updatedAt", c.id) < (${parameters.add(time)}::timestamptz, ${parameters.add(id)})`;
+function searchWhere(pattern: ReturnType<typeof containing>): Prisma.ChatWhereInput {
+  return { OR: [{ name: pattern }, { messages: { some: { isHidden: false, role: { not: 'system' }, content: pattern } } }] };
 }
 
 function activityKey({ updatedAt, id }: Chat): SortKey {

@@ -119,10 +119,9 @@ async function beginTurn(tx: Transaction, turn: ThreadTurn): Promise<ThreadResul
     if (chat.agentId === null && chat.modelId === null) await answerWith(tx, run);
   } else {
     await addChat(tx, newChat.chat);
-    // A run of the other chat locks the chat before it counts the messages of the agent: the same order here.
-    if (newChat.files !== undefined) await lockChat(tx, newChat.files.chatId);
-    await addMessages(tx, chatId, newChat.messages);
-    if (newChat.files !== undefined) await takeOverFiles(tx, chatId, newChat.files);
+    // The other chat is locked before the messages of the agent are counted, as by a run of that chat.
+    const { files, messages } = newChat;
+    await addMessages(tx, chatId, files === undefined ? messages : await takeOverFiles(tx, chatId, files, messages));
   }
   const [active] = activeRunId === null ? [] : await lockRows<ActiveRow>(tx, 'runs', [activeRunId], activeMembers);
   if (active?.status === 'in_progress') return joinBusy(tx, turn, active);

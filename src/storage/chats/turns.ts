@@ -32,7 +32,7 @@ export async function beginTurn(
   const chat = await lockChat(tx, chatId);
   if (chat === undefined || chat.deletedAt !== null) return { kind: 'missing' };
   if (chat.activeRunId !== null) return { kind: 'run-active', runId: chat.activeRunId };
-  const last = lastMessages === 0 ? [] : await findMessages(tx, [chatId], lastMessages, true);
+  const last = lastMessages === 0 ? [] : await findMessages(tx, chatId, lastMessages);
   await addMessages(tx, chatId, messages(last));
   await answerApprovals(tx, approvalIds);
   await addRun(tx, { run, leaseMs });

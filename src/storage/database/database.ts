@@ -61,6 +61,9 @@ const unread = {
   file: withoutSize,
   groupMember: withoutSize,
   knowledgeItem: withoutSize,
+  message: withoutSize,
+  responseItem: withoutSize,
+  runEventBatch: withoutSize,
   vectorStore: withoutSize,
 } as const satisfies Prisma.GlobalOmitConfig;
 

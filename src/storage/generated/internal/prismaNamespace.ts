@@ -5455,7 +5455,8 @@ export const MessageScalarFieldEnum = {
   context: 'context',
   isHidden: 'isHidden',
   compression: 'compression',
-  item: 'item'
+  item: 'item',
+  rowBytes: 'rowBytes'
 } as const
 
 export type MessageScalarFieldEnum = (typeof MessageScalarFieldEnum)[keyof typeof MessageScalarFieldEnum]
@@ -5641,7 +5642,8 @@ export const RunEventBatchScalarFieldEnum = {
   firstSequence: 'firstSequence',
   lastSequence: 'lastSequence',
   createdAt: 'createdAt',
-  events: 'events'
+  events: 'events',
+  rowBytes: 'rowBytes'
 } as const
 
 export type RunEventBatchScalarFieldEnum = (typeof RunEventBatchScalarFieldEnum)[keyof typeof RunEventBatchScalarFieldEnum]
@@ -5654,7 +5656,8 @@ export const ResponseItemScalarFieldEnum = {
   itemId: 'itemId',
   orgId: 'orgId',
   userId: 'userId',
-  item: 'item'
+  item: 'item',
+  rowBytes: 'rowBytes'
 } as const
 
 export type ResponseItemScalarFieldEnum = (typeof ResponseItemScalarFieldEnum)[keyof typeof ResponseItemScalarFieldEnum]
