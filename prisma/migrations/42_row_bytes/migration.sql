@@ -65,10 +65,6 @@ ALTER TABLE "response_items" ADD COLUMN "rowBytes" INTEGER NOT NULL GENERATED AL
   coalesce(octet_length("item"::text), 0)
 ) STORED;
 
-ALTER TABLE "run_event_batches" ADD COLUMN "rowBytes" INTEGER NOT NULL GENERATED ALWAYS AS (
-  coalesce(octet_length("events"::text), 0)
-) STORED;
-
 -- Editors see a chat through its agent. Chats that were shown to editors of another organization, or whose agent is gone, are closed to them.
 UPDATE "chats" c SET "agentId" = NULL WHERE "agentId" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM "agents" a WHERE a.id = c."agentId");
 UPDATE "chats" c SET "isVisibleToEditors" = false FROM "agents" a WHERE a.id = c."agentId" AND c."isVisibleToEditors" AND a."orgId" <> c."orgId";

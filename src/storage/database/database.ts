@@ -63,7 +63,6 @@ const unread = {
   knowledgeItem: withoutSize,
   message: withoutSize,
   responseItem: withoutSize,
-  runEventBatch: withoutSize,
   vectorStore: withoutSize,
 } as const satisfies Prisma.GlobalOmitConfig;
 

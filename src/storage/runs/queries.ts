@@ -1,31 +1,28 @@
-// Raw SQL: a caller's rule is an SQL condition; events are read for every follower, bounded in number and bytes.
+// Raw SQL: thread order. Followers read the log of a run in one statement, bounded in number and bytes.
 import type { ChatFilter } from '../../entities/accounts/access.ts';
+import type { ErrorCode } from '../../entities/errors.ts';
 import type { RunError, RunEvent } from '../../entities/runs/event.ts';
 import type { Run } from '../../entities/runs/run.ts';
-import { chatCondition } from '../chats/filter-sql.ts';
+import { chatWhere } from '../chats/filter.ts';
 import type { Database } from '../database/database.ts';
-import { selectRows } from '../database/sql/where.ts';
-import { type RunRow, runOf } from './rows.ts';
+import { type RunRow, runOf, unseen } from './rows.ts';
 
-/** See RunStore.findInChats. */
-export async function findInChats(db: Database, ids: readonly string[], filter: ChatFilter): Promise<readonly Run[]> {
-  const rows = await selectRows<RunRow>(
-    db,
-    (given) => `select r.* from runs r join chats c on c.id = r."chatId" left join agents a on a.id = c."agentId"
-      where r.id = any(${given.add(ids)}::text[]) and c."deletedAt" is null and ${chatCondition(filter, given)}`,
-  );
-  return rows.map(runOf);
+/** See RunStore.findInChats. Cost: two statements. */
+export async function findInChats({ prisma }: Database, ids: readonly string[], filter: ChatFilter): Promise<readonly Run[]> {
+  const rows = await prisma.run.findMany({ where: { id: { in: [...ids] } }, omit: unseen });
+  const chatIds = rows.flatMap(({ chatId }) => chatId ?? []);
+  if (chatIds.length === 0) return [];
+  const where = { AND: [{ id: { in: chatIds }, deletedAt: null }, chatWhere(filter)] };
+  const readable = new Set((await prisma.chat.findMany({ where, select: { id: true } })).map(({ id }) => id));
+  return rows.filter(({ chatId }) => chatId !== null && readable.has(chatId)).map((row) => runOf(row as RunRow));
 }
 
 /** See RunStore.failuresOf. */
-export async function failuresOf(db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, RunError>> {
+export async function failuresOf({ prisma }: Database, ids: readonly string[]): Promise<ReadonlyMap<string, RunError>> {
   if (ids.length === 0) return new Map();
-  const rows = await db.query<{ readonly id: string } & RunError>(
-    `select id, "errorCode" as code, coalesce("errorMessage", '') as message from runs
-      where id = any($1::text[]) and status = 'failed' and "errorCode" is not null`,
-    [ids],
-  );
-  return new Map(rows.map(({ id, code, message }) => [id, { code, message }]));
+  const where = { id: { in: [...ids] }, status: 'failed', errorCode: { not: null } };
+  const rows = await prisma.run.findMany({ where, select: { id: true, errorCode: true, errorMessage: true } });
+  return new Map(rows.map((row) => [row.id, { code: row.errorCode as ErrorCode, message: row.errorMessage ?? '' }]));
 }
 
 export interface EventPage {

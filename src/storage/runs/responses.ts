@@ -1,4 +1,4 @@
-// Raw SQL: items get their positions in one statement, and are read up to a number of bytes.
+// Raw SQL: thread order. Items get their positions in the statement that writes them.
 import { type NewMessage, withTimes } from '../../entities/chats/chat.ts';
 import type { RunItem } from '../../entities/runs/event.ts';
 import type { ResponseItem, WireObject } from '../../entities/runs/response.ts';
@@ -6,7 +6,7 @@ import type { Run } from '../../entities/runs/run.ts';
 import { addToCounters } from '../agents/counters.ts';
 import { spoken } from '../chats/clearing.ts';
 import type { Database, Sql, Transaction } from '../database/database.ts';
-import { readPage } from '../database/sql/bounded-rows.ts';
+import { readPage } from '../database/paging.ts';
 import { lockChat } from '../database/sql/locks.ts';
 import { type RunRow, runOf, unseen } from './rows.ts';
 
@@ -29,7 +29,7 @@ export interface ItemPage {
 
 export interface ResponseStore {
   find(id: string, owner: ResponseOwner): Promise<Run | undefined>;
-  /** The newest item of each id among the owner's. Cost: one statement. */
+  /** The newest item of each id among the owner's. Cost: two statements. */
   findItems(ids: readonly string[], owner: ResponseOwner): Promise<ReadonlyMap<string, ItemMatch>>;
   /** @returns undefined when there is no item `after`. */
   listInput(
@@ -52,30 +52,44 @@ export function createResponseStore(db: Database): ResponseStore {
     },
     async findItems(ids, { userId, orgId }) {
       if (ids.length === 0) return new Map();
-      const rows = await db.query<ItemMatch>(
-        `select distinct on ("itemId") direction, "itemId", item from response_items
-         where "itemId" = any($1::text[]) and "userId" = $2 and "orgId" = $3
-         order by "itemId", direction desc, "runId" desc`,
-        [ids, userId, orgId],
-      );
-      return new Map(rows.map((row) => [row.itemId, row]));
+      const { responseItem } = db.prisma;
+      const where = { itemId: { in: [...ids] }, userId, orgId };
+      const groups = await responseItem.groupBy({ by: ['itemId', 'direction'], where, _max: { runId: true } });
+      // An output is newer than the inputs that repeat it.
+      const outputs = new Set(groups.flatMap(({ itemId, direction }) => (direction === 'output' ? itemId : [])));
+      const newest = groups.filter(({ itemId, direction }) => direction === 'output' || !outputs.has(itemId));
+      const places = newest.map(({ itemId, direction, _max }) => ({ itemId, direction, runId: _max.runId ?? '' }));
+      if (places.length === 0) return new Map();
+      const rows = await responseItem.findMany({ where: { OR: places }, select: { direction: true, itemId: true, item: true } });
+      return new Map(rows.map((row) => [row.itemId, row as unknown as ItemMatch]));
     },
     async listInput(id, { after, limit, order }) {
+      const { responseItem } = db.prisma;
       const isRising = order === 'asc';
-      let bound: number | null = null;
+      const own = { runId: id, direction: 'input' };
+      let bound: number | undefined;
       if (after !== undefined) {
-        const found = await db.prisma.responseItem.findFirst({
-          where: { runId: id, direction: 'input', itemId: after },
+        const found = await responseItem.findFirst({
+          where: { ...own, itemId: after },
           orderBy: { ordinal: isRising ? 'desc' : 'asc' },
           select: { ordinal: true },
         });
         if (found === null) return undefined;
         bound = found.ordinal;
       }
-      const text = `select item from response_items where "runId" = $1 and direction = 'input'
-          and ($2::int is null or ordinal ${isRising ? '>' : '<'} $2)
-        order by ordinal ${isRising ? 'asc' : 'desc'} limit $3`;
-      const { rows, foundCount } = await readPage<{ item: WireObject }>(db, { text, values: [id, bound, limit + 1] }, ['item']);
+      const rest = bound === undefined ? {} : { ordinal: isRising ? { gt: bound } : { lt: bound } };
+      const found = await responseItem.findMany({
+        where: { ...own, ...rest },
+        orderBy: { ordinal: order },
+        take: limit + 1,
+        select: { ordinal: true, rowBytes: true },
+      });
+      const places = found.map(({ ordinal, rowBytes }) => ({ id: String(ordinal), rowBytes }));
+      const { rows, foundCount } = await readPage(db, places, async (ordinals) => {
+        const where = { ...own, ordinal: { in: ordinals.map(Number) } };
+        const read = await responseItem.findMany({ where, select: { ordinal: true, item: true } });
+        return read.map(({ ordinal, item }) => ({ id: String(ordinal), item: item as WireObject }));
+      });
       const items = rows.slice(0, limit).map(({ item }) => item);
       return { items, hasMore: foundCount > items.length };
     },

@@ -5642,8 +5642,7 @@ export const RunEventBatchScalarFieldEnum = {
   firstSequence: 'firstSequence',
   lastSequence: 'lastSequence',
   createdAt: 'createdAt',
-  events: 'events',
-  rowBytes: 'rowBytes'
+  events: 'events'
 } as const
 
 export type RunEventBatchScalarFieldEnum = (typeof RunEventBatchScalarFieldEnum)[keyof typeof RunEventBatchScalarFieldEnum]
