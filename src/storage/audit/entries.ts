@@ -1,9 +1,8 @@
-// Raw SQL: one statement writes entries and looks up the e-mail of their actor, also within the transaction of a change.
 import type { AuditEntry, AuditFilter } from '../../entities/audit.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
-import { readPage } from '../database/sql/bounded-rows.ts';
-import { countRows, Parameters } from '../database/sql/where.ts';
+import { newestFirst, readPage } from '../database/paging.ts';
+import type { Prisma } from '../generated/client.ts';
 
 /** An entry without the actor's e-mail, which the database adds. */
 export type NewAuditEntry = Omit<AuditEntry, 'actorEmail'>;
@@ -21,23 +20,19 @@ export interface AuditEntryStore {
 
 export function createAuditEntryStore(db: Database): AuditEntryStore {
   return {
-    async write(entries) {
-      await db.execute(insertSql, [JSON.stringify(entries)]);
-    },
+    write: (entries) => writeEntries(db, entries),
     async fail(id) {
       await db.prisma.auditEntry.updateMany({ where: { id }, data: { outcome: 'FAILED' } });
     },
     async list(filter, page) {
-      const parameters = new Parameters();
-      const where = conditionOf(filter, parameters);
-      const [time, id] = page.after ?? [];
-      const after =
-        time === undefined ? 'true' : `("createdAt", id) < (${parameters.add(time)}::timestamptz, ${parameters.add(id)}::text)`;
-      const text = `select * from audit_entries where ${where} and ${after}
-        order by "createdAt" desc, id desc limit ${parameters.add(page.limit + 1)}`;
-      const { rows, foundCount } = await readPage<AuditEntry>(db, { text, values: parameters.values }, ['changes']);
-      const countAll = () => countRows(db, (counted) => `from audit_entries where ${conditionOf(filter, counted)}`);
-      return pageOf(rows, page, timeKey, countAll, foundCount);
+      const where = whereOf(filter);
+      const places = await db.prisma.auditEntry.findMany({ ...newestFirst(where, page), select: { id: true, rowBytes: true } });
+      const { rows, foundCount } = await readPage(
+        db,
+        places,
+        async (ids) => (await db.prisma.auditEntry.findMany({ where: { id: { in: ids } } })) as unknown as readonly AuditEntry[],
+      );
+      return pageOf(rows, page, timeKey, () => db.prisma.auditEntry.count({ where }), foundCount);
     },
     async sweep(days) {
       const before = new Date(Date.now() - days * 86_400_000);
@@ -46,27 +41,32 @@ export function createAuditEntryStore(db: Database): AuditEntryStore {
   };
 }
 
-const insertSql = `insert into audit_entries (id, "createdAt", "orgId", "actorUserId", "actorEmail", "actorKeyId", action, kind, outcome, count,
-      "targetKind", "targetId", "targetIds", changes, "requestId", address)
-    select e.id, e."createdAt", e."orgId", e."actorUserId", coalesce((select u.email from users u where u.id = e."actorUserId"), ''),
-      e."actorKeyId", e.action, e.kind, e.outcome, e.count, e."targetKind", e."targetId", e."targetIds", e.changes, e."requestId", e.address
-    from jsonb_populate_recordset(null::audit_entries, $1::jsonb) e
-    where true
-    on conflict (id) do update set "orgId" = excluded."orgId", outcome = excluded.outcome, count = excluded.count,
-      "targetKind" = excluded."targetKind", "targetId" = excluded."targetId", "targetIds" = excluded."targetIds"`;
+/** Cost: two statements; for entries that exist already, one more each. */
+async function writeEntries({ prisma: { auditEntry, user } }: Database, entries: readonly NewAuditEntry[]): Promise<void> {
+  const actorIds = [...new Set(entries.map(({ actorUserId }) => actorUserId))];
+  const actors = await user.findMany({ where: { id: { in: actorIds } }, select: { id: true, email: true } });
+  const emails = new Map(actors.map(({ id, email }) => [id, email]));
+  const data = entries.map(({ changes, targetIds, ...entry }) => ({
+    ...entry,
+    targetIds: [...targetIds],
+    actorEmail: emails.get(entry.actorUserId) ?? '',
+    changes: changes as unknown as Prisma.InputJsonArray,
+  }));
+  const { count } = await auditEntry.createMany({ data, skipDuplicates: true });
+  if (count === data.length) return;
+  for (const { id, orgId, outcome, count: calls, targetKind, targetId, targetIds } of data)
+    await auditEntry.updateMany({ where: { id }, data: { orgId, outcome, count: calls, targetKind, targetId, targetIds } });
+}
 
-function conditionOf({ orgId, actorUserId, targetId, action, kind, from, to }: AuditFilter, parameters: Parameters): string {
-  const equal = (column: string, value: string | undefined) =>
-    value === undefined ? [] : [`"${column}" = ${parameters.add(value)}`];
-  return [
-    ...equal('orgId', orgId),
-    ...equal('actorUserId', actorUserId),
-    ...(targetId === undefined
-      ? []
-      : [`("targetId" = ${parameters.add(targetId)} or ${parameters.add(targetId)} = any("targetIds"))`]),
-    ...(action === undefined ? [] : [`${parameters.add(action)} = any(string_to_array(action, ', '))`]),
-    ...equal('kind', kind),
-    ...(from === undefined ? [] : [`"createdAt" >= ${parameters.add(from)}`]),
-    ...(to === undefined ? [] : [`"createdAt" < ${parameters.add(to)}`]),
-  ].join(' and ');
+function whereOf({ orgId, actorUserId, targetId, action, kind, from, to }: AuditFilter): Prisma.AuditEntryWhereInput {
+  const equal = Object.entries({ actorUserId, action, kind }).filter(([, value]) => value !== undefined);
+  return {
+    orgId,
+    AND: [
+      Object.fromEntries(equal),
+      targetId === undefined ? {} : { OR: [{ targetId }, { targetIds: { has: targetId } }] },
+      from === undefined ? {} : { createdAt: { gte: from } },
+      to === undefined ? {} : { createdAt: { lt: to } },
+    ],
+  };
 }

@@ -1,10 +1,8 @@
-// Raw SQL: one statement for each kind of thing, with the same conditions as the queries that read the kind.
 import type { AgentFilter, ChatFilter, DataSourceFilter } from '../../entities/accounts/access.ts';
-import { agentCondition } from '../agents/filter-sql.ts';
-import { chatCondition } from '../chats/filter-sql.ts';
+import { agentWhere } from '../agents/filter.ts';
+import { chatWhere } from '../chats/filter.ts';
 import type { Database } from '../database/database.ts';
-import { type Parameters, selectRows } from '../database/sql/where.ts';
-import { dataSourceCondition } from '../knowledge/source-filter-sql.ts';
+import { dataSourceWhere } from '../knowledge/source-filter.ts';
 
 /** A thing and the organization it belongs to. */
 export interface PlacedThing {
@@ -19,23 +17,38 @@ export interface UnseenContent {
   chats(ids: readonly string[], visible: ChatFilter): Promise<readonly PlacedThing[]>;
 }
 
+/** Cost: two statements each; the second one applies the rule as the queries that read the kind. */
 export function createUnseenContent(db: Database): UnseenContent {
-  const found = (write: (given: Parameters) => string) => selectRows<PlacedThing>(db, write);
+  const select = { id: true, orgId: true } as const;
   return {
-    agents: (ids, visible) =>
-      found(
-        (given) => `select a.id, a."orgId" from agents a
-          where a.id = any(${given.add(ids)}::text[]) and (${agentCondition(visible, given)}) is not true`,
-      ),
-    dataSources: (ids, visible) =>
-      found(
-        (given) => `select s.id, s."orgId" from data_sources s
-          where s.id = any(${given.add(ids)}::text[]) and (${dataSourceCondition(visible, given)}) is not true`,
-      ),
-    chats: (ids, visible) =>
-      found(
-        (given) => `select c.id, c."orgId" from chats c left join agents a on a.id = c."agentId"
-          where c.id = any(${given.add(ids)}::text[]) and (${chatCondition(visible, given)}) is not true`,
-      ),
+    async agents(ids, visible) {
+      const { agent } = db.prisma;
+      const all = { id: { in: [...ids] } };
+      return except(
+        await agent.findMany({ where: all, select }),
+        await agent.findMany({ where: { AND: [all, agentWhere(visible)] }, select }),
+      );
+    },
+    async dataSources(ids, visible) {
+      const { dataSource } = db.prisma;
+      const all = { id: { in: [...ids] } };
+      return except(
+        await dataSource.findMany({ where: all, select }),
+        await dataSource.findMany({ where: { AND: [all, dataSourceWhere(visible)] }, select }),
+      );
+    },
+    async chats(ids, visible) {
+      const { chat } = db.prisma;
+      const all = { id: { in: [...ids] } };
+      return except(
+        await chat.findMany({ where: all, select }),
+        await chat.findMany({ where: { AND: [all, chatWhere(visible)] }, select }),
+      );
+    },
   };
+}
+
+function except(all: readonly PlacedThing[], visible: readonly PlacedThing[]): readonly PlacedThing[] {
+  const seen = new Set(visible.map(({ id }) => id));
+  return all.filter(({ id }) => !seen.has(id));
 }
