@@ -1,10 +1,9 @@
-// Raw SQL: counters. One statement changes the ledger and its sums; reports are sums.
+// Raw SQL: counters and ledger. One statement changes the ledger, its sums and the counters.
 import type { AgentFilter } from '../../entities/accounts/access.ts';
 import type { AgentUsage, UsageDay } from '../../entities/usage.ts';
-import { agentCondition } from '../agents/filter-sql.ts';
+import { agentWhere } from '../agents/filter.ts';
 import type { Database } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
-import { type Parameters, selectRows } from '../database/sql/where.ts';
 
 /** A row of the usage ledger: one upstream call. */
 export interface UsageRow {
@@ -87,31 +86,6 @@ const addRows = `
   from kinds where r.owner = $2 and r."orgId" = kinds."orgId" and r.kind = kinds.kind
     and (select count(*) from counted) > 0`;
 
-/** SQL for the rows of a period: the daily sums for whole days, the ledger itself for any other period. */
-function sourceOf({ from, to }: UsagePeriod, orgId: string, parameters: Parameters): string {
-  const org = parameters.add(orgId);
-  if (isDay(from) && isDay(to)) {
-    const bounds = [
-      ...(from === undefined ? [] : [`and day >= ${parameters.add(dayOf(from))}::date`]),
-      ...(to === undefined ? [] : [`and day < ${parameters.add(dayOf(to))}::date`]),
-    ];
-    return `select "agentId", "dataTokens" as data, "apiTokens" as api from usage_days where "orgId" = ${org} ${bounds.join(' ')}`;
-  }
-  const bounds = [
-    ...(from === undefined ? [] : [`and "createdAt" >= ${parameters.add(from)}`]),
-    ...(to === undefined ? [] : [`and "createdAt" < ${parameters.add(to)}`]),
-  ];
-  const tokens = '"inputTokens"::bigint + "outputTokens"';
-  return `select coalesce("agentId", '') as "agentId", case when purpose = 'run' then 0 else ${tokens} end as data,
-    case when purpose = 'run' then ${tokens} else 0 end as api from usage_entries where "orgId" = ${org} ${bounds.join(' ')}`;
-}
-
-/** Sums exceed an int: raw SQL returns them as text, Prisma as bigint. */
-interface SumRow {
-  readonly data: string | bigint | null;
-  readonly api: string | bigint | null;
-}
-
 export function createUsageStore(db: Database, signals: Signals): UsageStore {
   return {
     async add(rows, owner) {
@@ -120,20 +94,17 @@ export function createUsageStore(db: Database, signals: Signals): UsageStore {
       for (const orgId of new Set(rows.map((row) => row.orgId))) signals.publish('usage-changed', orgId);
     },
     async total(orgId, period) {
-      const [sums] = await selectRows<SumRow>(
-        db,
-        (given) => `select sum(data) as data, sum(api) as api from (${sourceOf(period, orgId, given)}) u`,
-      );
-      return sumsOf(sums);
+      const agents = await sumsByAgent(db, orgId, period);
+      return agents.reduce((sum, { sums }) => plus(sum, sums), noTokens);
     },
     async byAgent(orgId, period, filter, limit) {
-      const rows = await selectRows<SumRow & { agentId: string }>(
-        db,
-        (given) => `select u."agentId", sum(u.data) as data, sum(u.api) as api from (${sourceOf(period, orgId, given)}) u
-          where u."agentId" <> '' and exists (select 1 from agents a where a.id = u."agentId" and ${agentCondition(filter, given)})
-          group by 1 order by sum(u.data) + sum(u.api) desc, 1 limit ${given.add(limit)}`,
-      );
-      return rows.map((row) => ({ agentId: row.agentId, ...sumsOf(row) }));
+      const used = (await sumsByAgent(db, orgId, period)).filter(({ agentId }) => agentId !== '');
+      const where = { AND: [{ id: { in: used.map(({ agentId }) => agentId) } }, agentWhere(filter)] };
+      const matches = new Set((await db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id));
+      const tokensOf = ({ sums }: AgentSums) => sums.dataTokensUsed + sums.apiTokensUsed;
+      const listed = used.filter(({ agentId }) => matches.has(agentId));
+      listed.sort((a, b) => tokensOf(b) - tokensOf(a) || (a.agentId < b.agentId ? -1 : 1));
+      return listed.slice(0, limit).map(({ agentId, sums }) => ({ agentId, ...sums }));
     },
     async byDay(orgId, from, to, agentId) {
       const days = await db.prisma.usageDay.groupBy({
@@ -142,13 +113,53 @@ export function createUsageStore(db: Database, signals: Signals): UsageStore {
         _sum: { dataTokens: true, apiTokens: true },
         orderBy: { day: 'asc' },
       });
-      return days.map(({ day, _sum }) => ({ day: dayOf(day), ...sumsOf({ data: _sum.dataTokens, api: _sum.apiTokens }) }));
+      return days.map(({ day, _sum }) => ({ day: dayOf(day), ...sumsOf(_sum) }));
     },
   };
 }
 
-function sumsOf(row: SumRow | undefined): UsageSums {
-  return { dataTokensUsed: Number(row?.data ?? 0), apiTokensUsed: Number(row?.api ?? 0) };
+interface AgentSums {
+  /** '' for calls without an agent. */
+  readonly agentId: string;
+  readonly sums: UsageSums;
+}
+
+/** The sums of a period: of the daily sums for whole days, of the ledger itself for any other period. */
+async function sumsByAgent({ prisma }: Database, orgId: string, period: UsagePeriod): Promise<readonly AgentSums[]> {
+  if (isDay(period.from) && isDay(period.to)) {
+    const days = await prisma.usageDay.groupBy({
+      by: ['agentId'],
+      where: { orgId, day: boundsOf(period) },
+      _sum: { dataTokens: true, apiTokens: true },
+    });
+    return days.map(({ agentId, _sum }) => ({ agentId, sums: sumsOf(_sum) }));
+  }
+  const entries = await prisma.usageEntry.groupBy({
+    by: ['agentId', 'purpose'],
+    where: { orgId, createdAt: boundsOf(period) },
+    _sum: { inputTokens: true, outputTokens: true },
+  });
+  const agents = new Map<string, UsageSums>();
+  for (const { agentId, purpose, _sum } of entries) {
+    const tokens = (_sum.inputTokens ?? 0) + (_sum.outputTokens ?? 0);
+    const sums = purpose === 'run' ? { ...noTokens, apiTokensUsed: tokens } : { ...noTokens, dataTokensUsed: tokens };
+    agents.set(agentId ?? '', plus(agents.get(agentId ?? '') ?? noTokens, sums));
+  }
+  return [...agents].map(([agentId, sums]) => ({ agentId, sums }));
+}
+
+function boundsOf({ from, to }: UsagePeriod) {
+  return { ...(from === undefined ? {} : { gte: from }), ...(to === undefined ? {} : { lt: to }) };
+}
+
+const noTokens: UsageSums = { dataTokensUsed: 0, apiTokensUsed: 0 };
+
+function plus(a: UsageSums, b: UsageSums): UsageSums {
+  return { dataTokensUsed: a.dataTokensUsed + b.dataTokensUsed, apiTokensUsed: a.apiTokensUsed + b.apiTokensUsed };
+}
+
+function sumsOf(sums: { readonly dataTokens: bigint | null; readonly apiTokens: bigint | null }): UsageSums {
+  return { dataTokensUsed: Number(sums.dataTokens ?? 0), apiTokensUsed: Number(sums.apiTokens ?? 0) };
 }
 
 function isDay(time: Date | undefined): boolean {
