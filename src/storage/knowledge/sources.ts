@@ -1,10 +1,10 @@
-// Raw SQL: one statement locks the sources of a bulk deletion, in the order of their ids.
 import type { AgentFilter, DataSourceFilter } from '../../entities/accounts/access.ts';
 import type { DataSource, RefreshPeriod } from '../../entities/knowledge/data-source.ts';
 import type { Members } from '../../entities/members.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
+import { lockRows } from '../database/sql/locks.ts';
 import { Prisma } from '../generated/client.ts';
 import { addDataSource, type NewSource } from './new-source.ts';
 import type { DataSourceListQuery } from './source-places.ts';
@@ -110,7 +110,7 @@ export function createDataSourceStore(db: Database, signals: Signals): DataSourc
       const released = await db.transaction(async (tx) => {
         const { dataSource, agentDataSource } = tx.prisma;
         // Holds back whoever attaches one of them at the same moment.
-        await tx.execute('select id from data_sources where id = any($1::text[]) order by id for update', [ids]);
+        await lockRows(tx, 'data_sources', ids);
         const others = await agentDataSource.findMany({
           where: { dataSourceId: { in: [...ids] }, agentId: { not: agentId }, agent: { isDeleted: false } },
           select: { dataSourceId: true },

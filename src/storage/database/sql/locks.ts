@@ -1,7 +1,16 @@
 // Raw SQL: leases, counters, thread order. Prisma has no locks.
 import type { Transaction } from '../database.ts';
 
-type LockedTable = 'agents' | 'call_approvals' | 'chats' | 'data_sources' | 'organizations' | 'runs' | 'tenants' | 'users';
+type LockedTable =
+  | 'agents'
+  | 'call_approvals'
+  | 'chats'
+  | 'data_sources'
+  | 'knowledge_items'
+  | 'organizations'
+  | 'runs'
+  | 'tenants'
+  | 'users';
 
 /**
  * Locks rows until the transaction ends, in the order of their ids: another lock of one of them, and the insert of a row that refers to it, wait.

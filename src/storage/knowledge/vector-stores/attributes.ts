@@ -1,7 +1,8 @@
-// Raw SQL: a filter by attributes as a condition.
+// Raw SQL: ranking. Searches are narrowed by attributes of any type, with comparisons of their own.
 import { type ItemKey, itemKeyOf, secondsOf } from '../../../entities/knowledge/item-keys.ts';
 import type { AttributeFilter, AttributeValue } from '../../../entities/knowledge/vector-store.ts';
-import type { Parameters } from '../../database/sql/where.ts';
+import type { Database } from '../../database/database.ts';
+import { type Parameters, selectRows } from '../../database/sql/where.ts';
 
 const operators = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
@@ -15,6 +16,16 @@ const ofItem: Readonly<Record<ItemKey, string>> = {
 };
 
 type Comparison = Exclude<AttributeFilter, { readonly filters: unknown }>;
+
+/** The items of a store that fit a filter. */
+export async function itemsWith(db: Database, storeId: string, filter: AttributeFilter): Promise<readonly string[]> {
+  const items = await selectRows<{ readonly id: string }>(
+    db,
+    (given) => `select i.id from knowledge_items i
+      where i."dataSourceId" = ${given.add(storeId)} and i."indexStatus" <> 'DELETING' and ${attributeCondition(filter, given)}`,
+  );
+  return items.map(({ id }) => id);
+}
 
 /** The condition for an item `i`; never null. Texts are ordered by code point. */
 export function attributeCondition(filter: AttributeFilter, given: Parameters): string {

@@ -1,20 +1,19 @@
-// Raw SQL: a batch comes with the states of its files in one statement; cancelling checks and changes states in one.
 import type { StoreFileBatch, StoreFileStatus, VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
 import type { Database } from '../../database/database.ts';
 import type { Signals } from '../../database/signals/signals.ts';
-import { readPage } from '../../database/sql/bounded-rows.ts';
-import { Parameters, selectRows } from '../../database/sql/where.ts';
+import { countItems } from '../item-counts.ts';
+import { cancelItems } from '../item-states.ts';
 import {
   addItems,
-  cancelItemsSql,
-  countColumns,
-  fileColumns,
-  filePageCondition,
+  fileCountsOf,
   type IdPage,
+  inStore,
   itemIdsOf,
+  listStoreFiles,
+  lockStore,
   type NewStoreFile,
+  noteUse,
   type RowMatches,
-  usedSql,
 } from './rows.ts';
 import type { AlsoQueue } from './stores.ts';
 
@@ -58,11 +57,8 @@ export function createVectorStoreBatchStore(db: Database, signals: Signals): Vec
     async add(batch, files, knownItemIds, filesMax, also) {
       const { dataSourceId, id: batchId } = batch;
       const added = await db.transaction(async (tx): Promise<AddedBatch> => {
-        const locked = await tx.execute('select 1 from data_sources where id = $1 and "deletingAt" is null for update', [
-          dataSourceId,
-        ]);
-        if (locked !== 1) return { kind: 'missing' };
-        const there = { dataSourceId, indexStatus: { not: 'DELETING' } };
+        if (!(await lockStore(tx, dataSourceId))) return { kind: 'missing' };
+        const there = { dataSourceId, ...inStore };
         const select = { id: true, uniqueId: true };
         const wanted = { in: files.map(({ fileId }) => fileId) };
         const meanwhile = await tx.prisma.knowledgeItem.findMany({ where: { ...there, uniqueId: wanted }, select });
@@ -78,7 +74,7 @@ export function createVectorStoreBatchStore(db: Database, signals: Signals): Vec
         await tx.prisma.vectorStoreFileBatch.create({ data: batch });
         const itemIds = new Set([...itemIdsOf(missing), ...[...meanwhile, ...known].map(({ id }) => id)]);
         await tx.prisma.vectorStoreBatchFile.createMany({ data: [...itemIds].map((itemId) => ({ batchId, itemId })) });
-        await tx.execute(usedSql, [dataSourceId]);
+        await noteUse(tx, dataSourceId);
         await also(tx, itemIdsOf(missing));
         return { kind: 'added', unneeded };
       });
@@ -86,24 +82,21 @@ export function createVectorStoreBatchStore(db: Database, signals: Signals): Vec
       return added;
     },
     async find(storeId, id) {
-      const [batch] = await selectRows<StoreFileBatch>(
-        db,
-        (given) => `select b.id, b."createdAt", b."dataSourceId", b."cancelledAt", counts.* from vector_store_file_batches b
-          cross join lateral (
-            select ${countColumns} from vector_store_batch_files f join knowledge_items i on i.id = f."itemId"
-            where f."batchId" = b.id and i."indexStatus" <> 'DELETING'
-          ) as counts
-          where b.id = ${given.add(id)} and b."dataSourceId" = ${given.add(storeId)}`,
-      );
-      return batch;
+      const batch = await db.prisma.vectorStoreFileBatch.findFirst({ where: { id, dataSourceId: storeId } });
+      if (batch === null) return undefined;
+      const counts = await countItems(db, { batches: { some: { batchId: id } }, ...inStore });
+      return { ...batch, ...fileCountsOf(counts.get(storeId) ?? []) };
     },
-    listFiles(storeId, id, status, page) {
-      const given = new Parameters();
-      const text = `select f.* from (select ${fileColumns} from vector_store_batch_files b join knowledge_items i on i.id = b."itemId"
-          where b."batchId" = ${given.add(id)} and i."dataSourceId" = ${given.add(storeId)} and i."indexStatus" <> 'DELETING') f
-        where ${status === undefined ? 'true' : `f.status = ${given.add(status)}`} and ${filePageCondition(storeId, page, given)}`;
-      return readPage<VectorStoreFile>(db, { text, values: given.values }, ['filename', 'errorMessage', 'attributes']);
-    },
+    listFiles: (storeId, batchId, status, page) =>
+      listStoreFiles(db, storeId, status, page, async ({ range: itemId, direction, take }, where) => {
+        const files = await db.prisma.vectorStoreBatchFile.findMany({
+          where: { batchId, itemId, item: where },
+          orderBy: { itemId: direction },
+          take,
+          select: { item: { select: { id: true, rowBytes: true } } },
+        });
+        return files.map(({ item }) => item);
+      }),
     async cancel(storeId, id) {
       await db.transaction(async (tx) => {
         const { count } = await tx.prisma.vectorStoreFileBatch.updateMany({
@@ -111,10 +104,7 @@ export function createVectorStoreBatchStore(db: Database, signals: Signals): Vec
           data: { cancelledAt: new Date() },
         });
         if (count === 0) return;
-        await tx.execute(
-          `${cancelItemsSql} and i.id in (select f."itemId" from vector_store_batch_files f where f."batchId" = $1)`,
-          [id],
-        );
+        await cancelItems(tx, { batches: { some: { batchId: id } } });
       });
       announce(storeId);
     },

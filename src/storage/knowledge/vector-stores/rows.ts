@@ -1,7 +1,16 @@
-// Raw SQL: parts of the statements of vector stores.
-import type { FileAttributes } from '../../../entities/knowledge/vector-store.ts';
-import type { Transaction } from '../../database/database.ts';
-import type { Parameters } from '../../database/sql/where.ts';
+import type { IndexStatus } from '../../../entities/knowledge/data-source.ts';
+import type {
+  FileAttributes,
+  StoreFileCounts,
+  StoreFileStatus,
+  VectorStoreFile,
+} from '../../../entities/knowledge/vector-store.ts';
+import type { Database, Transaction } from '../../database/database.ts';
+import { type BoundedRows, type Place, readPage } from '../../database/paging.ts';
+import { lockRow } from '../../database/sql/locks.ts';
+import type { Prisma } from '../../generated/client.ts';
+import { countIn, type StateCount } from '../item-counts.ts';
+import { openStates } from '../item-states.ts';
 import { addUploadRun } from '../syncing/upload-runs.ts';
 
 /** A file with its bytes in place, to be indexed. */
@@ -26,32 +35,133 @@ export interface IdPage {
   readonly limit: number;
   readonly order: 'asc' | 'desc';
 }
-export interface RowMatches<Row> {
-  readonly rows: readonly Row[];
-  readonly foundCount: number;
+export type RowMatches<Row> = BoundedRows<Row>;
+
+const statesOf: Readonly<Record<StoreFileStatus, readonly IndexStatus[]>> = {
+  in_progress: openStates,
+  completed: ['INDEXED'],
+  failed: ['FAILED', 'SKIPPED'],
+  cancelled: ['CANCELLED'],
+};
+
+/** Items of files that are in their store. */
+export const inStore = { indexStatus: { not: 'DELETING' } };
+
+export function fileCountsOf(counts: readonly StateCount[]): StoreFileCounts {
+  return {
+    inProgress: countIn(counts, ...statesOf.in_progress),
+    completed: countIn(counts, ...statesOf.completed),
+    failed: countIn(counts, ...statesOf.failed),
+    cancelled: countIn(counts, ...statesOf.cancelled),
+  };
 }
 
-const inProgress = `('INITIALIZED', 'QUEUED', 'FETCHING', 'PARSING', 'INDEXING')`;
+const fileSelect = {
+  id: true,
+  uniqueId: true,
+  createdAt: true,
+  dataSourceId: true,
+  filename: true,
+  name: true,
+  sizeBytes: true,
+  indexStatus: true,
+  errorCode: true,
+  errorMessage: true,
+  metadata: true,
+} as const satisfies Prisma.KnowledgeItemSelect;
 
-/** Counts of items `i` by their state, under the names of the wire format. */
-export const countColumns = `count(*) filter (where i."indexStatus" in ${inProgress})::int as "inProgress",
-    count(*) filter (where i."indexStatus" = 'INDEXED')::int as completed,
-    count(*) filter (where i."indexStatus" in ('FAILED', 'SKIPPED'))::int as failed,
-    count(*) filter (where i."indexStatus" = 'CANCELLED')::int as cancelled`;
+/** Items as files of their stores, in no order. */
+export async function findStoreFiles(
+  { prisma }: Pick<Database, 'prisma'>,
+  where: Prisma.KnowledgeItemWhereInput,
+): Promise<readonly VectorStoreFile[]> {
+  const items = await prisma.knowledgeItem.findMany({ where: { AND: [where, inStore] }, select: fileSelect });
+  return items.map(fileOf);
+}
 
-/** An item `i` as a file of its store. */
-export const fileColumns = `i."uniqueId" as id, i.id as "itemId", i."createdAt", i."dataSourceId", coalesce(i.filename, i.name) as filename, coalesce(i."sizeBytes", 0)::int as "sizeBytes",
-  case when i."indexStatus" = 'INDEXED' then 'completed' when i."indexStatus" in ('FAILED', 'SKIPPED') then 'failed'
-    when i."indexStatus" = 'CANCELLED' then 'cancelled' else 'in_progress' end as status,
-  i."errorCode", i."errorMessage", coalesce(i.metadata->'attributes', '{}') as attributes`;
+function fileOf(item: Prisma.KnowledgeItemGetPayload<{ select: typeof fileSelect }>): VectorStoreFile {
+  const { id: itemId, uniqueId, filename, name, sizeBytes, indexStatus, metadata, ...rest } = item;
+  const [status = 'in_progress'] = (Object.keys(statesOf) as StoreFileStatus[]).filter((one) =>
+    statesOf[one].includes(indexStatus as IndexStatus),
+  );
+  const { attributes = {} } = metadata as { readonly attributes?: FileAttributes };
+  return { ...rest, id: uniqueId, itemId, filename: filename ?? name, sizeBytes: Number(sizeBytes ?? 0), status, attributes };
+}
 
-/** Notes that a store was used, which sets the day of its expiry anew. */
-export const usedSql = `update vector_stores set "lastActiveAt" = now(), "expiresAt" = now() + "expiresAfterDays" * interval '1 day' where "dataSourceId" = $1`;
+/** What follows from a page of ids: the ids it may have, and how they are read. */
+export function idRange({ after, before, limit: take, order }: IdPage) {
+  const [further, nearer] = order === 'asc' ? (['gt', 'lt'] as const) : (['lt', 'gt'] as const);
+  const range: { lt?: string; gt?: string } = {};
+  if (after !== undefined) range[further] = after;
+  if (before !== undefined) range[nearer] = before;
+  const opposite = order === 'asc' ? ('desc' as const) : ('asc' as const);
+  return { range, direction: isReadBackwards({ after, before }) ? opposite : order, take };
+}
 
-/** Stops the indexing of items `i`: whoever holds a lease loses it. One that was indexed before keeps its passages. */
-export const cancelItemsSql = `update knowledge_items i set "updatedAt" = now(), "leaseOwner" = null, "leaseUntil" = null, "isRunWanted" = false, "needsCleaning" = true,
-    "lastGeneration" = "lastGeneration" + 1, "indexStatus" = case when "liveGeneration" is null then 'CANCELLED' else 'INDEXED' end
-  where i."indexStatus" in ${inProgress}`;
+/** Whether a page is read from its end. */
+export function isReadBackwards({ after, before }: Pick<IdPage, 'after' | 'before'>): boolean {
+  return before !== undefined && after === undefined;
+}
+
+/**
+ * A page of files in the order in which they were attached.
+ *
+ * @param findPlaces  of a range of items, of which `where` is true.
+ */
+export async function listStoreFiles(
+  db: Database,
+  storeId: string,
+  status: StoreFileStatus | undefined,
+  page: IdPage,
+  findPlaces: (
+    ids: ReturnType<typeof idRange>,
+    where: { readonly dataSourceId: string; readonly indexStatus: Prisma.StringFilter },
+  ) => Promise<readonly Place[]>,
+): Promise<RowMatches<VectorStoreFile>> {
+  const itemPage = await itemPageOf(db, storeId, page);
+  if (itemPage === undefined) return { rows: [], foundCount: 0 };
+  const indexStatus = status === undefined ? inStore.indexStatus : { in: [...statesOf[status]] };
+  const places = await findPlaces(idRange(itemPage), { dataSourceId: storeId, indexStatus });
+  const { rows, foundCount } = await readPage(db, places, (ids) =>
+    db.prisma.knowledgeItem.findMany({ where: { id: { in: ids } }, select: fileSelect }),
+  );
+  return { rows: rows.map(fileOf), foundCount };
+}
+
+/** The same page by the ids of items. Undefined: the store has no such file. */
+async function itemPageOf({ prisma }: Database, storeId: string, page: IdPage): Promise<IdPage | undefined> {
+  const fileIds = [page.after, page.before].filter((id) => id !== undefined);
+  if (fileIds.length === 0) return page;
+  const where = { dataSourceId: storeId, uniqueId: { in: fileIds } };
+  const items = await prisma.knowledgeItem.findMany({ where, select: { id: true, uniqueId: true } });
+  const ids = new Map(items.map(({ id, uniqueId }) => [uniqueId, id]));
+  if (!fileIds.every((id) => ids.has(id))) return undefined;
+  return { ...page, after: ids.get(page.after ?? ''), before: ids.get(page.before ?? '') };
+}
+
+/**
+ * Notes that a store was used, which sets the day of its expiry anew.
+ *
+ * @param unusedSince  nothing is noted when it was used after this time.
+ */
+export async function noteUse({ prisma }: Pick<Database, 'prisma'>, dataSourceId: string, unusedSince?: Date): Promise<void> {
+  const where = { dataSourceId, ...(unusedSince === undefined ? {} : { lastActiveAt: { lt: unusedSince } }) };
+  const store = await prisma.vectorStore.findFirst({ where, select: { expiresAfterDays: true } });
+  if (store === null) return;
+  const { expiresAfterDays } = store;
+  const lastActiveAt = new Date();
+  const expiresAt = expiresAfterDays === null ? null : new Date(lastActiveAt.getTime() + expiresAfterDays * dayMs);
+  // Another call that sets other days meanwhile is a use, too.
+  await prisma.vectorStore.updateMany({ where: { ...where, expiresAfterDays }, data: { lastActiveAt, expiresAt } });
+}
+
+const dayMs = 86_400_000;
+
+/** Others that add files wait until the transaction ends. @returns false for a store that is gone, or under deletion. */
+export async function lockStore(tx: Transaction, dataSourceId: string): Promise<boolean> {
+  await lockRow(tx, 'data_sources', dataSourceId);
+  return (await tx.prisma.dataSource.count({ where: { id: dataSourceId, deletingAt: null } })) === 1;
+}
 
 /** Adds the rows of new files, queued for indexing. */
 export async function addItems(tx: Transaction, dataSourceId: string, files: readonly NewStoreFile[]): Promise<void> {
@@ -77,32 +187,4 @@ export async function addItems(tx: Transaction, dataSourceId: string, files: rea
 
 export function itemIdsOf(files: readonly NewStoreFile[]): readonly string[] {
   return files.map(({ itemId }) => itemId);
-}
-
-/** Where a page of ids begins and ends, its order and its length. Ids sort by the time they were made. */
-export function pageCondition(column: string, { after, before, limit, order }: IdPage, given: Parameters): string {
-  const [further, nearer] = order === 'asc' ? ['>', '<'] : ['<', '>'];
-  return `${after === undefined ? 'true' : `${column} ${further} ${given.add(after)}`}
-    and ${before === undefined ? 'true' : `${column} ${nearer} ${given.add(before)}`}
-    order by ${column} ${readOrder({ after, before, limit, order })} limit ${given.add(limit)}`;
-}
-
-/** Whether a page is read from its end. */
-export function isReadBackwards({ after, before }: Pick<IdPage, 'after' | 'before'>): boolean {
-  return before !== undefined && after === undefined;
-}
-
-function readOrder(page: IdPage): 'asc' | 'desc' {
-  if (!isReadBackwards(page)) return page.order;
-  return page.order === 'asc' ? 'desc' : 'asc';
-}
-
-/** Files are in the order in which they were attached. */
-export function filePageCondition(storeId: string, { after, before, ...page }: IdPage, given: Parameters): string {
-  const [further, nearer] = page.order === 'asc' ? ['>', '<'] : ['<', '>'];
-  const placeOf = (fileId: string) =>
-    `(select a.id from knowledge_items a where a."dataSourceId" = ${given.add(storeId)} and a."uniqueId" = ${given.add(fileId)})`;
-  return `${after === undefined ? 'true' : `f."itemId" ${further} ${placeOf(after)}`}
-    and ${before === undefined ? 'true' : `f."itemId" ${nearer} ${placeOf(before)}`}
-    order by f."itemId" ${readOrder({ after, before, ...page })} limit ${given.add(page.limit)}`;
 }

@@ -1,4 +1,3 @@
-// Raw SQL: a store comes with the states of its files in one statement, by a caller's rule.
 import type { DataSourceFilter } from '../../../entities/accounts/access.ts';
 import type {
   AttributeFilter,
@@ -10,23 +9,29 @@ import type {
   VectorStoreFile,
 } from '../../../entities/knowledge/vector-store.ts';
 import type { Database, Transaction } from '../../database/database.ts';
+import { readPage } from '../../database/paging.ts';
 import type { Signals } from '../../database/signals/signals.ts';
-import { readPage } from '../../database/sql/bounded-rows.ts';
-import { Parameters, selectRows } from '../../database/sql/where.ts';
-import { dataSourceCondition } from '../source-filter-sql.ts';
+import { lockRow } from '../../database/sql/locks.ts';
+import type { Prisma } from '../../generated/client.ts';
+import { countItems } from '../item-counts.ts';
+import { hideItems } from '../item-states.ts';
+import { dataSourceWhere } from '../source-filter.ts';
 import { addUploadRun } from '../syncing/upload-runs.ts';
-import { attributeCondition } from './attributes.ts';
+import { itemsWith } from './attributes.ts';
+import { readPassages } from './passages.ts';
 import {
   addItems,
-  countColumns,
-  fileColumns,
-  filePageCondition,
+  fileCountsOf,
+  findStoreFiles,
   type IdPage,
+  idRange,
+  inStore,
   itemIdsOf,
+  listStoreFiles,
+  lockStore,
   type NewStoreFile,
-  pageCondition,
+  noteUse,
   type RowMatches,
-  usedSql,
 } from './rows.ts';
 
 export interface NewVectorStore {
@@ -83,16 +88,8 @@ export type DetachedFiles =
   | { readonly storeId: string; readonly fileId?: string }
   | { readonly orgId: string; readonly fileId: string };
 
-const storeColumns = `s.id, s."createdAt", s."orgId", s."ownerUserId", s."orgVisible", s.name, v.description, v.metadata, v."expiresAfterDays", v."lastActiveAt", v."expiresAt", counts.*`;
-const counts = `cross join lateral (
-  select coalesce(sum(i."sizeBytes"), 0)::float8 as "usageBytes",
-    ${countColumns}
-  from knowledge_items i where i."dataSourceId" = s.id and i."indexStatus" <> 'DELETING') as counts`;
-const storeTables = 'data_sources s join vector_stores v on v."dataSourceId" = s.id';
 export function createVectorStoreStore(db: Database, signals: Signals): VectorStoreStore {
   const announce = (id: string) => signals.publish('data-source-changed', id);
-  const select = <Row extends object>(columns: string, rest: (given: Parameters) => string) =>
-    selectRows<Row>(db, (given) => `select ${columns} ${rest(given)}`);
   return {
     async create({ description, metadata, expiresAfterDays, expiresAt, ...source }, files, also) {
       const { id: dataSourceId, createdAt } = source;
@@ -105,45 +102,42 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
       });
       announce(dataSourceId);
     },
-    find: async (id, filter) =>
-      (
-        await select<VectorStore>(
-          storeColumns,
-          (given) =>
-            `from ${storeTables} ${counts} where s.id = ${given.add(id)} and s."deletingAt" is null and ${dataSourceCondition(filter, given)}`,
-        )
-      )[0],
-    list(filter, page) {
-      const given = new Parameters();
-      const text = `select ${storeColumns} from ${storeTables} ${counts}
-        where s."deletingAt" is null and ${dataSourceCondition(filter, given)} and ${pageCondition('s.id', page, given)}`;
-      return readPage<VectorStore>(db, { text, values: given.values }, ['name', 'description', 'metadata']);
+    async find(id, filter) {
+      const where = { dataSourceId: id, dataSource: visibleWhere(filter) };
+      const store = await db.prisma.vectorStore.findFirst({ where, select: { dataSourceId: true } });
+      return store === null ? undefined : (await readStores(db, [id]))[0];
     },
-    async update(id, { name, metadata, expiresAfterDays }) {
+    async list(filter, page) {
+      const { range, direction, take } = idRange(page);
+      const stores = await db.prisma.vectorStore.findMany({
+        where: { dataSourceId: range, dataSource: visibleWhere(filter) },
+        orderBy: { dataSourceId: direction },
+        take,
+        select: { dataSourceId: true, rowBytes: true, dataSource: { select: { rowBytes: true } } },
+      });
+      const places = stores.map(({ dataSourceId: id, rowBytes, dataSource }) => ({
+        id,
+        rowBytes: rowBytes + dataSource.rowBytes,
+      }));
+      return readPage(db, places, (ids) => readStores(db, ids));
+    },
+    async update(id, { name, ...changes }) {
       await db.transaction(async (tx) => {
         if (name !== undefined) await tx.prisma.dataSource.updateMany({ where: { id }, data: { name } });
-        const changes = {
-          ...(metadata === undefined ? {} : { metadata }),
-          ...(expiresAfterDays === undefined ? {} : { expiresAfterDays }),
-        };
         await tx.prisma.vectorStore.updateMany({ where: { dataSourceId: id }, data: changes });
-        await tx.execute(usedSql, [id]);
+        await noteUse(tx, id);
       });
       announce(id);
     },
-    async touch(id) {
-      await db.execute(`${usedSql} and "lastActiveAt" < now() - interval '1 minute'`, [id]);
-    },
+    touch: (id) => noteUse(db, id, new Date(Date.now() - touchEveryMs)),
     async addFile(storeId, file, filesMax, also) {
       const wasAdded = await db.transaction(async (tx) => {
-        const rowCount = await tx.execute('select 1 from data_sources where id = $1 and "deletingAt" is null for update', [
-          storeId,
-        ]);
-        const where = { dataSourceId: storeId, indexStatus: { not: 'DELETING' } };
-        if (rowCount !== 1 || (await tx.prisma.knowledgeItem.count({ where })) >= filesMax) return false;
+        if (!(await lockStore(tx, storeId))) return false;
+        const where = { dataSourceId: storeId, ...inStore };
+        if ((await tx.prisma.knowledgeItem.count({ where })) >= filesMax) return false;
         if ((await tx.prisma.knowledgeItem.count({ where: { ...where, uniqueId: file.fileId } })) > 0) return false;
         await addItems(tx, storeId, [file]);
-        await tx.execute(usedSql, [storeId]);
+        await noteUse(tx, storeId);
         await also(tx, [file.itemId]);
         return true;
       });
@@ -152,12 +146,19 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
     },
     async beginAnew(itemIds, newRunId, also) {
       const rows = await db.transaction(async (tx) => {
-        const begun = await tx.query<{ id: string; dataSourceId: string }>(
-          `update knowledge_items set "updatedAt" = now(), "indexStatus" = 'QUEUED', "indexPercentage" = 0, attempt = 0, "isForced" = true,
-             "errorCode" = null, "errorMessage" = null
-           where id = any($1::text[]) and "indexStatus" in ('FAILED', 'SKIPPED', 'CANCELLED') returning id, "dataSourceId"`,
-          [itemIds],
-        );
+        const begun = await tx.prisma.knowledgeItem.updateManyAndReturn({
+          where: { id: { in: [...itemIds] }, indexStatus: { in: ['FAILED', 'SKIPPED', 'CANCELLED'] } },
+          data: {
+            updatedAt: new Date(),
+            indexStatus: 'QUEUED',
+            indexPercentage: 0,
+            attempt: 0,
+            isForced: true,
+            errorCode: null,
+            errorMessage: null,
+          },
+          select: { id: true, dataSourceId: true },
+        });
         for (const [dataSourceId, items] of Map.groupBy(begun, (row) => row.dataSourceId)) {
           const run = { id: newRunId(), dataSourceId, trigger: 'REFRESH', isForced: true } as const;
           await addUploadRun(
@@ -175,77 +176,82 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
       for (const id of new Set(rows.map(({ dataSourceId }) => dataSourceId))) announce(id);
       return rows.map(({ id }) => id);
     },
-    findFile: async (storeId, fileId) =>
-      (
-        await select<VectorStoreFile>(
-          fileColumns,
-          (given) =>
-            `from knowledge_items i where i."dataSourceId" = ${given.add(storeId)} and i."uniqueId" = ${given.add(fileId)} and i."indexStatus" <> 'DELETING'`,
-        )
-      )[0],
-    filesByIds: (storeId, fileIds) =>
-      select<VectorStoreFile>(
-        fileColumns,
-        (given) =>
-          `from knowledge_items i where i."dataSourceId" = ${given.add(storeId)} and i."uniqueId" = any(${given.add(fileIds)}::text[]) and i."indexStatus" <> 'DELETING'`,
+    findFile: async (storeId, fileId) => (await findStoreFiles(db, { dataSourceId: storeId, uniqueId: fileId }))[0],
+    filesByIds: (storeId, fileIds) => findStoreFiles(db, { dataSourceId: storeId, uniqueId: { in: [...fileIds] } }),
+    itemsWith: (storeId, filter) => itemsWith(db, storeId, filter),
+    filesOfItems: (itemIds) => findStoreFiles(db, { id: { in: [...itemIds] } }),
+    listFiles: (storeId, status, page) =>
+      listStoreFiles(db, storeId, status, page, ({ range: id, direction, take }, where) =>
+        db.prisma.knowledgeItem.findMany({
+          where: { ...where, id },
+          orderBy: { id: direction },
+          take,
+          select: { id: true, rowBytes: true },
+        }),
       ),
-    itemsWith: async (storeId, filter) =>
-      (
-        await select<{ id: string }>(
-          'i.id',
-          (given) =>
-            `from knowledge_items i where i."dataSourceId" = ${given.add(storeId)} and i."indexStatus" <> 'DELETING' and ${attributeCondition(filter, given)}`,
-        )
-      ).map(({ id }) => id),
-    filesOfItems: (itemIds) =>
-      select<VectorStoreFile>(
-        fileColumns,
-        (given) => `from knowledge_items i where i.id = any(${given.add(itemIds)}::text[]) and i."indexStatus" <> 'DELETING'`,
-      ),
-    listFiles(storeId, status, page) {
-      const given = new Parameters();
-      const text = `select f.* from (select ${fileColumns} from knowledge_items i
-          where i."dataSourceId" = ${given.add(storeId)} and i."indexStatus" <> 'DELETING') f
-        where ${status === undefined ? 'true' : `f.status = ${given.add(status)}`} and ${filePageCondition(storeId, page, given)}`;
-      return readPage<VectorStoreFile>(db, { text, values: given.values }, ['filename', 'errorMessage', 'attributes']);
-    },
-    passages(itemId, from, limit) {
-      const text = `select c.ordinal, t.text, t.gap_before as "gapBefore", t.char_start as "charStart", t.char_end as "charEnd" from knowledge_items i
-        join chunks c on c.item_id = i.id and c.generation = i."liveGeneration" join chunk_texts t on t.chunk_id = c.id
-        where i.id = $1 and c.ordinal >= $2 order by c.ordinal limit $3`;
-      return readPage<StorePassage>(db, { text, values: [itemId, from, limit] }, ['text']);
-    },
-    async setAttributes(itemId, attributes) {
-      const text = `update knowledge_items set metadata = metadata || jsonb_build_object('attributes', $2::jsonb) where id = $1`;
-      await db.execute(text, [itemId, JSON.stringify(attributes)]);
+    passages: (itemId, from, limit) => readPassages(db, itemId, from, limit),
+    async setAttributes(id, attributes) {
+      await db.transaction(async (tx) => {
+        await lockRow(tx, 'knowledge_items', id);
+        const item = await tx.prisma.knowledgeItem.findUnique({ where: { id }, select: { metadata: true } });
+        if (item === null) return;
+        const metadata = { ...(item.metadata as Prisma.JsonObject), attributes } as Prisma.InputJsonObject;
+        await tx.prisma.knowledgeItem.update({ where: { id }, data: { metadata } });
+      });
     },
     async detach(of, also) {
-      const ids = await db.transaction(async (tx) => {
-        const given = new Parameters();
-        // The id of the file is free for another attachment at once.
-        const text = `update knowledge_items i set "indexStatus" = 'DELETING', "liveGeneration" = null, "uniqueId" = i.id, "leaseOwner" = null,
-            "leaseUntil" = null, "lastGeneration" = "lastGeneration" + 1, "updatedAt" = now()
-          from vector_stores v where v."dataSourceId" = i."dataSourceId" and i."indexStatus" <> 'DELETING'
-            and ${'storeId' in of ? `i."dataSourceId" = ${given.add(of.storeId)}` : `i."orgId" = ${given.add(of.orgId)}`}
-            ${of.fileId === undefined ? '' : `and i."uniqueId" = ${given.add(of.fileId)}`}
-          returning i.id, i."dataSourceId"`;
-        const rows = await tx.query<{ id: string; dataSourceId: string }>(text, given.values);
-        if (rows.length > 0)
+      const dataSourceIds = await db.transaction(async (tx) => {
+        const items = await tx.prisma.knowledgeItem.findMany({
+          where: {
+            ...inStore,
+            ...('storeId' in of ? { dataSourceId: of.storeId } : { orgId: of.orgId }),
+            ...(of.fileId === undefined ? {} : { uniqueId: of.fileId }),
+            dataSource: { vectorStore: { isNot: null } },
+          },
+          select: { id: true },
+        });
+        const hidden = await hideItems(
+          tx,
+          items.map(({ id }) => id),
+        );
+        if (hidden.length > 0)
           await also(
             tx,
-            rows.map(({ id }) => id),
+            hidden.map(({ id }) => id),
           );
-        return new Set(rows.map(({ dataSourceId }) => dataSourceId));
+        return new Set(hidden.map(({ dataSourceId }) => dataSourceId));
       });
-      for (const id of ids) announce(id);
+      for (const id of dataSourceIds) announce(id);
     },
     async expired(limit) {
-      return db.query(
-        `select s.id, s."orgId", o."tenantId" from ${storeTables} join organizations o on o.id = s."orgId"
-         where v."expiresAt" <= now() and s."deletingAt" is null
-           and exists (select 1 from knowledge_items i where i."dataSourceId" = s.id and i."indexStatus" <> 'DELETING') limit $1`,
-        [limit],
-      );
+      const stores = await db.prisma.dataSource.findMany({
+        where: { deletingAt: null, vectorStore: { expiresAt: { lte: new Date() } }, items: { some: inStore } },
+        select: { id: true, orgId: true, organization: { select: { tenantId: true } } },
+        take: limit,
+      });
+      return stores.map(({ id, orgId, organization: { tenantId } }) => ({ id, orgId, tenantId }));
     },
   };
+}
+
+/** Searches note the use of a store this often. */
+const touchEveryMs = 60_000;
+
+function visibleWhere(filter: DataSourceFilter): Prisma.DataSourceWhereInput {
+  return { AND: [{ deletingAt: null }, dataSourceWhere(filter)] };
+}
+
+/** Stores with the states of their files, in no order. */
+async function readStores(db: Database, ids: readonly string[]): Promise<readonly VectorStore[]> {
+  const where = { dataSourceId: { in: [...ids] } };
+  const dataSource = { id: true, createdAt: true, orgId: true, ownerUserId: true, orgVisible: true, name: true } as const;
+  const [rows, counts] = await Promise.all([
+    db.prisma.vectorStore.findMany({ where, include: { dataSource: { select: dataSource } } }),
+    countItems(db, { ...where, ...inStore }),
+  ]);
+  return rows.map(({ dataSourceId, dataSource: source, metadata, ...own }) => {
+    const ofStore = counts.get(dataSourceId) ?? [];
+    const usageBytes = ofStore.reduce((sum, { bytesSum }) => sum + bytesSum, 0);
+    return { ...source, ...own, metadata: metadata as Metadata, ...fileCountsOf(ofStore), usageBytes };
+  });
 }
