@@ -2,6 +2,7 @@
 import type { NewMessage } from '../../entities/chats/chat.ts';
 import { isId } from '../../entities/ids.ts';
 import type { RunEvent, RunItem, RunSnapshot } from '../../entities/runs/event.ts';
+import { addToCounters } from '../agents/counters.ts';
 import { addMessages } from '../chats/messages.ts';
 import { holdChat } from '../chats/turns.ts';
 import type { Database, Sql, Transaction } from '../database/database.ts';
@@ -68,7 +69,10 @@ export async function finishRun(
          update runs set status = $6, "incompleteReason" = $7, "errorCode" = $8, "errorMessage" = $9, usage = $10::jsonb, selection = $11::jsonb,
            "lastSequence" = $4, "endedAt" = now(), "updatedAt" = now(), "leaseOwner" = null, "leaseUntil" = null
          where id = $1 and fence = $2 and status = 'in_progress' returning id, "chatId", steers),
-       added as (${insertBatch('ended')})
+       added as (${insertBatch('ended')}),
+       freed as (
+         update chats set "activeRunId" = null, "updatedAt" = now(), name = case when name = '' then coalesce($12, name) else name end
+         from ended where chats.id = ended."chatId" and chats."activeRunId" = ended.id)
        select "chatId", steers from ended`,
       [
         ...batchValues(id, fence, events),
@@ -78,6 +82,7 @@ export async function finishRun(
         run.error?.message,
         run.usage === null ? null : JSON.stringify(run.usage),
         run.selection === null ? null : JSON.stringify(run.selection),
+        chatName,
       ],
     );
     if (rows[0] === undefined) return undefined;
@@ -85,11 +90,6 @@ export async function finishRun(
     if (isId('response', id)) await keepOutput(tx, id, run.output);
     if (chatId === null) return { next: null };
     if (dropsOutput === true) await dropWords(tx, chatId, id);
-    await tx.execute(
-      `update chats set "activeRunId" = null, "updatedAt" = now(), name = case when name = '' then coalesce($3, name) else name end
-       where id = $1 and "activeRunId" = $2`,
-      [chatId, id, chatName],
-    );
     // Messages that were added in the run's last moments, and that the run did not read, go to the next turn.
     const known = new Set(messages.map((message) => message.id));
     const untaken = steers.flat().filter((message) => !known.has(message.id));
@@ -99,37 +99,33 @@ export async function finishRun(
 }
 
 /** Removes the messages that a run wrote before a pause from its chat. */
-async function dropWords(tx: Transaction, chatId: string, id: string): Promise<void> {
-  const rows = await tx.query<{ isHidden: boolean }>(
-    `delete from messages where "runId" = $1 and role = 'assistant' returning "isHidden"`,
-    [id],
-  );
-  await tx.execute(
-    `update agents set "messageCount" = "messageCount" - $2 where id = (select "agentId" from chats where id = $1)`,
-    [chatId, rows.filter(({ isHidden }) => !isHidden).length],
-  );
+async function dropWords(tx: Transaction, chatId: string, runId: string): Promise<void> {
+  const { chat, message } = tx.prisma;
+  const written = { runId, role: 'assistant' };
+  const { count } = await message.deleteMany({ where: { ...written, isHidden: false } });
+  await message.deleteMany({ where: written });
+  const found = await chat.findUnique({ where: { id: chatId }, select: { agentId: true } });
+  await addToCounters(tx, found?.agentId ?? null, { messageCount: -count });
 }
 
 /** Hands a free chat to its first waiting run. The chat's row must be locked. */
 async function beginNext(tx: Transaction, chatId: string): Promise<NextRun | null> {
-  const rows = await tx.query<{ id: string; pendingMessages: readonly NewMessage[] | null }>(
-    `select id, "pendingMessages" from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress'
-     and exists (select 1 from chats where id = $1 and "activeRunId" is null)
-     order by "queuePosition", id limit 1 for update`,
-    [chatId],
-  );
-  if (rows[0] === undefined) return null;
-  const { id, pendingMessages } = rows[0];
-  await addMessages(tx, chatId, pendingMessages ?? []);
-  const begun = await tx.query<{ owner: string | null }>(
-    `update runs set "isWaiting" = false, "pendingMessages" = null,
+  const [begun] = await tx.query<NextRun & { readonly pendingMessages: readonly NewMessage[] | null }>(
+    `with next as materialized (
+       select id, "pendingMessages" from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress'
+         and exists (select 1 from chats where id = $1 and "activeRunId" is null)
+       order by "queuePosition", id limit 1 for update)
+     update runs set "isWaiting" = false, "pendingMessages" = null,
        "leaseOwner" = case when "leaseUntil" > now() then "leaseOwner" end,
        "leaseUntil" = greatest("leaseUntil", now() + ${handOver})
-     where id = $1 returning "leaseOwner" as owner`,
-    [id],
+     from next where runs.id = next.id returning runs.id, "leaseOwner" as owner, next."pendingMessages"`,
+    [chatId],
   );
+  if (begun === undefined) return null;
+  const { id, owner, pendingMessages } = begun;
+  await addMessages(tx, chatId, pendingMessages ?? []);
   await holdChat(tx, chatId, id);
-  return { id, owner: begun[0]?.owner ?? null };
+  return { id, owner };
 }
 
 /** Stores the output items, to which later requests can refer. After a pause, a run has more of them than before. */
