@@ -1,5 +1,4 @@
 // Raw SQL: Prisma cannot end a list at a number of bytes.
-import { DomainError } from '../../../entities/errors.ts';
 import type { Database } from '../database.ts';
 
 /** A statement that ends with its ORDER BY. */
@@ -25,35 +24,6 @@ export interface BoundedRows<Row> {
  */
 export function readPage<Row>(db: Database, statement: Statement, longColumns: readonly string[]): Promise<BoundedRows<Row>> {
   return readBounded(db, statement, longColumns, db.pageMaxBytes);
-}
-
-/**
- * Reads a list that has no pages.
- *
- * @throws DomainError REPLY_TOO_LARGE when its rows take more than REPLY_MAX_BYTES; they stay in the database.
- */
-export async function readWhole<Row>(
-  db: Database,
-  statement: Statement,
-  longColumns: readonly string[],
-): Promise<readonly Row[]> {
-  const { rows, foundCount } = await readBounded<Row>(db, statement, longColumns, db.listMaxBytes);
-  if (rows.length < foundCount) {
-    const message = `The list takes more than ${db.listMaxBytes} bytes; ask for it of fewer things (limit, first), or for its items one by one`;
-    throw new DomainError('REPLY_TOO_LARGE', message);
-  }
-  return rows;
-}
-
-/**
- * Refuses a page with a number that does not fit: a shorter page would make the rows after it unreachable by number.
- *
- * @throws DomainError REPLY_TOO_LARGE
- */
-export function requireWholePage({ pageMaxBytes }: Database, { rows, foundCount }: BoundedRows<unknown>, limit: number): void {
-  if (rows.length >= Math.min(foundCount, limit)) return;
-  const message = `The page takes more than ${pageMaxBytes} bytes; ask for a shorter one, or read on by cursor instead of by number`;
-  throw new DomainError('REPLY_TOO_LARGE', message, { param: 'first' });
 }
 
 async function readBounded<Row>(

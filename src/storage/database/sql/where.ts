@@ -1,5 +1,4 @@
-// Raw SQL: parts of statements with a caller's rule.
-import { type Filter, isAll, isAny } from '../../../entities/filter.ts';
+// Raw SQL: ranking and vectors. Their statements have conditions that depend on the question.
 import type { Sql } from '../database.ts';
 
 /** The parameters of a statement under construction: `add` returns the placeholder. A caller's value never becomes part of the text. */
@@ -15,26 +14,4 @@ export class Parameters {
 export function selectRows<Row>(sql: Sql, write: (given: Parameters) => string): Promise<readonly Row[]> {
   const given = new Parameters();
   return sql.query<Row>(write(given), given.values);
-}
-
-/** Counts the rows that match a condition; `write` returns what follows `select count(*)`. */
-export async function countRows(sql: Sql, write: (given: Parameters) => string): Promise<number> {
-  const [counted] = await selectRows<{ count: number }>(sql, (given) => `select count(*)::int as count ${write(given)}`);
-  return counted?.count ?? 0;
-}
-
-/** A rule as a condition in SQL; `leafSql` writes one leaf. */
-export function conditionOf<Leaf>(filter: Filter<Leaf>, leafSql: (leaf: Leaf) => string): string {
-  if (isAll(filter)) return joined(filter.all, 'and', 'true', leafSql);
-  if (isAny(filter)) return joined(filter.any, 'or', 'false', leafSql);
-  return leafSql(filter);
-}
-
-function joined<Leaf>(parts: readonly Filter<Leaf>[], word: string, empty: string, leafSql: (leaf: Leaf) => string): string {
-  return parts.length === 0 ? empty : `(${parts.map((part) => conditionOf(part, leafSql)).join(` ${word} `)})`;
-}
-
-/** A pattern for ILIKE that finds the text anywhere; wildcards in the text are escaped. */
-export function containing(text: string): string {
-  return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }
