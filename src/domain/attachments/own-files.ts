@@ -1,7 +1,7 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { StoredFile } from '../../entities/files/file.ts';
 import { isId } from '../../entities/ids.ts';
-import type { FileOwner } from '../../storage/files/files.ts';
+import type { FileOwner } from '../../storage/files/file-tables.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 

@@ -1,17 +1,9 @@
-// Raw SQL: a user's files are rows of three tables, in one order.
 import type { StoredFile } from '../../entities/files/file.ts';
 import { unlessMissing } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
-import { readPage } from '../database/sql/bounded-rows.ts';
-import { Parameters, selectRows } from '../database/sql/where.ts';
-
-/** Whose files: those of one user in one organization. */
-export interface FileOwner {
-  readonly userId: string;
-  readonly orgId: string;
-  /** Whether the files of data sources are among them. */
-  readonly hasSources: boolean;
-}
+import { type BoundedRows, readPage } from '../database/paging.ts';
+import { lockRow } from '../database/sql/locks.ts';
+import { type FileOwner, type FilePlace, type FileSpan, fileTablesOf } from './file-tables.ts';
 
 export interface FileQuery {
   readonly purpose: string | undefined;
@@ -41,53 +33,52 @@ export function createFileStore(db: Database): FileStore {
       db.transaction(async (tx) => {
         const { userId, orgId } = file;
         // Uploads of one user take turns, so that they cannot pass the limit together.
-        await tx.execute('select 1 from users where id = $1 for update', [userId]);
+        await lockRow(tx, 'users', userId);
         if ((await tx.prisma.file.count({ where: { userId, orgId } })) >= filesMax) return false;
         await tx.prisma.file.create({ data: file });
         return true;
       }),
-    findMany: (ids, owner) =>
-      selectRows<StoredFile>(
-        db,
-        (given) => `select f.* from (${filesSql(owner, given)}) f where f.id = any(${given.add(ids)}::text[])`,
-      ),
-    list(owner, { purpose, after, limit, order }) {
-      const given = new Parameters();
-      const [comparison, direction] = order === 'asc' ? ['>', 'asc'] : ['<', 'desc'];
-      const files = filesSql(owner, given);
-      const text = `with own as (${files}) select f.* from own f where true
-        ${purpose === undefined ? '' : `and f.purpose = ${given.add(purpose)}`}
-        ${after === undefined ? '' : `and (f."createdAt", f.id) ${comparison} (select a."createdAt", a.id from own a where a.id = ${given.add(after)})`}
-        order by f."createdAt" ${direction}, f.id ${direction} limit ${given.add(limit)}`;
-      return readPage<StoredFile>(db, { text, values: given.values }, ['filename', 'mimeType']);
+    async findMany(ids, owner) {
+      const rows = await Promise.all(fileTablesOf(db, owner).map((table) => table.rows(ids)));
+      return rows.flat();
     },
+    list: (owner, query) => listFiles(db, owner, query),
     async delete(id) {
       return (await unlessMissing(db.prisma.file.delete({ where: { id }, select: { blobKey: true } })))?.blobKey;
     },
     async expired(limit) {
-      return db.query(
-        `select f.id, f."orgId", o."tenantId" from files f join organizations o on o.id = f."orgId" where f."expiresAt" <= now() limit $1`,
-        [limit],
-      );
+      const where = { expiresAt: { lte: new Date() } };
+      const files = await db.prisma.file.findMany({ where, take: limit, select: { id: true, orgId: true } });
+      const ids = [...new Set(files.map(({ orgId }) => orgId))];
+      const select = { id: true, tenantId: true };
+      const organizations = await db.prisma.organization.findMany({ where: { id: { in: ids } }, select });
+      const tenants = new Map(organizations.map(({ id, tenantId }) => [id, tenantId]));
+      return files.flatMap(({ id, orgId }) => {
+        const tenantId = tenants.get(orgId);
+        return tenantId === undefined ? [] : [{ id, orgId, tenantId }];
+      });
     },
   };
 }
 
-/** The files of a user. A file of a data source is listed where the source is that file and nothing else. */
-function filesSql({ userId, orgId, hasSources }: FileOwner, given: Parameters): string {
-  const [user, organization] = [given.add(userId), given.add(orgId)];
-  const own = `select id, "createdAt", "orgId", "userId", filename, "sizeBytes", "mimeType", purpose, "blobKey", "expiresAt",
-      null::text as "chatId", null::text as "dataSourceId"
-    from files where "userId" = ${user} and "orgId" = ${organization} and ("expiresAt" is null or "expiresAt" > now())`;
-  const ofChats = `select x.id, x."createdAt", c."orgId", c."userId", x.filename, x."sizeBytes", x."mimeType", 'user_data', x."blobKey",
-      null::timestamptz, c.id, null::text
-    from chats c join chat_files x on x."chatId" = c.id
-    where c."userId" = ${user} and c."orgId" = ${organization} and c."deletedAt" is null and x."deletedAt" is null and x."blobKey" is not null`;
-  const ofSources = `select i.id, i."createdAt", s."orgId", s."ownerUserId", coalesce(i.filename, i.name), coalesce(i."sizeBytes", 0)::int,
-      coalesce(i."mimeType", ''), 'assistants', i."contentBlobKey", null::timestamptz, null::text, s.id
-    from data_sources s join knowledge_items i on i."dataSourceId" = s.id
-    where s."ownerUserId" = ${user} and s."orgId" = ${organization} and s.type = 'FILE_UPLOAD' and s."deletingAt" is null
-      and i."contentBlobKey" is not null and i."indexStatus" <> 'DELETING'
-      and not exists (select 1 from vector_stores v where v."dataSourceId" = s.id)`;
-  return [own, ofChats, ...(hasSources ? [ofSources] : [])].join(' union all ');
+/** Cost: two statements for each table, and one more for each with `after`, independent of the depth of the page. */
+async function listFiles(
+  db: Database,
+  owner: FileOwner,
+  { purpose, after: afterId, limit, order }: FileQuery,
+): Promise<BoundedRows<StoredFile>> {
+  const tables = fileTablesOf(db, owner);
+  const placesIn = async (span: FileSpan) => (await Promise.all(tables.map((table) => table.places(span)))).flat();
+  const [after] = afterId === undefined ? [] : await placesIn({ ids: [afterId], limit: 1, order });
+  if (afterId !== undefined && after === undefined) return { rows: [], foundCount: 0 };
+  const places = await placesIn({ purpose, after, limit, order });
+  places.sort((a, b) => (order === 'asc' ? byTime(a, b) : byTime(b, a)));
+  return readPage(db, places.slice(0, limit), async (ids) => {
+    const rows = await Promise.all(tables.map((table) => table.rows(ids)));
+    return rows.flat();
+  });
+}
+
+function byTime(a: FilePlace, b: FilePlace): number {
+  return a.createdAt.getTime() - b.createdAt.getTime() || (a.id < b.id ? -1 : 1);
 }

@@ -1,6 +1,6 @@
-// Raw SQL: rows are locked while limits are checked; expiry is measured by the time of the database.
 import type { FileUpload, FileUploadPart } from '../../entities/files/upload.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { lockRow } from '../database/sql/locks.ts';
 import type { NewFile } from './files.ts';
 
 export interface UploadLimits {
@@ -32,7 +32,7 @@ export function createFileUploadStore(db: Database): FileUploadStore {
     create: (upload, pendingMax) =>
       db.transaction(async (tx) => {
         const { userId, orgId } = upload;
-        await lockUser(tx, userId);
+        await lockRow(tx, 'users', userId);
         const where = { userId, orgId, status: 'pending', expiresAt: { gt: upload.createdAt } };
         if ((await tx.prisma.fileUpload.count({ where })) >= pendingMax) return false;
         await tx.prisma.fileUpload.create({ data: upload });
@@ -59,7 +59,7 @@ export function createFileUploadStore(db: Database): FileUploadStore {
     complete: (id, file, filesMax) =>
       db.transaction(async (tx) => {
         const { userId, orgId } = file;
-        await lockUser(tx, userId);
+        await lockRow(tx, 'users', userId);
         if (!(await lockPending(tx, id))) return 'closed';
         if ((await tx.prisma.file.count({ where: { userId, orgId } })) >= filesMax) return 'full';
         await tx.prisma.file.create({ data: file });
@@ -74,37 +74,26 @@ export function createFileUploadStore(db: Database): FileUploadStore {
       return count > 0;
     },
     async removeParts(uploadId) {
-      const rows = await db.query<{ blobKey: string }>(
-        'delete from file_upload_parts where "uploadId" = $1 returning "blobKey"',
-        [uploadId],
-      );
-      return rows.map(({ blobKey }) => blobKey);
+      const { fileUploadPart } = db.prisma;
+      const parts = await fileUploadPart.findMany({ where: { uploadId }, select: { id: true, blobKey: true } });
+      await fileUploadPart.deleteMany({ where: { id: { in: parts.map(({ id }) => id) } } });
+      return parts.map(({ blobKey }) => blobKey);
     },
     async withUselessParts(limit) {
-      const rows = await db.query<{ id: string }>(
-        `select u.id from file_uploads u where (u.status <> 'pending' or u."expiresAt" <= now())
-           and exists (select 1 from file_upload_parts p where p."uploadId" = u.id) limit $1`,
-        [limit],
-      );
-      return rows.map(({ id }) => id);
+      const takesNoMore = { OR: [{ status: { not: 'pending' } }, { expiresAt: { lte: new Date() } }] };
+      const where = { ...takesNoMore, parts: { some: {} } };
+      return (await db.prisma.fileUpload.findMany({ where, take: limit, select: { id: true } })).map(({ id }) => id);
     },
     async sweep(ageMs) {
-      await db.execute(
-        `delete from file_uploads u where u."expiresAt" < now() - $1::int * interval '1 millisecond'
-           and not exists (select 1 from file_upload_parts p where p."uploadId" = u.id)`,
-        [ageMs],
-      );
+      const before = new Date(Date.now() - ageMs);
+      await db.prisma.fileUpload.deleteMany({ where: { expiresAt: { lt: before }, parts: { none: {} } } });
     },
   };
 }
 
-/** Changes of one user take turns, so that they cannot pass a limit together. */
-async function lockUser(tx: Transaction, userId: string): Promise<void> {
-  await tx.execute('select 1 from users where id = $1 for update', [userId]);
-}
-
 /** Keeps an upload open until the end of the transaction. @returns false for one that takes no parts any more. */
 async function lockPending(tx: Transaction, id: string): Promise<boolean> {
-  const text = `select 1 from file_uploads where id = $1 and status = 'pending' and "expiresAt" > now() for update`;
-  return (await tx.execute(text, [id])) === 1;
+  const where = { id, status: 'pending', expiresAt: { gt: new Date() } };
+  // An update locks the row, also one that changes nothing.
+  return (await tx.prisma.fileUpload.updateMany({ where, data: { status: 'pending' } })).count === 1;
 }

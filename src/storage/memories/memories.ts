@@ -1,8 +1,8 @@
-// Raw SQL: the row of the user is locked, so that writes of one user take turns.
 import type { Memory } from '../../entities/memories/memory.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { newestFirst } from '../database/paging.ts';
+import { lockRow } from '../database/sql/locks.ts';
 import type { MemoryFilter, MemoryOwner } from './owner.ts';
 import { type RankedMemory, rankMemories } from './ranking.ts';
 
@@ -86,7 +86,7 @@ function whereOf({ orgId, userId, agentId }: MemoryFilter) {
 /** Writes of one user take turns, so that they cannot pass the limit together, nor give a key to two memories. */
 function inTurn<T>(db: Database, { userId }: MemoryOwner, work: (tx: Transaction) => Promise<T>): Promise<T> {
   return db.transaction(async (tx) => {
-    await tx.execute('select 1 from users where id = $1 for update', [userId]);
+    await lockRow(tx, 'users', userId);
     return work(tx);
   });
 }
