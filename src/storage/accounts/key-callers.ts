@@ -1,5 +1,4 @@
-// Raw SQL: a request with a key that is not cached waits for it; one prepared statement over three tables.
-import type { Caller, Scope } from '../../entities/accounts/caller.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Database } from '../database/database.ts';
 import { createInvalidatedCache } from '../database/invalidated-cache.ts';
 import type { Signals } from '../database/signals/signals.ts';
@@ -22,20 +21,7 @@ interface KnownKey {
   readonly expiresAtMs: number;
 }
 
-interface KeyRow extends Omit<Caller, 'scopes'> {
-  readonly scopes: readonly Scope[];
-  readonly expiresAt: Date | null;
-}
-
 const keysMax = 20_000;
-
-const keyRows = `select k.id as "keyId", k."userId", k."orgId", o."tenantId", k.level, m.role, k.scopes, k."expiresAt"
-    from api_keys k
-    join organizations o on o.id = k."orgId"
-    join memberships m on m."orgId" = k."orgId" and m."userId" = k."userId"
-    where k."revokedAt" is null`;
-const findKey = `${keyRows} and k.hash = $1`;
-const findKeyById = `${keyRows} and k.id = $1`;
 
 /** Callers by the hash of their key, in an InvalidatedCache. */
 export function createKeyCallers(db: Database, signals: Signals): KeyCallers {
@@ -44,25 +30,34 @@ export function createKeyCallers(db: Database, signals: Signals): KeyCallers {
   signals.subscribe('user-changed', (userId) => cache.forget(({ caller }) => caller.userId === userId));
   signals.subscribe('organization-changed', (orgId) => cache.forget(({ caller }) => caller.orgId === orgId));
 
-  async function load(value: string, query = findKey): Promise<KnownKey | undefined> {
-    const rows = await db.query<KeyRow>(query, [value]);
-    const [row] = rows;
-    if (row === undefined) return undefined;
-    const { expiresAt, scopes, ...caller } = row;
-    return {
-      caller: Object.freeze({ ...caller, scopes: new Set(scopes) }),
-      expiresAtMs: expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
-    };
-  }
-
   return {
     isFamiliar: (hash) => cache.has(hash),
-    findById: async (keyId, nowMs) => callerAt(await load(keyId, findKeyById), nowMs),
+    findById: async (keyId, nowMs) => callerAt(await loadKey(db, { id: keyId }), nowMs),
     find: (hash, nowMs) => {
-      const found = cache.find(hash, nowMs, (value) => load(value));
+      const found = cache.find(hash, nowMs, (value) => loadKey(db, { hash: value }));
       return found instanceof Promise ? found.then((key) => callerAt(key, nowMs)) : callerAt(found, nowMs);
     },
   };
+}
+
+/** Cost: two statements. */
+async function loadKey(
+  { prisma }: Database,
+  key: { readonly id: string } | { readonly hash: string },
+): Promise<KnownKey | undefined> {
+  const { apiKey, membership } = prisma;
+  const select = { id: true, userId: true, orgId: true, level: true, scopes: true, expiresAt: true };
+  const found = await apiKey.findUnique({ where: { ...key, revokedAt: null }, select });
+  if (found === null) return undefined;
+  const { id, userId, orgId, level, scopes, expiresAt } = found;
+  const member = await membership.findUnique({
+    where: { orgId_userId: { orgId, userId } },
+    select: { role: true, organization: { select: { tenantId: true } } },
+  });
+  if (member === null) return undefined;
+  const { tenantId } = member.organization;
+  const caller = { keyId: id, userId, orgId, tenantId, level, role: member.role, scopes: new Set(scopes) };
+  return { caller: Object.freeze(caller as Caller), expiresAtMs: expiresAt?.getTime() ?? Number.POSITIVE_INFINITY };
 }
 
 function callerAt(key: KnownKey | undefined, nowMs: number): Caller | undefined {

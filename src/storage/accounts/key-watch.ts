@@ -1,4 +1,3 @@
-// Raw SQL: one prepared statement every three seconds, with the time of the database.
 import type { Database } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 
@@ -18,11 +17,6 @@ export interface KeyWatch {
 /** The check also finds expiry, which no signal announces, and changes whose signal was lost. */
 const checkEveryMs = 3_000;
 
-const findLiving = `select k.id, coalesce(k."expiresAt" <= now(), false) as "isExpired"
-    from api_keys k
-    join memberships m on m."orgId" = k."orgId" and m."userId" = k."userId"
-    where k.id = any($1::text[]) and k."revokedAt" is null`;
-
 interface Listener {
   readonly outlivesExpiry: boolean;
   readonly onEnd: () => void;
@@ -36,12 +30,12 @@ export function createKeyWatch(db: Database, signals: Signals): KeyWatch {
     const keyIds = [...listeners.keys()];
     if (keyIds.length === 0) return;
     // An unreachable database ends no stream: the next check asks again.
-    db.query<{ id: string; isExpired: boolean }>(findLiving, [keyIds]).then(
-      (rows) => {
-        const living = new Map(rows.map(({ id, isExpired }) => [id, isExpired]));
+    findLiving(db, keyIds).then(
+      (living) => {
         for (const keyId of keyIds) {
-          const isExpired = living.get(keyId);
-          if (isExpired !== false) end(keyId, isExpired === undefined);
+          const expiresAt = living.get(keyId);
+          const isExpired = expiresAt !== undefined && expiresAt !== null && expiresAt.getTime() <= Date.now();
+          if (expiresAt === undefined || isExpired) end(keyId, expiresAt === undefined);
         }
       },
       () => undefined,
@@ -84,4 +78,17 @@ export function createKeyWatch(db: Database, signals: Signals): KeyWatch {
       listeners.clear();
     },
   };
+}
+
+/** When each of the keys expires; null: never. Keys that were revoked, or whose user left the organization, are absent. */
+async function findLiving({ prisma }: Database, keyIds: readonly string[]): Promise<ReadonlyMap<string, Date | null>> {
+  const select = { id: true, expiresAt: true, orgId: true, userId: true };
+  const keys = await prisma.apiKey.findMany({ where: { id: { in: [...keyIds] }, revokedAt: null }, select });
+  if (keys.length === 0) return new Map();
+  const where = { OR: keys.map(({ orgId, userId }) => ({ orgId, userId })) };
+  const members = await prisma.membership.findMany({ where, select: { orgId: true, userId: true } });
+  const places = new Set(members.map(({ orgId, userId }) => `${orgId} ${userId}`));
+  return new Map(
+    keys.filter(({ orgId, userId }) => places.has(`${orgId} ${userId}`)).map(({ id, expiresAt }) => [id, expiresAt]),
+  );
 }

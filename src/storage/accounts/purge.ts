@@ -1,5 +1,5 @@
-// Raw SQL: the tables are read from the database's catalog, and rows are deleted in bounded portions.
-import type { Sql } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
+import { Prisma } from '../generated/client.ts';
 
 const rowsPerStatement = 2_000;
 
@@ -7,30 +7,51 @@ const rowsPerStatement = 2_000;
  * Tables that keep rows of deleted users: the ledger belongs to the organization and says what was paid for; ratings are part of an agent's mean; the
  * audit log keeps the past.
  */
-const keptOfUsers: readonly string[] = ['usage_entries', 'agent_ratings', 'agents', 'chats'];
-const keptOfOrganizations: readonly string[] = ['audit_entries'];
+const keptOfUsers: readonly string[] = ['UsageEntry', 'AgentRating', 'Agent', 'Chat'];
+const keptOfOrganizations: readonly string[] = ['AuditEntry'];
 
 /**
- * Deletes every row of a deleted organization or user, in every table that has the column: the database's catalog lists those tables, so a new table
- * needs no change here. The statements are small, so that no request waits for them.
+ * Deletes every row of a deleted organization or user, in every table that has the column, so a new table needs no change here. The statements are
+ * small, so that no request waits for them.
  */
-export async function purgeRows(sql: Sql, column: 'orgId' | 'userId', id: string, signal: AbortSignal): Promise<void> {
-  // Events have the id of their run only.
-  await purgeTable(sql, 'run_event_batches', `"runId" in (select r.id from runs r where r."${column}" = $1)`, id, signal);
+export async function purgeRows(db: Database, column: 'orgId' | 'userId', id: string, signal: AbortSignal): Promise<void> {
+  await purgeEvents(db, column, id, signal);
   const kept = column === 'orgId' ? keptOfOrganizations : keptOfUsers;
   const columns = column === 'orgId' ? ['orgId'] : ['userId', 'ownerUserId'];
-  const rows = await sql.query<{ table: string; column: string }>(
-    `select table_name as table, column_name as column from information_schema.columns
-     where table_schema = 'public' and column_name = any($1::text[]) and not table_name = any($2::text[]) order by 1, 2`,
-    [columns, kept],
-  );
-  for (const found of rows) await purgeTable(sql, found.table, `"${found.column}" = $1`, id, signal);
+  for (const model of Object.values(Prisma.ModelName).filter((name) => !kept.includes(name)))
+    for (const name of columns.filter((candidate) => candidate in Prisma[`${model}ScalarFieldEnum`])) {
+      const table = tableOf(db, model);
+      await inPortions(signal, () => table.deleteMany({ where: { [name]: id }, limit: rowsPerStatement }));
+    }
 }
 
-async function purgeTable(sql: Sql, table: string, condition: string, id: string, signal: AbortSignal): Promise<void> {
+/** Events have the id of their run only. */
+async function purgeEvents({ prisma }: Database, column: 'orgId' | 'userId', id: string, signal: AbortSignal): Promise<void> {
+  const { run, runEventBatch } = prisma;
+  let after = '';
+  for (;;) {
+    const where = { [column]: id, id: { gt: after } };
+    const runs = await run.findMany({ where, orderBy: { id: 'asc' }, take: rowsPerStatement, select: { id: true } });
+    const last = runs.at(-1);
+    if (last === undefined) return;
+    after = last.id;
+    const ofRuns = { runId: { in: runs.map((found) => found.id) } };
+    await inPortions(signal, () => runEventBatch.deleteMany({ where: ofRuns, limit: rowsPerStatement }));
+  }
+}
+
+interface Table {
+  deleteMany(args: { readonly where: object; readonly limit: number }): PromiseLike<{ readonly count: number }>;
+}
+
+function tableOf({ prisma }: Database, model: Prisma.ModelName): Table {
+  const name = `${model.charAt(0).toLowerCase()}${model.slice(1)}` as Uncapitalize<Prisma.ModelName>;
+  return prisma[name] as unknown as Table;
+}
+
+async function inPortions(signal: AbortSignal, remove: () => PromiseLike<{ readonly count: number }>): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
-    const text = `delete from "${table}" where ctid = any(array(select ctid from "${table}" where ${condition} limit ${rowsPerStatement}))`;
-    if ((await sql.execute(text, [id])) < rowsPerStatement) return;
+    if ((await remove()).count < rowsPerStatement) return;
   }
 }

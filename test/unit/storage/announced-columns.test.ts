@@ -57,7 +57,7 @@ function isTold(table: string, column: string): boolean {
   return told === undefined ? quietColumns[table]?.includes(column) !== true : told.includes(column);
 }
 
-/** Tables in the SQL of the files with an InvalidatedCache. */
+/** Tables that the files with an InvalidatedCache read. */
 function rememberedTables(existing: readonly string[]): string[] {
   const folder = fileURLToPath(new URL('../../../src/storage', import.meta.url));
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
@@ -65,5 +65,18 @@ function rememberedTables(existing: readonly string[]): string[] {
     .map((path) => readFileSync(join(folder, path), 'utf8'))
     .filter((text) => /createInvalidatedCache</.test(text));
   const names = texts.flatMap((text) => [...text.matchAll(/\b(?:from|join) ([a-z_]+)\b/g)].map(([, name = '']) => name));
+  names.push(...modelTables().flatMap(({ model, table }) => (texts.some((text) => readsModel(text, model)) ? [table] : [])));
   return [...new Set(names)].filter((name) => existing.includes(name) && !neverRemembered.includes(name)).sort();
+}
+
+/** By Prisma: `apiKey.findUnique(…)`, or the relation `organization: { select: … }`. */
+function readsModel(text: string, model: string): boolean {
+  const name = `${model.charAt(0).toLowerCase()}${model.slice(1)}`;
+  return new RegExp(`\\b${name}(?:\\.find|: \\{ select)`).test(text);
+}
+
+function modelTables(): { readonly model: string; readonly table: string }[] {
+  const schema = readFileSync(fileURLToPath(new URL('../../../prisma/schema.prisma', import.meta.url)), 'utf8');
+  const models = schema.matchAll(/^model (\w+) \{$[^}]*@@map\("(\w+)"\)/gm);
+  return [...models].map(([, model = '', table = '']) => ({ model, table }));
 }
