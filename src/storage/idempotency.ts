@@ -1,4 +1,4 @@
-// Raw SQL: leases. One statement claims a key or releases it, by the time of the database.
+// Raw SQL: leases. One statement claims a key or extends the claim, by the time of the database.
 import type { Database } from './database/database.ts';
 
 export type IdempotencyClaim =
@@ -40,18 +40,22 @@ interface Row {
   readonly replyHeaders: Readonly<Record<string, string>> | null;
 }
 
-const now = `(now() at time zone 'utc')`;
+/** The end of a lease names it. */
+interface Lease {
+  readonly leaseUntil: Date;
+}
+
 const milliseconds = (parameter: string) => `${parameter}::double precision * interval '1 millisecond'`;
 
 const claimSql = `
   insert into idempotency_records as mine ("keyId", "idempotencyKey", "createdAt", "requestHash", "leaseUntil")
-  values ($1, $2, ${now}, $3, ${now} + ${milliseconds('$4')})
+  values ($1, $2, now(), $3, now() + ${milliseconds('$4')})
   on conflict ("keyId", "idempotencyKey") do update
     set "createdAt" = excluded."createdAt", "requestHash" = excluded."requestHash", "leaseUntil" = excluded."leaseUntil",
         "replyStatus" = null, "replyBody" = null, "replyHeaders" = null
-    where mine."createdAt" < ${now} - ${milliseconds('$5')}
-       or (mine."replyStatus" is null and mine."leaseUntil" < ${now})
-  returning "leaseUntil"::text as token`;
+    where mine."createdAt" < now() - ${milliseconds('$5')}
+       or (mine."replyStatus" is null and mine."leaseUntil" < now())
+  returning "leaseUntil"`;
 
 export function createIdempotencyStore(db: Database): IdempotencyStore {
   const store: IdempotencyStore = {
@@ -59,46 +63,40 @@ export function createIdempotencyStore(db: Database): IdempotencyStore {
       // A record may be released between the two statements; then the next round claims it.
       for (let round = 0; round < 5; round += 1) {
         const values = [of.keyId, of.idempotencyKey, requestHash, leaseMs, keptMs];
-        const [claimed] = await db.query<{ token: string }>(claimSql, values);
-        const token = claimed?.token;
-        if (token !== undefined) return { kind: 'claimed', token };
+        const [lease] = await db.query<Lease>(claimSql, values);
+        if (lease !== undefined) return { kind: 'claimed', token: lease.leaseUntil.toISOString() };
         const found = await db.prisma.idempotencyRecord.findUnique({ where: { keyId_idempotencyKey: of } });
         if (found !== null) return claimOf(found as Row);
       }
       return { kind: 'running', requestHash };
     },
     async renew(of, token, leaseMs) {
-      const [renewed] = await db.query<{ token: string }>(
-        `update idempotency_records set "leaseUntil" = ${now} + ${milliseconds('$4')}
-         where "keyId" = $1 and "idempotencyKey" = $2 and "leaseUntil" = $3::timestamp and "replyStatus" is null
-         returning "leaseUntil"::text as token`,
+      const [lease] = await db.query<Lease>(
+        `update idempotency_records set "leaseUntil" = now() + ${milliseconds('$4')}
+         where "keyId" = $1 and "idempotencyKey" = $2 and "leaseUntil" = $3::timestamptz and "replyStatus" is null
+         returning "leaseUntil"`,
         [of.keyId, of.idempotencyKey, token, leaseMs],
       );
-      return renewed?.token;
+      return lease?.leaseUntil.toISOString();
     },
-    async complete(of, token, reply) {
-      await db.execute(
-        `update idempotency_records set "replyStatus" = $4, "replyBody" = $5, "replyHeaders" = $6
-         where "keyId" = $1 and "idempotencyKey" = $2 and "leaseUntil" = $3::timestamp and "replyStatus" is null`,
-        [of.keyId, of.idempotencyKey, token, reply.status, reply.sealedBody, JSON.stringify(reply.headers)],
-      );
+    async complete(of, token, { status, sealedBody, headers }) {
+      const data = { replyStatus: status, replyBody: sealedBody, replyHeaders: headers };
+      await db.prisma.idempotencyRecord.updateMany({ where: claimed(of, token), data });
     },
     async release(of, token) {
-      await db.execute(
-        `delete from idempotency_records
-         where "keyId" = $1 and "idempotencyKey" = $2 and "leaseUntil" = $3::timestamp and "replyStatus" is null`,
-        [of.keyId, of.idempotencyKey, token],
-      );
+      await db.prisma.idempotencyRecord.deleteMany({ where: claimed(of, token) });
     },
     async sweep(keptMs) {
-      return db.execute(
-        `delete from idempotency_records where ctid in (
-           select ctid from idempotency_records where "createdAt" < ${now} - ${milliseconds('$1')} limit 5000)`,
-        [keptMs],
-      );
+      const where = { createdAt: { lt: new Date(Date.now() - keptMs) } };
+      return (await db.prisma.idempotencyRecord.deleteMany({ where, limit: 5_000 })).count;
     },
   };
   return store;
+}
+
+/** The record of a claim that holds its lease. */
+function claimed(of: IdempotencyKey, token: string) {
+  return { ...of, leaseUntil: new Date(token), replyStatus: null };
 }
 
 function claimOf(row: Row): IdempotencyClaim {

@@ -1,4 +1,3 @@
-// Raw SQL: one statement looks for many keys in five tables.
 import type { Database } from '../database/database.ts';
 
 /** Finds blobs that no row names: a process died after it wrote the blob and before it wrote the row. */
@@ -7,21 +6,47 @@ export interface OrphanBlobStore {
   among(keys: readonly string[]): Promise<readonly string[]>;
 }
 
+/** Cost: one statement for each kind of blob among the keys. */
 export function createOrphanBlobStore(db: Database): OrphanBlobStore {
+  /** Those of the keys that a row names, or the id in them. */
+  const named: Readonly<Record<string, (keys: string[]) => Promise<readonly (string | null)[]>>> = {
+    async knowledge(keys) {
+      const where = { id: { in: keys.map(idIn) } };
+      return (await db.prisma.knowledgeItem.findMany({ where, select: { id: true } })).map(({ id }) => id);
+    },
+    async files(keys) {
+      return keysOf(await db.prisma.file.findMany({ where: { blobKey: { in: keys } }, select }));
+    },
+    async uploads(keys) {
+      return keysOf(await db.prisma.fileUploadPart.findMany({ where: { blobKey: { in: keys } }, select }));
+    },
+    async 'chat-files'(keys) {
+      return keysOf(await db.prisma.chatFile.findMany({ where: { blobKey: { in: keys } }, select }));
+    },
+    async 'code-states'(keys) {
+      return keysOf(await db.prisma.codeState.findMany({ where: { blobKey: { in: keys } }, select }));
+    },
+    'run-files': async () => [],
+  };
   return {
     async among(keys) {
-      const rows = await db.query<{ key: string }>(
-        `select key from unnest($1::text[]) as key
-         where (split_part(key, '/', 2) = 'knowledge'
-             and not exists (select 1 from knowledge_items i where i.id = split_part(key, '/', 3)))
-           or (split_part(key, '/', 2) = 'files' and not exists (select 1 from files f where f."blobKey" = key))
-           or (split_part(key, '/', 2) = 'uploads' and not exists (select 1 from file_upload_parts p where p."blobKey" = key))
-           or (split_part(key, '/', 2) = 'chat-files' and not exists (select 1 from chat_files f where f."blobKey" = key))
-           or split_part(key, '/', 2) = 'run-files'
-           or (split_part(key, '/', 2) = 'code-states' and not exists (select 1 from code_states s where s."blobKey" = key))`,
-        [keys],
-      );
-      return rows.map(({ key }) => key);
+      const orphans: string[] = [];
+      for (const [kind, ofKind] of Map.groupBy(keys, (key) => key.split('/')[1] ?? '')) {
+        const names = new Set(await named[kind]?.(ofKind));
+        if (kind in named) orphans.push(...ofKind.filter((key) => !names.has(key) && !names.has(idIn(key))));
+      }
+      return orphans;
     },
   };
+}
+
+const select = { blobKey: true } as const;
+
+function keysOf(rows: readonly { readonly blobKey: string | null }[]): readonly (string | null)[] {
+  return rows.map(({ blobKey }) => blobKey);
+}
+
+/** `organization/kind/id/…` */
+function idIn(key: string): string {
+  return key.split('/')[2] ?? '';
 }
