@@ -72,3 +72,9 @@ ALTER TABLE "chats" ADD CONSTRAINT "chats_agentId_fkey" FOREIGN KEY ("agentId") 
 
 -- The list of all agents reads both catalogs, newest first, as one alternative.
 CREATE INDEX "agents_open_catalogs" ON "agents" ("createdAt" DESC, "id" DESC) WHERE "visibility" = 'ANYONE_WITH_LINK' AND ("listInPublicCatalog" OR "listInTenantCatalog");
+
+-- The ids of the master keys that wrap a data key, in order: `id.sealed id.sealed`.
+CREATE FUNCTION parley_wrapping_ids(wrapped TEXT) RETURNS TEXT[] LANGUAGE sql IMMUTABLE AS $$
+  SELECT ARRAY(SELECT split_part(part, '.', 1) FROM unnest(string_to_array(wrapped, ' ')) AS part ORDER BY 1)
+$$;
+ALTER TABLE "organization_keys" ADD COLUMN "masterKeyIds" TEXT[] NOT NULL GENERATED ALWAYS AS (parley_wrapping_ids("wrapped")) STORED;

@@ -1,9 +1,8 @@
-// Raw SQL: one row for each combination of master keys that wrap data keys.
 import type { Settings } from '../../settings.ts';
 import type { Database } from '../database/database.ts';
 import { StartRefusal } from '../database/start-refusal.ts';
 import { type MasterKeys, masterKeyPath, storedMasterKey } from './master-keys.ts';
-import { openDataKey, wrappingIds } from './wrapping.ts';
+import { openDataKey } from './wrapping.ts';
 
 /**
  * Checks that the master keys open the stored data keys, on one organization for each combination of keys.
@@ -15,10 +14,13 @@ export async function checkMasterKeys(
   keys: MasterKeys,
   settings: Pick<Settings, 'PARLEY_MASTER_KEY' | 'DATA_DIR'>,
 ): Promise<void> {
-  const rows = await db.query<{ orgId: string; wrapped: string; ids: readonly string[]; count: string }>(
-    `SELECT min("orgId") AS "orgId", (array_agg(wrapped ORDER BY "orgId"))[1] AS wrapped, count(*) AS count
-     FROM organization_keys GROUP BY ${wrappingIds}`,
-  );
+  const { organizationKey } = db.prisma;
+  const groups = await organizationKey.groupBy({ by: ['masterKeyIds'], _min: { orgId: true }, _count: true });
+  const counts = new Map(groups.map(({ _min, _count }) => [_min.orgId ?? '', _count]));
+  const rows = await organizationKey.findMany({
+    where: { orgId: { in: [...counts.keys()] } },
+    select: { orgId: true, wrapped: true },
+  });
   const failed = rows.filter(({ orgId, wrapped }) => {
     try {
       openDataKey(keys.sealing, orgId, wrapped);
@@ -28,7 +30,7 @@ export async function checkMasterKeys(
     }
   });
   if (failed.length === 0) return;
-  const organizations = failed.reduce((sum, { count }) => sum + Number(count), 0);
+  const organizations = failed.reduce((sum, { orgId }) => sum + (counts.get(orgId) ?? 0), 0);
   const kept = storedMasterKey(settings);
   const fitsKept = kept !== undefined && failed.every(({ wrapped }) => wrapped.includes(`${kept.id}.`));
   throw new StartRefusal(

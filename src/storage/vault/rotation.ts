@@ -1,7 +1,6 @@
-// Raw SQL: the database reads which master keys wrap a data key.
 import type { Database } from '../database/database.ts';
 import type { MasterKeys } from './master-keys.ts';
-import { openDataKey, wrapDataKey, wrappingIds } from './wrapping.ts';
+import { openDataKey, wrapDataKey } from './wrapping.ts';
 
 export interface Rotation {
   /** Organizations whose data key was wrapped anew. */
@@ -21,26 +20,24 @@ const rowsAtOnce = 200;
  * @throws SealError when none of the keys opens a row.
  */
 export async function rotateDataKeys(db: Database, { sealing }: MasterKeys, signal: AbortSignal): Promise<Rotation> {
+  const { organizationKey } = db.prisma;
   const [newest] = sealing;
   const ids = [...new Set(sealing.map(({ id }) => id))].sort();
   let changed = 0;
   let after = '';
   while (!signal.aborted) {
-    const rows = await db.query<{ orgId: string; wrapped: string }>(
-      `SELECT "orgId", wrapped FROM organization_keys WHERE "orgId" > $1 AND ${wrappingIds} <> $2::text[] ORDER BY "orgId" LIMIT ${rowsAtOnce}`,
-      [after, ids],
-    );
+    const where = { orgId: { gt: after }, NOT: { masterKeyIds: { equals: ids } } };
+    const select = { orgId: true, wrapped: true };
+    const rows = await organizationKey.findMany({ where, orderBy: { orgId: 'asc' }, take: rowsAtOnce, select });
     for (const { orgId, wrapped } of rows) {
       if (signal.aborted) break;
       const data = { wrapped: wrapDataKey(sealing, orgId, openDataKey(sealing, orgId, wrapped)) };
-      changed += (await db.prisma.organizationKey.updateMany({ where: { orgId, wrapped }, data })).count;
+      changed += (await organizationKey.updateMany({ where: { orgId, wrapped }, data })).count;
       after = orgId;
     }
     if (rows.length < rowsAtOnce) break;
   }
-  const rows = await db.query<{ total: number; needOlder: number }>(
-    `SELECT count(*)::int AS total, (count(*) FILTER (WHERE NOT $1 = ANY (${wrappingIds})))::int AS "needOlder" FROM organization_keys`,
-    [newest.id],
-  );
-  return { changed, total: rows[0]?.total ?? 0, needOlder: rows[0]?.needOlder ?? 0 };
+  const total = await organizationKey.count();
+  const opened = await organizationKey.count({ where: { masterKeyIds: { has: newest.id } } });
+  return { changed, total, needOlder: total - opened };
 }

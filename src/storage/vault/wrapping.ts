@@ -1,8 +1,5 @@
 import { type SealingKey, seal, sealedKeyId, unseal } from './sealing.ts';
 
-/** SQL: the ids of the master keys that open a row of `organization_keys`, in order. */
-export const wrappingIds = `ARRAY(SELECT split_part(part, '.', 1) FROM unnest(string_to_array(wrapped, ' ')) AS part ORDER BY 1)`;
-
 /**
  * Wraps an organization's data key with each of the master keys, so that instances that know only one of them can open it while a new key is
  * introduced.

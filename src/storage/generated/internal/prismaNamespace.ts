@@ -5764,7 +5764,8 @@ export const OrganizationKeyScalarFieldEnum = {
   orgId: 'orgId',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt',
-  wrapped: 'wrapped'
+  wrapped: 'wrapped',
+  masterKeyIds: 'masterKeyIds'
 } as const
 
 export type OrganizationKeyScalarFieldEnum = (typeof OrganizationKeyScalarFieldEnum)[keyof typeof OrganizationKeyScalarFieldEnum]
