@@ -145,8 +145,8 @@ function maskedValue(value: unknown, mask: (text: string) => string): unknown {
   const isCall = 'callId' in value || 'itemId' in value;
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {
-      const isSubagentRecord = structural.has(name) || (isCall && name === 'name') || isDataUrl(name, member);
-      return [name, isSubagentRecord ? member : maskedValue(member, mask)];
+      const isUnmasked = structural.has(name) || (isCall && name === 'name') || isDataUrl(name, member);
+      return [name, isUnmasked ? member : maskedValue(member, mask)];
     }),
   );
 }

@@ -27,13 +27,13 @@ export function readTools(given: readonly unknown[]): McpTools {
     if (!isObject(one) || typeof one.name !== 'string' || !isName(one.name) || names.has(one.name)) continue;
     const schema = isObject(one.inputSchema) ? one.inputSchema : { type: 'object' };
     const length = JSON.stringify(schema).length;
-    const isSubagentRecord = length <= Math.min(room, schemaCharsMax);
-    if (isSubagentRecord) room -= length;
+    const isWithinRoom = length <= Math.min(room, schemaCharsMax);
+    if (isWithinRoom) room -= length;
     names.add(one.name);
     tools.push({
       name: one.name,
       description: descriptionOf(one),
-      inputSchema: isSubagentRecord ? { ...schema, type: 'object' } : { type: 'object' },
+      inputSchema: isWithinRoom ? { ...schema, type: 'object' } : { type: 'object' },
       annotations: smallObject(one.annotations),
     });
   }

@@ -31,9 +31,7 @@ export function checkDataFolder(dataDir: string): void {
     }
     return;
   }
-  const traces = ['master.key', 'blobs'].filter(
-    (name) => existsSync(join(dataDir, name)) && isSubagentRecord(join(dataDir, name)),
-  );
+  const traces = ['master.key', 'blobs'].filter((name) => existsSync(join(dataDir, name)) && hasContent(join(dataDir, name)));
   const wasComplete = note === undefined ? traces.length > 0 : note.databaseId !== null;
   if (wasComplete) {
     throw new StartRefusal(
@@ -92,7 +90,7 @@ function isFilled(folder: string): boolean {
 }
 
 /** A file, or a folder with something in it. */
-function isSubagentRecord(path: string): boolean {
+function hasContent(path: string): boolean {
   try {
     return readdirSync(path).some((name) => !name.startsWith('.'));
   } catch {

@@ -96,9 +96,9 @@ async function* listIds(listing: TrackerListing, begin: Place): AsyncGenerator<L
     const page = await searchPage(listing, jql, ['id'], idsPageSize, place);
     const ids = page.issues.map(({ id }) => id);
     const known = await task.known(ids);
-    const isSubagentRecord = (id: string) => known.get(id)?.isIndexed === true && known.get(id)?.changeKey !== null;
+    const isIndexedBefore = (id: string) => known.get(id)?.isIndexed === true && known.get(id)?.changeKey !== null;
     let items: ListedItem[] = [];
-    for (const id of ids.filter((one) => !isSubagentRecord(one))) {
+    for (const id of ids.filter((one) => !isIndexedBefore(one))) {
       const issue = await issueIfThere(listing, id);
       if (issue !== undefined) items.push(listedIssue(listing, issue));
       if (items.length < pageSizeMax) continue;
@@ -109,7 +109,7 @@ async function* listIds(listing: TrackerListing, begin: Place): AsyncGenerator<L
     const { nextPageToken: token } = page;
     const cut = cutOf(place, page);
     const after: Place = token === undefined ? { stage: 'issues', begunAt, days, ...cut } : { ...begin, ...cut, token };
-    yield { items, unchangedIds: ids.filter(isSubagentRecord), place: after };
+    yield { items, unchangedIds: ids.filter(isIndexedBefore), place: after };
     if (token === undefined) return after;
     place = after;
   }

@@ -141,7 +141,7 @@ async function readReply(
 async function collect(memory: Memory, content: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Buffer | undefined> {
   const blocks: Uint8Array[] = [];
   let bytes = 0;
-  let isSubagentRecord = false;
+  let isHandedOver = false;
   try {
     for await (const block of content) {
       memory.take(block.length);
@@ -149,10 +149,10 @@ async function collect(memory: Memory, content: AsyncIterable<Uint8Array>, bytes
       if (bytes > bytesMax) return undefined;
       blocks.push(block);
     }
-    isSubagentRecord = true;
+    isHandedOver = true;
     return Buffer.concat(blocks);
   } finally {
-    if (!isSubagentRecord) memory.give(bytes);
+    if (!isHandedOver) memory.give(bytes);
   }
 }
 
@@ -167,7 +167,7 @@ async function readContent(
 ): Promise<Outcome> {
   const { memory, scope, fileBytesMax } = context;
   const { bytes } = reply;
-  let isSubagentRecord = false;
+  let isHandedOver = false;
   try {
     const looked = await lookAt(context, url, known, reply, signal);
     const { kind, content } = looked;
@@ -175,10 +175,10 @@ async function readContent(
     const bytesMax = kind === 'PAGE' ? Math.min(pageBytesMax, fileBytesMax) : fileBytesMax;
     // Text of other charsets is longer in UTF-8.
     if (bytes.length > bytesMax || content.length > fileBytesMax) return { kind: 'TOO_LARGE', bytesMax };
-    isSubagentRecord = true;
+    isHandedOver = true;
     return { kind: 'READ', document: documentOf(context, url, reply, kind, looked) };
   } finally {
-    if (!isSubagentRecord) memory.give(bytes.length);
+    if (!isHandedOver) memory.give(bytes.length);
   }
 }
 

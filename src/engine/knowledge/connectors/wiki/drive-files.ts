@@ -82,8 +82,8 @@ async function oneFile(
     return { items: [unreadFile(page, id, 'NOT_FOUND', missing)] };
   } catch (error) {
     if (!(error instanceof SourceError) || error.isRetryable) throw error;
-    const isSubagentRecord = error.code === 'AUTH' && (await task.known([id])).get(id)?.isIndexed === true;
-    if (isSubagentRecord) return { items: [], unchangedIds: [id] };
+    const isIndexedBefore = error.code === 'AUTH' && (await task.known([id])).get(id)?.isIndexed === true;
+    if (isIndexedBefore) return { items: [], unchangedIds: [id] };
     return { items: [unreadFile(page, id, error.code, `${error.message} A page links to this file of Google Drive.`)] };
   } finally {
     await listing.return({ isComplete: false }).catch(() => undefined);
