@@ -97,7 +97,10 @@ export function createApiKeyStore(db: Database, signals: Signals): ApiKeyStore {
       return (await db.prisma.apiKey.findFirst({ where, select: { id: true } })) !== null;
     },
     async revoke(id, at) {
-      const { count } = await db.prisma.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: at } });
+      const { count } = await db.prisma.apiKey.updateMany({
+        where: { id, revokedAt: null },
+        data: { revokedAt: at, updatedAt: at },
+      });
       signals.publish('key-changed', id);
       return count > 0;
     },

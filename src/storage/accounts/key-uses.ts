@@ -1,4 +1,3 @@
-// Raw SQL: one statement writes the times of many keys.
 import type { Database } from '../database/database.ts';
 
 /** When keys were last used. The times are written in batches, after the replies. */
@@ -11,14 +10,6 @@ export interface KeyUses {
 
 const flushEveryMs = 2_000;
 
-/** The time is shown to people, so a second more or less does not matter: the newest of a batch wins, and never moves backwards. */
-const writeUses = `update api_keys k set "lastUsedAt" = greatest(k."lastUsedAt", u.at)
-  from (
-    select id, to_timestamp(ms / 1000.0)::timestamptz(3) as at
-    from unnest($1::text[], $2::float8[]) as noted(id, ms)
-  ) u
-  where k.id = u.id`;
-
 export function createKeyUses(db: Database): KeyUses {
   let noted = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
@@ -29,7 +20,7 @@ export function createKeyUses(db: Database): KeyUses {
     const batch = noted;
     noted = new Map();
     try {
-      await db.execute(writeUses, [[...batch.keys()], [...batch.values()]]);
+      await writeUses(db, batch);
     } catch {
       // The database does not answer: keep the newest time of each key for the next batch.
       for (const [keyId, atMs] of batch) if (!noted.has(keyId)) noted.set(keyId, atMs);
@@ -52,4 +43,13 @@ export function createKeyUses(db: Database): KeyUses {
       await flush();
     },
   };
+}
+
+/** The time is shown to people: the keys of one second get its latest time, in one statement. A time never moves backwards. */
+async function writeUses({ prisma }: Database, uses: ReadonlyMap<string, number>): Promise<void> {
+  for (const ofSecond of Map.groupBy(uses, ([, atMs]) => Math.floor(atMs / 1_000)).values()) {
+    const at = new Date(Math.max(...ofSecond.map(([, atMs]) => atMs)));
+    const isOlder = { OR: [{ lastUsedAt: null }, { lastUsedAt: { lt: at } }] };
+    await prisma.apiKey.updateMany({ where: { id: { in: ofSecond.map(([id]) => id) }, ...isOlder }, data: { lastUsedAt: at } });
+  }
 }

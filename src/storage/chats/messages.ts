@@ -62,16 +62,16 @@ export async function listMessages(db: Database, chatIds: readonly string[], lim
   const chats = await db.prisma.chat.findMany({ where: { id: { in: [...chatIds] } }, select: { id: true, messages: last } });
   if (chats.length === 0) return [];
   const spans = chats.map(({ id, messages }) => ({ chatId: id, ordinal: { gte: messages[0]?.ordinal ?? 0 } }));
-  return readWhole(db, { OR: spans, isHidden: false });
+  return readAll(db, { OR: spans, isHidden: false });
 }
 
 /** Every message of the runs, for people, in order. @throws DomainError REPLY_TOO_LARGE when they do not fit a reply. */
 export function listMessagesOfRuns(db: Database, runIds: readonly string[]): Promise<readonly ChatMessage[]> {
-  return readWhole(db, { runId: { in: [...runIds] }, isHidden: false });
+  return readAll(db, { runId: { in: [...runIds] }, isHidden: false });
 }
 
 /** Messages of whole lists, by chat and in order. */
-async function readWhole(db: Database, where: Prisma.MessageWhereInput): Promise<readonly ChatMessage[]> {
+async function readAll(db: Database, where: Prisma.MessageWhereInput): Promise<readonly ChatMessage[]> {
   const { message } = db.prisma;
   const { _sum: sum } = await message.aggregate({ where, _sum: { rowBytes: true } });
   requireShortList(db, sum.rowBytes);
