@@ -100,7 +100,7 @@ async function fill(): Promise<void> {
   const [groups, sources, agents] = [idsOf('group', 2), idsOf('dataSource', 2), idsOf('agent', agentCount)];
   await prisma.group.createMany({ data: groups.map((id) => ({ id, orgId, ownerUserId: userId, name: `Group ${id}` })) });
   await prisma.dataSource.createMany({
-    data: sources.map((id) => ({ id, orgId, ownerUserId: userId, name: `Source ${id}`, type: 'API' })),
+    data: sources.map((id) => ({ id, orgId, ownerUserId: userId, name: `Source ${id}`, type: 'API', updatedAt: new Date() })),
   });
   const about = { orgId, userId, description: 'For a benchmark', instructions: 'Be brief.', src: '' };
   await prisma.agent.createMany({ data: agents.map((id) => ({ id, ...about, name: `Agent ${id}` })) });

@@ -51,7 +51,14 @@ export async function openKnowledgeBase(hasVectors = false): Promise<KnowledgeBa
   const dataSourceId = `ds_${suffix}`;
   await db.prisma.tenant.create({ data: { id: `ten_${suffix}`, name: 'Measured' } });
   await db.prisma.organization.create({ data: { id: `org_${suffix}`, tenantId: `ten_${suffix}`, name: 'Measured' } });
-  const source = { id: dataSourceId, orgId: `org_${suffix}`, ownerUserId: 'user_0', name: 'Measured', type: 'FILE_UPLOAD' };
+  const source = {
+    id: dataSourceId,
+    updatedAt: new Date(),
+    orgId: `org_${suffix}`,
+    ownerUserId: 'user_0',
+    name: 'Measured',
+    type: 'FILE_UPLOAD',
+  };
   await db.prisma.dataSource.create({ data: source });
   return {
     db,

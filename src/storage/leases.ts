@@ -75,6 +75,33 @@ export function createLeases(db: Database): Leases {
   };
 }
 
+/** Whose lease of a row is the newest, as Prisma's `where`. Nothing is written for any other holder. */
+export function heldBy({ id, owner, fence }: Lease) {
+  return { id, leaseOwner: owner, fence };
+}
+
+/**
+ * Takes a row that nobody holds, whose lease ran out, or was one of `owner`.
+ *
+ * @param where  SQL: what else must be true of the row; its parameters begin at `$4`. `set` is written with the lease.
+ * @returns undefined when it cannot be taken.
+ */
+export async function takeLeased<Row>(
+  tx: Sql,
+  kind: Exclude<LeaseKind, 'renewal'>,
+  { id, owner, leaseMs }: { readonly id: string; readonly owner: string; readonly leaseMs: number },
+  { set, where, returning }: { readonly set: string; readonly where: string; readonly returning: string },
+  values: readonly unknown[] = [],
+): Promise<Row | undefined> {
+  const { table, fence } = columns[kind];
+  const [row] = await tx.query<Row>(
+    `update ${table} set ${leaseSql.taken(kind, '$2', '$3')}, ${set} where id = $1 and ${where} and ${leaseSql.isFree(kind, '$2')}
+     returning ${fence} as fence, ${returning}`,
+    [id, owner, leaseMs, ...values],
+  );
+  return row;
+}
+
 /**
  * Writes to a leased row on condition that the lease is still the newest. Inside a transaction, the row stays locked until its end.
  *

@@ -24,7 +24,7 @@ export function createConnectedSourceStore(db: Database, signals: Signals): Conn
       signals.publish('agent-changed', agentId);
     },
     async fail(id, { code, message }) {
-      const data = { errorCode: code, errorMessage: message };
+      const data = { errorCode: code, errorMessage: message, updatedAt: new Date() };
       await db.prisma.dataSource.updateMany({ where: { id, deletingAt: null }, data });
       signals.publish('data-source-changed', id);
     },

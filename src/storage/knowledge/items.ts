@@ -35,7 +35,7 @@ export function createKnowledgeItemStore(db: Database): KnowledgeItemStore {
       return pageOf(read.rows.map(itemOf), page, timeKey, countAll, read.foundCount);
     },
     async setCite(id, cite) {
-      await db.prisma.knowledgeItem.updateMany({ where: { id }, data: { cite } });
+      await db.prisma.knowledgeItem.updateMany({ where: { id }, data: { cite, updatedAt: new Date() } });
     },
   };
 }

@@ -99,7 +99,7 @@ export function createDataSourceStore(db: Database, signals: Signals): DataSourc
     async update(id, { attach = [], detach = [], data: configuration, ...changes }) {
       const read = configuration === undefined ? {} : { data: configuration as Prisma.InputJsonObject, syncState: Prisma.DbNull };
       await db.transaction(async ({ prisma: { dataSource, agentDataSource } }) => {
-        await dataSource.updateMany({ where: { id }, data: { ...changes, ...read } });
+        await dataSource.updateMany({ where: { id }, data: { ...changes, ...read, updatedAt: new Date() } });
         await agentDataSource.deleteMany({ where: { dataSourceId: id, agentId: { in: [...detach] } } });
         const data = attach.map((agentId) => ({ agentId, dataSourceId: id }));
         await agentDataSource.createMany({ data, skipDuplicates: true });
@@ -122,7 +122,7 @@ export function createDataSourceStore(db: Database, signals: Signals): DataSourc
         await agentDataSource.deleteMany({ where: { dataSourceId: { in: unused } } });
         const sources = await dataSource.updateManyAndReturn({
           where: { id: { in: unused }, deletingAt: null },
-          data: { deletingAt: at },
+          data: { deletingAt: at, updatedAt: at },
           select: { id: true },
         });
         const deletedIds = sources.map(({ id }) => id);
@@ -138,7 +138,7 @@ export function createDataSourceStore(db: Database, signals: Signals): DataSourc
         const { dataSource, agentDataSource } = tx.prisma;
         const sources = await dataSource.updateManyAndReturn({
           where: { id: { in: [...ids] }, deletingAt: null },
-          data: { deletingAt: at },
+          data: { deletingAt: at, updatedAt: at },
           select: { id: true },
         });
         const where = { dataSourceId: { in: [...ids] } };

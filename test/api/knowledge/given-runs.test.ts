@@ -91,7 +91,7 @@ describe('the history of a source whose content was given', () => {
     await run(ann, id, 1);
     const { pool } = service.deps.storage.db;
     await ann.patch(`/api/v1/data-sources/${id}`, { refreshPeriod: 'DAILY' });
-    await pool.query(`update knowledge_items set "lastCheckedAt" = now() - interval '9 days' where "dataSourceId" = $1`, [id]);
+    await pool.query(`update data_sources set "lastSyncedAt" = now() - interval '9 days' where id = $1`, [id]);
     const owner = { orgId: ann.orgId, tenantId: ann.tenantId };
     const enqueue = () =>
       service.deps.jobs.enqueue('knowledge.sync-source', { dataSourceId: id, trigger: 'SCHEDULE' }, { owner, key: id });

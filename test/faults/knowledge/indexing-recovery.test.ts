@@ -125,10 +125,11 @@ describe('a refresh period', () => {
     await indexed(ann, sourceId);
     expect((await ann.patch(`/api/v1/data-sources/${sourceId}`, { refreshPeriod: 'DAILY' })).status).toBe(200);
     const checked = (hours: number) =>
-      sql(`update knowledge_items set "lastCheckedAt" = now() - $2::int * interval '1 hour' where "dataSourceId" = $1`, [
-        sourceId,
-        hours,
-      ]);
+      sql(
+        `with source as (update data_sources set "lastSyncedAt" = now() - $2::int * interval '1 hour' where id = $1)
+         update knowledge_items set "lastCheckedAt" = now() - $2::int * interval '1 hour' where "dataSourceId" = $1`,
+        [sourceId, hours],
+      );
     await checked(20);
     expect(await due()).not.toContain(sourceId);
     await checked(28);

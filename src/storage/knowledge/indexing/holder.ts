@@ -1,7 +1,8 @@
-// Raw SQL: leases. Each write checks in the same statement that its lease is still the newest.
+import type { DataSourceType } from '../../../entities/knowledge/data-source.ts';
 import type { Database, Sql } from '../../database/database.ts';
-import { leaseSql, writeLeased } from '../../leases.ts';
+import { leaseSql, takeLeased, writeLeased } from '../../leases.ts';
 import type { ChunkGeneration, ChunkStore } from '../chunks.ts';
+import { busyStates, openStates } from '../item-states.ts';
 import { type IndexingStore, type IndexLease, type ItemLeft, removedAtOnce } from './store.ts';
 
 /** The writes of a process that holds an item's lease. */
@@ -22,28 +23,16 @@ export function createHolderWrites(db: Database, chunks: ChunkStore, announce: (
 
   return {
     async take(itemId, owner, leaseMs) {
-      const [lease] = await db.query<IndexLease>(
-        `with before as (select id, "indexStatus" from knowledge_items where id = $1 for no key update)
-         update knowledge_items i set "updatedAt" = now(), "indexStatus" = 'FETCHING', "indexPercentage" = 0, ${leaseSql.taken('item', '$2', '$3')},
-           attempt = attempt + 1, "isRunWanted" = false
-         from before, data_sources s join organizations o on o.id = s."orgId"
-         where i.id = before.id and s.id = i."dataSourceId" and s."deletingAt" is null
-           and (i."indexStatus" in ('INITIALIZED', 'QUEUED') or i."indexStatus" in ${busySql} and ${leaseSql.isFree('item', '$2')})
-         returning i.id, i."dataSourceId", i."orgId", s."ownerUserId", i."leaseOwner" as owner, i."lastGeneration" as fence,
-           i.attempt, before."indexStatus" in ${busySql} as "isTakenOver", i."liveGeneration", i."isForced", i."contentHash", i."contentBlobKey", i.name, coalesce(i.filename, '') as filename,
-           coalesce(i."mimeType", '') as "mimeType", i."uniqueId", i."contentUrl", i.metadata, i."listedKey",
-           json_build_object('type', s.type, 'data', s.data, 'tenantId', o."tenantId") as source`,
-        [itemId, owner, leaseMs],
-      );
-      if (lease !== undefined) {
-        announce(lease.dataSourceId);
-        return lease;
+      const before = await findPlace(db, itemId);
+      if (before === null) return undefined;
+      const { dataSourceId, indexStatus, dataSource } = before;
+      const taken = dataSource.deletingAt === null ? await takeItem(db, { id: itemId, owner, leaseMs }, indexStatus) : undefined;
+      if (taken !== undefined) {
+        announce(dataSourceId);
+        return readLease(db, { ...taken, id: itemId, owner, isTakenOver: isBusy(indexStatus) });
       }
-      const item = await db.prisma.knowledgeItem.findUnique({
-        where: { id: itemId },
-        select: { dataSourceId: true, indexStatus: true },
-      });
-      return item === null ? undefined : { dataSourceId: item.dataSourceId, isBusy: busyStates.includes(item.indexStatus) };
+      const now = await findPlace(db, itemId);
+      return now === null ? undefined : { dataSourceId, isBusy: isBusy(now.indexStatus) };
     },
     async progress(lease, { status, percentage }) {
       await leased(db, lease, '"indexStatus" = $4, "indexPercentage" = $5, "needsCleaning" = true', [status, percentage]);
@@ -80,7 +69,7 @@ export function createHolderWrites(db: Database, chunks: ChunkStore, announce: (
           ],
           left,
         );
-        await tx.execute('update data_sources set "lastIndexedAt" = now() where id = $1', [dataSourceId]);
+        await tx.prisma.dataSource.updateMany({ where: { id: dataSourceId }, data: { lastIndexedAt: new Date() } });
         const usage = { purpose: 'indexing', modelId: 'parley/index', inputTokens: content.tokenCount, outputTokens: 0 };
         await tx.prisma.usageEntry.create({
           data: { ...usage, id: content.usageEntryId, orgId: lease.orgId, userId: lease.ownerUserId },
@@ -143,6 +132,59 @@ export function createHolderWrites(db: Database, chunks: ChunkStore, announce: (
   };
 }
 
-/** States of an item that a process indexes. */
-const busyStates: readonly string[] = ['FETCHING', 'PARSING', 'INDEXING'];
-export const busySql = `('FETCHING', 'PARSING', 'INDEXING')`;
+function isBusy(indexStatus: string): boolean {
+  return (busyStates as readonly string[]).includes(indexStatus);
+}
+
+function findPlace({ prisma }: Database, id: string) {
+  const select = { dataSourceId: true, indexStatus: true, dataSource: { select: { deletingAt: true } } };
+  return prisma.knowledgeItem.findUnique({ where: { id }, select });
+}
+
+type TakenItem = Pick<IndexLease, 'fence' | 'attempt' | 'id' | 'owner' | 'isTakenOver'>;
+
+/** @param indexStatus  the state in which it was found: an item that is in another one by now is not taken. */
+async function takeItem(
+  db: Database,
+  request: { readonly id: string; readonly owner: string; readonly leaseMs: number },
+  indexStatus: string,
+): Promise<Pick<TakenItem, 'fence' | 'attempt'> | undefined> {
+  if (!(openStates as readonly string[]).includes(indexStatus)) return undefined;
+  const set = `"updatedAt" = now(), "indexStatus" = 'FETCHING', "indexPercentage" = 0, attempt = attempt + 1, "isRunWanted" = false`;
+  return takeLeased(db, 'item', request, { set, where: '"indexStatus" = $4', returning: 'attempt' }, [indexStatus]);
+}
+
+/** @returns undefined for an item that was deleted meanwhile. */
+async function readLease({ prisma }: Database, taken: TakenItem): Promise<IndexLease | undefined> {
+  const item = await prisma.knowledgeItem.findUnique({
+    where: { id: taken.id },
+    select: {
+      dataSourceId: true,
+      orgId: true,
+      liveGeneration: true,
+      isForced: true,
+      contentHash: true,
+      contentBlobKey: true,
+      name: true,
+      filename: true,
+      mimeType: true,
+      uniqueId: true,
+      contentUrl: true,
+      metadata: true,
+      listedKey: true,
+      dataSource: { select: { ownerUserId: true, type: true, data: true, organization: { select: { tenantId: true } } } },
+    },
+  });
+  if (item === null) return undefined;
+  const { dataSource, filename, mimeType, metadata, ...rest } = item;
+  const { ownerUserId, type, data, organization } = dataSource;
+  return {
+    ...rest,
+    ...taken,
+    ownerUserId,
+    filename: filename ?? '',
+    mimeType: mimeType ?? '',
+    metadata: metadata as IndexLease['metadata'],
+    source: { type: type as DataSourceType, data: data as IndexLease['source']['data'], tenantId: organization.tenantId },
+  };
+}

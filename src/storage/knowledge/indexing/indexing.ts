@@ -1,11 +1,12 @@
-// Raw SQL: leases. One statement checks the state of items and changes it, by the time of the database.
 import type { Database } from '../../database/database.ts';
 import type { Signals } from '../../database/signals/signals.ts';
+import { lockRow } from '../../database/sql/locks.ts';
 import type { ChunkStore } from '../chunks.ts';
-import { periodBeginSql } from '../refresh-period.ts';
+import { busyStates } from '../item-states.ts';
+import { findDueSources, isPeriodOver, openRuns } from '../refresh-period.ts';
 import { addUploadRun } from '../syncing/upload-runs.ts';
-import { busySql, createHolderWrites, type HolderWrites } from './holder.ts';
-import { type IndexingStore, type OwnedId, removedAtOnce } from './store.ts';
+import { createHolderWrites, type HolderWrites } from './holder.ts';
+import { type IndexingStore, removedAtOnce } from './store.ts';
 
 export type { IndexFailure, IndexingStore, IndexLease, ItemLeft, OwnedId } from './store.ts';
 
@@ -34,36 +35,42 @@ function createUpkeep(
   return {
     async requeueSource(dataSourceId, isForced, run, also) {
       await db.transaction(async (tx) => {
+        await lockRow(tx, 'data_sources', dataSourceId);
         // Another process may have queued the same refresh: one period makes one run.
         if (run.trigger === 'SCHEDULE') {
-          const rowCount = await tx.execute(`select 1 from data_sources s where s.id = $1 and ${isDueSql} for update`, [
-            dataSourceId,
-          ]);
-          if (rowCount === 0) return;
+          const source = await tx.prisma.dataSource.findUnique({
+            where: { id: dataSourceId, deletingAt: null, ...givenAndIdle, runs: { none: { status: { in: openRuns } } } },
+          });
+          if (source === null || !isPeriodOver(source)) return;
         }
-        const rows = await tx.query<OwnedId & { readonly isQueued: boolean }>(
-          `update knowledge_items i set "updatedAt" = now(), "isForced" = i."isForced" or $2,
-           "isRunWanted" = i."indexStatus" in ${busySql},
-           "indexStatus" = case when i."indexStatus" in ${busySql} then i."indexStatus" else 'QUEUED' end,
-           "indexPercentage" = case when i."indexStatus" in ${busySql} then i."indexPercentage" else 0 end,
-           attempt = case when i."indexStatus" in ${busySql} then i.attempt else 0 end
-         from data_sources s join organizations o on o.id = s."orgId"
-         where i."dataSourceId" = $1 and i."indexStatus" <> 'DELETING' and s.id = i."dataSourceId" and s."deletingAt" is null
-         returning i.id, i."orgId", o."tenantId", i."indexStatus" = 'QUEUED' as "isQueued"`,
-          [dataSourceId, isForced],
-        );
-        const itemIds = rows.map(({ id }) => id);
+        const { knowledgeItem, organization } = tx.prisma;
+        // Locks them: a process that indexes one of them ends before or after this.
+        const items = await knowledgeItem.updateManyAndReturn({
+          where: { dataSourceId, indexStatus: { not: 'DELETING' }, dataSource: { deletingAt: null } },
+          data: { updatedAt: new Date(), isRunWanted: false, ...(isForced ? { isForced } : {}) },
+          select: { id: true, orgId: true, indexStatus: true },
+        });
+        const isBusy = ({ indexStatus }: { readonly indexStatus: string }) =>
+          (busyStates as readonly string[]).includes(indexStatus);
+        const idsOf = (some: typeof items) => ({ id: { in: some.map(({ id }) => id) } });
+        const waiting = items.filter((item) => !isBusy(item));
+        await knowledgeItem.updateMany({ where: idsOf(items.filter(isBusy)), data: { isRunWanted: true } });
+        await knowledgeItem.updateMany({
+          where: idsOf(waiting),
+          data: { indexStatus: 'QUEUED', indexPercentage: 0, attempt: 0 },
+        });
+        const itemIds = items.map(({ id }) => id);
         await addUploadRun(tx, { ...run, dataSourceId, isForced }, itemIds);
+        const orgIds = items.slice(0, 1).map(({ orgId }) => orgId);
+        const [owner] = await organization.findMany({ where: { id: { in: orgIds } }, select: { tenantId: true } });
         await also(
           tx,
-          rows.filter(({ isQueued }) => isQueued),
+          waiting.map(({ id, orgId }) => ({ id, orgId, tenantId: owner?.tenantId ?? '' })),
         );
       });
       announce(dataSourceId);
     },
-    async findDue() {
-      return db.query<OwnedId>(dueSql);
-    },
+    findDue: () => findDueSources(db, givenAndIdle),
     async clean(itemId) {
       const item = await prisma.knowledgeItem.findUnique({ where: { id: itemId, indexStatus: { in: statesAtRest } } });
       if (item?.needsCleaning !== true) return;
@@ -72,7 +79,7 @@ function createUpkeep(
       // A new lease has a higher generation, and its holder cleans the item.
       await prisma.knowledgeItem.updateMany({
         where: { id: itemId, lastGeneration: { lte: lastGeneration } },
-        data: { needsCleaning: false, updatedAt: item.updatedAt },
+        data: { needsCleaning: false },
       });
     },
     async deleteItem(itemId, onBlob) {
@@ -110,8 +117,9 @@ function createUpkeep(
 /** States of an item that no process indexes. */
 const statesAtRest = ['INDEXED', 'FAILED', 'SKIPPED', 'CANCELLED'];
 
-/** Sources whose content was given: those of connected kinds are listed anew by their own schedule. */
-const isDueSql = `s."deletingAt" is null and s."refreshPeriod" <> 'NEVER' and s."errorCode" is null and s.type in ('API', 'FILE_UPLOAD')
-  and not exists (select 1 from knowledge_items i where i."dataSourceId" = s.id and i."indexStatus" in ('QUEUED', 'FETCHING', 'PARSING', 'INDEXING'))
-  and (select coalesce(max(i."lastCheckedAt"), s."createdAt") from knowledge_items i where i."dataSourceId" = s.id) < ${periodBeginSql}`;
-const dueSql = `select s.id, s."orgId", o."tenantId" from data_sources s join organizations o on o.id = s."orgId" where ${isDueSql} limit 500`;
+/** Sources whose content was given, of which nothing waits to be indexed: those of connected kinds are listed anew by their own schedule. */
+const givenAndIdle = {
+  type: { in: ['API', 'FILE_UPLOAD'] },
+  errorCode: null,
+  items: { none: { indexStatus: { in: ['QUEUED', ...busyStates] } } },
+};

@@ -1,11 +1,13 @@
-// Raw SQL: leases. Each write checks in the same statement that its lease is still the newest, by the time of the database.
+// Raw SQL: leases. One statement changes the items of a page by values of their own, and ends the leases of those that are left out.
 import type { DataSourceType } from '../../../entities/knowledge/data-source.ts';
 import { isConnectedType } from '../../../entities/knowledge/data-source.ts';
 import type { Database, Transaction } from '../../database/database.ts';
-import type { Prisma } from '../../generated/client.ts';
-import { leaseSql, writeLeased } from '../../leases.ts';
+import { lockRow } from '../../database/sql/locks.ts';
+import { Prisma } from '../../generated/client.ts';
+import { heldBy, LeaseLostError, takeLeased } from '../../leases.ts';
 import type { AlsoInTransaction, OwnedId } from '../indexing/store.ts';
-import { syncDueSql } from '../refresh-period.ts';
+import { hideItems } from '../item-states.ts';
+import { isPeriodOver, openRuns } from '../refresh-period.ts';
 import { decide, type StoredItem, triedEachRun } from './decide.ts';
 import type { PageOutcome, SyncedItem, SyncedPage, SyncLease, SyncStore } from './store.ts';
 
@@ -18,20 +20,23 @@ const attemptsMax = 5;
 /** @param announce  signals to readers of a source that it changed. */
 export function createHolderWrites(db: Database, announce: (dataSourceId: string) => void): HolderWrites {
   const { prisma } = db;
-  const ended = `${leaseSql.ended('sourceRun')}, "currentItem" = null`;
+  const ended = { leaseOwner: null, leaseUntil: null, currentItem: null };
 
   const writes: HolderWrites = {
     async begin(dataSourceId, { id, owner, leaseMs, trigger }) {
       const lease = await db.transaction(async (tx) => {
-        const [found] = await tx.query<SourceRow>(
-          `select s.id, s."orgId", s."ownerUserId", s.type, s.data, s."syncState" as state, s."isSyncForced", o."tenantId",
-             ${syncDueSql} as "isDue"
-           from data_sources s join organizations o on o.id = s."orgId" where s.id = $1 and s."deletingAt" is null for update of s`,
-          [dataSourceId],
-        );
-        if (found === undefined || !isConnectedType(found.type)) return undefined;
-        const { isSyncForced, isDue, orgId, tenantId, type, ...source } = found;
-        const status = { in: ['LISTING', 'INDEXING'] };
+        await lockRow(tx, 'data_sources', dataSourceId);
+        const found = await tx.prisma.dataSource.findUnique({
+          where: { id: dataSourceId, deletingAt: null },
+          select: sourceSelect,
+        });
+        const type = found?.type as DataSourceType;
+        if (found === null || !isConnectedType(type)) return undefined;
+        const { id: sourceId, orgId, ownerUserId, isSyncForced, organization } = found;
+        const isDue = found.errorCode !== 'AUTH' && isPeriodOver(found);
+        const data = found.data as SyncLease['source']['data'];
+        const source = { id: sourceId, ownerUserId, type, data, state: found.syncState };
+        const status = { in: openRuns };
         const open = await tx.prisma.sourceRun.findFirst({ where: { dataSourceId, status }, select: { id: true, status: true } });
         const isScheduled = trigger === 'SCHEDULE';
         if (open === null) {
@@ -39,20 +44,23 @@ export function createHolderWrites(db: Database, announce: (dataSourceId: string
           if (isScheduled && !isDue) return undefined;
           await tx.prisma.sourceRun.create({ data: { id, dataSourceId, trigger, isForced: isSyncForced } });
         }
-        const [run] = await tx.query<RunRow>(
-          `update source_runs set ${leaseSql.taken('sourceRun', '$2', '$3')}, attempt = attempt + 1
-           where id = $1 and status = 'LISTING' and ${leaseSql.isFree('sourceRun', '$2')} returning id, fence, attempt, "isForced", place`,
-          [open?.id ?? id, owner, leaseMs],
+        const run = await takeLeased<RunRow>(
+          tx,
+          'sourceRun',
+          { id: open?.id ?? id, owner, leaseMs },
+          {
+            set: 'attempt = attempt + 1',
+            where: `status = 'LISTING'`,
+            returning: 'id, attempt, "isForced", place',
+          },
         );
         const isWanted = run === undefined && !isScheduled;
         if (open === null || isWanted) {
-          await tx.execute('update data_sources set "isSyncWanted" = $2, "isSyncForced" = "isSyncForced" and $2 where id = $1', [
-            dataSourceId,
-            isWanted,
-          ]);
+          const wish = { isSyncWanted: isWanted, ...(isWanted ? {} : { isSyncForced: false }) };
+          await tx.prisma.dataSource.updateMany({ where: { id: dataSourceId }, data: wish });
         }
         if (run === undefined) return open?.status === 'LISTING' ? 'held' : undefined;
-        return { ...run, owner, orgId, tenantId, place: run.place ?? undefined, source: { ...source, type } };
+        return { ...run, owner, orgId, tenantId: organization.tenantId, place: run.place ?? undefined, source };
       });
       if (lease === undefined || lease === 'held') return lease;
       announce(dataSourceId);
@@ -64,7 +72,7 @@ export function createHolderWrites(db: Database, announce: (dataSourceId: string
       return undefined;
     },
     async show(lease, currentItem) {
-      await writeLeased(db, 'sourceRun', lease, `"currentItem" = $4`, [currentItem?.slice(0, 500) ?? null]);
+      await writeRun(db, lease, { currentItem: currentItem?.slice(0, 500) ?? null });
       announce(lease.source.id);
     },
     async known({ id: runId, source }, uniqueIds) {
@@ -81,10 +89,9 @@ export function createHolderWrites(db: Database, announce: (dataSourceId: string
     },
     async apply(lease, page, also) {
       const outcome = await db.transaction(async (tx) => {
-        // Locks the run first: a cancellation waits, and what it ends includes this page.
-        // A run that got further counts its attempts anew: only one that is cut off at the same place again and again is given up.
-        const further = "attempt = case when $4::jsonb in (place, 'null') then attempt else 1 end";
-        await writeLeased(tx, 'sourceRun', lease, `place = $4::jsonb, ${further}`, [JSON.stringify(page.place ?? null)]);
+        // A cancellation waits, and what it ends includes this page.
+        await lockRow(tx, 'data_sources', lease.source.id);
+        await noteProgress(tx, lease, page.place);
         return applyPage(tx, lease, page, also);
       });
       announce(lease.source.id);
@@ -93,7 +100,8 @@ export function createHolderWrites(db: Database, announce: (dataSourceId: string
     async finish(lease, { isComplete, bound, state }, { remove, index }) {
       const dataSourceId = lease.source.id;
       await db.transaction(async (tx) => {
-        await writeLeased(tx, 'sourceRun', lease, `"isComplete" = $4, bound = $5, place = null, ${ended}`, [isComplete, bound]);
+        await lockRow(tx, 'data_sources', dataSourceId);
+        await writeRun(tx, lease, { isComplete, bound, place: Prisma.DbNull, ...ended });
         const { removed, heldCount } = await removeMissing(tx, lease, isComplete);
         const { status, ...reason } = await endOf(tx, dataSourceId, bound);
         const now = new Date();
@@ -108,6 +116,7 @@ export function createHolderWrites(db: Database, announce: (dataSourceId: string
           where: { id: dataSourceId },
           data: {
             ...reason,
+            updatedAt: now,
             ...(state === undefined ? {} : { syncState: state as Prisma.InputJsonValue }),
             ...(status === 'FAILED' ? { lastSyncedAt: now } : {}),
           },
@@ -120,18 +129,19 @@ export function createHolderWrites(db: Database, announce: (dataSourceId: string
     async fail(lease, { code, message }) {
       const dataSourceId = lease.source.id;
       await db.transaction(async (tx) => {
-        const failed = `status = 'FAILED', "endedAt" = now(), ${ended}, "errorCode" = $4, "errorMessage" = $5`;
-        await writeLeased(tx, 'sourceRun', lease, failed, [code, message]);
+        await lockRow(tx, 'data_sources', dataSourceId);
+        const now = new Date();
         const reason = { errorCode: code, errorMessage: message };
-        await tx.prisma.dataSource.update({ where: { id: dataSourceId }, data: { ...reason, lastSyncedAt: new Date() } });
+        await writeRun(tx, lease, { status: 'FAILED', endedAt: now, ...reason, ...ended });
+        const data = { ...reason, lastSyncedAt: now, updatedAt: now };
+        await tx.prisma.dataSource.update({ where: { id: dataSourceId }, data });
       });
       announce(dataSourceId);
     },
     async release(lease, isCounted, also) {
       const { id, orgId, tenantId } = { ...lease, id: lease.source.id };
-      const attempt = isCounted ? 'attempt' : 'attempt - 1';
       await db.transaction(async (tx) => {
-        await writeLeased(tx, 'sourceRun', lease, `${ended}, attempt = ${attempt}`);
+        await writeRun(tx, lease, { ...ended, ...(isCounted ? {} : { attempt: { decrement: 1 } }) });
         await also?.(tx, [{ id, orgId, tenantId }]);
       });
       announce(id);
@@ -157,14 +167,43 @@ async function endOf(
   return { status: 'FAILED', errorCode: 'NOTHING_LEFT', errorMessage };
 }
 
-interface SourceRow extends OwnedId {
-  readonly ownerUserId: string;
-  readonly type: DataSourceType;
-  readonly data: Readonly<Record<string, unknown>>;
-  readonly state: unknown;
-  readonly isSyncForced: boolean;
-  readonly isDue: boolean;
+const sourceSelect = {
+  id: true,
+  createdAt: true,
+  orgId: true,
+  ownerUserId: true,
+  type: true,
+  data: true,
+  syncState: true,
+  isSyncForced: true,
+  refreshPeriod: true,
+  lastSyncedAt: true,
+  errorCode: true,
+  organization: { select: { tenantId: true } },
+} as const satisfies Prisma.DataSourceSelect;
+
+/** Writes to a run on condition that the lease is still the newest. @throws LeaseLostError */
+async function writeRun(
+  { prisma }: Pick<Database, 'prisma'>,
+  lease: SyncLease,
+  data: Prisma.SourceRunUpdateManyMutationInput,
+): Promise<void> {
+  const { count } = await prisma.sourceRun.updateMany({ where: heldBy(lease), data });
+  if (count === 0) throw new LeaseLostError(`the lease of ${lease.id} is lost`);
 }
+
+/** A run that got further counts its attempts anew: only one that is cut off at the same place again and again is given up. @throws LeaseLostError */
+async function noteProgress(tx: Transaction, lease: SyncLease, reached: unknown): Promise<void> {
+  if (reached === undefined || reached === null) return writeRun(tx, lease, { place: Prisma.DbNull });
+  const place = reached as Prisma.InputJsonValue;
+  const isFurther = { OR: [{ place: { equals: Prisma.DbNull } }, { place: { not: place } }] };
+  const { count } = await tx.prisma.sourceRun.updateMany({
+    where: { ...heldBy(lease), ...isFurther },
+    data: { place, attempt: 1 },
+  });
+  if (count === 0) await writeRun(tx, lease, { place });
+}
+
 interface RunRow {
   readonly id: string;
   readonly fence: number;
@@ -178,6 +217,18 @@ interface StoredRow extends StoredItem {
   readonly contentBlobKey: string | null;
 }
 
+const storedSelect = {
+  id: true,
+  uniqueId: true,
+  indexStatus: true,
+  changeKey: true,
+  listedKey: true,
+  liveGeneration: true,
+  isRetryable: true,
+  errorCode: true,
+  contentBlobKey: true,
+} as const satisfies Record<keyof StoredRow, true>;
+
 async function applyPage(
   tx: Transaction,
   lease: SyncLease,
@@ -189,17 +240,21 @@ async function applyPage(
   const listed = [...new Map(items.map((item) => [item.uniqueId, item])).values()].sort((a, b) =>
     a.uniqueId < b.uniqueId ? -1 : 1,
   );
-  const rows = await tx.query<StoredRow>(
-    `select id, "uniqueId", "indexStatus", "changeKey", "listedKey", "liveGeneration", "isRetryable", "errorCode", "contentBlobKey" from knowledge_items
-     where "dataSourceId" = $1 and "uniqueId" = any($2::text[]) and "indexStatus" <> 'DELETING' order by "uniqueId" for update`,
-    [source.id, listed.map(({ uniqueId }) => uniqueId)],
-  );
-  const stored = new Map(rows.map((row) => [row.uniqueId, row]));
+  const lastCheckedAt = new Date();
+  const seen = { seenRunId: runId, missedRuns: 0, lastCheckedAt };
+  const alive = { dataSourceId: source.id, indexStatus: { not: 'DELETING' } };
+  // Locks them, too: no process takes one of them until the page is stored.
+  const rows = await tx.prisma.knowledgeItem.updateManyAndReturn({
+    where: { ...alive, uniqueId: { in: listed.map(({ uniqueId }) => uniqueId) } },
+    data: seen,
+    select: storedSelect,
+  });
+  const stored = new Map(rows.map((row) => [row.uniqueId, row as StoredRow]));
   const counts = { added: 0, changed: 0, unchanged: 0, skipped: 0, failed: 0 };
   const unusedBlobKeys: string[] = [];
   let listedCount = listed.length;
   const queued: OwnedId[] = [];
-  const added: object[] = [];
+  const added: Prisma.KnowledgeItemCreateManyInput[] = [];
   const updated: object[] = [];
   for (const item of listed) {
     const known = stored.get(item.uniqueId);
@@ -208,7 +263,21 @@ async function applyPage(
     const isUnread = item.unread !== null;
     const status = item.unread?.status ?? 'QUEUED';
     if (known === undefined) {
-      added.push({ ...rowOf(item), id: item.newId, indexStatus: status, isQueued: !isUnread });
+      added.push({
+        ...rowOf(item),
+        ...seen,
+        id: item.newId,
+        createdAt: lastCheckedAt,
+        updatedAt: lastCheckedAt,
+        orgId,
+        dataSourceId: source.id,
+        type: source.type,
+        metadata: item.metadata as Prisma.InputJsonObject,
+        isContentStoredExternally: item.contentBlobKey === null,
+        indexStatus: status,
+        queuedRunId: status === 'SKIPPED' ? null : runId,
+        indexPercentage: isUnread ? 100 : 0,
+      });
       if (!isUnread) queued.push({ id: item.newId, orgId, tenantId });
       continue;
     }
@@ -221,16 +290,17 @@ async function applyPage(
     const unused = decision === 'unchanged' ? item.contentBlobKey : known.contentBlobKey;
     if (unused !== null) unusedBlobKeys.push(unused);
   }
-  if (added.length > 0) await tx.execute(insertSql, [JSON.stringify(added), orgId, source.id, source.type, runId]);
+  if (added.length > 0) await tx.prisma.knowledgeItem.createMany({ data: added });
   if (updated.length > 0) await tx.execute(updateSql, [JSON.stringify(updated), runId, isForced]);
-  const alive = { dataSourceId: source.id, indexStatus: { not: 'DELETING' } };
   if (unchangedIds.length + unchangedParents.length > 0) {
-    const unchangedCount = await tx.execute(
-      `update knowledge_items set "seenRunId" = $2, "missedRuns" = 0, "lastCheckedAt" = now()
-       where "dataSourceId" = $1 and "indexStatus" <> 'DELETING'
-         and ("uniqueId" = any($3::text[]) or ("parentUniqueId" = any($4::text[]) and "missedRuns" = 0))`,
-      [source.id, runId, unchangedIds, unchangedParents],
-    );
+    const isUnchanged = [
+      { uniqueId: { in: [...unchangedIds] } },
+      { parentUniqueId: { in: [...unchangedParents] }, missedRuns: 0 },
+    ];
+    const { count: unchangedCount } = await tx.prisma.knowledgeItem.updateMany({
+      where: { ...alive, OR: isUnchanged },
+      data: seen,
+    });
     counts.unchanged += unchangedCount;
     listedCount += unchangedCount;
   }
@@ -257,7 +327,7 @@ function goneMark(runId: string): string {
   return `gone ${runId}`;
 }
 
-function rowOf(item: SyncedItem): object {
+function rowOf(item: SyncedItem) {
   const { newId: _newId, unread, ...row } = item;
   return { ...row, errorCode: unread?.code ?? null, errorMessage: unread?.message ?? null };
 }
@@ -265,20 +335,12 @@ function rowOf(item: SyncedItem): object {
 const given = `jsonb_to_recordset($1::jsonb) as g(id text, "uniqueId" text, "parentUniqueId" text, name text, "contentUrl" text, "listedKey" text,
   filename text, "mimeType" text, "sizeBytes" bigint, metadata jsonb, "contentBlobKey" text, "errorCode" text, "errorMessage" text`;
 
-const insertSql = `insert into knowledge_items (id, "orgId", "dataSourceId", type, "updatedAt", "uniqueId", "parentUniqueId", name, "contentUrl",
-    "listedKey", filename, "mimeType", "sizeBytes", metadata, "contentBlobKey", "isContentStoredExternally", "errorCode", "errorMessage",
-    "indexStatus", "seenRunId", "queuedRunId", "lastCheckedAt", "indexPercentage")
-  select g.id, $2, $3, $4, now(), g."uniqueId", g."parentUniqueId", g.name, g."contentUrl",
-    g."listedKey", g.filename, g."mimeType", g."sizeBytes", g.metadata, g."contentBlobKey", g."contentBlobKey" is null, g."errorCode", g."errorMessage",
-    g."indexStatus", $5, case when g."indexStatus" <> 'SKIPPED' then $5 end, now(), case when g."isQueued" then 0 else 100 end
-  from ${given}, "indexStatus" text, "isQueued" boolean)`;
-
 const isUnread = `(g.decision in ('skipped', 'failed'))`;
 
 /** An item that is left out, or that its service does not give any more, answers no more: its passages are removed with its generation. */
 const updateSql = `update knowledge_items i set "updatedAt" = now(), name = g.name, "parentUniqueId" = g."parentUniqueId", "contentUrl" = g."contentUrl",
     filename = g.filename, "mimeType" = case when g.decision = 'unchanged' then i."mimeType" else g."mimeType" end, "sizeBytes" = g."sizeBytes",
-    metadata = i.metadata - 'skippedReason' || g.metadata, "seenRunId" = $2, "missedRuns" = 0, "lastCheckedAt" = now(),
+    metadata = i.metadata - 'skippedReason' || g.metadata,
     "listedKey" = g."listedKey", "changeKey" = case when ${isUnread} then null else i."changeKey" end,
     "contentBlobKey" = case when g.decision = 'unchanged' then i."contentBlobKey" else g."contentBlobKey" end,
     "isContentStoredExternally" = case when g.decision = 'unchanged' then i."isContentStoredExternally" else g."contentBlobKey" is null end,
@@ -308,25 +370,22 @@ async function removeMissing(
   { id: runId, source, orgId, tenantId }: SyncLease,
   isComplete: boolean,
 ): Promise<{ readonly removed: readonly OwnedId[]; readonly heldCount: number }> {
-  const missing = isComplete ? 'i."seenRunId" is distinct from $2' : 'i."seenRunId" = $2';
-  const values = [source.id, isComplete ? runId : goneMark(runId)];
-  const kept = `i."dataSourceId" = $1 and i."indexStatus" <> 'DELETING'`;
-  const [count = { total: 0, missing: 0 }] = await tx.query<{ total: number; missing: number }>(
-    `select count(*)::int as total, count(*) filter (where ${missing})::int as missing from knowledge_items i where ${kept}`,
-    values,
+  const { knowledgeItem } = tx.prisma;
+  const isMissing = isComplete ? { OR: [{ seenRunId: null }, { seenRunId: { not: runId } }] } : { seenRunId: goneMark(runId) };
+  const alive = { dataSourceId: source.id, indexStatus: { not: 'DELETING' } };
+  const missing = { ...alive, ...isMissing };
+  const missingCount = await knowledgeItem.count({ where: missing });
+  if (missingCount === 0) return { removed: [], heldCount: 0 };
+  const isMost = missingCount * 2 > (await knowledgeItem.count({ where: alive }));
+  const gone = await knowledgeItem.findMany({
+    where: { ...missing, ...(isMost ? { missedRuns: { gt: 0 } } : {}) },
+    select: { id: true },
+  });
+  const removed = await hideItems(
+    tx,
+    gone.map(({ id }) => id),
   );
-  if (count.missing === 0) return { removed: [], heldCount: 0 };
-  const isMost = count.missing * 2 > count.total;
-  const removed = await tx.query<{ id: string }>(
-    `update knowledge_items i set "updatedAt" = now(), "indexStatus" = 'DELETING', "liveGeneration" = null, "uniqueId" = i.id, "leaseOwner" = null,
-       "leaseUntil" = null, "lastGeneration" = "lastGeneration" + 1
-     where ${kept} and ${missing} and (not $3 or i."missedRuns" > 0) returning i.id`,
-    [...values, isMost],
-  );
-  const heldCount = await tx.execute(
-    `update knowledge_items i set "missedRuns" = "missedRuns" + 1 where ${kept} and ${missing}`,
-    values,
-  );
+  const { count: heldCount } = await knowledgeItem.updateMany({ where: missing, data: { missedRuns: { increment: 1 } } });
   return { removed: removed.map(({ id }) => ({ id, orgId, tenantId })), heldCount };
 }
 
@@ -335,13 +394,24 @@ async function removeMissing(
  * only when they change again.
  */
 async function requeueUnread(tx: Transaction, { id: runId, source, orgId, tenantId }: SyncLease): Promise<readonly OwnedId[]> {
-  const rows = await tx.query<{ id: string }>(
-    `update knowledge_items i set "updatedAt" = now(), "indexStatus" = 'QUEUED', "indexPercentage" = 0, attempt = 0, "queuedRunId" = $2
-     where i."dataSourceId" = $1 and i."seenRunId" is distinct from $2 and i."missedRuns" = 0
-       and (i."indexStatus" = 'CANCELLED' or (i."indexStatus" = 'FAILED' and (i."isRetryable" or i."errorCode" = any($3::text[])))
-         or (i."indexStatus" = 'INDEXED' and i."listedKey" is not null and i."changeKey" is distinct from i."listedKey"))
-     returning i.id`,
-    [source.id, runId, triedEachRun],
-  );
+  const { knowledgeItem } = tx.prisma;
+  const isUnread: Prisma.KnowledgeItemWhereInput[] = [
+    { indexStatus: 'CANCELLED' },
+    { indexStatus: 'FAILED', OR: [{ isRetryable: true }, { errorCode: { in: [...triedEachRun] } }] },
+    {
+      indexStatus: 'INDEXED',
+      listedKey: { not: null },
+      OR: [{ changeKey: null }, { NOT: { changeKey: { equals: knowledgeItem.fields.listedKey } } }],
+    },
+  ];
+  const rows = await knowledgeItem.updateManyAndReturn({
+    where: {
+      dataSourceId: source.id,
+      missedRuns: 0,
+      AND: [{ OR: [{ seenRunId: null }, { seenRunId: { not: runId } }] }, { OR: isUnread }],
+    },
+    data: { updatedAt: new Date(), indexStatus: 'QUEUED', indexPercentage: 0, attempt: 0, queuedRunId: runId },
+    select: { id: true },
+  });
   return rows.map(({ id }) => ({ id, orgId, tenantId }));
 }

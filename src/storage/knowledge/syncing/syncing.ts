@@ -1,25 +1,18 @@
-// Raw SQL: one statement checks the state of runs and items and changes it, by the time of the database.
+import { connectedTypes, type DataSourceType, isConnectedType } from '../../../entities/knowledge/data-source.ts';
 import type { SourceRun, SourceRunStatus } from '../../../entities/knowledge/source-run.ts';
 import { pageOf } from '../../../entities/page.ts';
-import type { Database } from '../../database/database.ts';
+import type { Database, Transaction } from '../../database/database.ts';
+import { latestFirst } from '../../database/paging.ts';
 import type { Signals } from '../../database/signals/signals.ts';
 import { lockRow } from '../../database/sql/locks.ts';
-import { leaseSql } from '../../leases.ts';
 import type { OwnedId } from '../indexing/store.ts';
-import { syncDueSql } from '../refresh-period.ts';
+import { cancelItems, openStates } from '../item-states.ts';
+import { findDueSources, openRuns } from '../refresh-period.ts';
 import { createHolderWrites, type HolderWrites } from './holder.ts';
 import type { SyncStore } from './store.ts';
-import { addUploadRun, uploadCountsSql } from './upload-runs.ts';
+import { addUploadRun, uploadRunEnd } from './upload-runs.ts';
 
 export type { SyncedItem, SyncLease, SyncStore } from './store.ts';
-
-const busy = `('INITIALIZED', 'QUEUED', 'FETCHING', 'PARSING', 'INDEXING')`;
-
-/** The run `r` of a source whose items are all indexed or failed. */
-const endedRun = `r."dataSourceId" = $1 and r.status = 'INDEXING' and not exists (
-  select 1 from knowledge_items i where i."dataSourceId" = r."dataSourceId" and i."queuedRunId" = r.id and i."indexStatus" in ${busy})`;
-
-const ofGivenSource = `exists (select 1 from data_sources s where s.id = r."dataSourceId" and s.type in ('API', 'FILE_UPLOAD'))`;
 
 export function createSyncStore(db: Database, signals: Signals): SyncStore {
   const announce = (dataSourceId: string) => signals.publish('data-source-changed', dataSourceId);
@@ -31,59 +24,44 @@ function createSyncRuns(db: Database, announce: (dataSourceId: string) => void):
   const { prisma } = db;
 
   return {
-    async want(dataSourceId, isForced, also) {
+    async want(id, isForced, also) {
       await db.transaction(async (tx) => {
-        const rows = await tx.query<OwnedId>(
-          `update data_sources s set "isSyncForced" = "isSyncForced" or $2, "isSyncWanted" = "isSyncWanted" or exists (
-             select 1 from source_runs r where r."dataSourceId" = $1 and r.status in ('LISTING', 'INDEXING'))
-           from organizations o where o.id = s."orgId" and s.id = $1 returning s.id, s."orgId", o."tenantId"`,
-          [dataSourceId, isForced],
-        );
-        await also(tx, rows);
+        const { dataSource } = tx.prisma;
+        await lockRow(tx, 'data_sources', id);
+        if (isForced) await dataSource.updateMany({ where: { id }, data: { isSyncForced: true } });
+        const isRunning = { runs: { some: { status: { in: openRuns } } } };
+        await dataSource.updateMany({ where: { id, ...isRunning }, data: { isSyncWanted: true } });
+        await also(tx, await findOwners(tx, [id]));
       });
     },
     async closeEnded(dataSourceId, also) {
-      const [ended] = await db.query(`select 1 from source_runs r where ${endedRun}`, [dataSourceId]);
-      if (ended === undefined) return;
+      if ((await findEndedRun(db, dataSourceId)) === undefined) return;
       await db.transaction(async (tx) => {
-        const rows = await tx.query<OwnedId & { readonly isWanted: boolean }>(
-          `with listed as (
-             update source_runs r set status = 'COMPLETED', "endedAt" = now(), "failedCount" = (
-               select count(*) from knowledge_items i where i."dataSourceId" = r."dataSourceId" and i."queuedRunId" = r.id and i."indexStatus" = 'FAILED')
-             where ${endedRun} and not ${ofGivenSource} returning r."dataSourceId"
-           ), given as (
-             update source_runs r set status = case when counts.failed > 0 and counts.failed = counts.listed then 'FAILED' else 'COMPLETED' end,
-               "endedAt" = now(), "listedCount" = counts.listed, "addedCount" = counts.added, "changedCount" = counts.changed,
-               "unchangedCount" = counts.unchanged, "skippedCount" = counts.skipped, "removedCount" = counts.removed,
-               "failedCount" = counts.failed, "errorCode" = counts.code, "errorMessage" = counts.message
-             from source_runs open cross join lateral (${uploadCountsSql}) as counts
-             where r.id = open.id and ${endedRun} and ${ofGivenSource} returning r."dataSourceId"
-           ), ended as (
-             select "dataSourceId" from listed union select "dataSourceId" from given
-           )
-           update data_sources s set "lastSyncedAt" = now() from ended, organizations o
-           where s.id = ended."dataSourceId" and o.id = s."orgId"
-           returning s.id, s."orgId", o."tenantId", s."isSyncWanted" and s."deletingAt" is null as "isWanted"`,
-          [dataSourceId],
-        );
-        await also(
-          tx,
-          rows.filter(({ isWanted }) => isWanted),
-        );
+        const { sourceRun, knowledgeItem, dataSource } = tx.prisma;
+        // Others that add items to the run wait here.
+        await lockRow(tx, 'data_sources', dataSourceId);
+        const run = await findEndedRun(tx, dataSourceId);
+        if (run === undefined) return also(tx, []);
+        const endedAt = new Date();
+        const isListed = isConnectedType(run.dataSource.type as DataSourceType);
+        const failed = { dataSourceId, queuedRunId: run.id, indexStatus: 'FAILED' };
+        const end = isListed
+          ? { status: 'COMPLETED', failedCount: await knowledgeItem.count({ where: failed }) }
+          : await uploadRunEnd(tx, run);
+        await sourceRun.update({ where: { id: run.id }, data: { ...end, endedAt } });
+        await dataSource.update({ where: { id: dataSourceId }, data: { lastSyncedAt: endedAt } });
+        const { isSyncWanted, deletingAt } = run.dataSource;
+        await also(tx, isSyncWanted && deletingAt === null ? await findOwners(tx, [dataSourceId]) : []);
       });
       announce(dataSourceId);
     },
-    async findDue() {
-      return db.query<OwnedId>(
-        `select s.id, s."orgId", o."tenantId" from data_sources s join organizations o on o.id = s."orgId"
-         where s."deletingAt" is null and ${syncDueSql} limit 500`,
-      );
-    },
+    findDue: () =>
+      findDueSources(db, { type: { in: [...connectedTypes] }, OR: [{ errorCode: null }, { errorCode: { not: 'AUTH' } }] }),
     async cancel(dataSourceId) {
       const wasBusy = await db.transaction(async (tx) => {
         await lockRow(tx, 'data_sources', dataSourceId);
         const { count: runs } = await tx.prisma.sourceRun.updateMany({
-          where: { dataSourceId, status: { in: ['LISTING', 'INDEXING'] } },
+          where: { dataSourceId, status: { in: openRuns } },
           data: {
             status: 'CANCELLED',
             endedAt: new Date(),
@@ -93,16 +71,9 @@ function createSyncRuns(db: Database, announce: (dataSourceId: string) => void):
             fence: { increment: 1 },
           },
         });
-        // What answers already goes on answering. A process that indexes an item loses its lease.
-        const items = await tx.execute(
-          `update knowledge_items set "updatedAt" = now(), ${leaseSql.ended('item')}, "isRunWanted" = false, "isForced" = false,
-             attempt = 0, "indexPercentage" = 100, "needsCleaning" = true,
-             "lastGeneration" = "lastGeneration" + case when "indexStatus" in ('FETCHING', 'PARSING', 'INDEXING') then 1 else 0 end,
-             "indexStatus" = case when "liveGeneration" is null then 'CANCELLED' else 'INDEXED' end
-           where "dataSourceId" = $1 and "indexStatus" in ${busy}`,
-          [dataSourceId],
-        );
-        const data = { isSyncWanted: false, isSyncForced: false, lastSyncedAt: new Date() };
+        const items = await cancelItems(tx, { dataSourceId });
+        const now = new Date();
+        const data = { isSyncWanted: false, isSyncForced: false, lastSyncedAt: now, updatedAt: now };
         await tx.prisma.dataSource.updateMany({ where: { id: dataSourceId }, data });
         return runs + items > 0;
       });
@@ -111,41 +82,43 @@ function createSyncRuns(db: Database, announce: (dataSourceId: string) => void):
     },
     async retryFailed(dataSourceId, runId, also) {
       await db.transaction(async (tx) => {
-        const retried = await tx.query<OwnedId>(
-          `update knowledge_items i set "updatedAt" = now(), "indexStatus" = 'QUEUED', "indexPercentage" = 0, attempt = 0, "isForced" = true
-         from organizations o where o.id = i."orgId" and i."dataSourceId" = $1 and i."indexStatus" in ('FAILED', 'CANCELLED')
-         returning i.id, i."orgId", o."tenantId"`,
-          [dataSourceId],
-        );
-        const itemIds = retried.map(({ id }) => id);
+        await lockRow(tx, 'data_sources', dataSourceId);
+        const items = await tx.prisma.knowledgeItem.updateManyAndReturn({
+          where: { dataSourceId, indexStatus: { in: ['FAILED', 'CANCELLED'] } },
+          data: { updatedAt: new Date(), indexStatus: 'QUEUED', indexPercentage: 0, attempt: 0, isForced: true },
+          select: { id: true },
+        });
+        const itemIds = items.map(({ id }) => id);
         const run = { dataSourceId, trigger: 'REFRESH', isForced: true } as const;
         if (runId !== undefined) await addUploadRun(tx, { ...run, id: runId }, itemIds);
-        await also(tx, retried);
+        const owners = await findOwners(tx, [dataSourceId]);
+        await also(
+          tx,
+          owners.flatMap((owner) => itemIds.map((id) => ({ ...owner, id }))),
+        );
       });
       announce(dataSourceId);
     },
     async reconnected({ id: connectionId, orgId, ownerUserId, installationId }, also) {
+      const readsWith = [
+        { data: { path: ['oauthTokenId'], equals: connectionId } },
+        { data: { path: ['repoHostAppInstallationId'], equals: Number(installationId) }, orgId, ownerUserId },
+      ];
       const sources = await db.transaction(async (tx) => {
-        const rows = await tx.query<OwnedId>(
-          `update data_sources s set "updatedAt" = now(), "errorCode" = null, "errorMessage" = null from organizations o
-           where o.id = s."orgId" and s."errorCode" = 'AUTH' and s."deletingAt" is null
-             and (s.data->>'oauthTokenId' = $1 or (s.data->>'repoHostAppInstallationId' = $2 and s."orgId" = $3 and s."ownerUserId" = $4))
-           returning s.id, s."orgId", o."tenantId"`,
-          [connectionId, installationId === null ? null : String(installationId), orgId, ownerUserId],
-        );
-        await also(tx, rows);
-        return rows;
+        const rows = await tx.prisma.dataSource.updateManyAndReturn({
+          where: { errorCode: 'AUTH', deletingAt: null, OR: installationId === null ? readsWith.slice(0, 1) : readsWith },
+          data: { updatedAt: new Date(), errorCode: null, errorMessage: null },
+          select: { id: true },
+        });
+        const ids = rows.map(({ id }) => id);
+        await also(tx, await findOwners(tx, ids));
+        return ids;
       });
-      for (const { id } of sources) announce(id);
+      for (const id of sources) announce(id);
     },
     async runs(dataSourceId, page) {
-      const [time = '', id] = page.after?.map(String) ?? [];
-      const startedAt = new Date(time);
-      const after = id === undefined ? {} : { OR: [{ startedAt: { lt: startedAt } }, { startedAt, id: { lt: id } }] };
       const rows = await prisma.sourceRun.findMany({
-        where: { dataSourceId, ...after },
-        orderBy: [{ startedAt: 'desc' }, { id: 'desc' }],
-        take: page.limit + 1,
+        ...latestFirst('startedAt', { dataSourceId }, page),
         omit: { place: true, attempt: true, leaseOwner: true, leaseUntil: true, fence: true },
       });
       const runs = rows.map((row) => ({
@@ -161,4 +134,30 @@ function createSyncRuns(db: Database, announce: (dataSourceId: string) => void):
       );
     },
   };
+}
+
+/** Sources with their organization and tenant. */
+async function findOwners({ prisma }: Transaction, ids: readonly string[]): Promise<readonly OwnedId[]> {
+  const sources = await prisma.dataSource.findMany({
+    where: { id: { in: [...ids] } },
+    select: { id: true, orgId: true, organization: { select: { tenantId: true } } },
+  });
+  return sources.map(({ id, orgId, organization: { tenantId } }) => ({ id, orgId, tenantId }));
+}
+
+/** The run of a source whose items are all indexed or failed. */
+async function findEndedRun({ prisma }: Pick<Database, 'prisma'>, dataSourceId: string) {
+  const run = await prisma.sourceRun.findFirst({
+    where: { dataSourceId, status: 'INDEXING' },
+    select: {
+      id: true,
+      dataSourceId: true,
+      startedAt: true,
+      dataSource: { select: { type: true, isSyncWanted: true, deletingAt: true } },
+    },
+  });
+  if (run === null) return undefined;
+  const where = { dataSourceId, queuedRunId: run.id, indexStatus: { in: [...openStates] } };
+  const item = await prisma.knowledgeItem.findFirst({ where, select: { id: true } });
+  return item === null ? run : undefined;
 }

@@ -123,7 +123,7 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
     },
     async update(id, { name, ...changes }) {
       await db.transaction(async (tx) => {
-        if (name !== undefined) await tx.prisma.dataSource.updateMany({ where: { id }, data: { name } });
+        if (name !== undefined) await tx.prisma.dataSource.updateMany({ where: { id }, data: { name, updatedAt: new Date() } });
         await tx.prisma.vectorStore.updateMany({ where: { dataSourceId: id }, data: changes });
         await noteUse(tx, id);
       });
