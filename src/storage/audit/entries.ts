@@ -2,6 +2,7 @@ import type { AuditEntry, AuditFilter } from '../../entities/audit.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
 import { newestFirst, readPage } from '../database/paging.ts';
+import { literal } from '../database/where.ts';
 import type { Prisma } from '../generated/client.ts';
 
 /** An entry without the actor's e-mail, which the database adds. */
@@ -59,14 +60,22 @@ async function writeEntries({ prisma: { auditEntry, user } }: Database, entries:
 }
 
 function whereOf({ orgId, actorUserId, targetId, action, kind, from, to }: AuditFilter): Prisma.AuditEntryWhereInput {
-  const equal = Object.entries({ actorUserId, action, kind }).filter(([, value]) => value !== undefined);
+  const equal = Object.entries({ actorUserId, kind }).filter(([, value]) => value !== undefined);
   return {
     orgId,
     AND: [
       Object.fromEntries(equal),
+      action === undefined ? {} : actionWhere(action),
       targetId === undefined ? {} : { OR: [{ targetId }, { targetIds: { has: targetId } }] },
       from === undefined ? {} : { createdAt: { gte: from } },
       to === undefined ? {} : { createdAt: { lt: to } },
     ],
   };
+}
+
+/** The action of a request with several root fields joins their names: `agents, chats`. */
+function actionWhere(action: string): Prisma.AuditEntryWhereInput {
+  const name = literal(action);
+  const joined = [{ startsWith: `${name}, ` }, { contains: `, ${name}, ` }, { endsWith: `, ${name}` }];
+  return { OR: [{ action }, ...joined.map((part) => ({ action: part }))] };
 }

@@ -22,7 +22,12 @@ function treeOf<Leaf extends object, Where>(filter: Filter<Leaf>, leafWhere: (le
   return isAnd ? { AND: conditions } : { OR: conditions };
 }
 
-/** Texts that contain this one, ignoring case. Prisma passes the wildcards of LIKE on as they are. */
+/** Texts that contain this one, ignoring case. */
 export function containing(text: string) {
-  return { contains: text.replaceAll(/[\\%_]/g, '\\$&'), mode: 'insensitive' as const };
+  return { contains: literal(text), mode: 'insensitive' as const };
+}
+
+/** A text for `contains`, `startsWith` and `endsWith`: Prisma passes the wildcards of LIKE on as they are. */
+export function literal(text: string): string {
+  return text.replaceAll(/[\\%_]/g, '\\$&');
 }
