@@ -3,8 +3,9 @@ import { type NewMessage, withTimes } from '../../entities/chats/chat.ts';
 import type { RunError, RunEvent } from '../../entities/runs/event.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import type { Database } from '../database/database.ts';
+import { type EventPage, readEvents } from './events.ts';
 import { createRunLeases, type RunLeases } from './leases.ts';
-import { type EventPage, failuresOf, findInChats, readEvents } from './queries.ts';
+import { failuresOf, findInChats } from './queries.ts';
 import { type RunRow, runOf, unseen } from './rows.ts';
 import { appendTo, type Finished, finishRun, type RunEnding } from './writes.ts';
 
