@@ -39,7 +39,9 @@ export function useErrors(): CallPlugin {
       () =>
       ({ valid, result, context }) => {
         const { call } = context as unknown as ServerContext;
-        if (!valid && call.isStreamPath) throw new AggregateError(result);
+        if (valid) return;
+        for (const { extensions } of result as readonly GraphQLError[]) extensions.code ??= 'GRAPHQL_VALIDATION_FAILED';
+        if (call.isStreamPath) throw new AggregateError(result);
       },
     onResultProcess: ({ request, result, setResult, serverContext: { call } }) => {
       if (!('errors' in result) || result.errors === undefined) return;

@@ -18,6 +18,7 @@ const made: readonly (readonly [file: string, examples: readonly RegExp[]])[] = 
   ['src/entities/accounts/api-key.ts', [/^pk_[0-9A-Za-z]{46}$/]],
   ['src/http/log/logging.ts', [/a secret\.txt/g]],
   ['src/start/refusal.ts', [/\bPUBLIC_URL\b/]],
+  ['src/storage/chats/copies.ts', [/file_01h00000000000000000000001|file_01h00000000000000000000002/g]],
 ];
 
 describe('every regular expression of src', () => {
