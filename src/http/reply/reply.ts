@@ -37,8 +37,13 @@ export function sendBody(
   // The rest of a request that came too slowly is not read.
   const closing = status === 408 ? closesConnection : noHeaders;
   res.writeHead(status, ['content-length', String(sizeBytes), ...headers, ...closing, ...rateHeaders(res)]);
-  if (sizeBytes <= pieceBytes || res.req.method === 'HEAD') res.end(body);
-  else pipeline(Readable.from(piecesOf(Buffer.from(body))), res, () => undefined);
+  if (sizeBytes <= pieceBytes || res.req.method === 'HEAD') {
+    res.end(body);
+    return;
+  }
+  // The pipeline adds seven listeners to those of the request: more than Node takes without a warning.
+  res.setMaxListeners(20);
+  pipeline(Readable.from(piecesOf(Buffer.from(body))), res, () => undefined);
 }
 
 /** A piece is written when the one before it is taken: so the progress of a slow reader shows (connections/connection.ts). */
