@@ -17,13 +17,13 @@ export interface StoredReply {
 /** Replies kept under the keys that callers choose. All times are the database's own, so the clocks of instances need not agree. */
 export interface IdempotencyStore {
   /** Claims the key for one request, in one statement. A record older than `keptMs` is ignored. */
-  claim(of: IdempotencyKey, requestHash: string, leaseMs: number, keptMs: number): Promise<IdempotencyClaim>;
+  claim(key: IdempotencyKey, requestHash: string, leaseMs: number, keptMs: number): Promise<IdempotencyClaim>;
   /** Extends the lease. @returns the new token; undefined when the claim was lost. */
-  renew(of: IdempotencyKey, token: string, leaseMs: number): Promise<string | undefined>;
+  renew(key: IdempotencyKey, token: string, leaseMs: number): Promise<string | undefined>;
   /** Stores the reply; does nothing when the claim was lost. */
-  complete(of: IdempotencyKey, token: string, reply: StoredReply): Promise<void>;
+  complete(key: IdempotencyKey, token: string, reply: StoredReply): Promise<void>;
   /** Releases the key, so that the request may be sent again. */
-  release(of: IdempotencyKey, token: string): Promise<void>;
+  release(key: IdempotencyKey, token: string): Promise<void>;
   /** Deletes records older than `keptMs`, at most 5,000 at a time. @returns how many. */
   sweep(keptMs: number): Promise<number>;
 }
@@ -59,32 +59,32 @@ const claimSql = `
 
 export function createIdempotencyStore(db: Database): IdempotencyStore {
   const store: IdempotencyStore = {
-    async claim(of, requestHash, leaseMs, keptMs) {
+    async claim(key, requestHash, leaseMs, keptMs) {
       // A record may be released between the two statements; then the next round claims it.
       for (let round = 0; round < 5; round += 1) {
-        const values = [of.keyId, of.idempotencyKey, requestHash, leaseMs, keptMs];
+        const values = [key.keyId, key.idempotencyKey, requestHash, leaseMs, keptMs];
         const [lease] = await db.query<Lease>(claimSql, values);
         if (lease !== undefined) return { kind: 'claimed', token: lease.leaseUntil.toISOString() };
-        const found = await db.prisma.idempotencyRecord.findUnique({ where: { keyId_idempotencyKey: of } });
+        const found = await db.prisma.idempotencyRecord.findUnique({ where: { keyId_idempotencyKey: key } });
         if (found !== null) return claimOf(found as Row);
       }
       return { kind: 'running', requestHash };
     },
-    async renew(of, token, leaseMs) {
+    async renew(key, token, leaseMs) {
       const [lease] = await db.query<Lease>(
         `update idempotency_records set "leaseUntil" = now() + ${milliseconds('$4')}
          where "keyId" = $1 and "idempotencyKey" = $2 and "leaseUntil" = $3::timestamptz and "replyStatus" is null
          returning "leaseUntil"`,
-        [of.keyId, of.idempotencyKey, token, leaseMs],
+        [key.keyId, key.idempotencyKey, token, leaseMs],
       );
       return lease?.leaseUntil.toISOString();
     },
-    async complete(of, token, { status, sealedBody, headers }) {
+    async complete(key, token, { status, sealedBody, headers }) {
       const data = { replyStatus: status, replyBody: sealedBody, replyHeaders: headers };
-      await db.prisma.idempotencyRecord.updateMany({ where: claimed(of, token), data });
+      await db.prisma.idempotencyRecord.updateMany({ where: claimed(key, token), data });
     },
-    async release(of, token) {
-      await db.prisma.idempotencyRecord.deleteMany({ where: claimed(of, token) });
+    async release(key, token) {
+      await db.prisma.idempotencyRecord.deleteMany({ where: claimed(key, token) });
     },
     async sweep(keptMs) {
       const where = { createdAt: { lt: new Date(Date.now() - keptMs) } };
@@ -95,8 +95,8 @@ export function createIdempotencyStore(db: Database): IdempotencyStore {
 }
 
 /** The record of a claim that holds its lease. */
-function claimed(of: IdempotencyKey, token: string) {
-  return { ...of, leaseUntil: new Date(token), replyStatus: null };
+function claimed(key: IdempotencyKey, token: string) {
+  return { ...key, leaseUntil: new Date(token), replyStatus: null };
 }
 
 function claimOf(row: Row): IdempotencyClaim {

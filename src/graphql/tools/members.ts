@@ -110,8 +110,8 @@ const approvalDescription =
 
 type InputBuilder = Parameters<NonNullable<Parameters<typeof builder.inputType>[1]['fields']>>[0];
 
-function inputFields<Own extends Members>(t: InputBuilder, of: Own): Mapped<Own, InputFieldRef<BuilderTypes, unknown>> {
-  return mapped(of, ([kind, description]) => {
+function inputFields<Own extends Members>(t: InputBuilder, members: Own): Mapped<Own, InputFieldRef<BuilderTypes, unknown>> {
+  return mapped(members, ([kind, description]) => {
     if (typeof kind === 'object') return t.field({ type: inputOf(kind), required: false, description });
     return t.field({ type: kind === 'Strings' ? ['String'] : kind, required: false, description });
   });
@@ -165,10 +165,10 @@ type Values = Readonly<Record<string, unknown>>;
 /** @param valuesOf  where the stored values of an object stand. */
 function outputFields<Shown, Own extends Members>(
   t: PothosSchemaTypes.ObjectFieldBuilder<BuilderTypes, Shown>,
-  of: Own,
+  members: Own,
   valuesOf: (shown: Shown) => Values,
 ): Mapped<Own, FieldRef<BuilderTypes>> {
-  return mapped(of, ([kind, description], name) => {
+  return mapped(members, ([kind, description], name) => {
     const type = typeof kind === 'object' ? outputOf(kind) : kind === 'Strings' ? (['String'] as const) : kind;
     const resolve = (shown: Shown) => shownAs(kind, valuesOf(shown)[wireName(name)]);
     return t.field({ type, nullable: true, description, resolve } as never);
@@ -224,6 +224,6 @@ function wireName(name: string): string {
 
 type Mapped<Own, Field> = { readonly [Name in keyof Own]: Field };
 
-function mapped<Own extends Members, Field>(of: Own, make: (member: Member, name: string) => Field): Mapped<Own, Field> {
-  return Object.fromEntries(Object.entries(of).map(([name, member]) => [name, make(member, name)])) as Mapped<Own, Field>;
+function mapped<Own extends Members, Field>(members: Own, make: (member: Member, name: string) => Field): Mapped<Own, Field> {
+  return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, make(member, name)])) as Mapped<Own, Field>;
 }

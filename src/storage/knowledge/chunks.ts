@@ -18,7 +18,7 @@ export interface ChunkStore extends ChunkRanking, ChunkDetails {
    *
    * @returns how many were removed; fewer than `chunksMax` when nothing is left.
    */
-  removeDead(tx: Transaction, of: DeadChunks, chunksMax: number): Promise<number>;
+  removeDead(tx: Transaction, dead: DeadChunks, chunksMax: number): Promise<number>;
   /** Deletes the lexeme counts of a source: the first step of its deletion, which makes removing its chunks cheap. */
   removeLexemes(dataSourceId: string): Promise<void>;
   /** On the embedded database, frees the space of removed chunks once there are many; a server does so by itself. */

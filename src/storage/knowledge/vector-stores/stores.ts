@@ -80,7 +80,7 @@ export interface VectorStoreStore {
   passages(itemId: string, from: number, limit: number): Promise<RowMatches<StorePassage>>;
   setAttributes(itemId: string, attributes: FileAttributes): Promise<void>;
   /** Hides files from everybody. `of`: the files of a store, of which one or all, or one file in all stores of an organization. */
-  detach(of: DetachedFiles, also: AlsoQueue): Promise<void>;
+  detach(files: DetachedFiles, also: AlsoQueue): Promise<void>;
   /** Stores that expired and still have files. */
   expired(limit: number): Promise<readonly { readonly id: string; readonly orgId: string; readonly tenantId: string }[]>;
 }
@@ -199,13 +199,13 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
         await tx.prisma.knowledgeItem.update({ where: { id }, data: { metadata } });
       });
     },
-    async detach(of, also) {
+    async detach(files, also) {
       const dataSourceIds = await db.transaction(async (tx) => {
         const items = await tx.prisma.knowledgeItem.findMany({
           where: {
             ...inStore,
-            ...('storeId' in of ? { dataSourceId: of.storeId } : { orgId: of.orgId }),
-            ...(of.fileId === undefined ? {} : { uniqueId: of.fileId }),
+            ...('storeId' in files ? { dataSourceId: files.storeId } : { orgId: files.orgId }),
+            ...(files.fileId === undefined ? {} : { uniqueId: files.fileId }),
             dataSource: { vectorStore: { isNot: null } },
           },
           select: { id: true },
