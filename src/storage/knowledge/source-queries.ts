@@ -10,7 +10,7 @@ import { containing } from '../database/where.ts';
 import type { Prisma } from '../generated/client.ts';
 import { dataSourceWhere } from './source-filter.ts';
 import { type DataSourceListQuery, findSourcePlaces, neverIndexed } from './source-places.ts';
-import { longMembers, readSources } from './source-rows.ts';
+import { isPlain, longMembers, readSources, selectOf, sourceOf } from './source-rows.ts';
 
 /** An agent in the list of a source's users. */
 export interface UsingAgent {
@@ -35,11 +35,16 @@ export function createSourceQueries(db: Database) {
     findMany,
     find: async (id: string, filter: DataSourceFilter) => (await findMany([id], filter))[0],
     async ofAgents(agentIds: readonly string[], filter: DataSourceFilter, members?: Members<DataSource>) {
-      const links = await db.prisma.agentDataSource.findMany({
-        where: { agentId: { in: [...agentIds] }, dataSource: visibleWhere(filter) },
-        orderBy: [{ createdAt: 'desc' }, { dataSourceId: 'desc' }],
-        select: { agentId: true, dataSource: { select: { id: true, rowBytes: true } } },
-      });
+      const { agentDataSource } = db.prisma;
+      const where = { agentId: { in: [...agentIds] }, dataSource: visibleWhere(filter) };
+      const orderBy = [{ createdAt: 'desc' as const }, { dataSourceId: 'desc' as const }];
+      if (isPlain(members)) {
+        const select = { agentId: true, dataSource: { select: selectOf(members) } };
+        const rows = await agentDataSource.findMany({ where, orderBy, select });
+        return byOwner(rows.map(({ agentId, dataSource }) => ({ ownerId: agentId, thing: sourceOf(dataSource) })));
+      }
+      const select = { agentId: true, dataSource: { select: { id: true, rowBytes: true } } };
+      const links = await agentDataSource.findMany({ where, orderBy, select });
       const sizes = new Map(links.map(({ dataSource }) => [dataSource.id, dataSource.rowBytes]));
       if (reads(members, ...longMembers)) {
         requireShortList(

@@ -32,7 +32,14 @@ const relationMembers: Partial<Record<keyof SourceRow, keyof DataSource>> = { _c
 /** Always selected: the audit log needs the owner of everything that an administrator is shown. */
 const keyMembers: ReadonlySet<string> = new Set(['id', 'orgId', 'ownerUserId']);
 /** Members that may be long. */
-export const longMembers = ['name', 'data', 'errorMessage'] as const satisfies readonly (keyof DataSource)[];
+export const longMembers = ['data', 'errorMessage'] as const satisfies readonly (keyof DataSource)[];
+/** Members that come from other tables. */
+const relatedMembers = ['counts', 'failedItem', 'usageCount', 'activeRun'] as const satisfies readonly (keyof DataSource)[];
+
+/** Whether the members are short, and all in the row of a source: `selectOf` and `sourceOf` are enough to read them. */
+export function isPlain(members: Members<DataSource>): boolean {
+  return !reads(members, ...longMembers, ...relatedMembers);
+}
 
 /**
  * Reads sources that were found, in no order. One that was deleted in between is left out.
@@ -56,7 +63,7 @@ export async function readSources(
   return rows.map((row) => sourceOf(row, counts.get(row.id) ?? [], failed));
 }
 
-function selectOf(members: Members<DataSource>): typeof selectAll {
+export function selectOf(members: Members<DataSource>): typeof selectAll {
   const isRead = (name: string) =>
     keyMembers.has(name) || reads(members, (relationMembers[name as keyof SourceRow] ?? name) as keyof DataSource);
   return Object.fromEntries(Object.entries(selectAll).filter(([name]) => isRead(name))) as typeof selectAll;
@@ -84,7 +91,11 @@ function failedIdOf(counts: readonly StateCount[]): string | undefined {
 }
 
 /** Members that were not selected are absent. */
-function sourceOf({ _count: links, runs, ...own }: SourceRow, counts: readonly StateCount[], failed: FailedItems): DataSource {
+export function sourceOf(
+  { _count: links, runs, ...own }: SourceRow,
+  counts: readonly StateCount[] = [],
+  failed: FailedItems = new Map(),
+): DataSource {
   return {
     ...(own as Omit<DataSource, 'isDeleting' | 'activeRun' | 'failedItem' | 'usageCount' | 'counts'>),
     isDeleting: false,

@@ -40,6 +40,16 @@ describe('agents', () => {
     expect(statements.length).toBeGreaterThan(1); // The counter works.
   });
 
+  it('costs 6 statements for the list that a front end loads first, however many agents it has', async () => {
+    for (const first of [5, agentsMade]) {
+      const query = `{ agents(first: ${first}) { nodes { id name description groups { id name } dataSources { id name type } } } }`;
+      await ann.graphql(query);
+      const { result, statements } = await countStatements(service, () => ann.graphql(query));
+      expect(result.data.agents.nodes).toHaveLength(first);
+      expect(statements.length, statements.join('\n')).toBe(6);
+    }
+  });
+
   it('reads the members of all groups of a page at once', async () => {
     const query = '{ myGroups { id users { email } } }';
     await ann.graphql(query);
