@@ -12,7 +12,7 @@ const comparisons = [
     name: 'GraphQL: 50 agents with groups and sources',
     plainQuery: `{ agents(first: 50) { ${relations} } }`,
     query: `{ agents(first: 50) { nodes { ${relations} } } }`,
-    floor: { ratioMin: 1 },
+    floor: { ratioMin: 0.8 },
   },
   {
     name: 'GraphQL: tiny query',
