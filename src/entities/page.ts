@@ -1,3 +1,5 @@
+import { DomainError } from './errors.ts';
+
 /** The position of an item in its list: the values that the list is ordered by, ending with a unique one (the id). */
 export type SortKey = readonly (string | number)[];
 
@@ -63,6 +65,13 @@ export interface ListRequest {
   readonly after?: string | null | undefined;
   readonly before?: string | null | undefined;
   readonly order?: 'asc' | 'desc' | null | undefined;
+}
+
+/** How many items a request wants. @throws DomainError INVALID_VALUE naming `first`. */
+export function pageSizeOf({ first }: ListRequest, { usual = 20, most = 100 } = {}): number {
+  const size = first ?? usual;
+  if (size < 1 || size > most) throw new DomainError('INVALID_VALUE', `first must be from 1 to ${most}`, { param: 'first' });
+  return size;
 }
 
 /** Makes a page of what was read for a request. */

@@ -2,7 +2,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import { type Chat, type Conversation, type NewMessage, newMessageDefaults } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
-import { type ListPage, type ListRequest, listPageOf } from '../../entities/page.ts';
+import { type ListPage, type ListRequest, listPageOf, pageSizeOf } from '../../entities/page.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
 import type { ConversationChange } from '../../storage/chats/conversations.ts';
 import { ownChats } from '../access/access.ts';
@@ -16,8 +16,6 @@ import { resolveItems, toMessages } from '../responses/request-items.ts';
 import { type ConversationItem, itemsOf, messageIdOf } from './items.ts';
 
 const itemsAtOnce = 20;
-const pageDefault = 20;
-const pageMax = 100;
 
 /**
  * Begins a conversation: a chat without an agent, until a response on it names one.
@@ -101,10 +99,7 @@ export async function listConversationItems(
   { after, first, order }: ListRequest,
 ): Promise<ListPage<WireObject>> {
   await ownChat(deps, caller, id);
-  const most = first ?? pageDefault;
-  if (most < 1 || most > pageMax) {
-    throw new DomainError('INVALID_VALUE', `first must be from 1 to ${pageMax}`, { param: 'first' });
-  }
+  const most = pageSizeOf({ first });
   const direction = order ?? 'desc';
   const from = typeof after === 'string' ? await findItem(deps, id, after, 'after') : undefined;
   const read = async (ordinal: number | undefined) => {

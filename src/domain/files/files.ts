@@ -3,7 +3,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { StoredFile } from '../../entities/files/file.ts';
-import { type ListPage, type ListRequest, listPageOf } from '../../entities/page.ts';
+import { type ListPage, type ListRequest, listPageOf, pageSizeOf } from '../../entities/page.ts';
 import { requireScope } from '../access/policy.ts';
 import { findFiles, isFileId, ownerOf } from '../attachments/own-files.ts';
 import { removeBlobs } from '../blobs.ts';
@@ -26,8 +26,6 @@ export interface FileListInput extends Omit<ListRequest, 'before'> {
 }
 
 const textLengthMax = 200;
-const pageDefault = 100;
-const pageMax = 10_000;
 /** The names of arguments, and those of form fields. */
 const expiryParams = { anchor: 'expiresAfterAnchor', seconds: 'expiresAfterSeconds' };
 const expiryNames = { anchor: 'expires_after[anchor]', seconds: 'expires_after[seconds]' };
@@ -84,10 +82,7 @@ export async function listFiles(
   caller: Caller,
   { purpose, after, first, order }: FileListInput,
 ): Promise<ListPage<StoredFile>> {
-  const most = first ?? pageDefault;
-  if (most < 1 || most > pageMax) {
-    throw new DomainError('INVALID_VALUE', `first must be from 1 to ${pageMax}`, { param: 'first' });
-  }
+  const most = pageSizeOf({ first }, { usual: 100, most: 10_000 });
   const owner = ownerOf(caller);
   if (typeof after === 'string' && (await findFiles(deps, caller, [after])).length === 0) {
     throw new DomainError('INVALID_VALUE', 'after names no file of yours', { param: 'after' });

@@ -4,7 +4,7 @@ import { RunFold } from '../../engine/runs/events/fold.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
-import { type ListPage, type ListRequest, listPageOf } from '../../entities/page.ts';
+import { type ListPage, type ListRequest, listPageOf, pageSizeOf } from '../../entities/page.ts';
 import type { RunEventStream, RunItem, RunSnapshot } from '../../entities/runs/event.ts';
 import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
 import type { Run } from '../../entities/runs/run.ts';
@@ -35,9 +35,6 @@ export interface ResumeTerms {
   /** The last event that the client knows; default: the last one before it goes on. */
   readonly afterSequence?: number | undefined;
 }
-
-const pageDefault = 20;
-const pageMax = 100;
 
 /** Begins a response like `beginResponse` and returns its state: at once when it is stored, else at its end. */
 export async function createResponse(
@@ -170,12 +167,10 @@ export async function deleteResponse(deps: Deps, caller: Caller, id: string): Pr
 
 /** The input items of a response, with those of requests that joined it. @throws DomainError NOT_FOUND; INVALID_VALUE. */
 export async function listInputItems(deps: Deps, caller: Caller, id: string, page: ListRequest): Promise<ListPage<WireObject>> {
-  const { after, first, order } = page;
-  if (typeof first === 'number' && (first < 1 || first > pageMax)) {
-    throw new DomainError('INVALID_VALUE', `first must be from 1 to ${pageMax}`, { param: 'first' });
-  }
+  const { after, order } = page;
+  const limit = pageSizeOf(page);
   await findResponse(deps, caller, id);
-  const query = { after: after ?? undefined, limit: first ?? pageDefault, order: order ?? ('desc' as const) };
+  const query = { after: after ?? undefined, limit, order: order ?? ('desc' as const) };
   const found = await deps.storage.responses.listInput(id, query);
   if (found === undefined)
     throw new DomainError('INVALID_VALUE', 'after names no input item of this response', { param: 'after' });

@@ -6,6 +6,7 @@ import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/pag
 import { groupWhere } from '../accounts/group-filter.ts';
 import type { Database } from '../database/database.ts';
 import { mergeLatest, newestFirst, readPage, requireShortList } from '../database/paging.ts';
+import { type Selection, selected } from '../database/selected.ts';
 import type { Prisma } from '../generated/client.ts';
 import { agentWhere } from './filter.ts';
 
@@ -56,16 +57,18 @@ const selectAll = ({ userId }: AgentViewer) =>
     },
     chats: { select: { id: true }, where: { userId, deletedAt: null }, take: 1 },
   }) as const satisfies Prisma.AgentSelect;
-type AgentSelect = ReturnType<typeof selectAll>;
-type AgentRow = Prisma.AgentGetPayload<{ select: AgentSelect }>;
+type AgentRow = Prisma.AgentGetPayload<{ select: ReturnType<typeof selectAll> }>;
 
-/** The members of a view that come from a relation. */
-const relationMembers = {
-  organization: ['orgName'],
-  editors: ['editors', 'editorIds'],
-  groups: ['groupIds', 'visibleGroupIds', 'isOpenToOthers'],
-  chats: ['hasUserChats'],
-} as const satisfies Partial<Record<keyof AgentSelect, readonly (keyof AgentView)[]>>;
+const selection: Selection<AgentView> = {
+  // The cursor of a page needs the time and the id; the audit log needs the owner; `isOpenToOthers` needs the visibility.
+  always: new Set(['id', 'createdAt', 'orgId', 'userId', 'visibility']),
+  madeOf: {
+    organization: ['orgName'],
+    editors: ['editors', 'editorIds'],
+    groups: ['groupIds', 'visibleGroupIds', 'isOpenToOthers'],
+    chats: ['hasUserChats'],
+  },
+};
 const longMembers = [
   'description',
   'instructions',
@@ -77,17 +80,6 @@ const longMembers = [
   'profile',
   'editors',
 ] as const satisfies readonly (keyof AgentView)[];
-/** Always selected: the cursor of a page needs the time and the id; the audit log needs the owner; `isOpenToOthers` needs the visibility. */
-const keyMembers: ReadonlySet<string> = new Set(['id', 'createdAt', 'orgId', 'userId', 'visibility']);
-
-function selectOf(members: AgentMembers, viewer: AgentViewer): AgentSelect {
-  const isRead = (name: string) => {
-    const made: readonly string[] = name in relationMembers ? relationMembers[name as keyof typeof relationMembers] : [name];
-    return keyMembers.has(name) || members === undefined || made.some((member) => members.has(member as keyof AgentView));
-  };
-  return Object.fromEntries(Object.entries(selectAll(viewer)).filter(([name]) => isRead(name))) as unknown as AgentSelect;
-}
-
 /** Cost: one statement for the agents; one more each for the names of users, and for the groups that the viewer may see. */
 async function readViews(
   db: Database,
@@ -95,7 +87,7 @@ async function readViews(
   viewer: AgentViewer,
   members: AgentMembers,
 ): Promise<readonly AgentView[]> {
-  const rows = await db.prisma.agent.findMany({ where, select: selectOf(members, viewer) });
+  const rows = await db.prisma.agent.findMany({ where, select: selected(selectAll(viewer), members, selection) });
   const [users, seen] = await Promise.all([readUsers(db, rows, members), readVisibleGroups(db, rows, viewer, members)]);
   return rows.map((row) => viewOf(row, users, seen));
 }

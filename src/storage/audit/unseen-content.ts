@@ -17,38 +17,24 @@ export interface UnseenContent {
   chats(ids: readonly string[], visible: ChatFilter): Promise<readonly PlacedThing[]>;
 }
 
-/** Cost: two statements each; the second one applies the rule as the queries that read the kind. */
-export function createUnseenContent(db: Database): UnseenContent {
+export function createUnseenContent({ prisma }: Database): UnseenContent {
   const select = { id: true, orgId: true } as const;
   return {
-    async agents(ids, visible) {
-      const { agent } = db.prisma;
-      const all = { id: { in: [...ids] } };
-      return except(
-        await agent.findMany({ where: all, select }),
-        await agent.findMany({ where: { AND: [all, agentWhere(visible)] }, select }),
-      );
-    },
-    async dataSources(ids, visible) {
-      const { dataSource } = db.prisma;
-      const all = { id: { in: [...ids] } };
-      return except(
-        await dataSource.findMany({ where: all, select }),
-        await dataSource.findMany({ where: { AND: [all, dataSourceWhere(visible)] }, select }),
-      );
-    },
-    async chats(ids, visible) {
-      const { chat } = db.prisma;
-      const all = { id: { in: [...ids] } };
-      return except(
-        await chat.findMany({ where: all, select }),
-        await chat.findMany({ where: { AND: [all, chatWhere(visible)] }, select }),
-      );
-    },
+    agents: (ids, visible) => unseen(ids, agentWhere(visible), (where) => prisma.agent.findMany({ where, select })),
+    dataSources: (ids, visible) =>
+      unseen(ids, dataSourceWhere(visible), (where) => prisma.dataSource.findMany({ where, select })),
+    chats: (ids, visible) => unseen(ids, chatWhere(visible), (where) => prisma.chat.findMany({ where, select })),
   };
 }
 
-function except(all: readonly PlacedThing[], visible: readonly PlacedThing[]): readonly PlacedThing[] {
-  const seen = new Set(visible.map(({ id }) => id));
+/** Cost: two statements; the second one applies the rule as the queries that read the kind. */
+async function unseen<Where>(
+  ids: readonly string[],
+  visible: Where,
+  find: (where: { AND: ({ id: { in: string[] } } | Where)[] }) => PromiseLike<readonly PlacedThing[]>,
+): Promise<readonly PlacedThing[]> {
+  const named = { id: { in: [...ids] } };
+  const all = await find({ AND: [named] });
+  const seen = new Set((await find({ AND: [named, visible] })).map(({ id }) => id));
   return all.filter(({ id }) => !seen.has(id));
 }

@@ -2,7 +2,7 @@ import type { ChatFilter } from '../../entities/accounts/access.ts';
 import type { Chat } from '../../entities/chats/chat.ts';
 import { type Page, type PageRequest, pageOf, type SortKey } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
-import { latestFirst, readPage } from '../database/paging.ts';
+import { byTime, readPage } from '../database/paging.ts';
 import { containing } from '../database/where.ts';
 import type { Prisma } from '../generated/client.ts';
 import { chatWhere } from './filter.ts';
@@ -30,7 +30,7 @@ export function findChats(db: Database, ids: readonly string[], filter: ChatFilt
 export async function listChats(db: Database, query: ChatQuery, page: PageRequest): Promise<Page<Chat>> {
   const where = listWhere(query);
   const found = await db.prisma.chat.findMany({
-    ...latestFirst('updatedAt', where, page),
+    ...byTime('updatedAt', 'desc', where, page),
     select: { id: true, rowBytes: true, agent: { select: { rowBytes: true } } },
   });
   const places = found.map(({ id, rowBytes, agent }) => ({ id, rowBytes: rowBytes + (agent?.rowBytes ?? 0) }));

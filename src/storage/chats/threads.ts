@@ -6,7 +6,16 @@ import type { Database, Transaction } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { type LockedChat, lockChat, lockRows } from '../database/sql/locks.ts';
 import { answerApprovals, lockApprovals } from '../runs/approvals.ts';
-import { attachMessages, endQuietly, needSecrets, type Resumption, resumeRun, type Settling, settleRun } from '../runs/idle.ts';
+import {
+  attachMessages,
+  endQuietly,
+  needSecrets,
+  type Resumption,
+  resumeRun,
+  type Settling,
+  settleRun,
+  waitingIn,
+} from '../runs/idle.ts';
 import { addRun } from '../runs/leases.ts';
 import { addItems } from '../runs/responses.ts';
 import { addChat, type NewChat } from './chats.ts';
@@ -143,11 +152,6 @@ async function answerWith({ prisma }: Transaction, { chatId, agentId, modelId }:
 async function waitsHere({ prisma }: Transaction, { previousId, run }: ThreadTurn): Promise<boolean> {
   if (previousId === null) return false;
   return (await prisma.run.findUnique({ where: { id: previousId, ...waitingIn(run.chatId) }, select: { id: true } })) !== null;
-}
-
-/** Where: the runs that wait for a chat. */
-function waitingIn(chatId: string) {
-  return { chatId, isWaiting: true, status: 'in_progress' };
 }
 
 /** Whether a request can become part of the active run: of one of its own kind, which its readers know how to follow. */

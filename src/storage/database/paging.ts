@@ -4,12 +4,7 @@ import type { Database } from './database.ts';
 
 /** Prisma's arguments for a page of a list, newest first, and one row more; the page's cursor is `timeKey`'s. */
 export function newestFirst<Where extends object>(where: Where, page: PageRequest) {
-  return latestFirst('createdAt', where, page);
-}
-
-/** Prisma's arguments for a page of a list that begins with the latest of a time, and one row more. */
-export function latestFirst<Time extends string, Where extends object>(time: Time, where: Where, page: PageRequest) {
-  return byTime(time, 'desc', where, page);
+  return byTime('createdAt', 'desc', where, page);
 }
 
 /**

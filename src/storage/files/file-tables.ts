@@ -1,5 +1,7 @@
 import type { FilePurpose, StoredFile } from '../../entities/files/file.ts';
+import { timeKey } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
+import { byTime } from '../database/paging.ts';
 import type { Prisma } from '../generated/client.ts';
 
 /** Whose files: those of one user in one organization. */
@@ -94,20 +96,9 @@ function isOf({ purpose }: FileSpan, own: FilePurpose): boolean {
   return purpose === undefined || purpose === own;
 }
 
-/** Prisma's arguments for places. The first condition on the time bounds the index. */
+/** Prisma's arguments for places. */
 function placesIn<Where extends object>(where: Where, { ids, after, limit, order }: FileSpan) {
-  const [from, beyond] = order === 'asc' ? (['gte', 'gt'] as const) : (['lte', 'lt'] as const);
-  const rest =
-    after === undefined
-      ? []
-      : [
-          { createdAt: { [from]: after.createdAt } },
-          { OR: [{ createdAt: { [beyond]: after.createdAt } }, { id: { [beyond]: after.id } }] },
-        ];
-  return {
-    where: { AND: [where, ids === undefined ? {} : { id: { in: [...ids] } }, ...rest] },
-    orderBy: [{ createdAt: order }, { id: order }],
-    take: limit,
-    select: { id: true, createdAt: true, rowBytes: true } as const,
-  };
+  const named = { AND: [where, ids === undefined ? {} : { id: { in: [...ids] } }] };
+  const page = { after: after === undefined ? undefined : timeKey(after), limit: limit - 1 };
+  return { ...byTime('createdAt', order, named, page), select: { id: true, createdAt: true, rowBytes: true } as const };
 }

@@ -5,6 +5,10 @@ import type { Prisma } from '../generated/client.ts';
 
 /** States of an item that a process indexes. */
 export const busyStates = ['FETCHING', 'PARSING', 'INDEXING'] as const satisfies readonly IndexStatus[];
+export function isBusy(indexStatus: string): boolean {
+  return (busyStates as readonly string[]).includes(indexStatus);
+}
+
 /** States of an item that has a job. */
 export const openStates = ['INITIALIZED', 'QUEUED', ...busyStates] as const satisfies readonly IndexStatus[];
 

@@ -1,6 +1,7 @@
 import type { ActiveRun, DataSource, IndexStatus, ItemCounts, SourceError } from '../../entities/knowledge/data-source.ts';
 import { type Members, reads } from '../../entities/members.ts';
 import type { Database } from '../database/database.ts';
+import { type Selection, selected } from '../database/selected.ts';
 import type { Prisma } from '../generated/client.ts';
 import { countIn, countItems, type StateCount, sumIn } from './item-counts.ts';
 
@@ -28,9 +29,11 @@ const selectAll = {
 } as const satisfies Prisma.DataSourceSelect;
 type SourceRow = Prisma.DataSourceGetPayload<{ select: typeof selectAll }>;
 
-const relationMembers: Partial<Record<keyof SourceRow, keyof DataSource>> = { _count: 'usageCount', runs: 'activeRun' };
-/** Always selected: the audit log needs the owner of everything that an administrator is shown. */
-const keyMembers: ReadonlySet<string> = new Set(['id', 'orgId', 'ownerUserId']);
+const selection: Selection<DataSource> = {
+  // The audit log needs the owner of everything that an administrator is shown.
+  always: new Set(['id', 'orgId', 'ownerUserId']),
+  madeOf: { _count: ['usageCount'], runs: ['activeRun'] },
+};
 /** Members that may be long. */
 export const longMembers = ['data', 'errorMessage'] as const satisfies readonly (keyof DataSource)[];
 /** Members that come from other tables. */
@@ -64,9 +67,7 @@ export async function readSources(
 }
 
 export function selectOf(members: Members<DataSource>): typeof selectAll {
-  const isRead = (name: string) =>
-    keyMembers.has(name) || reads(members, (relationMembers[name as keyof SourceRow] ?? name) as keyof DataSource);
-  return Object.fromEntries(Object.entries(selectAll).filter(([name]) => isRead(name))) as typeof selectAll;
+  return selected(selectAll, members, selection);
 }
 
 type FailedItems = ReadonlyMap<string, SourceError>;

@@ -132,12 +132,17 @@ export async function needSecrets({ prisma }: Transaction, runId: string): Promi
   await prisma.run.updateMany({ where: { id: runId }, data });
 }
 
+/** Where: the runs that wait for a chat. */
+export function waitingIn(chatId: string) {
+  return { chatId, isWaiting: true, status: 'in_progress' };
+}
+
 /** How many requests wait for a chat, and where the first of their runs stands. */
 async function queueOf(
   { prisma }: Transaction,
   chatId: string,
 ): Promise<{ readonly requests: number; readonly firstPosition: number }> {
-  const where = { chatId, isWaiting: true, status: 'in_progress' };
+  const where = waitingIn(chatId);
   const { _sum, _min } = await prisma.run.aggregate({ where, _sum: { queuedRequests: true }, _min: { queuePosition: true } });
   return { requests: _sum.queuedRequests ?? 0, firstPosition: _min.queuePosition ?? 1 };
 }

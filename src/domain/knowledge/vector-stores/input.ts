@@ -1,6 +1,5 @@
-import { DomainError } from '../../../entities/errors.ts';
 import type { FileAttributes, Metadata } from '../../../entities/knowledge/vector-store.ts';
-import { type ListPage, type ListRequest, listPageOf } from '../../../entities/page.ts';
+import { type ListPage, type ListRequest, listPageOf, pageSizeOf } from '../../../entities/page.ts';
 import { isObject } from '../../../lib/json.ts';
 import { type IdPage, isReadBackwards } from '../../../storage/knowledge/vector-stores/rows.ts';
 import type { Faults } from '../../faults.ts';
@@ -8,17 +7,12 @@ import { readMetadata } from '../../metadata.ts';
 
 export type Optional<T> = T | null | undefined;
 
-const pageDefault = 20;
-const pageMax = 100;
 const attributesMax = { count: 16, nameLength: 64, textLength: 512 };
 const daysMax = 365;
 
 /** One more than asked for is read, which tells whether there are more. @throws DomainError INVALID_VALUE naming `first`. */
 export function readPageInput({ after, before, first, order }: ListRequest): IdPage & { readonly most: number } {
-  const most = first ?? pageDefault;
-  if (most < 1 || most > pageMax) {
-    throw new DomainError('INVALID_VALUE', `first must be from 1 to ${pageMax}`, { param: 'first' });
-  }
+  const most = pageSizeOf({ first });
   return { most, after: after ?? undefined, before: before ?? undefined, limit: most + 1, order: order ?? 'desc' };
 }
 

@@ -2,7 +2,7 @@ import type { DataSourceType } from '../../../entities/knowledge/data-source.ts'
 import type { Database, Sql } from '../../database/database.ts';
 import { leaseSql, takeLeased, writeLeased } from '../../leases.ts';
 import type { ChunkGeneration, ChunkStore } from '../chunks.ts';
-import { busyStates, openStates } from '../item-states.ts';
+import { isBusy, openStates } from '../item-states.ts';
 import { type IndexingStore, type IndexLease, type ItemLeft, removedAtOnce } from './store.ts';
 
 /** The writes of a process that holds an item's lease. */
@@ -130,10 +130,6 @@ export function createHolderWrites(db: Database, chunks: ChunkStore, announce: (
       }
     },
   };
-}
-
-function isBusy(indexStatus: string): boolean {
-  return (busyStates as readonly string[]).includes(indexStatus);
 }
 
 function findPlace({ prisma }: Database, id: string) {

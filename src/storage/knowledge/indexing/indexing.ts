@@ -2,7 +2,7 @@ import type { Database } from '../../database/database.ts';
 import type { Signals } from '../../database/signals/signals.ts';
 import { lockRow } from '../../database/sql/locks.ts';
 import type { ChunkStore } from '../chunks.ts';
-import { busyStates } from '../item-states.ts';
+import { busyStates, isBusy } from '../item-states.ts';
 import { findDueSources, isPeriodOver, openRuns } from '../refresh-period.ts';
 import { addUploadRun } from '../syncing/upload-runs.ts';
 import { createHolderWrites, type HolderWrites } from './holder.ts';
@@ -50,11 +50,12 @@ function createUpkeep(
           data: { updatedAt: new Date(), isRunWanted: false, ...(isForced ? { isForced } : {}) },
           select: { id: true, orgId: true, indexStatus: true },
         });
-        const isBusy = ({ indexStatus }: { readonly indexStatus: string }) =>
-          (busyStates as readonly string[]).includes(indexStatus);
         const idsOf = (some: typeof items) => ({ id: { in: some.map(({ id }) => id) } });
-        const waiting = items.filter((item) => !isBusy(item));
-        await knowledgeItem.updateMany({ where: idsOf(items.filter(isBusy)), data: { isRunWanted: true } });
+        const waiting = items.filter(({ indexStatus }) => !isBusy(indexStatus));
+        await knowledgeItem.updateMany({
+          where: idsOf(items.filter(({ indexStatus }) => isBusy(indexStatus))),
+          data: { isRunWanted: true },
+        });
         await knowledgeItem.updateMany({
           where: idsOf(waiting),
           data: { indexStatus: 'QUEUED', indexPercentage: 0, attempt: 0 },

@@ -2,7 +2,7 @@ import { connectedTypes, type DataSourceType, isConnectedType } from '../../../e
 import type { SourceRun, SourceRunStatus } from '../../../entities/knowledge/source-run.ts';
 import { pageOf } from '../../../entities/page.ts';
 import type { Database, Transaction } from '../../database/database.ts';
-import { latestFirst } from '../../database/paging.ts';
+import { byTime } from '../../database/paging.ts';
 import type { Signals } from '../../database/signals/signals.ts';
 import { lockRow } from '../../database/sql/locks.ts';
 import type { OwnedId } from '../indexing/store.ts';
@@ -118,7 +118,7 @@ function createSyncRuns(db: Database, announce: (dataSourceId: string) => void):
     },
     async runs(dataSourceId, page) {
       const rows = await prisma.sourceRun.findMany({
-        ...latestFirst('startedAt', { dataSourceId }, page),
+        ...byTime('startedAt', 'desc', { dataSourceId }, page),
         omit: { place: true, attempt: true, leaseOwner: true, leaseUntil: true, fence: true },
       });
       const runs = rows.map((row) => ({
