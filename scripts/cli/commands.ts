@@ -9,6 +9,7 @@ import {
   isNonNullType,
 } from 'graphql';
 import { compileRoutes, type Route } from '../../src/rest/compile.ts';
+import { restMembersOf } from '../../src/rest/input/member-names.ts';
 import { allRoutes } from '../../src/rest/routes/index.ts';
 import { operations } from './commands/operations.ts';
 
@@ -77,7 +78,7 @@ function membersOf({ row, main, pathNames }: Route): Member[] {
   return [
     ...pathNames.map((name) => variable(name, 'path', 'Its id.')),
     ...Object.entries(row.query ?? {}).map(([name, description]) => variable(name, 'query', description)),
-    ...(isInputObjectType(body) ? Object.values(body.getFields()) : []).map((field) => ({
+    ...(isInputObjectType(body) ? restMembersOf(body) : []).map((field) => ({
       name: field.name,
       place: 'body' as const,
       isRequired: isNonNullType(field.type),

@@ -16,7 +16,7 @@ import { checkReply, checkSchemas, checkShape, checkVariables } from './document
 import { checkDocument, compileDocument, type OperationScopes, type RowDocument } from './documents/document.ts';
 import { type CallResolver, compileResolver, compileSource, type OpenSource } from './documents/resolver.ts';
 import { compileReader, type Reader, type ReadMode } from './input/body.ts';
-import { memberNames } from './input/member-names.ts';
+import { memberNames, restMembersOf } from './input/member-names.ts';
 import { compileParameter, type ParameterReader, replyParameterType } from './input/parameters.ts';
 import { replyMembersOf } from './input/reply-members.ts';
 import { checkDeclarations, type Declarations } from './openapi/declarations.ts';
@@ -178,7 +178,7 @@ function variableReaders(row: DeclaredRoute, main: RowDocument, pathNames: reado
 function* formFields(row: DeclaredRoute, main: RowDocument, pathNames: readonly string[], mode: ReadMode): Generator<FormField> {
   const bodyType = getNamedType(row.body === undefined ? undefined : main.variables.get(row.body)?.type);
   if (isInputObjectType(bodyType) && row.upload?.orJson !== true) {
-    for (const field of Object.values(bodyType.getFields())) {
+    for (const field of restMembersOf(bodyType)) {
       const wire = memberNames(row).wire(field.name);
       const isRequired = isNonNullType(field.type) && field.defaultValue === undefined;
       yield { name: field.name, wire, read: compileParameter(wire, field.type, mode), isRequired, isMember: true };

@@ -56,6 +56,8 @@ export interface DeclaredRoute {
   readonly ticket?: string;
   /** Status of a good reply; default 200. */
   readonly status?: number;
+  /** The member of the root field's value that is the reply, where a payload of GraphQL says more. */
+  readonly member?: string;
   /** `data`: a list or a connection's nodes under `data`. Default: the root field's value is the body. */
   readonly wrap?: 'data';
   /**

@@ -6,6 +6,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { operationScopes } from '../domain/access/operation-scopes.ts';
 import type { Deps } from '../domain/deps.ts';
 import { confirmConnection, receiveCallback } from '../domain/knowledge/connecting.ts';
+import { servedSchema } from '../graphql/builder/one-api.ts';
 import { createGraphiqlPage } from '../graphql/graphiql/page.ts';
 import { buildSchema } from '../graphql/schema.ts';
 import { createGraphqlHandler } from '../graphql/server/server.ts';
@@ -48,6 +49,8 @@ export interface App {
 /** What both APIs stand on: the one schema, and the routes, checked against it. Needs nothing that a start has to wait for. */
 export interface Apis {
   readonly schema: GraphQLSchema;
+  /** Without what only REST has. */
+  readonly graphqlSchema: GraphQLSchema;
   readonly routes: readonly Route[];
 }
 
@@ -66,11 +69,11 @@ export function createApis(): Apis {
 function makeApis(): Apis {
   const schema = buildSchema();
   // The wire schemas never change: tests check them.
-  return { schema, routes: compileRoutes(schema, allRoutes, operationScopes, null) };
+  return { schema, graphqlSchema: servedSchema(schema), routes: compileRoutes(schema, allRoutes, operationScopes, null) };
 }
 
 /** Joins both APIs over one schema. The only file that sees every layer. */
-export function createApp(deps: Deps, { schema, routes }: Apis): App {
+export function createApp(deps: Deps, { schema, graphqlSchema, routes }: Apis): App {
   let isStopping = false;
   const { settings } = deps;
   const metrics = new Metrics();
@@ -79,7 +82,7 @@ export function createApp(deps: Deps, { schema, routes }: Apis): App {
     bufferMaxBytes: settings.SSE_BUFFER_MAX_BYTES,
   });
   const admissions = createAdmissions(deps.pools, settings);
-  const graphql = createGraphqlHandler({ schema, deps, metrics, streams, admissions });
+  const graphql = createGraphqlHandler({ schema: graphqlSchema, deps, metrics, streams, admissions });
   const rest = createRestRouter({ routes, deps, metrics, streams, admissions });
   const sockets = createResponseSocket(deps, routeWithSocket(routes), admissions);
   const log = createAccessLog(deps.logger, deps.tracing);

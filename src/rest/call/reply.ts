@@ -25,7 +25,8 @@ export function replyOf(route: Route, result: ExecutionResult): Reply {
   }
   const status = row.status ?? 200;
   if (status === 204) return { status, text: undefined, headers: noHeaders };
-  const value = result.data?.[route.main.responseKey];
+  const root = result.data?.[route.main.responseKey];
+  const value = row.member === undefined ? root : (root as Readonly<Record<string, unknown>> | null)?.[row.member];
   const body = row.wrap === undefined ? value : wrapped(row, value);
   const text = JSON.stringify(row.omitNull === undefined ? body : withoutNulls(body, new Set(row.omitNull)));
   return { status, text, headers: noHeaders };

@@ -1,16 +1,16 @@
 import {
   type FieldNode,
   getNamedType,
+  getNullableType,
   isInputObjectType,
   isListType,
-  isNonNullType,
   isObjectType,
   Kind,
   type SelectionSetNode,
 } from 'graphql';
 import type { Declarations } from '../openapi/declarations.ts';
 import type { DeclaredRoute } from '../route.ts';
-import { isFileType, type RowDocument } from './document.ts';
+import { isFileType, type RowDocument, repliedPart } from './document.ts';
 
 export function checkShape(row: DeclaredRoute, pathNames: readonly string[]): void {
   if (!/^\/api\/v\d+(\/([a-z0-9_-]+|\{[a-z][A-Za-z0-9]*\}))+$/.test(row.path))
@@ -65,9 +65,10 @@ export function checkSchemas({ reply, stream, socket }: DeclaredRoute, { schemas
 
 /** The members that make the reply must be selected. */
 export function checkReply(row: DeclaredRoute, main: RowDocument): void {
-  const type = isNonNullType(main.rootField.type) ? main.rootField.type.ofType : main.rootField.type;
+  const part = repliedPart(row, main);
+  const type = getNullableType(part.type);
   checkRun(row, main);
-  const selected = selectedKeys(main.rootNode.selectionSet);
+  const selected = selectedKeys(part.selectionSet);
   if (row.wrap === 'data' && !isListType(type) && !(isObjectType(type) && selected.has('nodes'))) {
     throw new Error('wrap: data needs a list, or a connection that selects nodes');
   }

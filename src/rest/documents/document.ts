@@ -4,19 +4,23 @@ import {
   type GraphQLField,
   type GraphQLInputType,
   type GraphQLObjectType,
+  type GraphQLOutputType,
   type GraphQLSchema,
   getNamedType,
   isInputType,
+  isObjectType,
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
   parse,
+  type SelectionSetNode,
   typeFromAST,
   type VariableDefinitionNode,
   validate,
   valueFromAST,
 } from 'graphql';
 import type { Scope } from '../../entities/accounts/caller.ts';
+import type { DeclaredRoute } from '../route.ts';
 
 /** The policy table, as in domain/access/operation-scopes.ts. */
 export type OperationScopes = Readonly<Record<string, Scope | null>>;
@@ -80,6 +84,21 @@ export function compileDocument(schema: GraphQLSchema, source: string, scopes: O
 export function checkDocument(schema: GraphQLSchema, source: string): void {
   const errors = validate(schema, parse(source));
   if (errors.length > 0) throw new Error(errors.map((error) => error.message).join('; '));
+}
+
+/** What a route replies with: the value of its root field, or a member of it. @throws Error when the document does not select the member. */
+export function repliedPart(
+  { member }: Pick<DeclaredRoute, 'member'>,
+  { rootField, rootNode: { selectionSet } }: Pick<RowDocument, 'rootField' | 'rootNode'>,
+): { readonly type: GraphQLOutputType; readonly selectionSet: SelectionSetNode | undefined } {
+  if (member === undefined) return { type: rootField.type, selectionSet };
+  const node = selectionSet?.selections.find(
+    (selected): selected is FieldNode => selected.kind === Kind.FIELD && (selected.alias ?? selected.name).value === member,
+  );
+  const payload = getNamedType(rootField.type);
+  const field = node === undefined || !isObjectType(payload) ? undefined : payload.getFields()[node.name.value];
+  if (field === undefined) throw new Error(`the reply is the member ${member}, which is not selected`);
+  return { type: field.type, selectionSet: node?.selectionSet };
 }
 
 /** Whether a type is the one of the File scalar. */

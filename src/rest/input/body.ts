@@ -12,7 +12,7 @@ import type { Faults } from '../../domain/faults.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isObject } from '../../lib/json.ts';
 import { integerBounds } from '../../wire/schema.ts';
-import { camelNames, eitherNames, enumTexts, type MemberNames } from './member-names.ts';
+import { camelNames, eitherNames, enumTexts, type MemberNames, restMembersOf } from './member-names.ts';
 
 /**
  * What a reader returns. `plain`, for `execute()`: checked and renamed, without unknown members, scalars and enums as they came. `coerced`,
@@ -140,7 +140,7 @@ class ReaderCompiler {
   }
 
   #objectReader(type: GraphQLInputObjectType): Reader {
-    const members = Object.values(type.getFields()).map((field) => {
+    const members = restMembersOf(type).map((field) => {
       return {
         name: field.name,
         wire: this.#names.wire(field.name),

@@ -1,4 +1,4 @@
-import type { GraphQLEnumType, GraphQLEnumValue } from 'graphql';
+import type { GraphQLEnumType, GraphQLEnumValue, GraphQLInputField, GraphQLInputObjectType } from 'graphql';
 import type { DeclaredRoute } from '../route.ts';
 
 /** How callers write the members of a route's body. */
@@ -36,6 +36,11 @@ export function memberNames(row: Pick<DeclaredRoute, 'bodyCase' | 'camelMembers'
     },
     key: `snake ${[...kept].sort().join(' ')}`,
   };
+}
+
+/** The members of an input that REST reads: without those that only GraphQL has (`graphqlOnly`). */
+export function restMembersOf(type: GraphQLInputObjectType): readonly GraphQLInputField[] {
+  return Object.values(type.getFields()).filter(({ extensions }) => extensions.api !== 'graphql');
 }
 
 /** How callers write the values of an enum: by their names, or as the third-party format has them that they come from. */

@@ -11,7 +11,7 @@ import type { JsonSchema } from '../../wire/json-schema.ts';
 import { wireDeclarations } from '../../wire/openapi.ts';
 import { behaves, isExtension } from '../../wire/schema.ts';
 import type { Route } from '../compile.ts';
-import type { DocumentVariable } from '../documents/document.ts';
+import { type DocumentVariable, repliedPart } from '../documents/document.ts';
 import { camelNames, memberNames } from '../input/member-names.ts';
 import { replyParameterType } from '../input/parameters.ts';
 import { pathsOf } from '../paths.ts';
@@ -287,14 +287,14 @@ function replySchema(printer: SchemaPrinter, route: Route): JsonSchema {
       ),
     ),
   };
-  const { type } = main.rootField;
-  if (row.wrap !== 'data') return printer.output(type, main.rootNode.selectionSet, context);
+  const { type, selectionSet } = repliedPart(row, main);
+  if (row.wrap !== 'data') return printer.output(type, selectionSet, context);
   const nullable = getNullableType(type);
-  if (!isObjectType(nullable)) return envelope(printer.output(type, main.rootNode.selectionSet, context), row.page, false);
+  if (!isObjectType(nullable)) return envelope(printer.output(type, selectionSet, context), row.page, false);
   const nodes = nullable.getFields().nodes;
-  const selection = memberSelection(main.rootNode.selectionSet, 'nodes');
+  const selection = memberSelection(selectionSet, 'nodes');
   const data = nodes === undefined ? {} : printer.output(nodes.type, selection, context);
-  return envelope(data, row.page, memberSelection(main.rootNode.selectionSet, 'pageInfo') !== undefined);
+  return envelope(data, row.page, memberSelection(selectionSet, 'pageInfo') !== undefined);
 }
 
 function memberSelection(set: SelectionSetNode | undefined, key: string): SelectionSetNode | undefined {

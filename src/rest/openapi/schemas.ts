@@ -21,7 +21,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { type JsonSchema, orNull } from '../../wire/json-schema.ts';
-import { camelNames, enumTexts, type MemberNames } from '../input/member-names.ts';
+import { camelNames, enumTexts, type MemberNames, restMembersOf } from '../input/member-names.ts';
 import { replyFieldsOf } from '../input/reply-members.ts';
 import { type Declarations, reference, referredNames } from './declarations.ts';
 
@@ -204,7 +204,7 @@ export class SchemaPrinter {
 
 /** Those of the schema, which are sorted, with those that choose the form of the reply at their places. */
 function membersOf(type: GraphQLInputObjectType): readonly GraphQLInputField[] {
-  const own = Object.values(type.getFields());
+  const own = restMembersOf(type);
   const more = Object.values(replyFieldsOf(type.name));
   return more.length === 0 ? own : [...own, ...more].sort((a, b) => (a.name < b.name ? -1 : 1));
 }

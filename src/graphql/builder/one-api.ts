@@ -1,0 +1,38 @@
+import { MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
+import type { GraphQLSchema } from 'graphql';
+
+/**
+ * For `extensions` of a field, an argument or a member of an input that only REST has, where its contract shows something in another form than
+ * GraphQL: a number as text, a missing text as an empty one. Documents of routes select it, with the same rules of access as any other field;
+ * `/graphql` does not know it.
+ */
+export const restOnly = { api: 'rest' } as const;
+
+/** The same for members of inputs that only GraphQL has: REST neither reads nor describes them. */
+export const graphqlOnly = { api: 'graphql' } as const;
+
+interface Extended {
+  readonly extensions?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+export function isRestOnly({ extensions }: Extended): boolean {
+  return extensions?.api === restOnly.api;
+}
+
+export function isGraphqlOnly({ extensions }: Extended): boolean {
+  return extensions?.api === graphqlOnly.api;
+}
+
+/** The schema that `/graphql` serves: without what only REST has, and without types that nothing leads to then. */
+export function servedSchema(schema: GraphQLSchema): GraphQLSchema {
+  const served = mapSchema(schema, {
+    [MapperKind.COMPOSITE_FIELD]: (field) => {
+      if (isRestOnly(field)) return null;
+      const all = Object.entries(field.args ?? {});
+      const args = all.filter(([, argument]) => !isRestOnly(argument));
+      return args.length === all.length ? undefined : { ...field, args: Object.fromEntries(args) };
+    },
+    [MapperKind.INPUT_OBJECT_FIELD]: (member) => (isRestOnly(member) ? null : undefined),
+  });
+  return pruneSchema(served);
+}
