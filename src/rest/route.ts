@@ -67,6 +67,10 @@ export interface DeclaredRoute {
   readonly page?: 'pagination' | 'total' | 'cursor';
   /** Members left out of the reply when null. */
   readonly omitNull?: readonly string[];
+  /** Members that REST shows as an empty text when they are null, with what OpenAPI says of each. */
+  readonly blankNull?: Readonly<Record<string, string>>;
+  /** Members that are a connection in the document and the list of its nodes in the reply, with what OpenAPI says of each. */
+  readonly lists?: Readonly<Record<string, string>>;
   /** The operation is one that the common format does not have: the id of its behavior (docs/responses.md). */
   readonly extension?: string;
   /** The encoder of the reply; default: what the document selects. */

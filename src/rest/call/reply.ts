@@ -28,7 +28,7 @@ export function replyOf(route: Route, result: ExecutionResult): Reply {
   const root = result.data?.[route.main.responseKey];
   const value = row.member === undefined ? root : (root as Readonly<Record<string, unknown>> | null)?.[row.member];
   const body = row.wrap === undefined ? value : wrapped(row, value);
-  const text = JSON.stringify(row.omitNull === undefined ? body : withoutNulls(body, new Set(row.omitNull)));
+  const text = JSON.stringify(hasOwnMembers(row) ? membersOf(row, body) : body);
   return { status, text, headers: noHeaders };
 }
 
@@ -59,12 +59,21 @@ function wrapped(row: DeclaredRoute, value: unknown): unknown {
   return pageInfo === undefined ? { data, total: connection.totalCount } : { data, total: connection.totalCount, nextCursor };
 }
 
-function withoutNulls(value: unknown, names: ReadonlySet<string>): unknown {
-  if (Array.isArray(value)) return value.map((item) => withoutNulls(item, names));
+function hasOwnMembers({ omitNull, blankNull, lists }: DeclaredRoute): boolean {
+  return omitNull !== undefined || blankNull !== undefined || lists !== undefined;
+}
+
+/** The members of a reply as its route shows them, wherever they stand in it. */
+function membersOf(row: DeclaredRoute, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => membersOf(row, item));
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
-  const kept: Record<string, unknown> = {};
+  const shown: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(value)) {
-    if (member !== null || !names.has(name)) kept[name] = withoutNulls(member, names);
+    if (member === null) {
+      if (row.omitNull?.includes(name) !== true) shown[name] = row.blankNull?.[name] === undefined ? null : '';
+    } else {
+      shown[name] = membersOf(row, row.lists?.[name] === undefined ? member : (member as ConnectionValue).nodes);
+    }
   }
-  return kept;
+  return shown;
 }

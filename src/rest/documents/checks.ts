@@ -78,6 +78,13 @@ export function checkReply(row: DeclaredRoute, main: RowDocument): void {
   const everywhere = allKeys(main.rootNode.selectionSet);
   for (const name of row.omitNull ?? [])
     if (!everywhere.has(name)) throw new Error(`${name} is left out when null, and not selected`);
+  for (const name of Object.keys(row.blankNull ?? {}))
+    if (!everywhere.has(name)) throw new Error(`${name} is empty when null, and not selected`);
+  for (const name of Object.keys(row.lists ?? {})) {
+    const connections = nodesNamed(main.rootNode.selectionSet, name);
+    if (connections.length === 0 || connections.some((node) => !selectedKeys(node.selectionSet).has('nodes')))
+      throw new Error(`${name} is a list of nodes, and does not select them`);
+  }
 }
 
 /** Every document is run: by graphql-js, or by the encoder of its reply, which needs events of a subscription and a value of another field. */
@@ -101,6 +108,14 @@ function allKeys(set: SelectionSetNode | undefined): Set<string> {
     if (node.kind !== Kind.FRAGMENT_SPREAD) for (const key of allKeys(node.selectionSet)) keys.add(key);
   }
   return keys;
+}
+
+function nodesNamed(set: SelectionSetNode | undefined, key: string): FieldNode[] {
+  return (set?.selections ?? []).flatMap((node) => {
+    if (node.kind === Kind.FRAGMENT_SPREAD) return [];
+    const within = nodesNamed(node.selectionSet, key);
+    return node.kind === Kind.FIELD && keyOf(node) === key ? [node, ...within] : within;
+  });
 }
 
 function keyOf(node: FieldNode): string {

@@ -1,12 +1,4 @@
-import {
-  GraphQLNonNull,
-  type GraphQLSchema,
-  getNullableType,
-  isListType,
-  isObjectType,
-  Kind,
-  type SelectionSetNode,
-} from 'graphql';
+import { GraphQLNonNull, type GraphQLSchema, getNullableType, isListType, isObjectType, Kind } from 'graphql';
 import type { JsonSchema } from '../../wire/json-schema.ts';
 import { wireDeclarations } from '../../wire/openapi.ts';
 import { behaves, isExtension } from '../../wire/schema.ts';
@@ -18,7 +10,7 @@ import { pathsOf } from '../paths.ts';
 import type { Declarations } from './declarations.ts';
 import { withOptionalMembers } from './optional-members.ts';
 import { errorResponses, errorSchema, errorsOf, replyHeaders } from './responses.ts';
-import { SchemaPrinter, type SelectionContext } from './schemas.ts';
+import { memberSelection, SchemaPrinter, type SelectionContext } from './schemas.ts';
 
 /**
  * Prints the OpenAPI 3.1 description of the REST API from its routes and the schema: requests follow the input types, replies the selections of the
@@ -280,6 +272,8 @@ function replySchema(printer: SchemaPrinter, route: Route): JsonSchema {
   if (row.reply !== undefined) return printer.declared(row.reply.schema);
   const context: SelectionContext = {
     omitNull: new Set(row.omitNull ?? []),
+    blankNull: row.blankNull ?? {},
+    lists: row.lists ?? {},
     names: row.schemas ?? {},
     fragments: new Map(
       main.document.definitions.flatMap((node) =>
@@ -295,11 +289,6 @@ function replySchema(printer: SchemaPrinter, route: Route): JsonSchema {
   const selection = memberSelection(selectionSet, 'nodes');
   const data = nodes === undefined ? {} : printer.output(nodes.type, selection, context);
   return envelope(data, row.page, memberSelection(selectionSet, 'pageInfo') !== undefined);
-}
-
-function memberSelection(set: SelectionSetNode | undefined, key: string): SelectionSetNode | undefined {
-  const found = set?.selections.find((node) => node.kind === Kind.FIELD && (node.alias?.value ?? node.name.value) === key);
-  return found?.kind === Kind.FIELD ? found.selectionSet : undefined;
 }
 
 /** As reply.ts makes it. */

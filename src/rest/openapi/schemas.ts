@@ -30,6 +30,9 @@ export interface SelectionContext {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   /** Left out when null. */
   readonly omitNull: ReadonlySet<string>;
+  /** Empty texts when null, and connections that become lists: with the description of each. */
+  readonly blankNull: Readonly<Record<string, string>>;
+  readonly lists: Readonly<Record<string, string>>;
   /** The components of this selection, by type, where they are not named after the type. */
   readonly names: Readonly<Record<string, string>>;
 }
@@ -105,15 +108,23 @@ export class SchemaPrinter {
         continue;
       }
       const isOmitted = context.omitNull.has(key) && !isNonNullType(field.type);
-      const shown = this.#output(getNullableType(field.type), node.selectionSet, context);
-      const isNullable = !isNonNullType(field.type) && !isOmitted;
-      properties[key] = this.#member(`${type.name}.${field.name}`, shown, isNullable, field.description);
+      const shown = this.#shown(key, getNullableType(field.type), node.selectionSet, context);
+      const isNullable = !isNonNullType(field.type) && !isOmitted && context.blankNull[key] === undefined;
+      const description = context.blankNull[key] ?? context.lists[key] ?? field.description;
+      properties[key] = this.#member(`${type.name}.${field.name}`, shown, isNullable, description);
       if (!isOmitted) required.push(key);
     }
     return this.#component(
       context.names[type.name] ?? type.name,
       described({ type: 'object', properties, required }, type.description),
     );
+  }
+
+  /** A connection that the route shows as a list is that of its nodes. */
+  #shown(key: string, type: GraphQLOutputType, selection: SelectionSetNode | undefined, context: SelectionContext): JsonSchema {
+    const nodes = context.lists[key] !== undefined && isObjectType(type) ? type.getFields().nodes : undefined;
+    if (nodes === undefined) return this.#output(type, selection, context);
+    return this.output(nodes.type, memberSelection(selection, 'nodes'), context);
   }
 
   #fields(type: GraphQLObjectType, selection: SelectionSetNode, context: SelectionContext): Map<string, FieldNode> {
@@ -200,6 +211,12 @@ export class SchemaPrinter {
       if (this.components[candidate] === undefined) return candidate;
     }
   }
+}
+
+/** What a selection reads of one of its members. */
+export function memberSelection(set: SelectionSetNode | undefined, key: string): SelectionSetNode | undefined {
+  const found = set?.selections.find((node) => node.kind === Kind.FIELD && (node.alias?.value ?? node.name.value) === key);
+  return found?.kind === Kind.FIELD ? found.selectionSet : undefined;
 }
 
 /** Those of the schema, which are sorted, with those that choose the form of the reply at their places. */

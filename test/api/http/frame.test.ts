@@ -8,7 +8,15 @@ let frame: Frame;
 let impatient: Frame;
 
 beforeAll(async () => {
-  const thing = { id: 'thing_1', name: 'Ada', color: 'RED', note: null, count: 3, tags: [] };
+  const thing = {
+    id: 'thing_1',
+    name: 'Ada',
+    color: 'RED',
+    note: null,
+    count: 3,
+    tags: [],
+    parts: { nodes: [{ id: 'p', note: null }] },
+  };
   const resolvers: FrameOptions['resolvers'] = {
     thing: ({ id }) => {
       if (id === 'missing') throw new DomainError('NOT_FOUND', 'No such thing');
@@ -114,6 +122,10 @@ describe('every reply', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('access-control-allow-origin')).toBeNull();
+  });
+  it('shows the members as its route says: nodes as a list, null as an empty text', async () => {
+    const reply = await call('GET', '/api/v1/things/t1/parts');
+    expect(reply).toMatchObject({ status: 200, body: { id: 't1', parts: [{ id: 'p', note: '' }] } });
   });
   it('hides internal errors', async () => {
     const reply = await call('GET', '/api/v1/things/broken');

@@ -157,6 +157,15 @@ describe('the description of a route', () => {
     expect(at(reply, 'required')).toEqual(['id', 'name', 'color', 'count', 'tags']);
     expect(at(reply, 'properties', 'note', 'type')).toBe('string');
   });
+  it('shows nodes that become a list, and empty texts in place of null', () => {
+    const reply = named(
+      at(operation('get', '/api/v1/things/{thingId}/parts'), 'responses', '200', 'content', 'application/json', 'schema'),
+    );
+    expect(at(reply, 'required')).toEqual(['id', 'parts']);
+    const parts = at(reply, 'properties', 'parts');
+    expect(parts).toMatchObject({ type: 'array', description: 'All of them.' });
+    expect(at(named(at(parts, 'items')), 'properties', 'note')).toEqual({ type: 'string', description: 'Empty without one.' });
+  });
   it('shows lists in their envelope', () => {
     const reply = at(operation('get', '/api/v1/things'), 'responses', '200', 'content', 'application/json', 'schema');
     expect(at(reply, 'required')).toEqual(['data', 'pagination']);

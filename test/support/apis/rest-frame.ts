@@ -30,7 +30,10 @@ export const frameSdl = `
   scalar JSON
   scalar File
   enum Color { RED GREEN }
-  type Thing { id: ID! name: String! color: Color note: String count: Int! tags: [String!]! }
+  type Thing { id: ID! name: String! color: Color note: String count: Int! tags: [String!]! parts: PartConnection! }
+  """A piece of a thing."""
+  type Part { id: ID! note: String }
+  type PartConnection { nodes: [Part!]! }
   type PageInfo { hasNextPage: Boolean! endCursor: String }
   type ThingConnection { nodes: [Thing!]! pageInfo: PageInfo! totalCount: Int! }
   input PartInput { text: String! weight: Float }
@@ -124,6 +127,17 @@ export const frameRows: readonly DeclaredRoute[] = [
     tag: 'Things',
     document: `query ($thingId: ID!) { thing(id: $thingId) ${thingSelection} }`,
     omitNull: ['note'],
+  },
+  {
+    operationId: 'getParts',
+    method: 'get',
+    path: '/api/v1/things/{thingId}/parts',
+    summary: 'Get the parts of a thing',
+    tag: 'Things',
+    document: 'query ($thingId: ID!) { thing(id: $thingId) { id parts { nodes { id note } } } }',
+    blankNull: { note: 'Empty without one.' },
+    lists: { parts: 'All of them.' },
+    schemas: { Thing: 'ThingWithParts' },
   },
   {
     operationId: 'listThings',

@@ -49,6 +49,8 @@ describe('an invalid route prevents the start', () => {
     ['a wrapped thing that is no list', { ...get, wrap: 'data' }, 'wrap'],
     ['a page that is not selected', { ...list, document: list.document.replace('totalCount', ''), page: 'total' }, 'totalCount'],
     ['an omitted member that is not selected', { ...get, omitNull: ['other'] }, 'other'],
+    ['an empty member that is not selected', { ...get, blankNull: { other: 'x' } }, 'other'],
+    ['a list of nodes that are not selected', { ...get, lists: { tags: 'x' } }, 'tags is a list of nodes'],
     [
       'a stream that is no subscription',
       {
