@@ -3,12 +3,17 @@ import { DomainError } from './errors.ts';
 /** The position of an item in its list: the values that the list is ordered by, ending with a unique one (the id). */
 export type SortKey = readonly (string | number)[];
 
-/** The parameters of one page: `limit` items after `after`, in the order of the list. */
+/** The parameters of one page: `limit` items from a place of the list on, forwards or backwards. */
 export interface PageRequest {
   readonly limit: number;
-  /** Undefined: from the start. */
+  /** Where reading begins: behind this item, or before it when reading backwards. Undefined: at the start, or at the end. */
   readonly after: SortKey | undefined;
+  /** Reads towards the start of the list. The page has the order of the list in any case. */
+  readonly isBackward?: boolean;
 }
+
+/** For `countAll`: the whole list. */
+export const countEverything = 2_147_483_647;
 
 /**
  * One page of a list. Stores read by key (`where (created_at, id) < ($1, $2) order by … limit n + 1`), never by offset, so that a
@@ -19,30 +24,29 @@ export interface Page<T> {
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
   keyOf(item: T): SortKey;
-  /** Counts the whole list; called only on demand. */
-  countAll(): Promise<number>;
+  /** Counts the list, at most to `most`; called only on demand. */
+  countAll(most: number): Promise<number>;
 }
 
 /**
- * Makes a page from the rows of a store, which reads one more than `request.limit` to know whether a next page exists.
+ * Makes a page from the rows of a store, which reads one more than `request.limit` to know whether the list goes on.
  *
+ * @param rows        in the order of reading: backwards, the last item of the page comes first.
  * @param foundCount  rows that the store found; it may have left out the last ones because of their size.
  */
 export function pageOf<T>(
   rows: readonly T[],
   request: PageRequest,
   keyOf: (item: T) => SortKey,
-  countAll: () => Promise<number>,
+  countAll: Page<T>['countAll'],
   foundCount = rows.length,
 ): Page<T> {
-  const items = rows.length > request.limit ? rows.slice(0, request.limit) : rows;
-  return {
-    items,
-    hasNextPage: foundCount > items.length,
-    hasPreviousPage: request.after !== undefined,
-    keyOf,
-    countAll,
-  };
+  const read = rows.length > request.limit ? rows.slice(0, request.limit) : rows;
+  const goesOn = foundCount > read.length;
+  const isBehind = request.after !== undefined;
+  return request.isBackward === true
+    ? { items: read.toReversed(), hasNextPage: isBehind, hasPreviousPage: goesOn, keyOf, countAll }
+    : { items: read, hasNextPage: goesOn, hasPreviousPage: isBehind, keyOf, countAll };
 }
 
 /** The sort key of lists by time: `[createdAt in ISO 8601, id]`. Stores pass it to SQL. */

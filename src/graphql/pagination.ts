@@ -1,6 +1,6 @@
 import type { OutputRef } from '@pothos/core';
 import { DomainError } from '../entities/errors.ts';
-import type { ListPage, Page, PageRequest, SortKey } from '../entities/page.ts';
+import { countEverything, type ListPage, type Page, type PageRequest, type SortKey } from '../entities/page.ts';
 import { builder } from './builder/builder.ts';
 import type { GraphContext } from './builder/context.ts';
 import type { TypeAccess } from './builder/type-access.ts';
@@ -24,12 +24,10 @@ const PageInfoType = builder.objectRef<PageInfo>('PageInfo').implement({
   description: 'The cursors of a page, and whether more items follow.',
   fields: (t) => ({
     hasNextPage: t.exposeBoolean('hasNextPage', { description: 'Whether items follow this page.' }),
-    hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
-      description: 'Whether this page was asked for with `after`; with `before`, whether items come before this page.',
-    }),
+    hasPreviousPage: t.exposeBoolean('hasPreviousPage', { description: 'Whether items come before this page.' }),
     startCursor: t.exposeString('startCursor', {
       nullable: true,
-      description: 'Cursor of the first item; null on an empty page.',
+      description: 'Cursor of the first item, for the next `before`; null on an empty page.',
     }),
     endCursor: t.exposeString('endCursor', {
       nullable: true,
@@ -51,7 +49,7 @@ const PageInfoType = builder.objectRef<PageInfo>('PageInfo').implement({
  *
  * @param items  how the descriptions call the items: `Agents`.
  *
- * `totalCount` costs a query of its own and runs only when it is selected.
+ * `totalCount` costs a query of its own and runs only when it is selected. It stops at 10,000, so that the count of a long list stays cheap.
  */
 export function connectionOf<T>(node: OutputRef<T>, name: string, items: string) {
   const ConnectionType = pagesOf<T, Page<T>>({
@@ -59,13 +57,34 @@ export function connectionOf<T>(node: OutputRef<T>, name: string, items: string)
     cursorOf: (page, item) => encodeCursor(page.keyOf(item)),
     placeOf: ({ hasNextPage, hasPreviousPage }) => ({ hasNextPage, hasPreviousPage }),
   });
-  builder.objectField(ConnectionType, 'totalCount', (t) =>
-    t.int({
-      description: 'How many items the whole list has. Costs a count; leave it out when it is not shown.',
-      resolve: (page) => page.countAll(),
+  builder.objectFields(ConnectionType, (t) => ({
+    totalCount: t.int({
+      nullable: true,
+      description:
+        'How many items the whole list has; 10,000 when there are more. Costs a count; leave it out when it is not shown.',
+      args: {
+        exact: t.arg.boolean({ defaultValue: false, description: 'Counts on beyond 10,000, which may take long.' }),
+      },
+      resolve: async (page, { exact }) => (exact ? page.countAll(countEverything) : Math.min(await countOf(page), countShown)),
     }),
-  );
+    isTotalCountExact: t.boolean({
+      description: 'Whether `totalCount` without `exact` is the number of items; false when there are more than 10,000.',
+      resolve: async (page) => (await countOf(page)) <= countShown,
+    }),
+  }));
   return ConnectionType;
+}
+
+const countShown = 10_000;
+const counts = new WeakMap<object, Promise<number>>();
+
+/** How many items the list of a page has, at most one more than is shown. Both fields about the number share one count. */
+function countOf<T>(page: Page<T>): Promise<number> {
+  const known = counts.get(page);
+  if (known !== undefined) return known;
+  const count = page.countAll(countShown + 1);
+  counts.set(page, count);
+  return count;
 }
 
 /**
@@ -142,16 +161,29 @@ function pagesOf<T, P extends { readonly items: readonly T[] }>(options: PagesOp
 
 export type ArgBuilder = Parameters<Parameters<typeof builder.queryField>[1]>[0]['arg'];
 
-/** The arguments of every connection. */
+/** The arguments of every connection: `first` with `after`, or `last` with `before`. */
 export function pageArgs(arg: ArgBuilder) {
   return {
     first: arg.int({
       required: false,
-      defaultValue: pageSizeDefault,
-      description: `How many items to return, from 1 to 100. Default ${pageSizeDefault}. A page of long items may hold fewer: \`pageInfo.hasNextPage\` tells whether more follow.`,
+      description: `How many items to return from the start of the list, or behind \`after\`: from 1 to 100; ${pageSizeDefault} when neither \`first\` nor \`last\` is given. A page of long items may hold fewer: \`pageInfo\` tells whether more follow.`,
     }),
     after: arg.string({ required: false, description: 'A cursor of this list: items after it are returned.' }),
+    last: arg.int({
+      required: false,
+      description:
+        'How many items to return from the end of the list, or before `before`, from 1 to 100; in the order of the list.',
+    }),
+    before: arg.string({ required: false, description: 'A cursor of this list: items before it are returned.' }),
   };
+}
+
+/** The values of `pageArgs`. */
+export interface PageArgs {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly before?: string | null | undefined;
 }
 
 const orders = { asc: 'The first item first.', desc: 'The last item first.' };
@@ -183,17 +215,23 @@ export type KeyShape = readonly ('time' | 'text' | 'number')[];
  * Reads the arguments of a connection.
  *
  * @param shape  the sort key of the list; the default is `timeKey`'s.
- * @throws DomainError INVALID_VALUE naming `first` or `after`.
+ * @throws DomainError INVALID_VALUE naming the argument; MUTUALLY_EXCLUSIVE_PARAMETERS for arguments of both directions.
  */
-export function pageRequest(
-  context: GraphContext,
-  args: { readonly first?: number | null | undefined; readonly after?: string | null | undefined },
-  shape: KeyShape = ['time', 'text'],
-): PageRequest {
+export function pageRequest(context: GraphContext, args: PageArgs, shape: KeyShape = ['time', 'text']): PageRequest {
+  const isGiven = (value: unknown) => value !== undefined && value !== null;
+  const isBackward = isGiven(args.last) || isGiven(args.before);
+  if (isBackward && (isGiven(args.first) || isGiven(args.after))) {
+    const param = isGiven(args.last) ? 'last' : 'before';
+    throw new DomainError('MUTUALLY_EXCLUSIVE_PARAMETERS', `${param} cannot be combined with first or after`, { param });
+  }
   const max = context.deps.settings.LIST_MAX;
-  const limit = args.first ?? Math.min(pageSizeDefault, max);
-  if (limit < 1 || limit > max) throw new DomainError('INVALID_VALUE', `first must be from 1 to ${max}`, { param: 'first' });
-  return { limit, after: args.after === undefined || args.after === null ? undefined : decodeCursor(args.after, shape) };
+  const [name, size, place, cursor] = isBackward
+    ? (['last', args.last, 'before', args.before] as const)
+    : (['first', args.first, 'after', args.after] as const);
+  const limit = size ?? Math.min(pageSizeDefault, max);
+  if (limit < 1 || limit > max) throw new DomainError('INVALID_VALUE', `${name} must be from 1 to ${max}`, { param: name });
+  const after = cursor === undefined || cursor === null ? undefined : decodeCursor(cursor, shape, place);
+  return { limit, after, isBackward };
 }
 
 /** Opaque to callers: base64url of the sort key. */
@@ -202,10 +240,10 @@ export function encodeCursor(key: SortKey): string {
 }
 
 /** @throws DomainError INVALID_VALUE for anything that `encodeCursor` did not make for such a list. */
-export function decodeCursor(cursor: string, shape: KeyShape): SortKey {
+export function decodeCursor(cursor: string, shape: KeyShape, param: 'after' | 'before' = 'after'): SortKey {
   const key = parseKey(cursor);
   if (key === undefined || key.length !== shape.length || !shape.every((kind, index) => fits(kind, key[index]))) {
-    throw new DomainError('INVALID_VALUE', 'after is not a cursor of this list', { param: 'after' });
+    throw new DomainError('INVALID_VALUE', `${param} is not a cursor of this list`, { param });
   }
   return key as SortKey;
 }

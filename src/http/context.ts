@@ -50,6 +50,8 @@ export class CallContext {
   readonly deps: Deps;
   readonly caller: Caller;
   readonly requestId: string;
+  /** Over REST a look-up that finds nothing is an error, which becomes 404; over GraphQL it is null. */
+  missIsError = false;
   readonly #res: ServerResponse;
   #controller: AbortController | undefined;
   #notes: Map<string, string> | undefined;

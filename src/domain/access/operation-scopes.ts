@@ -166,6 +166,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Query.models': null,
   'Query.myGroups': 'GROUPS:READ',
   'Query.node': null,
+  'Query.nodes': null,
   'Query.organization': 'ADMIN:READ',
   'Query.organizations': 'ADMIN:READ',
   'Query.response': 'CHATS:READ',

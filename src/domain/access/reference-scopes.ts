@@ -43,6 +43,7 @@ export const referenceScopes: Readonly<Record<string, Scope | null>> = {
 /** Fields that need no scope of their own although they lead to another noun, and the reason. */
 export const sharedFields: Readonly<Record<string, string>> = {
   'Query.node': 'asks for the scope of the thing that it finds',
+  'Query.nodes': 'asks for the scopes of the things that it finds',
   'Query.viewer': 'the caller itself',
   'Viewer.keyId': 'the key of this call',
   'Viewer.user': 'the user of this key',

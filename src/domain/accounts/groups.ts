@@ -34,6 +34,11 @@ export async function getGroup(deps: Deps, caller: Caller, id: string): Promise<
   return group;
 }
 
+/** The groups among `ids` that the caller may see, in any order. */
+export function getGroups(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Group[]> {
+  return deps.storage.groups.findMany(ids, visibleGroups(caller));
+}
+
 /** The groups the caller owns or is a member of, newest first; at most 1,000. */
 export function listMyGroups(deps: Deps, caller: Caller): Promise<readonly Group[]> {
   return deps.storage.groups.list(groupsOf(caller), listMax);

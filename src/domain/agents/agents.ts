@@ -52,6 +52,13 @@ export async function getAgent(deps: Deps, caller: Caller, id: string): Promise<
   return agent;
 }
 
+/** The agents among `ids` that the caller may see, in any order. Cost: two statements. */
+export async function getAgents(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly AgentView[]> {
+  const agents = await deps.storage.agents.findMany(ids, usableAgents(caller), viewerOf(caller));
+  deps.audit.read(caller, 'agent', agents);
+  return agents;
+}
+
 /** The instructions of an agent that the caller sees; null for callers who may not edit it. */
 export function readInstructions(deps: Deps, caller: Caller, agent: AgentView): string | null {
   if (!canEditAgent(caller, agent)) return null;

@@ -36,6 +36,13 @@ export async function getDataSource(deps: Deps, caller: Caller, id: string): Pro
   return found;
 }
 
+/** The sources among `ids` that the caller may see, in any order. */
+export async function getDataSources(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly DataSource[]> {
+  const sources = await deps.storage.dataSources.findMany(ids, visibleDataSources(caller));
+  deps.audit.read(caller, 'dataSource', sources);
+  return sources;
+}
+
 /** The sources of agents that the caller sees, one array for each id, last attached first. Cost: a fixed handful of statements. */
 export async function listDataSourcesOfAgents(
   deps: Deps,

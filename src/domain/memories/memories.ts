@@ -36,6 +36,11 @@ export async function getMemory(deps: Deps, caller: Caller, id: string): Promise
   return found;
 }
 
+/** The caller's memories among `ids`, in any order. */
+export function getMemories(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Memory[]> {
+  return deps.storage.memories.findMany(ids, ownerOf(caller));
+}
+
 /** The caller's memories, newest first. @throws DomainError MUTUALLY_EXCLUSIVE_PARAMETERS for scope `user` with an agent. */
 export async function listMemories(deps: Deps, caller: Caller, query: MemoryQuery, page: PageRequest): Promise<Page<Memory>> {
   return deps.storage.memories.list(filterOf(caller, query), page);

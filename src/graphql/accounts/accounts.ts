@@ -1,7 +1,7 @@
 import { callerOrganization, callerUser } from '../../domain/accounts/accounts.ts';
-import type { Organization, User } from '../../entities/accounts/account.ts';
 import { accessLevels, type Caller, memberRoles, scopes } from '../../entities/accounts/caller.ts';
 import { builder } from '../builder/builder.ts';
+import { OrganizationRef, UserRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 
 export const AccessLevelType = enumOf('AccessLevel', 'The reach of a key.', accessLevels, {
@@ -15,7 +15,7 @@ export const MemberRoleType = enumOf('MemberRole', 'The role of a user in an org
   ADMIN: 'Also administers the organization.',
 });
 
-export const UserType = builder.objectRef<User>('User').implement({
+export const UserType = UserRef.implement({
   access: { scope: 'ADMIN:READ' },
   description: 'A person, or a service, that keys act as.',
   fields: (t) => ({
@@ -27,7 +27,7 @@ export const UserType = builder.objectRef<User>('User').implement({
   }),
 });
 
-export const OrganizationType = builder.objectRef<Organization>('Organization').implement({
+export const OrganizationType = OrganizationRef.implement({
   access: { scope: 'ADMIN:READ' },
   description: 'The organization holds agents, chats and knowledge.',
   fields: (t) => ({

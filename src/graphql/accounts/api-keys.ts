@@ -2,9 +2,10 @@ import { type CreatedApiKey, createApiKey, listApiKeys, revokeApiKey, seesKeyEma
 import type { ApiKey } from '../../entities/accounts/api-key.ts';
 import { builder } from '../builder/builder.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+import { ApiKeyRef } from '../refs.ts';
 import { AccessLevelType } from './accounts.ts';
 
-const ApiKeyType = builder.objectRef<ApiKey | CreatedApiKey>('ApiKey').implement({
+const ApiKeyType = ApiKeyRef.implement({
   access: { scope: 'API_KEYS:READ' },
   description: 'A key acts as one user in one organization.',
   fields: (t) => ({
@@ -59,8 +60,8 @@ builder.queryField('apiKeys', (t) =>
       userId: t.arg.id({ required: false, description: 'Only the keys of this user. Default: the caller.' }),
       ...pageArgs(t.arg),
     },
-    resolve: (_root, { first, after, ...filter }, context) =>
-      listApiKeys(context.deps, context.caller, filter, pageRequest(context, { first, after })),
+    resolve: (_root, { first, after, last, before, ...filter }, context) =>
+      listApiKeys(context.deps, context.caller, filter, pageRequest(context, { first, after, last, before })),
   }),
 );
 

@@ -1,8 +1,18 @@
-import { createGroup, deleteGroup, getGroup, listGroupMembers, listMyGroups, updateGroup } from '../../domain/accounts/groups.ts';
-import { type Group, type GroupMember, groupAvailabilities } from '../../entities/accounts/group.ts';
+import {
+  createGroup,
+  deleteGroup,
+  getGroup,
+  getGroups,
+  listGroupMembers,
+  listMyGroups,
+  updateGroup,
+} from '../../domain/accounts/groups.ts';
+import { type GroupMember, groupAvailabilities } from '../../entities/accounts/group.ts';
 import { builder } from '../builder/builder.ts';
+import { registerNode } from '../builder/nodes.ts';
+import { GroupRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
-import { NodeType, registerNode } from '../types/node.ts';
+import { NodeType } from '../types/node.ts';
 
 const GroupAvailabilityType = enumOf('GroupAvailability', 'Who sees a group.', groupAvailabilities, {
   EVERYONE: 'Everyone in its organization.',
@@ -23,7 +33,7 @@ const GroupMemberType = builder.objectRef<GroupMember>('GroupMember').implement(
   }),
 });
 
-export const GroupType = builder.objectRef<Group>('Group').implement({
+export const GroupType = GroupRef.implement({
   access: { scope: 'GROUPS:READ' },
   description: 'Users who share agents.',
   interfaces: [NodeType],
@@ -46,7 +56,7 @@ export const GroupType = builder.objectRef<Group>('Group').implement({
 registerNode('group', {
   typeName: 'Group',
   operation: 'Query.group',
-  load: (id, { deps, caller }) => getGroup(deps, caller, id),
+  loadMany: (ids, { deps, caller }) => getGroups(deps, caller, ids),
 });
 
 builder.queryFields((t) => ({

@@ -6,12 +6,12 @@ import {
   listMemberships,
   updateMembership,
 } from '../../domain/accounts/memberships.ts';
-import type { Membership } from '../../entities/accounts/account.ts';
 import { builder } from '../builder/builder.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+import { MembershipRef } from '../refs.ts';
 import { MemberRoleType, OrganizationType, UserType } from './accounts.ts';
 
-const MembershipType = builder.objectRef<Membership>('Membership').implement({
+const MembershipType = MembershipRef.implement({
   access: { scope: 'ADMIN:READ' },
   description: 'A user in an organization.',
   fields: (t) => ({
@@ -54,8 +54,8 @@ builder.queryFields((t) => ({
       userId: t.arg.id({ required: false, description: 'Only those of this user.' }),
       ...pageArgs(t.arg),
     },
-    resolve: (_root, { first, after, ...filter }, context) =>
-      listMemberships(context.deps, context.caller, filter, pageRequest(context, { first, after })),
+    resolve: (_root, { first, after, last, before, ...filter }, context) =>
+      listMemberships(context.deps, context.caller, filter, pageRequest(context, { first, after, last, before })),
   }),
 }));
 

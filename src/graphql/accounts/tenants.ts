@@ -1,9 +1,9 @@
 import { createTenant, deleteTenant, getTenant, listTenants, updateTenant } from '../../domain/accounts/tenants.ts';
-import type { Tenant } from '../../entities/accounts/account.ts';
 import { builder } from '../builder/builder.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+import { TenantRef } from '../refs.ts';
 
-const TenantType = builder.objectRef<Tenant>('Tenant').implement({
+const TenantType = TenantRef.implement({
   access: { scope: 'ADMIN:READ' },
   description: 'The outermost boundary: only INSTANCE keys reach organizations and users across tenants.',
   fields: (t) => ({

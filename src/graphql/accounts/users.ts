@@ -25,8 +25,8 @@ builder.queryFields((t) => ({
       }),
       ...pageArgs(t.arg),
     },
-    resolve: (_root, { first, after, ...filter }, context) =>
-      listUsers(context.deps, context.caller, filter, pageRequest(context, { first, after })),
+    resolve: (_root, { first, after, last, before, ...filter }, context) =>
+      listUsers(context.deps, context.caller, filter, pageRequest(context, { first, after, last, before })),
   }),
 }));
 

@@ -5,6 +5,7 @@ import {
   createAgent,
   deleteAgent,
   getAgent,
+  getAgents,
   isShared,
   listAgents,
   modelIdOf,
@@ -18,9 +19,11 @@ import type { AgentEditor, AgentView } from '../../entities/agents/agent.ts';
 import { GroupType } from '../accounts/groups.ts';
 import { builder } from '../builder/builder.ts';
 import { membersRead, reading } from '../builder/members.ts';
+import { registerNode } from '../builder/nodes.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+import { AgentRef } from '../refs.ts';
 import { EnabledToolType } from '../tools/members.ts';
-import { NodeType, registerNode } from '../types/node.ts';
+import { NodeType } from '../types/node.ts';
 import { WarningType } from '../types/warnings.ts';
 import { AgentListScopeType, AgentVisibilityType, PublicCategoryType } from './enums.ts';
 import { ApproveAgentInput, CreateAgentInput, UpdateAgentInput } from './inputs.ts';
@@ -40,7 +43,7 @@ const reads = reading<AgentView>;
 /** The members that decide who may edit and manage an agent. */
 const editable = ['orgId', 'userId', 'editors'] as const;
 
-export const AgentType = builder.objectRef<AgentView>('Agent').implement({
+export const AgentType = AgentRef.implement({
   access: { scope: 'AGENTS:READ' },
   description: 'An agent: its instructions, its model, and who may use it. REST calls it an AI.',
   interfaces: [NodeType],
@@ -186,7 +189,7 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
 registerNode('agent', {
   typeName: 'Agent',
   operation: 'Query.agent',
-  load: (id, { deps, caller }) => getAgent(deps, caller, id),
+  loadMany: (ids, { deps, caller }) => getAgents(deps, caller, ids),
 });
 
 const AgentConnection = connectionOf(AgentType, 'Agent', 'Agents');
@@ -222,8 +225,8 @@ builder.queryFields((t) => ({
       }),
       ...pageArgs(t.arg),
     },
-    resolve: (_root, { first, after, ...query }, context, info) => {
-      const page = pageRequest(context, { first, after });
+    resolve: (_root, { first, after, last, before, ...query }, context, info) => {
+      const page = pageRequest(context, { first, after, last, before });
       return listAgents(context.deps, context.caller, query, page, membersRead(info, 'Agent'));
     },
   }),

@@ -6,13 +6,13 @@ import {
 } from '../../domain/agents/categories.ts';
 import { generateAgentProfile } from '../../domain/agents/profile/profile.ts';
 import { rateAgent } from '../../domain/agents/ratings.ts';
-import type { AgentCategory } from '../../entities/agents/agent.ts';
 import { builder } from '../builder/builder.ts';
+import { AgentCategoryRef } from '../refs.ts';
 import { AgentType } from './agents.ts';
 import { RateAgentInput } from './inputs.ts';
 import { AgentProfileType } from './parts.ts';
 
-const AgentCategoryType = builder.objectRef<AgentCategory>('AgentCategory').implement({
+const AgentCategoryType = AgentCategoryRef.implement({
   access: { scope: 'AGENTS:READ' },
   description: "A heading of an organization's own catalog of agents.",
   fields: (t) => ({

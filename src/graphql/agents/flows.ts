@@ -1,8 +1,9 @@
 import { createFlow, deleteFlow, getFlow, listFlows, updateFlow } from '../../domain/agents/flows.ts';
 import { readInside } from '../../domain/agents/parts/access.ts';
 import { approvalWarnings, flowWarnings } from '../../domain/agents/warnings.ts';
-import type { AgentFlow, FlowVersion, PartView } from '../../entities/agents/part.ts';
+import type { FlowVersion } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
+import { AgentFlowRef } from '../refs.ts';
 import { partMembers, strictInput } from '../types/json-inputs.ts';
 import { WarningType } from '../types/warnings.ts';
 
@@ -22,7 +23,7 @@ const FlowVersionResource = builder.objectRef<FlowVersion>('AgentFlowVersion').i
   }),
 });
 
-const FlowResource = builder.objectRef<PartView<AgentFlow>>('AgentFlow').implement({
+const FlowResource = AgentFlowRef.implement({
   access: { scope: 'AGENTS:READ' },
   description: 'A fixed sequence of steps that produces an answer.',
   fields: (t) => ({

@@ -5,8 +5,9 @@ import {
   listAgentSecrets,
   updateAgentSecret,
 } from '../../domain/agents/secrets.ts';
-import { type AgentSecret, secretTypes } from '../../entities/agents/part.ts';
+import { secretTypes } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
+import { AgentSecretRef } from '../refs.ts';
 import { wireEnumOf } from '../types/enums.ts';
 import { partMembers, strictInput } from '../types/json-inputs.ts';
 
@@ -17,7 +18,7 @@ export const SecretTypeType = wireEnumOf('SecretType', 'What a secret is.', secr
   header: 'The value of a header.',
 });
 
-const AgentSecretResource = builder.objectRef<AgentSecret>('AgentSecret').implement({
+const AgentSecretResource = AgentSecretRef.implement({
   access: { scope: 'AGENTS:READ' },
   description: 'A credential that tools of an agent refer to as `{{secret:KEY}}`. Its value is never shown.',
   fields: (t) => ({

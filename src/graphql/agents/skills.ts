@@ -1,12 +1,12 @@
 import { readInside } from '../../domain/agents/parts/access.ts';
 import { createSkill, deleteSkill, getSkill, listSkills, updateSkill } from '../../domain/agents/skills.ts';
 import { approvalWarnings, skillWarnings } from '../../domain/agents/warnings.ts';
-import type { AgentSkill, PartView } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
+import { AgentSkillRef } from '../refs.ts';
 import { partMembers, strictInput } from '../types/json-inputs.ts';
 import { WarningType } from '../types/warnings.ts';
 
-const SkillResource = builder.objectRef<PartView<AgentSkill>>('AgentSkill').implement({
+const SkillResource = AgentSkillRef.implement({
   access: { scope: 'SKILLS:READ' },
   description: 'Instructions that an agent takes up when a task needs them.',
   fields: (t) => ({

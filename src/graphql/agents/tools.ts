@@ -1,8 +1,9 @@
 import { readInside } from '../../domain/agents/parts/access.ts';
 import { createAgentTool, deleteAgentTool, getAgentTool, listAgentTools, updateAgentTool } from '../../domain/agents/tools.ts';
 import { approvalWarnings, toolWarnings } from '../../domain/agents/warnings.ts';
-import { type AgentTool, agentToolTypes, descriptionOf, type PartView } from '../../entities/agents/part.ts';
+import { agentToolTypes, descriptionOf } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
+import { AgentToolRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 import { partMembers, strictInput } from '../types/json-inputs.ts';
 import { WarningType } from '../types/warnings.ts';
@@ -13,7 +14,7 @@ export const AgentToolTypeType = enumOf('AgentToolType', 'What a tool of an agen
   CLIENT_FUNCTION: 'A function that the caller runs.',
 });
 
-export const AgentToolResource = builder.objectRef<PartView<AgentTool>>('AgentTool').implement({
+export const AgentToolResource = AgentToolRef.implement({
   access: { scope: 'AGENTS:READ' },
   description: 'Something an agent can call.',
   fields: (t) => ({

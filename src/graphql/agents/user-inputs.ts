@@ -6,8 +6,9 @@ import {
   updateUserInput,
 } from '../../domain/agents/user-inputs.ts';
 import { approvalWarnings } from '../../domain/agents/warnings.ts';
-import { type AgentUserInput, type PartView, userInputTypes } from '../../entities/agents/part.ts';
+import { userInputTypes } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
+import { AgentUserInputRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 import { partMembers, strictInput } from '../types/json-inputs.ts';
 import { WarningType } from '../types/warnings.ts';
@@ -21,7 +22,7 @@ export const UserInputTypeType = enumOf('UserInputType', "The type of a user inp
   DATE: 'A day: `2026-01-31`.',
 });
 
-export const UserInputResource = builder.objectRef<PartView<AgentUserInput>>('AgentUserInput').implement({
+export const UserInputResource = AgentUserInputRef.implement({
   access: { scope: 'AGENTS:READ' },
   description: "A variable of an agent's instructions, asked when a chat begins and filled into `{{variableName}}`.",
   fields: (t) => ({

@@ -1,7 +1,8 @@
 import { listAuditEntries } from '../../domain/audit/audit.ts';
-import { type AuditChange, type AuditEntry, auditKinds, auditOutcomes } from '../../entities/audit.ts';
+import { type AuditChange, auditKinds, auditOutcomes } from '../../entities/audit.ts';
 import { builder } from '../builder/builder.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+import { AuditEntryRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 
 const AuditKindType = enumOf('AuditKind', 'The kind of an audit entry.', auditKinds, {
@@ -31,7 +32,7 @@ const AuditChangeType = builder.objectRef<AuditChange>('AuditChange').implement(
   }),
 });
 
-const AuditEntryType = builder.objectRef<AuditEntry>('AuditEntry').implement({
+const AuditEntryType = AuditEntryRef.implement({
   access: { scope: 'ADMIN:READ' },
   description: 'One call: who did what to what, when, and from where.',
   fields: (t) => ({
@@ -89,7 +90,7 @@ builder.queryField('auditLog', (t) =>
       to: t.arg({ type: 'DateTime', required: false, description: 'Entries before this moment.' }),
       ...pageArgs(t.arg),
     },
-    resolve: (_root, { first, after, ...filter }, context) =>
+    resolve: (_root, { first, after, last, before, ...filter }, context) =>
       listAuditEntries(
         context.deps,
         context.caller,
@@ -102,7 +103,7 @@ builder.queryField('auditLog', (t) =>
           from: filter.from ?? undefined,
           to: filter.to ?? undefined,
         },
-        pageRequest(context, { first, after }),
+        pageRequest(context, { first, after, last, before }),
       ),
   }),
 );

@@ -3,7 +3,7 @@ import { type GraphQLOutputType, getNamedType, getNullableType, isEnumType, isLe
 
 /** Items that a list without `first` is taken to have: such lists are bounded by their one parent. */
 const boundedListSize = 10;
-/** Items of a page that is asked for without `first`. */
+/** Items of a page that is asked for without `first` and `last`. */
 const pageSizeDefault = 20;
 /** Cost of a leaf; an object costs 1. A text may be long, a number, a time or a name of an enum is not. */
 const textCost = 0.2;
@@ -23,7 +23,7 @@ export function fieldComplexity(
   { name, type, args: definitions }: { name: string; type: GraphQLOutputType; args: readonly { readonly name: string }[] },
 ): FieldComplexityValue {
   const isPage = definitions.some((argument) => argument.name === 'first');
-  const given = typeof args.first === 'number' ? args.first : pageSizeDefault;
+  const [given = pageSizeDefault] = [args.first, args.last].filter((size) => typeof size === 'number');
   // A size outside the range is refused by the resolver; here it must only not make the operation look cheap.
   const first = given >= 1 && given <= listMax ? given : listMax;
   const listSize = listsOfPages.has(name) ? 1 : boundedListSize;

@@ -18,14 +18,16 @@ export interface GraphContext {
   readonly notes?: Map<string, string>;
   /** Of a WebSocket: its responses that are not stored. */
   readonly memory?: ConnectionMemory;
+  /** Over REST a look-up that finds nothing is an error, which becomes 404; over GraphQL it is null. */
+  readonly missIsError?: boolean;
   header?(name: string): string | undefined;
 }
 
 /** The same request with another caller. Members are named one by one, because those of a request of REST are getters of a class. */
 export function withCaller(context: GraphContext, caller: Caller): GraphContext {
-  const { deps, requestId, address, signal, replyBudget, notes, memory } = context;
+  const { deps, requestId, address, signal, replyBudget, notes, memory, missIsError = false } = context;
   return {
-    ...{ deps, caller, requestId, address, signal },
+    ...{ deps, caller, requestId, address, signal, missIsError },
     ...(replyBudget === undefined ? {} : { replyBudget }),
     ...(notes === undefined ? {} : { notes }),
     ...(memory === undefined ? {} : { memory }),

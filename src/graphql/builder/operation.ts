@@ -1,10 +1,11 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
-import type { GraphQLField, GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql';
+import { type GraphQLField, type GraphQLFieldResolver, type GraphQLResolveInfo, isNonNullType } from 'graphql';
 import { notedRefusal } from '../../domain/audit/operation.ts';
-import { DomainError } from '../../entities/errors.ts';
+import { DomainError, errorCodes } from '../../entities/errors.ts';
 import { audited, idReader } from '../audit/audited.ts';
 import type { GraphContext } from './context.ts';
 import { inputCheck } from './nested-access.ts';
+import { forgetNodes } from './nodes.ts';
 
 declare global {
   export namespace PothosSchemaTypes {
@@ -55,12 +56,15 @@ class RefusalsPlugin<Types extends SchemaTypes> extends RootFieldPlugin<Types> {
   }
 }
 
-/** Checks the arguments of an operation that the key may perform, and writes a mutation into the audit log. */
+/**
+ * Checks the arguments of an operation that the key may perform, and writes a mutation into the audit log. A query whose field may be null gives null
+ * for what does not exist.
+ */
 class OperationsPlugin<Types extends SchemaTypes> extends RootFieldPlugin<Types> {
   override wrap(inner: Resolver, { parentType, name }: Config<Types>): Resolver {
     const parts = once((field) => ({
       checkInput: inputCheck(`${parentType}.${name}`, field),
-      perform: parentType === 'Mutation' ? audited(field, inner) : inner,
+      perform: parentType === 'Mutation' ? mutating(audited(field, inner)) : isNonNullType(field.type) ? inner : lookUp(inner),
     }));
     return (root, args: Arguments, context, info) => {
       const { checkInput, perform } = parts(info);
@@ -69,6 +73,30 @@ class OperationsPlugin<Types extends SchemaTypes> extends RootFieldPlugin<Types>
       return perform(root, args, context, info);
     };
   }
+}
+
+/** A document may change a thing twice: each mutation shows it as it left it. */
+function mutating(inner: Resolver): Resolver {
+  return async (root, args: Arguments, context, info) => {
+    const payload: unknown = await inner(root, args, context, info);
+    forgetNodes(context);
+    return payload;
+  };
+}
+
+function lookUp(inner: Resolver): Resolver {
+  return async (root, args: Arguments, context, info) => {
+    try {
+      return await inner(root, args, context, info);
+    } catch (error) {
+      if (context.missIsError === true || !isMiss(error)) throw error;
+      return null;
+    }
+  };
+}
+
+function isMiss(error: unknown): boolean {
+  return error instanceof DomainError && errorCodes[error.code].status === 404;
 }
 
 /** Makes something of a root field at its first call: its GraphQL type is not there yet when a plugin wraps it. */

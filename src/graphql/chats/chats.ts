@@ -4,16 +4,19 @@ import {
   createChat,
   deleteChat,
   getChat,
+  getChats,
   listChats,
   listMessages,
   pageOfMessages,
   updateChat,
   watchChat,
 } from '../../domain/chats/chats.ts';
-import type { Chat, ChatAgent } from '../../entities/chats/chat.ts';
+import type { ChatAgent } from '../../entities/chats/chat.ts';
 import { builder } from '../builder/builder.ts';
+import { registerNode } from '../builder/nodes.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
-import { NodeType, registerNode } from '../types/node.ts';
+import { ChatRef } from '../refs.ts';
+import { NodeType } from '../types/node.ts';
 import { MessageType } from './messages.ts';
 
 const ChatAgentType = builder.objectRef<ChatAgent>('ChatAgent').implement({
@@ -29,7 +32,7 @@ const ChatAgentType = builder.objectRef<ChatAgent>('ChatAgent').implement({
   }),
 });
 
-export const ChatType = builder.objectRef<Chat>('Chat').implement({
+export const ChatType = ChatRef.implement({
   access: { scope: 'CHATS:READ' },
   description: 'A conversation of one user with one agent.',
   interfaces: [NodeType],
@@ -81,7 +84,7 @@ export const ChatType = builder.objectRef<Chat>('Chat').implement({
 registerNode('chat', {
   typeName: 'Chat',
   operation: 'Query.chat',
-  load: (id, { deps, caller }) => getChat(deps, caller, id),
+  loadMany: (ids, { deps, caller }) => getChats(deps, caller, ids),
 });
 
 const ChatConnection = connectionOf(ChatType, 'Chat', 'Chats');

@@ -8,8 +8,9 @@ import {
   putChatFileContent,
   uploadChatFile,
 } from '../../domain/chats/files.ts';
-import { type ChatFile, chatFileSources, chatFileStatuses } from '../../entities/chats/file.ts';
+import { chatFileSources, chatFileStatuses } from '../../entities/chats/file.ts';
 import { builder } from '../builder/builder.ts';
+import { ChatFileRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 import { ChatType } from './chats.ts';
 
@@ -25,7 +26,7 @@ const ChatFileStatusType = enumOf('ChatFileStatus', 'The state of a file.', chat
   DELETED: 'The file is deleted.',
 });
 
-const ChatFileType = builder.objectRef<ChatFile>('ChatFile').implement({
+const ChatFileType = ChatFileRef.implement({
   access: { scope: 'CHATS:READ' },
   description: 'A file of a chat, for use in its messages.',
   fields: (t) => ({

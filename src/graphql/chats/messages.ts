@@ -1,7 +1,8 @@
 import { freshContentAddress } from '../../engine/knowledge/content-links.ts';
-import { type ChatMessage, messageRoles, type ToolCall, toolOutputStatuses } from '../../entities/chats/chat.ts';
+import { messageRoles, type ToolCall, toolOutputStatuses } from '../../entities/chats/chat.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import { builder } from '../builder/builder.ts';
+import { MessageRef } from '../refs.ts';
 import { RunErrorType } from '../runs/run-error.ts';
 import { wireEnumOf } from '../types/enums.ts';
 
@@ -59,7 +60,7 @@ export const ToolCallType = builder.objectRef<ToolCall>('ToolCall').implement({
   }),
 });
 
-export const MessageType = builder.objectRef<ChatMessage>('Message').implement({
+export const MessageType = MessageRef.implement({
   access: { scope: 'CHATS:READ' },
   description: 'A message of a chat.',
   fields: (t) => ({

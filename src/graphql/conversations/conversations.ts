@@ -8,12 +8,12 @@ import {
   listConversationItems,
   updateConversation,
 } from '../../domain/conversations/conversations.ts';
-import type { Conversation } from '../../entities/chats/chat.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
 import { builder } from '../builder/builder.ts';
 import { listArgs, listConnectionOf } from '../pagination.ts';
+import { ConversationRef } from '../refs.ts';
 
-const ConversationType = builder.objectRef<Conversation>('Conversation').implement({
+const ConversationType = ConversationRef.implement({
   access: { scope: 'CHATS:READ' },
   description: 'A chat of the caller by what was said in it, by whatever API, and texts that the caller keeps with it.',
   fields: (t) => ({

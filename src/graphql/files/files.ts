@@ -2,8 +2,9 @@ import { createFile, deleteFile, getFile, listFiles } from '../../domain/files/f
 import type { StoredFile } from '../../entities/files/file.ts';
 import { builder } from '../builder/builder.ts';
 import { listArgs, listConnectionOf } from '../pagination.ts';
+import { StoredFileRef } from '../refs.ts';
 
-export const StoredFileType = builder.objectRef<StoredFile>('StoredFile').implement({
+export const StoredFileType = StoredFileRef.implement({
   access: { scope: 'CHATS:READ' },
   description: 'A file of the caller: one in no chat, one of a chat, or that of a data source.',
   fields: (t) => ({

@@ -1,6 +1,7 @@
 import { addUploadPart, cancelUpload, completeUpload, createUpload } from '../../domain/files/uploads.ts';
-import { type FileUploadPart, type UploadState, uploadStatuses } from '../../entities/files/upload.ts';
+import { type FileUploadPart, uploadStatuses } from '../../entities/files/upload.ts';
 import { builder } from '../builder/builder.ts';
+import { FileUploadRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 import { FileExpiresAfterInput } from '../types/json-inputs.ts';
 import { StoredFileType } from './files.ts';
@@ -12,7 +13,7 @@ const StatusType = enumOf('FileUploadStatus', 'What became of an upload.', uploa
   expired: 'It was not completed in time.',
 });
 
-const UploadType = builder.objectRef<UploadState>('FileUpload').implement({
+const UploadType = FileUploadRef.implement({
   access: { scope: 'CHATS:READ' },
   description: 'A file of the caller that comes in parts.',
   fields: (t) => ({

@@ -11,9 +11,10 @@ import {
 } from '../../domain/knowledge/connections.ts';
 import type { BrowseEntry, BrowsePage } from '../../engine/knowledge/connections/browser.ts';
 import { browseKinds } from '../../engine/knowledge/connections/browser.ts';
-import { type Connection, connectionKinds, connectionProviders, oauthProviders } from '../../entities/knowledge/connection.ts';
+import { connectionKinds, connectionProviders, oauthProviders } from '../../entities/knowledge/connection.ts';
 import { builder } from '../builder/builder.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+import { IntegrationRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 import { strictInput } from '../types/json-inputs.ts';
 
@@ -38,7 +39,7 @@ const ProviderType = enumOf('ConnectionProvider', 'The service at the other end.
   MCP: 'An MCP server.',
 });
 
-const LinkedServiceType = builder.objectRef<Connection>('LinkedService').implement({
+const LinkedServiceType = IntegrationRef.implement({
   access: { scope: 'CONNECTIONS:READ' },
   description:
     'Access of one user to a service elsewhere. Its secrets are kept sealed and shown to nobody. Administrators see whose it is and what it is called; the rest is null to them.',
@@ -106,8 +107,8 @@ builder.queryFields((t) => ({
       }),
       ...pageArgs(t.arg),
     },
-    resolve: (_root, { first, after, ...query }, context) =>
-      listConnections(context.deps, context.caller, query, pageRequest(context, { first, after })),
+    resolve: (_root, { first, after, last, before, ...query }, context) =>
+      listConnections(context.deps, context.caller, query, pageRequest(context, { first, after, last, before })),
   }),
 }));
 

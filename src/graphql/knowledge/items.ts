@@ -9,6 +9,7 @@ import {
 import type { KnowledgeItem } from '../../entities/knowledge/data-source.ts';
 import { builder } from '../builder/builder.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+import { KnowledgeItemRef } from '../refs.ts';
 import { IndexStatusType } from './sources.ts';
 
 const OriginalContentType = builder.objectRef<KnowledgeItem>('OriginalContent').implement({
@@ -34,7 +35,7 @@ const OriginalContentType = builder.objectRef<KnowledgeItem>('OriginalContent').
   }),
 });
 
-const KnowledgeItemType = builder.objectRef<KnowledgeItem>('KnowledgeItem').implement({
+const KnowledgeItemType = KnowledgeItemRef.implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'One document of a data source: a file, a page, a payload.',
   fields: (t) => ({

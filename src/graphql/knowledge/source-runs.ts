@@ -1,7 +1,8 @@
 import { listSourceRuns } from '../../domain/knowledge/sources.ts';
-import { runTriggers, type SourceRun, runStatuses as sourceRunStatuses } from '../../entities/knowledge/source-run.ts';
+import { runTriggers, runStatuses as sourceRunStatuses } from '../../entities/knowledge/source-run.ts';
 import { builder } from '../builder/builder.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+import { SourceRunRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 
 const TriggerType = enumOf('SourceRunTrigger', 'Why a source was read.', runTriggers, {
@@ -18,7 +19,7 @@ const StatusType = enumOf('SourceRunStatus', 'How far a reading of a source is.'
   CANCELLED: 'Somebody ended it.',
 });
 
-export const SourceRunType = builder.objectRef<SourceRun>('SourceRun').implement({
+export const SourceRunType = SourceRunRef.implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'One reading of a source: by a connector, or of the payload or files that were given.',
   fields: (t) => ({

@@ -5,6 +5,7 @@ import { watchDataSource } from '../../domain/knowledge/source-changes.ts';
 import {
   findSourceVectors,
   getDataSource,
+  getDataSources,
   listAgentsOfDataSources,
   listDataSources,
   listDataSourcesOfAgent,
@@ -30,9 +31,11 @@ import { UserType } from '../accounts/accounts.ts';
 import { AgentType } from '../agents/agents.ts';
 import { builder } from '../builder/builder.ts';
 import { membersRead, reading } from '../builder/members.ts';
+import { registerNode } from '../builder/nodes.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+import { DataSourceRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
-import { NodeType, registerNode } from '../types/node.ts';
+import { NodeType } from '../types/node.ts';
 import { WarningType } from '../types/warnings.ts';
 
 export const DataSourceKind = enumOf('DataSourceType', 'Where the knowledge of a source comes from.', dataSourceTypes, {
@@ -108,7 +111,7 @@ const UsingAgentType = builder.objectRef<UsingAgent>('UsingAgent').implement({
 
 const reads = reading<DataSource>;
 
-export const DataSourceType = builder.objectRef<DataSource>('DataSource').implement({
+export const DataSourceType = DataSourceRef.implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'A connected body of knowledge. Any number of agents of its organization may have it attached.',
   interfaces: [NodeType],
@@ -218,7 +221,7 @@ export const DataSourceType = builder.objectRef<DataSource>('DataSource').implem
 registerNode('dataSource', {
   typeName: 'DataSource',
   operation: 'Query.dataSource',
-  load: (id, { deps, caller }) => getDataSource(deps, caller, id),
+  loadMany: (ids, { deps, caller }) => getDataSources(deps, caller, ids),
 });
 
 builder.objectField(AgentType, 'dataSources', (t) =>
@@ -262,12 +265,12 @@ builder.queryFields((t) => ({
       }),
       ...pageArgs(t.arg),
     },
-    resolve: (_root, { first, after, ...query }, context) =>
+    resolve: (_root, { first, after, last, before, ...query }, context) =>
       listDataSources(
         context.deps,
         context.caller,
         query,
-        pageRequest(context, { first, after }, orderedPageShape(query.orderBy)),
+        pageRequest(context, { first, after, last, before }, orderedPageShape(query.orderBy)),
       ),
   }),
   indexingStatistics: t.field({

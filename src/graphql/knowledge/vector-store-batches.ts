@@ -5,14 +5,15 @@ import {
   getFileBatch,
   listBatchFiles,
 } from '../../domain/knowledge/vector-stores/batches.ts';
-import { type StoreFileBatch, statusOfBatch } from '../../entities/knowledge/vector-store.ts';
+import { statusOfBatch } from '../../entities/knowledge/vector-store.ts';
 import { builder } from '../builder/builder.ts';
 import { beforeArg, listArgs } from '../pagination.ts';
+import { VectorStoreFileBatchRef } from '../refs.ts';
 import { ChunkingStrategyInput } from '../types/json-inputs.ts';
 import { attributes, FileConnection, StatusType } from './vector-store-files.ts';
 import { FileCountsType } from './vector-stores.ts';
 
-const BatchType = builder.objectRef<StoreFileBatch>('VectorStoreFileBatch').implement({
+const BatchType = VectorStoreFileBatchRef.implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'Files that were attached to a vector store by one request.',
   fields: (t) => ({

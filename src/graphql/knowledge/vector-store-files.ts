@@ -14,6 +14,7 @@ import {
 } from '../../entities/knowledge/vector-store.ts';
 import { builder } from '../builder/builder.ts';
 import { beforeArg, listArgs, listConnectionOf } from '../pagination.ts';
+import { VectorStoreFileRef } from '../refs.ts';
 import { enumOf, ofFormat } from '../types/enums.ts';
 import { ChunkingStrategyInput } from '../types/json-inputs.ts';
 
@@ -30,7 +31,7 @@ export const StatusType = enumOf(
   ofFormat,
 );
 
-const VectorStoreFileType = builder.objectRef<VectorStoreFile>('VectorStoreFile').implement({
+const VectorStoreFileType = VectorStoreFileRef.implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'A file of a vector store: a copy that is searched.',
   fields: (t) => ({

@@ -16,6 +16,7 @@ import {
 } from '../../entities/knowledge/vector-store.ts';
 import { builder } from '../builder/builder.ts';
 import { beforeArg, listArgs, listConnectionOf } from '../pagination.ts';
+import { VectorStoreRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 import { ChunkingStrategyInput, ExpiresAfterInput, RankingOptionsInput } from '../types/json-inputs.ts';
 
@@ -40,7 +41,7 @@ const StatusType = enumOf('VectorStoreStatus', 'Whether a vector store is ready.
   expired: 'Its files are removed.',
 });
 
-const VectorStoreType = builder.objectRef<VectorStore>('VectorStore').implement({
+const VectorStoreType = VectorStoreRef.implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'A data source that was made for no agent and holds any number of files.',
   fields: (t) => ({

@@ -2,22 +2,25 @@ import {
   createMemory,
   deleteMemories,
   deleteMemory,
+  getMemories,
   getMemory,
   listMemories,
   updateMemory,
 } from '../../domain/memories/memories.ts';
-import { type Memory, memoryScopes } from '../../entities/memories/memory.ts';
+import { memoryScopes } from '../../entities/memories/memory.ts';
 import { builder } from '../builder/builder.ts';
+import { registerNode } from '../builder/nodes.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+import { MemoryRef } from '../refs.ts';
 import { wireEnumOf } from '../types/enums.ts';
-import { NodeType, registerNode } from '../types/node.ts';
+import { NodeType } from '../types/node.ts';
 
 const MemoryScopeType = wireEnumOf('MemoryScope', 'With which agents a memory is remembered.', memoryScopes, {
   user: 'With every agent of the user.',
   agent: 'With one agent only.',
 });
 
-const MemoryType = builder.objectRef<Memory>('Memory').implement({
+const MemoryType = MemoryRef.implement({
   access: { scope: 'CHATS:READ' },
   description: 'Something that agents remember of the caller. Nobody else sees it. Written by the tool `memory`, or here.',
   interfaces: [NodeType],
@@ -46,7 +49,7 @@ const DeleteMemoriesPayload = builder.objectRef<{ readonly deletedCount: number 
 registerNode('memory', {
   typeName: 'Memory',
   operation: 'Query.memory',
-  load: (id, { deps, caller }) => getMemory(deps, caller, id),
+  loadMany: (ids, { deps, caller }) => getMemories(deps, caller, ids),
 });
 
 const id = { description: 'The id of the memory.' };
@@ -68,8 +71,8 @@ builder.queryFields((t) => ({
       agentId: t.arg.id({ required: false, description: 'Only those with this agent.' }),
       ...pageArgs(t.arg),
     },
-    resolve: (_root, { first, after, ...query }, context) =>
-      listMemories(context.deps, context.caller, query, pageRequest(context, { first, after })),
+    resolve: (_root, { first, after, last, before, ...query }, context) =>
+      listMemories(context.deps, context.caller, query, pageRequest(context, { first, after, last, before })),
   }),
 }));
 

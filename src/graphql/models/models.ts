@@ -1,8 +1,9 @@
 import { findCatalogEntry, listCatalog, listModels } from '../../domain/models/models.ts';
-import type { CatalogEntry, ModelInfo } from '../../engine/models/catalog.ts';
+import type { CatalogEntry } from '../../engine/models/catalog.ts';
 import { builder } from '../builder/builder.ts';
+import { ModelRef } from '../refs.ts';
 
-const ModelType = builder.objectRef<ModelInfo>('Model').implement({
+const ModelType = ModelRef.implement({
   access: { scope: null },
   description: 'A model that runs may use.',
   fields: (t) => ({

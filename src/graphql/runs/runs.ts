@@ -2,17 +2,19 @@ import { createContextCache } from '@pothos/core';
 import DataLoader from 'dataloader';
 import { type BegunRun, sendMessage, submitToolOutputs } from '../../domain/chats/messages.ts';
 import { retryRun } from '../../domain/chats/retry.ts';
-import { cancelRun, followRun, getRun, listRunMessages } from '../../domain/runs/runs.ts';
+import { cancelRun, followRun, getRun, getRuns, listRunMessages } from '../../domain/runs/runs.ts';
 import { findRunTrace } from '../../domain/runs/trace.ts';
 import { type ChatMessage, threadModes } from '../../entities/chats/chat.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { builder } from '../builder/builder.ts';
 import type { GraphContext } from '../builder/context.ts';
+import { registerNode } from '../builder/nodes.ts';
 import { CitationType, MessageType, ToolCallType, ToolOutputStatusType } from '../chats/messages.ts';
+import { RunRef } from '../refs.ts';
 import { ToolInput } from '../tools/members.ts';
 import { wireEnumOf } from '../types/enums.ts';
 import { ChatOptionsInput } from '../types/json-inputs.ts';
-import { NodeType, registerNode } from '../types/node.ts';
+import { NodeType } from '../types/node.ts';
 import { WarningType } from '../types/warnings.ts';
 import { RunEventType } from './events.ts';
 import { outcomeFields } from './parts.ts';
@@ -26,7 +28,7 @@ const messagesOfRuns = createContextCache(
     }),
 );
 
-export const RunType = builder.objectRef<Run>('Run').implement({
+export const RunType = RunRef.implement({
   access: { scope: 'CHATS:READ' },
   description: 'One answer of an agent in a chat: from the message that asks for it to its end.',
   interfaces: [NodeType],
@@ -87,7 +89,7 @@ export const RunType = builder.objectRef<Run>('Run').implement({
 registerNode('run', {
   typeName: 'Run',
   operation: 'Query.run',
-  load: (id, { deps, caller }) => getRun(deps, caller, id),
+  loadMany: (ids, { deps, caller }) => getRuns(deps, caller, ids),
 });
 
 builder.queryField('run', (t) =>

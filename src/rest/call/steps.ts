@@ -81,6 +81,7 @@ export class Steps {
       const enter = (caller: Caller, fileMaxBytes = Number.POSITIVE_INFINITY) => {
         countRequest(deps.rates, caller, res, locals.startedMs);
         const context = new CallContext(deps, caller, actions, requestIdOf(req), res);
+        context.missIsError = true;
         locals.call = { req, res, route, context, path: pathValues(req.params), query: queryOf(req), fileMaxBytes, body: noBody };
         next();
       };

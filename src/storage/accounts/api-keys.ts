@@ -89,7 +89,7 @@ export function createApiKeyStore(db: Database, signals: Signals): ApiKeyStore {
     async list({ orgId, userId }, page) {
       const where = { orgId, revokedAt: null, ...(userId === undefined ? {} : { userId }) };
       const rows = await db.prisma.apiKey.findMany(newestFirst(where, page));
-      return pageOf(await withEmails(rows), page, timeKey, () => db.prisma.apiKey.count({ where }));
+      return pageOf(await withEmails(rows), page, timeKey, (take) => db.prisma.apiKey.count({ where, take }));
     },
     async hasLiving({ levels, ...holder }) {
       const isInTime = { OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] };

@@ -52,7 +52,7 @@ export function createMembershipStore(db: Database, signals: Signals): Membershi
       const named = { ...(orgId === undefined ? {} : { orgId }), ...(userId === undefined ? {} : { userId }) };
       const where = { AND: [membershipsIn(reach), named] };
       const rows = await db.prisma.membership.findMany(newestFirst(where, page));
-      return pageOf(rows.map(membershipOf), page, timeKey, () => db.prisma.membership.count({ where }));
+      return pageOf(rows.map(membershipOf), page, timeKey, (take) => db.prisma.membership.count({ where, take }));
     },
     setRole: (id, role) => change(id, role !== 'ADMIN', (tx) => tx.prisma.membership.update({ where: { id }, data: { role } })),
     delete: (id) => change(id, true, (tx) => tx.prisma.membership.delete({ where: { id } })),

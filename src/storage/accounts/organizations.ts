@@ -43,7 +43,7 @@ export function createOrganizationStore(db: Database, signals: Signals): Organiz
     async list(reach, tenantId, page) {
       const where = { AND: [organizationsIn(reach), tenantId === undefined ? {} : { tenantId }] };
       const rows = await db.prisma.organization.findMany(newestFirst(where, page));
-      return pageOf(rows.map(organizationOf), page, timeKey, () => db.prisma.organization.count({ where }));
+      return pageOf(rows.map(organizationOf), page, timeKey, (take) => db.prisma.organization.count({ where, take }));
     },
     async update(id, changes) {
       const row = await settled(db.prisma.organization.update({ where: { id }, data: changes }), 'organization');

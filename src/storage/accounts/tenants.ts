@@ -22,7 +22,7 @@ export function createTenantStore(db: Database): TenantStore {
     async list(reach, page) {
       const where = tenantsIn(reach);
       const rows = await db.prisma.tenant.findMany(newestFirst(where, page));
-      return pageOf(rows, page, timeKey, () => db.prisma.tenant.count({ where }));
+      return pageOf(rows, page, timeKey, (take) => db.prisma.tenant.count({ where, take }));
     },
     rename: (id, name) => settled(db.prisma.tenant.update({ where: { id }, data: { name } }), 'tenant'),
     delete: (id) =>

@@ -55,7 +55,7 @@ export function createUserStore(db: Database, signals: Signals): UserStore {
         AND: [usersIn(reach), ofOrganization, search === undefined ? {} : { OR: [{ name: contains }, { email: contains }] }],
       };
       const rows = await db.prisma.user.findMany(newestFirst(where, page));
-      return pageOf(rows, page, timeKey, () => db.prisma.user.count({ where }));
+      return pageOf(rows, page, timeKey, (take) => db.prisma.user.count({ where, take }));
     },
     isMemberElsewhere: async (id, orgId) =>
       (await db.prisma.membership.findFirst({ where: { userId: id, orgId: { not: orgId } }, select: { id: true } })) !== null,

@@ -41,6 +41,8 @@ export interface AgentStore {
   findRunnable(id: string, nowMs: number): RunnableAgent | undefined | Promise<RunnableAgent | undefined>;
   /** The agent if it exists and matches. */
   find(id: string, filter: AgentFilter, viewer: AgentViewer): Promise<AgentView | undefined>;
+  /** Those of the agents that exist and match, in any order. @throws DomainError REPLY_TOO_LARGE */
+  findMany(ids: readonly string[], filter: AgentFilter, viewer: AgentViewer): Promise<readonly AgentView[]>;
   /** Newest first. One statement for each alternative of the filter, and one to three for the agents; counting takes one more, when asked for. */
   list(
     filter: AgentFilter,
@@ -74,6 +76,7 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
   return {
     findRunnable: runnable.find,
     find,
+    findMany: (ids, filter, viewer) => findAgents(db, ids, filter, viewer),
     list: (filter, narrow, viewer, page, members) => listAgents(db, { filter, narrow, viewer, page, members }),
     async create({ editorIds = [], groupIds = [], ...agent }, viewer) {
       const data = {

@@ -172,14 +172,14 @@ export async function listAgents(db: Database, { filter, narrow, viewer, page, m
       select: { id: true, createdAt: true, rowBytes: isLong },
     }),
   );
-  const places = mergeLatest(await Promise.all(lists), ({ createdAt }) => createdAt, page.limit + 1);
+  const places = mergeLatest(await Promise.all(lists), ({ createdAt }) => createdAt, page);
   const { rows, foundCount } = await readPage(db, places, (ids) => readViews(db, { id: { in: ids } }, viewer, members));
-  return pageOf(rows, page, timeKey, () => countAgents(db, filter, narrow), foundCount);
+  return pageOf(rows, page, timeKey, (most) => countAgents(db, filter, narrow, most), foundCount);
 }
 
 /** An agent that matches several alternatives counts once. */
-function countAgents(db: Database, filter: AgentFilter, narrow: AgentFilter): Promise<number> {
-  return db.prisma.agent.count({ where: branchWhere(filter, narrow) });
+function countAgents(db: Database, filter: AgentFilter, narrow: AgentFilter, most: number): Promise<number> {
+  return db.prisma.agent.count({ where: branchWhere(filter, narrow), take: most });
 }
 
 function branchWhere(branch: AgentFilter, narrow: AgentFilter): Prisma.AgentWhereInput {

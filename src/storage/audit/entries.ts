@@ -33,7 +33,7 @@ export function createAuditEntryStore(db: Database): AuditEntryStore {
         places,
         async (ids) => (await db.prisma.auditEntry.findMany({ where: { id: { in: ids } } })) as unknown as readonly AuditEntry[],
       );
-      return pageOf(rows, page, timeKey, () => db.prisma.auditEntry.count({ where }), foundCount);
+      return pageOf(rows, page, timeKey, (take) => db.prisma.auditEntry.count({ where, take }), foundCount);
     },
     async sweep(days) {
       const before = new Date(Date.now() - days * 86_400_000);

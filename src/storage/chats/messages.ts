@@ -2,7 +2,7 @@
 import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import { type Page, type PageRequest, pageOf } from '../../entities/page.ts';
 import type { Database, Sql, Transaction } from '../database/database.ts';
-import { type BoundedRows, readPage, requireShortList } from '../database/paging.ts';
+import { type BoundedRows, readingOrder, readPage, requireShortList } from '../database/paging.ts';
 import type { Prisma } from '../generated/client.ts';
 
 /**
@@ -101,16 +101,18 @@ const ordinalMax = 2_147_483_647;
 
 /** A page of a chat's messages for people, newest first. */
 export async function pageOfMessages(db: Database, chatId: string, page: PageRequest): Promise<Page<ChatMessage>> {
-  const [before = ordinalMax] = page.after ?? [];
+  const isBackward = page.isBackward === true;
+  const [from = isBackward ? -1 : ordinalMax] = page.after ?? [];
   // A whole number of the column's type, so that the index begins at it; a cursor may be forged.
-  const bound = Math.min(Math.max(Math.ceil(Number(before)), 0), ordinalMax);
+  const bound = Math.min(Math.max(Math.ceil(Number(from)), -1), ordinalMax);
   const where = { chatId, isHidden: false };
-  const { rows, foundCount } = await readMessages(db, { ...where, ordinal: { lt: bound } }, 'desc', page.limit + 1);
+  const ordinal = isBackward ? { gt: bound } : { lt: bound };
+  const { rows, foundCount } = await readMessages(db, { ...where, ordinal }, readingOrder('desc', page), page.limit + 1);
   return pageOf(
     rows,
     page,
     ({ ordinal }) => [ordinal],
-    () => db.prisma.message.count({ where }),
+    (take) => db.prisma.message.count({ where, take }),
     foundCount,
   );
 }

@@ -35,7 +35,7 @@ export async function listChats(db: Database, query: ChatQuery, page: PageReques
   });
   const places = found.map(({ id, rowBytes, agent }) => ({ id, rowBytes: rowBytes + (agent?.rowBytes ?? 0) }));
   const { rows, foundCount } = await readPage(db, places, (ids) => readChats(db, { id: { in: ids } }));
-  return pageOf(rows, page, activityKey, () => db.prisma.chat.count({ where }), foundCount);
+  return pageOf(rows, page, activityKey, (take) => db.prisma.chat.count({ where, take }), foundCount);
 }
 
 /** Cost: one statement for the chats with their agents, one for the owners of the agents. */

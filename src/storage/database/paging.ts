@@ -8,15 +8,17 @@ export function newestFirst<Where extends object>(where: Where, page: PageReques
 }
 
 /**
- * Prisma's arguments for a page of a list in the order of a time, and one row more. The first condition on the time bounds the index: a page costs the
+ * Prisma's arguments for a page of a list in the order of a time, and one row more, in the order of reading. The first condition on the time bounds the index: a page costs the
  * same at any depth.
  */
 export function byTime<Time extends string, Where extends object>(
   time: Time,
-  direction: 'asc' | 'desc',
+  order: 'asc' | 'desc',
   where: Where,
-  { after, limit }: PageRequest,
+  page: PageRequest,
 ) {
+  const { after, limit } = page;
+  const direction = readingOrder(order, page);
   const [afterTime, afterId] = after ?? [];
   const isFirst = typeof afterTime !== 'string' || typeof afterId !== 'string';
   const at = new Date(isFirst ? 0 : afterTime);
@@ -29,6 +31,12 @@ export function byTime<Time extends string, Where extends object>(
     orderBy: [{ [time]: direction } as { [Name in Time]: 'asc' | 'desc' }, { id: direction }],
     take: limit + 1,
   };
+}
+
+/** The order in which a page is read: backwards, the rows next to its cursor come first, and `pageOf` turns them round. */
+export function readingOrder(order: 'asc' | 'desc', { isBackward }: Pick<PageRequest, 'isBackward'>): 'asc' | 'desc' {
+  if (isBackward !== true) return order;
+  return order === 'asc' ? 'desc' : 'asc';
 }
 
 /** Where a row stands in a list, and how long it is. */
@@ -69,15 +77,16 @@ export async function readPage<Row extends { readonly id: string }>(
   return { rows: ids.flatMap((id) => rows.get(id) ?? []), foundCount: places.length };
 }
 
-/** Merges lists of places of which each has the latest first: the first `count` different ones. */
+/** Merges what several lists, each the latest first, gave for a page: its places and one more, in the order of reading. */
 export function mergeLatest<P extends Place>(
   lists: readonly (readonly P[])[],
   timeOf: (place: P) => Date,
-  count: number,
+  page: Pick<PageRequest, 'limit' | 'isBackward'>,
 ): readonly P[] {
   const places = [...new Map(lists.flat().map((place) => [place.id, place])).values()];
-  places.sort((a, b) => timeOf(b).getTime() - timeOf(a).getTime() || (a.id < b.id ? 1 : -1));
-  return places.slice(0, count);
+  const sign = page.isBackward === true ? -1 : 1;
+  places.sort((a, b) => sign * (timeOf(b).getTime() - timeOf(a).getTime() || (a.id < b.id ? 1 : -1)));
+  return places.slice(0, page.limit + 1);
 }
 
 /**

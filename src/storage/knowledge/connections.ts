@@ -94,7 +94,7 @@ export function createConnectionStore(db: Database): ConnectionStore {
     async list(scope, query, page) {
       const where = { ...scope, ...query };
       const rows = await db.prisma.connection.findMany({ ...newestFirst(where, page), select: shown });
-      return pageOf(rows.map(connectionOf), page, timeKey, () => db.prisma.connection.count({ where }));
+      return pageOf(rows.map(connectionOf), page, timeKey, (take) => db.prisma.connection.count({ where, take }));
     },
     count: (scope) => db.prisma.connection.count({ where: scope }),
     async findSealed(id) {

@@ -31,7 +31,7 @@ export function createKnowledgeItemStore(db: Database): KnowledgeItemStore {
       });
       const read = await readPage(db, places, (ids) => db.prisma.knowledgeItem.findMany({ where: { id: { in: ids } }, select }));
       if (offset !== undefined) requireWholePage(db, read, page.limit);
-      const countAll = () => db.prisma.knowledgeItem.count({ where });
+      const countAll = (take: number) => db.prisma.knowledgeItem.count({ where, take });
       return pageOf(read.rows.map(itemOf), page, timeKey, countAll, read.foundCount);
     },
     async setCite(id, cite) {

@@ -1,7 +1,7 @@
 import type { DataSourceType } from '../../entities/knowledge/data-source.ts';
 import type { PageRequest } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
-import { byTime, type Place } from '../database/paging.ts';
+import { byTime, type Place, readingOrder } from '../database/paging.ts';
 import type { Prisma } from '../generated/client.ts';
 
 export const dataSourceOrders = ['createdAt', 'lastIndexedAt', 'usageCount'] as const;
@@ -21,20 +21,22 @@ interface Request extends Pick<DataSourceListQuery, 'orderBy' | 'isDescending' |
 
 const select = { id: true, rowBytes: true } as const;
 
-/** The ids of a page of sources, and one more, in the order of the list. */
+/** The ids of a page of sources, and one more, in the order of reading. */
 export async function findSourcePlaces(db: Database, where: Where, request: Request): Promise<readonly Place[]> {
-  const { orderBy, isDescending, offset, page } = request;
+  const { orderBy, offset, page } = request;
+  const order = request.isDescending ? 'desc' : 'asc';
+  const reading = { ...request, isDescending: readingOrder(order, page) === 'desc' };
   switch (orderBy) {
     case 'createdAt':
       return db.prisma.dataSource.findMany({
-        ...byTime('createdAt', isDescending ? 'desc' : 'asc', where, page),
+        ...byTime('createdAt', order, where, page),
         skip: offset ?? 0,
         select,
       });
     case 'lastIndexedAt':
-      return db.prisma.dataSource.findMany({ ...byLastIndexed(where, request), select });
+      return db.prisma.dataSource.findMany({ ...byLastIndexed(where, reading), select });
     case 'usageCount': {
-      const ids = await byUsage(db, where, request);
+      const ids = await byUsage(db, where, reading);
       const sizes = await db.prisma.dataSource.findMany({ where: { id: { in: [...ids] } }, select });
       const places = new Map(sizes.map((place) => [place.id, place]));
       return ids.flatMap((id) => places.get(id) ?? []);

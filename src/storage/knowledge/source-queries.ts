@@ -65,7 +65,7 @@ export function createSourceQueries(db: Database) {
       const places = await findSourcePlaces(db, where, { ...query, page });
       const read = await readPage(db, places, (ids) => readSources(db, ids));
       if (query.offset !== undefined) requireWholePage(db, read, page.limit);
-      const countAll = () => db.prisma.dataSource.count({ where });
+      const countAll = (take: number) => db.prisma.dataSource.count({ where, take });
       return pageOf(read.rows, page, (source) => keyOf(source, query.orderBy), countAll, read.foundCount);
     },
     async agentsOf(dataSourceIds: readonly string[], filter: AgentFilter): Promise<readonly UsingAgent[]> {

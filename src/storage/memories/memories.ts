@@ -23,6 +23,7 @@ export type Remembered =
 
 export interface MemoryStore {
   find(id: string, owner: MemoryOwner): Promise<Memory | undefined>;
+  findMany(ids: readonly string[], owner: MemoryOwner): Promise<readonly Memory[]>;
   /** Newest first. */
   list(filter: MemoryFilter, page: PageRequest): Promise<Page<Memory>>;
   /** Stores a memory. One with the same key and agent is replaced; the same call stores nothing twice. */
@@ -43,13 +44,15 @@ const shown = {
 
 export function createMemoryStore(db: Database): MemoryStore {
   return {
+    findMany: (ids, { orgId, userId }) =>
+      db.prisma.memory.findMany({ where: { id: { in: [...ids] }, orgId, userId }, select: shown }),
     async find(id, { orgId, userId }) {
       return (await db.prisma.memory.findFirst({ where: { id, orgId, userId }, select: shown })) ?? undefined;
     },
     async list(filter, page) {
       const where = whereOf(filter);
       const rows = await db.prisma.memory.findMany({ ...newestFirst(where, page), select: shown });
-      return pageOf(rows, page, timeKey, () => db.prisma.memory.count({ where }));
+      return pageOf(rows, page, timeKey, (take) => db.prisma.memory.count({ where, take }));
     },
     remember: (memory, countMax) => inTurn(db, memory, (tx) => remember(tx, memory, countMax)),
     update: (id, owner, changes) =>

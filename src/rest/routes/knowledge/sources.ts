@@ -93,7 +93,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
       dataSources(search: $search, type: $type, orderBy: $orderBy, page: $page, first: $limit, after: $cursor) {
         nodes { ${sourceFields} ais { id name src } ownerUser { id email name } }
         pageInfo { hasNextPage endCursor }
-        totalCount
+        totalCount(exact: true)
       }
     }`,
     query: {

@@ -130,7 +130,7 @@ function createSyncRuns(db: Database, announce: (dataSourceId: string) => void):
         runs,
         page,
         (run) => [run.startedAt.toISOString(), run.id],
-        () => prisma.sourceRun.count({ where: { dataSourceId } }),
+        (take) => prisma.sourceRun.count({ where: { dataSourceId }, take }),
       );
     },
   };

@@ -1,0 +1,58 @@
+import type { CreatedApiKey } from '../domain/accounts/api-keys.ts';
+import type { ModelInfo } from '../engine/models/catalog.ts';
+import type { Membership, Organization, Tenant, User } from '../entities/accounts/account.ts';
+import type { ApiKey } from '../entities/accounts/api-key.ts';
+import type { Group } from '../entities/accounts/group.ts';
+import type { AgentCategory, AgentView } from '../entities/agents/agent.ts';
+import type { AgentFlow, AgentSecret, AgentSkill, AgentTool, AgentUserInput, PartView } from '../entities/agents/part.ts';
+import type { AuditEntry } from '../entities/audit.ts';
+import type { Chat, ChatMessage, Conversation } from '../entities/chats/chat.ts';
+import type { ChatFile } from '../entities/chats/file.ts';
+import type { StoredFile } from '../entities/files/file.ts';
+import type { UploadState } from '../entities/files/upload.ts';
+import type { Connection } from '../entities/knowledge/connection.ts';
+import type { DataSource, KnowledgeItem } from '../entities/knowledge/data-source.ts';
+import type { SourceRun } from '../entities/knowledge/source-run.ts';
+import type { StoreFileBatch, VectorStore, VectorStoreFile } from '../entities/knowledge/vector-store.ts';
+import type { Memory } from '../entities/memories/memory.ts';
+import type { Run } from '../entities/runs/run.ts';
+import { builder } from './builder/builder.ts';
+
+/**
+ * The things of the graph, by the value that their fields read. Each is implemented in the file of its noun; here they only have their names, so that
+ * types lead to each other without files that import each other.
+ */
+export const UserRef = builder.objectRef<User>('User');
+export const OrganizationRef = builder.objectRef<Organization>('Organization');
+export const TenantRef = builder.objectRef<Tenant>('Tenant');
+export const MembershipRef = builder.objectRef<Membership>('Membership');
+export const GroupRef = builder.objectRef<Group>('Group');
+export const ApiKeyRef = builder.objectRef<ApiKey | CreatedApiKey>('ApiKey');
+export const AuditEntryRef = builder.objectRef<AuditEntry>('AuditEntry');
+
+export const AgentRef = builder.objectRef<AgentView>('Agent');
+export const AgentCategoryRef = builder.objectRef<AgentCategory>('AgentCategory');
+export const AgentToolRef = builder.objectRef<PartView<AgentTool>>('AgentTool');
+export const AgentSkillRef = builder.objectRef<PartView<AgentSkill>>('AgentSkill');
+export const AgentFlowRef = builder.objectRef<PartView<AgentFlow>>('AgentFlow');
+export const AgentUserInputRef = builder.objectRef<PartView<AgentUserInput>>('AgentUserInput');
+export const AgentSecretRef = builder.objectRef<AgentSecret>('AgentSecret');
+export const ModelRef = builder.objectRef<ModelInfo>('Model');
+
+export const ChatRef = builder.objectRef<Chat>('Chat');
+export const MessageRef = builder.objectRef<ChatMessage>('Message');
+export const ChatFileRef = builder.objectRef<ChatFile>('ChatFile');
+export const RunRef = builder.objectRef<Run>('Run');
+export const ConversationRef = builder.objectRef<Conversation>('Conversation');
+export const MemoryRef = builder.objectRef<Memory>('Memory');
+
+export const DataSourceRef = builder.objectRef<DataSource>('DataSource');
+export const KnowledgeItemRef = builder.objectRef<KnowledgeItem>('KnowledgeItem');
+export const SourceRunRef = builder.objectRef<SourceRun>('SourceRun');
+/** An account at another service. People connect it, but Relay reserves names that end in `Connection` for pages. */
+export const IntegrationRef = builder.objectRef<Connection>('LinkedService');
+export const StoredFileRef = builder.objectRef<StoredFile>('StoredFile');
+export const FileUploadRef = builder.objectRef<UploadState>('FileUpload');
+export const VectorStoreRef = builder.objectRef<VectorStore>('VectorStore');
+export const VectorStoreFileRef = builder.objectRef<VectorStoreFile>('VectorStoreFile');
+export const VectorStoreFileBatchRef = builder.objectRef<StoreFileBatch>('VectorStoreFileBatch');
