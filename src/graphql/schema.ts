@@ -9,6 +9,7 @@ import {
   isSpecifiedScalarType,
 } from 'graphql';
 import { builder } from './builder/builder.ts';
+import { withFlatForms } from './builder/flat-inputs.ts';
 import { accessFaults, guardNested } from './builder/nested-access.ts';
 import { rootFields, scopeOf } from './builder/scopes.ts';
 import { readLargeNumbers } from './builder/whole-numbers.ts';
@@ -69,7 +70,7 @@ export function buildSchema(): GraphQLSchema {
   builder.queryType({ description: 'All queries.' });
   builder.mutationType({ description: 'All mutations.' });
   builder.subscriptionType({ description: 'All subscriptions.' });
-  const schema = builder.toSchema();
+  const schema = withFlatForms(builder.toSchema());
   const faults = [...fieldsWithoutScope(schema), ...accessFaults(schema), ...undescribed(schema)];
   if (faults.length > 0) throw new Error(`the schema is not complete\n${faults.join('\n')}`);
   readLargeNumbers(schema);

@@ -1,4 +1,5 @@
 import {
+  type DocumentNode,
   type FieldNode,
   GraphQLNonNull,
   type GraphQLSchema,
@@ -11,11 +12,12 @@ import {
 import { operationScopes } from '../domain/access/operation-scopes.ts';
 import { Faults } from '../domain/faults.ts';
 import type { Scope } from '../entities/accounts/caller.ts';
+import { flatType, withReadVariables } from '../lib/flat-inputs.ts';
 import { wireDeclarations } from '../wire/openapi.ts';
 import { checkReply, checkSchemas, checkShape, checkVariables } from './documents/checks.ts';
-import { checkDocument, compileDocument, type OperationScopes, type RowDocument } from './documents/document.ts';
+import { checkDocument, compileDocument, type OperationScopes, type RowDocument, readDocument } from './documents/document.ts';
 import { type CallResolver, compileResolver, compileSource, type OpenSource } from './documents/resolver.ts';
-import { compileReader, type Reader, type ReadMode } from './input/body.ts';
+import { compileReader, type Reader } from './input/body.ts';
 import { memberNames, restMembersOf } from './input/member-names.ts';
 import { compileParameter, type ParameterReader, replyParameterType } from './input/parameters.ts';
 import { replyMembersOf } from './input/reply-members.ts';
@@ -34,7 +36,7 @@ export interface FormField extends Parameter {
   readonly isMember: boolean;
 }
 
-/** How the parts of a request become variables, for one way of executing them. */
+/** How the parts of a request become variables. */
 export interface VariableReaders {
   readonly path: readonly Parameter[];
   readonly query: readonly Parameter[];
@@ -43,7 +45,7 @@ export interface VariableReaders {
   readonly replyMembers: Reader | undefined;
   /** Text fields of a form: variables of their own, or members of the body's variable. */
   readonly form: readonly FormField[];
-  /** Defaults of the document's variables; filled in here only where graphql-js does not do it. */
+  /** Defaults of the document's variables. */
   readonly defaults: readonly (readonly [name: string, value: unknown])[];
 }
 
@@ -51,12 +53,12 @@ export interface VariableReaders {
 export interface Route {
   readonly row: DeclaredRoute;
   readonly main: RowDocument;
+  /** The document as `execute` of graphql-js runs it, with variables that the readers have read. */
+  readonly executed: DocumentNode;
+  /** That of `executed`. */
   readonly schema: GraphQLSchema;
   readonly scope: Scope | null;
-  /** For `execute` of graphql-js. */
-  readonly plain: VariableReaders;
-  /** For a subscription's resolver, which is called directly. */
-  readonly coerced: VariableReaders;
+  readonly readers: VariableReaders;
   readonly stream: OpenSource | undefined;
   /** Of a route whose reply the fold of events makes. */
   readonly source: OpenSource | undefined;
@@ -83,6 +85,7 @@ export function compileRoutes(
   declarations: Declarations | null = wireDeclarations(),
 ): readonly Route[] {
   if (declarations !== null) checkDeclarations(schema, declarations);
+  const schemas: RowSchemas = { schema, executed: withReadVariables(schema) };
   const problems: string[] = [];
   const seen = new Set<string>();
   const routes = rows.flatMap((row) => {
@@ -94,7 +97,7 @@ export function compileRoutes(
       }
       if (declarations !== null) checkSchemas(row, declarations);
       checkDocuments(schema, row);
-      return [compileRoute(schema, row, scopes)];
+      return [compileRoute(schemas, row, scopes)];
     } catch (error) {
       problems.push(`${row.operationId}: ${error instanceof Error ? error.message : String(error)}`);
       return [];
@@ -109,24 +112,31 @@ function checkDocuments(schema: GraphQLSchema, { document, stream }: DeclaredRou
   for (const source of sources) if (source !== undefined) checkDocument(schema, source);
 }
 
-function compileRoute(schema: GraphQLSchema, row: DeclaredRoute, scopes: OperationScopes): Route {
+/** The schema that documents are written for, and the same one for variables that were read. */
+interface RowSchemas {
+  readonly schema: GraphQLSchema;
+  readonly executed: GraphQLSchema;
+}
+
+function compileRoute({ schema, executed }: RowSchemas, row: DeclaredRoute, scopes: OperationScopes): Route {
   const main = compileDocument(schema, row.document, scopes);
   const pathNames = [...row.path.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1] ?? '');
   checkShape(row, pathNames);
   checkVariables(row, main, pathNames);
   checkReply(row, main);
-  const stream = row.stream === undefined ? undefined : compileSubscription(schema, row, main, row.stream.document, scopes);
+  const stream =
+    row.stream === undefined ? undefined : compileSubscription({ schema, executed }, row, main, row.stream.document, scopes);
   const isFolded = main.operation.operation === 'subscription';
   const route: Route = {
     row,
     main,
-    schema,
+    executed: readDocument(main.document),
+    schema: executed,
     scope: main.scope,
-    plain: variableReaders(row, main, pathNames, 'plain'),
-    coerced: variableReaders(row, main, pathNames, 'coerced'),
+    readers: variableReaders(row, main, pathNames),
     stream,
-    source: isFolded ? compileSource(schema, main) : undefined,
-    resolve: row.reply === undefined || isFolded ? undefined : compileResolver(schema, main),
+    source: isFolded ? compileSource(executed, main) : undefined,
+    resolve: row.reply === undefined || isFolded ? undefined : compileResolver(executed, main),
     argumentNames: argumentNames(main.rootNode),
     pathNames,
     headers: Object.entries(row.headers ?? {}).flat(),
@@ -137,7 +147,7 @@ function compileRoute(schema: GraphQLSchema, row: DeclaredRoute, scopes: Operati
 
 /** A stream's document: a subscription with the same variables and the same scope as the route's. */
 function compileSubscription(
-  schema: GraphQLSchema,
+  { schema, executed }: RowSchemas,
   row: DeclaredRoute,
   main: RowDocument,
   source: string,
@@ -150,15 +160,15 @@ function compileSubscription(
     if (String(own.type) !== String(variable.type)) throw new Error(`$${variable.name} has two types in ${row.operationId}`);
   }
   if (document.scope !== main.scope) throw new Error('the subscription needs another scope than the document');
-  return compileSource(schema, document);
+  return compileSource(executed, document);
 }
 
-function variableReaders(row: DeclaredRoute, main: RowDocument, pathNames: readonly string[], mode: ReadMode): VariableReaders {
+function variableReaders(row: DeclaredRoute, main: RowDocument, pathNames: readonly string[]): VariableReaders {
   const parameter = (name: string): Parameter => {
     const variable = main.variables.get(name);
     const type = variable?.type ?? replyParameterType(row, name);
     if (type === undefined) throw new Error(`no variable ${name}`);
-    return { name, read: compileParameter(name, type, mode), isRequired: variable?.isRequired === true };
+    return { name, read: compileParameter(name, type), isRequired: variable?.isRequired === true };
   };
   const bodyType = row.body === undefined ? undefined : main.variables.get(row.body)?.type;
   const extra = bodyType === undefined ? undefined : replyMembersOf(getNamedType(bodyType).name);
@@ -167,27 +177,26 @@ function variableReaders(row: DeclaredRoute, main: RowDocument, pathNames: reado
     path: pathNames.map(parameter),
     query: Object.keys(row.query ?? {}).map(parameter),
     // A body may be left out where its variable may; null is no body.
-    body:
-      bodyType === undefined ? undefined : compileReader(new GraphQLNonNull(getNullableType(bodyType)), memberNames(row), mode),
-    replyMembers: extra === undefined ? undefined : compileReader(extra, memberNames(row), mode),
-    form: row.upload === undefined ? [] : formFields(row, main, pathNames, mode).toArray(),
-    defaults: mode === 'plain' ? [] : defaults.map((variable) => [variable.name, variable.defaultValue] as const),
+    body: bodyType === undefined ? undefined : compileReader(new GraphQLNonNull(getNullableType(bodyType)), memberNames(row)),
+    replyMembers: extra === undefined ? undefined : compileReader(extra, memberNames(row)),
+    form: row.upload === undefined ? [] : formFields(row, main, pathNames).toArray(),
+    defaults: defaults.map((variable) => [variable.name, variable.defaultValue] as const),
   };
 }
 
-function* formFields(row: DeclaredRoute, main: RowDocument, pathNames: readonly string[], mode: ReadMode): Generator<FormField> {
+function* formFields(row: DeclaredRoute, main: RowDocument, pathNames: readonly string[]): Generator<FormField> {
   const bodyType = getNamedType(row.body === undefined ? undefined : main.variables.get(row.body)?.type);
   if (isInputObjectType(bodyType) && row.upload?.orJson !== true) {
-    for (const field of restMembersOf(bodyType)) {
+    for (const field of restMembersOf(flatType(bodyType))) {
       const wire = memberNames(row).wire(field.name);
       const isRequired = isNonNullType(field.type) && field.defaultValue === undefined;
-      yield { name: field.name, wire, read: compileParameter(wire, field.type, mode), isRequired, isMember: true };
+      yield { name: field.name, wire, read: compileParameter(wire, field.type), isRequired, isMember: true };
     }
   }
   for (const { name, type, isRequired } of main.variables.values()) {
     if (pathNames.includes(name) || name in (row.query ?? {}) || name === row.body || name === row.upload?.file) continue;
     const wire = row.upload?.formNames?.[name] ?? name;
-    yield { name, wire, read: compileParameter(wire, type, mode), isRequired, isMember: false };
+    yield { name, wire, read: compileParameter(wire, type), isRequired, isMember: false };
   }
 }
 
@@ -205,13 +214,13 @@ function argumentNames(node: FieldNode): ReadonlyMap<string, string> {
 function checkExample(route: Route): void {
   if (
     route.row.example === undefined ||
-    route.plain.body === undefined ||
+    route.readers.body === undefined ||
     (route.row.upload !== undefined && route.row.upload.orJson !== true)
   )
     return;
   const faults = new Faults();
   for (const body of [route.row.example, ...(route.row.shown?.body === undefined ? [] : [route.row.shown.body])]) {
-    route.plain.body(body, faults);
+    route.readers.body(body, faults);
   }
   const [first] = faults.found;
   if (first !== undefined) throw new Error(`its example is refused: ${first.message}`);

@@ -314,9 +314,9 @@ class Connection {
     }
     const faults = new Faults();
     const body = typeof response === 'object' && response !== null ? response : members;
-    const { coerced } = this.#parts.route;
-    const input = coerced.body?.(body, faults) as ResponseInput;
-    const isPlain = refusesExtensions({ ...(coerced.replyMembers?.(body, faults) as object | undefined) });
+    const { readers } = this.#parts.route;
+    const input = readers.body?.(body, faults) as ResponseInput;
+    const isPlain = refusesExtensions({ ...(readers.replyMembers?.(body, faults) as object | undefined) });
     faults.throwIfAny();
     return { input, isPlain };
   }

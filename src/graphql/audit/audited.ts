@@ -12,6 +12,7 @@ import { unauditedOperations } from '../../domain/audit/audit.ts';
 import { withAuditEntry } from '../../domain/audit/change.ts';
 import type { AuditChange, AuditValue } from '../../entities/audit.ts';
 import { kindOfId } from '../../entities/ids.ts';
+import { flatType } from '../../lib/flat-inputs.ts';
 import { hasMembers } from '../../lib/json.ts';
 import { type GraphContext, withCaller } from '../builder/context.ts';
 
@@ -74,7 +75,9 @@ export function idReader({ args: definitions }: GraphQLField<unknown, GraphConte
   const ordered = [...names.filter((name) => name === 'id'), ...names.filter((name) => name !== 'id')];
   const input = definitions.find((argument) => argument.name === 'input')?.type;
   const inner = isNonNullType(input) ? input.ofType : input;
-  const members = isInputObjectType(inner) ? Object.values(inner.getFields()).filter(({ type }) => named(type) === 'ID') : [];
+  const members = isInputObjectType(inner)
+    ? Object.values(flatType(inner).getFields()).filter(({ type }) => named(type) === 'ID')
+    : [];
   return (args) => [
     ...ordered.flatMap((name) => textsOf(args[name])),
     ...members.flatMap(({ name }) => (hasMembers(args.input) ? textsOf(args.input[name]) : [])),
@@ -92,7 +95,7 @@ function changesOf(member: string, type: GraphQLInputType, value: unknown, shows
   const inner = isNonNullType(type) ? type.ofType : type;
   if (value !== null && isInputObjectType(inner) && hasMembers(value)) {
     const prefix = member === 'input' ? '' : `${member}.`;
-    return Object.values(inner.getFields()).flatMap((field) =>
+    return Object.values(flatType(inner).getFields()).flatMap((field) =>
       changesOf(`${prefix}${field.name}`, field.type, value[field.name], showsTexts),
     );
   }

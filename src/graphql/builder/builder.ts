@@ -50,7 +50,7 @@ export interface SchemaTypes {
  */
 export const builder = new SchemaBuilder<SchemaTypes>({
   // The first wraps the others.
-  plugins: ['refusals', ScopeAuthPlugin, 'operations', ComplexityPlugin, DataloaderPlugin, 'replyBudget'],
+  plugins: ['flatInputs', 'refusals', ScopeAuthPlugin, 'operations', ComplexityPlugin, DataloaderPlugin, 'replyBudget'],
   scopeAuth: {
     authorizeOnSubscribe: true,
     authScopes: ({ caller }) => ({ key: (scope) => caller.scopes.has(scope), anyKey: true }),

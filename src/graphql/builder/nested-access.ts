@@ -19,6 +19,7 @@ import { operationScopes } from '../../domain/access/operation-scopes.ts';
 import { inputReferenceScopes, referenceScopes, sharedFields } from '../../domain/access/reference-scopes.ts';
 import type { Caller, Scope } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
+import { flatType } from '../../lib/flat-inputs.ts';
 import type { GraphContext } from './context.ts';
 import { accessOf } from './type-access.ts';
 
@@ -145,7 +146,7 @@ export function inputCheck(operation: string, { args }: Field): InputCheck {
 function handedOn(type: GraphQLInputObjectType, path: readonly string[], seen: ReadonlySet<string>): HandedOn[] {
   if (seen.has(type.name)) return [];
   const within = new Set([...seen, type.name]);
-  return Object.values(type.getFields()).flatMap((field) => {
+  return Object.values(flatType(type).getFields()).flatMap((field) => {
     const inner = getNamedType(field.type);
     const place = [...path, field.name];
     if (isInputObjectType(inner)) return handedOn(inner, place, within);

@@ -2,14 +2,17 @@ import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTyp
 import { type GraphQLField, type GraphQLFieldResolver, type GraphQLResolveInfo, isNonNullType } from 'graphql';
 import { notedRefusal } from '../../domain/audit/operation.ts';
 import { DomainError, errorCodes } from '../../entities/errors.ts';
+import { takesFlatInputs } from '../../lib/flat-inputs.ts';
 import { audited, idReader } from '../audit/audited.ts';
 import type { GraphContext } from './context.ts';
+import { flattener } from './flat-inputs.ts';
 import { inputCheck } from './nested-access.ts';
 import { forgetNodes } from './nodes.ts';
 
 declare global {
   export namespace PothosSchemaTypes {
     export interface Plugins<Types extends SchemaTypes> {
+      flatInputs: FlatInputsPlugin<Types>;
       refusals: RefusalsPlugin<Types>;
       operations: OperationsPlugin<Types>;
     }
@@ -35,6 +38,17 @@ abstract class RootFieldPlugin<Types extends SchemaTypes> extends BasePlugin<Typ
   }
 
   abstract wrap(inner: Resolver, config: Config<Types>): Resolver;
+}
+
+/** Gives the resolver the flat form of its inputs. REST's readers have made it already. */
+class FlatInputsPlugin<Types extends SchemaTypes> extends RootFieldPlugin<Types> {
+  override wrap(inner: Resolver): Resolver {
+    const flattenerOf = once((field) => ({ flatten: flattener(field) }));
+    return (root, args: Arguments, context, info) => {
+      const { flatten } = flattenerOf(info);
+      return inner(root, flatten === undefined || takesFlatInputs(info.schema) ? args : flatten(args), context, info);
+    };
+  }
 }
 
 /** Writes refusals of operations into the audit log: stands in front of the check of scopes. */
@@ -99,15 +113,14 @@ function isMiss(error: unknown): boolean {
   return error instanceof DomainError && errorCodes[error.code].status === 404;
 }
 
-/** Makes something of a root field at its first call: its GraphQL type is not there yet when a plugin wraps it. */
+/** Makes something of a root field at its first call: its GraphQL type is not there yet when a plugin wraps it. Each schema has its own. */
 function once<T>(make: (field: Field) => T): (info: Pick<GraphQLResolveInfo, 'parentType' | 'fieldName'>) => T {
-  let made: { readonly value: T } | undefined;
+  const known = new WeakMap<Field, { readonly value: T }>();
   return ({ parentType, fieldName }) => {
-    if (made === undefined) {
-      const field = parentType.getFields()[fieldName];
-      if (field === undefined) throw new Error(`${parentType.name} has no field ${fieldName}`);
-      made = { value: make(field) };
-    }
+    const field = parentType.getFields()[fieldName];
+    if (field === undefined) throw new Error(`${parentType.name} has no field ${fieldName}`);
+    const made = known.get(field) ?? { value: make(field) };
+    known.set(field, made);
     return made.value;
   };
 }
@@ -150,5 +163,6 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return prototype === null || prototype === Object.prototype;
 }
 
+SchemaBuilder.registerPlugin('flatInputs', FlatInputsPlugin);
 SchemaBuilder.registerPlugin('refusals', RefusalsPlugin);
 SchemaBuilder.registerPlugin('operations', OperationsPlugin);

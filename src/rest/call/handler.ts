@@ -12,7 +12,7 @@ import { boundedResult } from '../../http/reply/budget.ts';
 import { sendDownload } from '../../http/reply/download.ts';
 import { sendEmpty, sendJson } from '../../http/reply/reply.ts';
 import type { Variables } from '../../wire/encoder.ts';
-import type { Route, VariableReaders } from '../compile.ts';
+import type { Route } from '../compile.ts';
 import type { OpenSource } from '../documents/resolver.ts';
 import { refusesExtensions } from '../input/reply-members.ts';
 import { readVariables } from '../input/variables.ts';
@@ -53,7 +53,7 @@ export class Handler {
 
   async #reply(call: Call): Promise<void> {
     const { req, res, route, context } = call;
-    const variables = readCall(call, route.row.reply === undefined ? route.plain : route.coerced);
+    const variables = readCall(call);
     if (route.row.download !== undefined) {
       await this.#run(route, variables, context);
       const download = await route.row.download(this.#options.deps, context.caller, variables);
@@ -113,13 +113,13 @@ export class Handler {
   }
 
   async #execute(route: Route, variables: Variables, context: CallContext): Promise<Reply> {
-    const { resolve, row, schema, main } = route;
+    const { resolve, row, schema, executed } = route;
     let reply: Reply;
     if (resolve !== undefined && row.reply?.encode !== undefined) {
       const value = await resolve(variables, context);
       reply = encodedReply(row, row.reply.encode(value as never, encoderContext(context)), context.replyBudget);
     } else {
-      const result = await execute({ schema, document: main.document, variableValues: variables, contextValue: context });
+      const result = await execute({ schema, document: executed, variableValues: variables, contextValue: context });
       reply = replyOf(route, boundedResult(result, context.replyBudget));
     }
     return context.hasNotes ? { ...reply, headers: { ...reply.headers, ...notedHeaders(context) } } : reply;
@@ -129,7 +129,7 @@ export class Handler {
     const { res, route, context } = call;
     const { row, stream, headers } = route;
     if (row.stream === undefined || stream === undefined) throw new Error(`${row.operationId} has no stream`);
-    const variables = readCall(call, route.coerced);
+    const variables = readCall(call);
     const { admissions, streams } = this.#options;
     admissions.runs.enter(context.caller);
     const stopWatching = endWithKey(context, this.#watch);
@@ -144,8 +144,8 @@ export class Handler {
   }
 }
 
-function readCall(call: Call, readers: VariableReaders): Variables {
-  const variables = readVariables(call.route, readers, requestParts(call));
+function readCall(call: Call): Variables {
+  const variables = readVariables(call.route, requestParts(call));
   if (refusesExtensions(variables)) switchOffExtensions(call.req.headers);
   return variables;
 }

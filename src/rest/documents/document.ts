@@ -1,4 +1,5 @@
 import {
+  type DefinitionNode,
   type DocumentNode,
   type FieldNode,
   type GraphQLField,
@@ -14,12 +15,14 @@ import {
   OperationTypeNode,
   parse,
   type SelectionSetNode,
+  type TypeNode,
   typeFromAST,
   type VariableDefinitionNode,
   validate,
   valueFromAST,
 } from 'graphql';
 import type { Scope } from '../../entities/accounts/caller.ts';
+import { readVariable } from '../../lib/flat-inputs.ts';
 import type { DeclaredRoute } from '../route.ts';
 
 /** The policy table, as in domain/access/operation-scopes.ts. */
@@ -99,6 +102,20 @@ export function repliedPart(
   const field = node === undefined || !isObjectType(payload) ? undefined : payload.getFields()[node.name.value];
   if (field === undefined) throw new Error(`the reply is the member ${member}, which is not selected`);
   return { type: field.type, selectionSet: node?.selectionSet };
+}
+
+/**
+ * The document as `execute` runs it: it takes the variables as the readers of the route read them, with their defaults. graphql-js would coerce them a
+ * second time, and knows only one form of an input.
+ */
+export function readDocument(document: DocumentNode): DocumentNode {
+  const type: TypeNode = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: readVariable } };
+  const definitions = document.definitions.map((node): DefinitionNode => {
+    if (node.kind !== Kind.OPERATION_DEFINITION) return node;
+    const variables = (node.variableDefinitions ?? []).map(({ kind, variable }) => ({ kind, variable, type }));
+    return { ...node, variableDefinitions: variables };
+  });
+  return { ...document, definitions };
 }
 
 /** Whether a type is the one of the File scalar. */

@@ -10,37 +10,31 @@ import {
 } from 'graphql';
 import type { Faults } from '../../domain/faults.ts';
 import { DomainError } from '../../entities/errors.ts';
+import { flatType } from '../../lib/flat-inputs.ts';
 import { isObject } from '../../lib/json.ts';
 import { integerBounds } from '../../wire/schema.ts';
 import { camelNames, eitherNames, enumTexts, type MemberNames, restMembersOf } from './member-names.ts';
 
-/**
- * What a reader returns. `plain`, for `execute()`: checked and renamed, without unknown members, scalars and enums as they came. `coerced`,
- * for a resolver: also with scalars parsed, enum values resolved and defaults filled in.
- */
-export type ReadMode = 'plain' | 'coerced';
-
 export type Reader = (value: unknown, faults: Faults) => unknown;
 
 /**
- * Compiles the reader of a JSON value from its input type. It notes every fault with its code and path instead of stopping at the first;
+ * Compiles the reader of a JSON value from its input type. It makes what a resolver gets: inputs in their flat form, renamed and without unknown
+ * members, with scalars parsed, enum values resolved and defaults filled in. It notes every fault with its code and path instead of stopping at the first;
  * with a fault, its result has no meaning. Absent members stay absent and null stays null: an absent member keeps a value, null clears it.
  */
-export function compileReader(type: GraphQLInputType, names: MemberNames, mode: ReadMode): Reader {
-  return new ReaderCompiler(names, mode).reader(type);
+export function compileReader(type: GraphQLInputType, names: MemberNames): Reader {
+  return new ReaderCompiler(names).reader(type);
 }
 
 class ReaderCompiler {
   readonly #names: MemberNames;
-  readonly #mode: ReadMode;
   /** Whether members that an input does not have are refused; else they are ignored. */
   readonly #isStrict: boolean;
   /** Input types may contain themselves. */
   readonly #objects = new Map<GraphQLInputObjectType, Reader>();
 
-  constructor(names: MemberNames, mode: ReadMode, isStrict = false) {
+  constructor(names: MemberNames, isStrict = false) {
     this.#names = names;
-    this.#mode = mode;
     this.#isStrict = isStrict;
   }
 
@@ -59,14 +53,16 @@ class ReaderCompiler {
 
   #present(type: GraphQLInputType): Reader {
     if (isListType(type)) return this.#list(type.ofType);
-    if (isInputObjectType(type)) return this.#ofWireFormat(type) ?? this.#inEitherSpelling(type) ?? this.#object(type);
+    if (isInputObjectType(type)) {
+      const flat = flatType(type);
+      return ofWireFormat(flat) ?? this.#inEitherSpelling(flat) ?? this.#object(flat);
+    }
     if (isEnumType(type)) {
       const texts = enumTexts(type);
-      const read = this.#mode === 'coerced' ? 'value' : 'name';
       const allowed = [...texts.keys()].join(', ');
       return (value, faults) => {
         const known = typeof value === 'string' ? texts.get(value) : undefined;
-        if (known !== undefined) return known[read];
+        if (known !== undefined) return known.value;
         const code = typeof value === 'string' ? 'INVALID_VALUE' : 'INVALID_TYPE';
         return faults.addHere(code, (path) => `${path} must be one of ${allowed}`);
       };
@@ -75,35 +71,18 @@ class ReaderCompiler {
     throw new Error(`not an input type: ${String(type)}`);
   }
 
-  /** A part of a wire format, whose schema reads it behind the reader. What `execute()` gets has the members that GraphQL knows, as they are written. */
-  #ofWireFormat(type: GraphQLInputObjectType): Reader | undefined {
-    const { asJson } = type.extensions;
-    if (typeof asJson !== 'function') return undefined;
-    if (this.#mode === 'plain') return new ReaderCompiler(camelNames, this.#mode).#object(type);
-    return (value, faults) => {
-      if (!isObject(value)) return addNotObject(value, faults);
-      try {
-        return asJson(value);
-      } catch (error) {
-        return addScalarFault(faults, 'JSON', value, error);
-      }
-    };
-  }
-
   /** See `eitherSpelling` in graphql/types/json-inputs.ts. Routes that write snake_case take both spellings of everything. */
   #inEitherSpelling(type: GraphQLInputObjectType): Reader | undefined {
     if (this.#names !== camelNames || type.extensions.takesEitherSpelling !== true) return undefined;
-    return new ReaderCompiler(eitherNames, this.#mode, this.#isStrict).#object(type);
+    return new ReaderCompiler(eitherNames, this.#isStrict).#object(type);
   }
 
   #scalar(type: GraphQLScalarType): Reader {
     const builtIn = builtInReaders[type.name];
     if (builtIn !== undefined) return builtIn;
-    const isCoerced = this.#mode === 'coerced';
     return (value, faults) => {
       try {
-        const parsed = type.parseValue(value);
-        return isCoerced ? parsed : value;
+        return type.parseValue(value);
       } catch (error) {
         return addScalarFault(faults, type.extensions.asJson === undefined ? type.name : 'JSON', value, error);
       }
@@ -129,7 +108,7 @@ class ReaderCompiler {
   #object(type: GraphQLInputObjectType): Reader {
     const { takenMembers } = type.extensions;
     const isStrict = type.extensions.ignoresUnknown !== true && (this.#isStrict || Array.isArray(takenMembers));
-    if (isStrict !== this.#isStrict) return new ReaderCompiler(this.#names, this.#mode, isStrict).#object(type);
+    if (isStrict !== this.#isStrict) return new ReaderCompiler(this.#names, isStrict).#object(type);
     const known = this.#objects.get(type);
     if (known !== undefined) return (value, faults) => (this.#objects.get(type) ?? known)(value, faults);
     const proxy: Reader = (value, faults) => this.#objects.get(type)?.(value, faults);
@@ -147,7 +126,7 @@ class ReaderCompiler {
         other: this.#names.other(field.name),
         read: withBounds(this.reader(field.type), integerBounds.get(`${type.name}.${field.name}`)),
         isRequired: isNonNullType(field.type) && field.defaultValue === undefined,
-        default: this.#mode === 'coerced' ? (field.defaultValue as unknown) : undefined,
+        default: field.defaultValue as unknown,
       };
     });
     const isOneOf = type.isOneOf;
@@ -186,6 +165,20 @@ class ReaderCompiler {
       return result;
     };
   }
+}
+
+/** A part of a wire format, whose schema reads it behind the reader. */
+function ofWireFormat(type: GraphQLInputObjectType): Reader | undefined {
+  const { asJson } = type.extensions;
+  if (typeof asJson !== 'function') return undefined;
+  return (value, faults) => {
+    if (!isObject(value)) return addNotObject(value, faults);
+    try {
+      return asJson(value);
+    } catch (error) {
+      return addScalarFault(faults, 'JSON', value, error);
+    }
+  };
 }
 
 /** The names that an input takes in any spelling, and those of its reply, which are not used. */

@@ -1,7 +1,7 @@
 import { GraphQLBoolean, type GraphQLInputType, GraphQLInt, isEnumType, isListType, isNonNullType } from 'graphql';
 import type { Faults } from '../../domain/faults.ts';
 import type { DeclaredRoute } from '../route.ts';
-import { compileReader, type Reader, type ReadMode } from './body.ts';
+import { compileReader, type Reader } from './body.ts';
 import { camelNames } from './member-names.ts';
 
 /** Reads one path or query parameter from its texts. A parameter that was given several times has several. */
@@ -11,8 +11,8 @@ export type ParameterReader = (texts: readonly string[], faults: Faults) => unkn
  * Compiles the reader of a parameter from the type of its variable: Int, Float, Boolean, enums, ids and strings; lists are separated
  * by commas or repeated. The faults are those of body members.
  */
-export function compileParameter(name: string, type: GraphQLInputType, mode: ReadMode): ParameterReader {
-  const read = compileReader(type, camelNames, mode);
+export function compileParameter(name: string, type: GraphQLInputType): ParameterReader {
+  const read = compileReader(type, camelNames);
   const nullable = isNonNullType(type) ? type.ofType : type;
   const isList = isListType(nullable);
   const toValue = fromText(isListType(nullable) ? nullable.ofType : nullable);

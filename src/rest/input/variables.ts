@@ -1,7 +1,7 @@
 import { Faults } from '../../domain/faults.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 import { isObject } from '../../lib/json.ts';
-import type { FormField, Parameter, Route, VariableReaders } from '../compile.ts';
+import type { FormField, Parameter, Route } from '../compile.ts';
 
 /** The parts of a request that become variables. */
 export interface RequestParts {
@@ -21,8 +21,7 @@ export interface RequestParts {
  *
  * @throws DomainError of the first fault, with all faults of path, query and body in `detail.faults`.
  */
-export function readVariables(route: Route, readers: VariableReaders, parts: RequestParts): Record<string, unknown> {
-  const { row } = route;
+export function readVariables({ row, readers }: Route, parts: RequestParts): Record<string, unknown> {
   const faults = new Faults();
   const variables: Record<string, unknown> = {};
   for (const [name, value] of readers.defaults) variables[name] = value;

@@ -9,6 +9,7 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
+import { flatTypeNamed } from '../../lib/flat-inputs.ts';
 import { annotationPattern, type JsonSchema } from '../../wire/json-schema.ts';
 import { replyFieldsOf } from '../input/reply-members.ts';
 
@@ -46,7 +47,8 @@ export function checkDeclarations(schema: GraphQLSchema, { schemas, members }: D
   const problems: string[] = [];
   const check = (place: string, declared: JsonSchema) => {
     for (const name of referredNames(declared)) {
-      const isKnown = Object.hasOwn(schemas, name) || schema.getType(name) !== undefined || name === 'Error';
+      const type = flatTypeNamed(schema, name) ?? schema.getType(name);
+      const isKnown = Object.hasOwn(schemas, name) || type !== undefined || name === 'Error';
       if (!isKnown) problems.push(`${place} refers to ${name}, which is no schema`);
     }
   };
@@ -78,7 +80,7 @@ type Field = GraphQLField<unknown, unknown> | GraphQLInputField;
 
 function fieldAt(schema: GraphQLSchema, coordinate: string): Field | undefined {
   const [typeName = '', fieldName = ''] = coordinate.split('.');
-  const type = schema.getType(typeName);
+  const type = flatTypeNamed(schema, typeName) ?? schema.getType(typeName);
   const isKnown = isObjectType(type) || isInterfaceType(type) || isInputObjectType(type);
   return (isKnown ? type.getFields()[fieldName] : undefined) ?? replyFieldsOf(typeName)[fieldName];
 }

@@ -188,7 +188,7 @@ function requestBodyOf(printer: SchemaPrinter, route: Route): JsonSchema | undef
   }
   if (row.upload !== undefined) {
     const properties: Record<string, JsonSchema> = { [row.upload.file]: { type: 'string', format: 'binary' } };
-    for (const field of route.plain.form) {
+    for (const field of route.readers.form) {
       const variable = main.variables.get(field.name);
       if (!field.isMember && variable !== undefined) properties[field.wire] = parameterSchema(printer, variable);
     }

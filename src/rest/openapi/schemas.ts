@@ -20,6 +20,7 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
+import { flatType } from '../../lib/flat-inputs.ts';
 import { type JsonSchema, orNull } from '../../wire/json-schema.ts';
 import { camelNames, enumTexts, type MemberNames, restMembersOf } from '../input/member-names.ts';
 import { replyFieldsOf } from '../input/reply-members.ts';
@@ -152,8 +153,9 @@ export class SchemaPrinter {
     if (isEnumType(type)) return this.#enum(type);
     if (isScalarType(type)) return scalarSchema(type);
     // A part of a wire format: its declaration says everything.
-    if (isInputObjectType(type)) return type.extensions.asJson === undefined ? this.#inputObject(type, names) : {};
-    return {};
+    if (!isInputObjectType(type)) return {};
+    const flat = flatType(type);
+    return flat.extensions.asJson === undefined ? this.#inputObject(flat, names) : {};
   }
 
   #inputObject(type: GraphQLInputObjectType, names: MemberNames): JsonSchema {

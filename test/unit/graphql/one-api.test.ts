@@ -73,7 +73,7 @@ input StoreInput {
 
 describe('REST', () => {
   it('reads what only it has, and does not know what only GraphQL has', () => {
-    const read = compileReader(new GraphQLNonNull(StoreInput), camelNames, 'plain');
+    const read = compileReader(new GraphQLNonNull(StoreInput), camelNames);
     const faults = new Faults();
     expect(read({ name: 'a', expiresAfterDays: 3, expiresAfter: { anchor: 'x' } }, faults)).toEqual({
       name: 'a',

@@ -1,0 +1,122 @@
+import SchemaBuilder from '@pothos/core';
+import { type GraphQLInputObjectType, graphql, lexicographicSortSchema, printSchema } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { Faults } from '../../../src/domain/faults.ts';
+import {
+  documentPath,
+  flatInput,
+  flattener,
+  held,
+  itself,
+  listOfOne,
+  tagged,
+  withFlatForms,
+} from '../../../src/graphql/builder/flat-inputs.ts';
+import { flatType } from '../../../src/lib/flat-inputs.ts';
+import { compileReader } from '../../../src/rest/input/body.ts';
+import { camelNames } from '../../../src/rest/input/member-names.ts';
+
+const builder = new SchemaBuilder<object>({} as never);
+
+const Circle = builder.inputType('CircleInput', { fields: (t) => ({ radii: t.intList() }) });
+const Square = builder.inputType('SquareInput', { fields: (t) => ({ width: t.int() }) });
+const RestShape = builder.inputType('RestShapeInput', {
+  fields: (t) => ({ type: t.string({ required: true }), radii: t.intList(), width: t.int(), label: t.string() }),
+});
+const Shape = flatInput(
+  builder.inputType('ShapeInput', {
+    isOneOf: true,
+    fields: (t) => ({ circle: t.field({ type: Circle }), square: t.field({ type: Square }), label: t.string() }),
+  }),
+  { rest: RestShape, choices: { circle: tagged('type', 'CIRCLE'), square: held('data', { type: 'SQUARE' }), label: itself } },
+);
+const Options = flatInput(builder.inputType('OptionsInput', { fields: (t) => ({ heat: t.float() }) }), {
+  rest: builder.inputType('RestOptionsInput', { fields: (t) => ({ heat: t.floatList() }) }),
+  members: { heat: listOfOne },
+});
+const Drawing = flatInput(
+  builder.inputType('DrawingInput', {
+    fields: (t) => ({
+      pictureUrl: t.string(),
+      shapes: t.field({ type: [Shape] }),
+      kind: t.field({ type: Shape }),
+      options: t.field({ type: Options }),
+      inner: t.field({ type: Inner }),
+    }),
+  }),
+  { members: { pictureUrl: 'src', kind: { isSpread: true } } },
+);
+const Inner: ReturnType<typeof builder.inputRef<object>> = builder.inputRef<object>('InnerInput');
+Inner.implement({ fields: (t) => ({ drawing: t.field({ type: Drawing as never }) }) as never });
+let received: unknown;
+builder.queryType({
+  fields: (t) => ({
+    draw: t.string({
+      nullable: true,
+      args: { input: t.arg({ type: Drawing }), first: t.arg.int() },
+      resolve: () => null,
+    }),
+  }),
+});
+const schema = withFlatForms(builder.toSchema());
+const draw = schema.getQueryType()?.getFields().draw;
+if (draw === undefined) throw new Error('no field');
+draw.resolve = (_root, args) => {
+  received = flattener(draw)?.(args);
+  return null;
+};
+const input = {
+  pictureUrl: 'a',
+  shapes: [{ circle: { radii: [1, 2] } }, { label: 'x' }],
+  kind: { square: { width: 2 } },
+  options: { heat: 0.5 },
+  inner: { drawing: { pictureUrl: null } },
+};
+
+describe('an input with a flat form', () => {
+  it('gets flat before a resolver sees it', async () => {
+    const source = 'query ($input: DrawingInput) { draw(input: $input, first: 3) }';
+    expect(await graphql({ schema, source, variableValues: { input } })).toEqual({ data: { draw: null } });
+    expect(received).toEqual({
+      first: 3,
+      input: {
+        src: 'a',
+        shapes: [{ type: 'CIRCLE', radii: [1, 2] }, 'x'],
+        type: 'SQUARE',
+        data: { width: 2 },
+        options: { heat: [0.5] },
+        inner: { drawing: { src: null } },
+      },
+    });
+  });
+
+  it.each([
+    ['src', ['input', 'pictureUrl']],
+    ['first', ['first']],
+    ['shapes[0].radii[1]', ['input', 'shapes', 0, 'circle', 'radii', 1]],
+    ['shapes[0].type', ['input', 'shapes', 0, 'circle']],
+    ['shapes[7].type', ['input', 'shapes', 7]],
+    ['shapes', ['input', 'shapes']],
+    ['type', ['input', 'kind', 'square']],
+    ['data.width', ['input', 'kind', 'square', 'width']],
+    ['options.heat[0]', ['input', 'options', 'heat']],
+    ['inner.drawing.src', ['input', 'inner', 'drawing', 'pictureUrl']],
+  ])('has a place in the document for the fault %s', (path, place) => {
+    expect(documentPath(draw, { input }, path)).toEqual(place);
+  });
+
+  it('is read in its flat form by REST, whose type is not in the schema', () => {
+    expect(printSchema(lexicographicSortSchema(schema))).not.toMatch(/Rest|type: String!/);
+    const faults = new Faults();
+    const type = schema.getType('DrawingInput') as GraphQLInputObjectType;
+    const flat = { src: 'a', shapes: [{ type: 'CIRCLE', radii: [1] }], options: { heat: [1] }, pictureUrl: 'b' };
+    expect(compileReader(type, camelNames)(flat, faults)).toEqual({
+      src: 'a',
+      shapes: [{ type: 'CIRCLE', radii: [1] }],
+      options: { heat: [1] },
+    });
+    compileReader(type, camelNames)({ shapes: [{}], options: { heat: 1 } }, faults);
+    expect(faults.found.map(({ param }) => param)).toEqual(['options.heat', 'shapes[0].type']);
+    expect(flatType(schema.getType('OptionsInput') as GraphQLInputObjectType).name).toBe('OptionsInput');
+  });
+});
