@@ -5,6 +5,7 @@ export const idPrefixes = {
   agent: 'ai',
   chat: 'chat',
   message: 'msg',
+  feedback: 'fbk',
   chatFile: 'file',
   agentTool: 'tool',
   agentUserInput: 'uin',

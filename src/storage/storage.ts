@@ -21,11 +21,14 @@ import { createUnseenContent, type UnseenContent } from './audit/unseen-content.
 import type { Blobs } from './blobs/blobs.ts';
 import { openBlobs } from './blobs/open.ts';
 import { createOrphanBlobStore, type OrphanBlobStore } from './blobs/orphans.ts';
+import { type BranchStore, createBranchStore } from './chats/branches.ts';
 import { type ChatChangeStore, createChatChangeStore } from './chats/changes.ts';
 import { type ChatStore, createChatStore } from './chats/chats.ts';
 import { type CodeStateStore, createCodeStateStore } from './chats/code-states.ts';
 import { type ConversationStore, createConversationStore } from './chats/conversations.ts';
+import { createFeedbackStore, type FeedbackStore } from './chats/feedback.ts';
 import { type ChatFileStore, createChatFileStore } from './chats/files.ts';
+import { type ChatReadStore, createChatReadStore } from './chats/reads.ts';
 import { createThreadStore, type ThreadStore } from './chats/threads.ts';
 import type { Database } from './database/database.ts';
 import { identify, refuseBlobsWithoutRows } from './database/installation.ts';
@@ -94,6 +97,9 @@ export interface Storage {
   readonly rateBuckets: RateBucketStore | undefined;
   readonly chats: ChatStore;
   readonly chatChanges: ChatChangeStore;
+  readonly branches: BranchStore;
+  readonly chatReads: ChatReadStore;
+  readonly feedback: FeedbackStore;
   readonly conversations: ConversationStore;
   readonly chatFiles: ChatFileStore;
   readonly codeStates: CodeStateStore;
@@ -193,6 +199,9 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     rateBuckets: db.kind === 'embedded' ? undefined : createRateBucketStore(db),
     chats: createChatStore(db, signals),
     chatChanges: createChatChangeStore(db, signals),
+    branches: createBranchStore(db, signals),
+    chatReads: createChatReadStore(db),
+    feedback: createFeedbackStore(db),
     conversations: createConversationStore(db, signals),
     chatFiles: createChatFileStore(db),
     codeStates: createCodeStateStore(db),

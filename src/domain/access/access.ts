@@ -5,6 +5,7 @@ import type {
   AgentViewer,
   ChatFilter,
   DataSourceFilter,
+  FeedbackFilter,
   GroupFilter,
 } from '../../entities/accounts/access.ts';
 import { type AccessLevel, accessLevels, type Caller } from '../../entities/accounts/caller.ts';
@@ -362,4 +363,16 @@ export function ownChats(caller: Caller): ChatFilter {
 /** Whether the caller may write in a chat it sees. */
 export function canWriteChat(caller: Caller, chat: { readonly userId: string; readonly orgId: string }): boolean {
   return chat.userId === caller.userId && chat.orgId === caller.orgId;
+}
+
+/** Feedback that the caller may see: its own, that about agents it may edit, and all of its organization for administrators. It never crosses organizations. */
+export function visibleFeedback(caller: Caller): FeedbackFilter {
+  const { userId, orgId } = caller;
+  if (isAdministrator(caller, orgId)) return { feedback: 'in-organization', orgId };
+  return {
+    any: [
+      { feedback: 'given-by', userId, orgId },
+      { feedback: 'about', orgId, agent: editableAgents(caller) },
+    ],
+  };
 }

@@ -90,7 +90,22 @@ export function listMessages(deps: Deps, chatIds: readonly string[]): Promise<re
 /** One page of the messages of a chat that the caller may read, newest first. @throws DomainError NOT_FOUND. */
 export async function pageOfMessages(deps: Deps, caller: Caller, chatId: string, page: PageRequest): Promise<Page<ChatMessage>> {
   const chat = await getChat(deps, caller, chatId);
-  return readTranscriptPage(deps, chat.id, page);
+  return readTranscriptPage(deps, chat.id, page, 'desc');
+}
+
+/** The caller has read all answers of a chat. @throws DomainError NOT_FOUND for a chat that the caller may not read. */
+export async function markChatRead(deps: Deps, caller: Caller, id: string): Promise<Chat> {
+  const chat = await getChat(deps, caller, id);
+  await deps.storage.chatReads.mark(chat.id, caller.userId);
+  return chat;
+}
+
+/** Whether a run has ended in each chat since the caller read it. Cost: one statement. */
+export async function areUnread(deps: Deps, caller: Caller, chats: readonly Chat[]): Promise<readonly boolean[]> {
+  const answered = chats.filter(({ answeredAt }) => answeredAt !== null).map(({ id }) => id);
+  if (answered.length === 0) return chats.map(() => false);
+  const marks = await deps.storage.chatReads.marksOf(answered, caller.userId);
+  return chats.map(({ id, answeredAt }) => answeredAt !== null && answeredAt > (marks.get(id) ?? new Date(0)));
 }
 
 /** @throws DomainError NOT_FOUND for an agent that the caller may not use, or with every fault of the input. */
@@ -220,6 +235,10 @@ function readName(name: string | null | undefined): string | undefined {
 
 export function runActive(runId: string): DomainError {
   return new DomainError('RUN_ACTIVE', `This chat is being answered by ${runId}: wait for its end or cancel it`);
+}
+
+export function missingMessage(): DomainError {
+  return new DomainError('NOT_FOUND', 'There is no such message', { param: 'messageId' });
 }
 
 export function missingChat(): DomainError {

@@ -6,6 +6,7 @@ import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import { type Chat, type NewMessage, newMessageDefaults } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
+import type { ChatMode } from '../../entities/runs/response.ts';
 import type { NewRun, Run } from '../../entities/runs/run.ts';
 import type { Warning } from '../../entities/warning.ts';
 import type { Turn } from '../../storage/chats/turns.ts';
@@ -15,11 +16,11 @@ import { Faults } from '../faults.ts';
 import { answersOfOutputs, settleApprovals } from '../runs/approvals.ts';
 import { requireNamedParts } from '../runs/named-parts.ts';
 import { showsSteps } from '../runs/options.ts';
-import { admitAnswerer, plainRequest, planRun, type RunRequest } from '../runs/plan.ts';
+import { type AdmittedAnswerer, admitAnswerer, plainRequest, planRun, type RunRequest } from '../runs/plan.ts';
 import { getRun } from '../runs/runs.ts';
 import { chatNameOf, firstEvents, holderOf, queueFull, startPlaced } from '../runs/thread.ts';
 import { functionsAmong } from '../runs/tool-names.ts';
-import { getOwnChat, missingChat, runActive } from './chats.ts';
+import { getOwnChat, missingChat, missingMessage, runActive } from './chats.ts';
 import {
   type ReadMessage,
   readMessage,
@@ -52,7 +53,46 @@ export async function sendMessage(
   isWhole = false,
 ): Promise<BegunRun> {
   const chat = await getOwnChat(deps, caller, chatId);
+  const { run, said, secrets, warnings, chatMode, batchKey } = await prepareMessage(deps, caller, chat, input, isWhole);
+  const result = await deps.storage.threads.begin({
+    ...{ run, events: firstEvents(run.id, warnings), messages: [said], items: [], previousId: null },
+    approvalIds: [],
+    mustBeNewest: false,
+    isBackground: true,
+    mode: input.threadMode ?? 'collect',
+    ...{ chatMode, batchKey },
+    waitingMax: deps.settings.THREAD_WAITING_MAX,
+    leaseMs: deps.settings.RUN_LEASE_MS,
+    holder: holderOf(deps, secrets),
+  });
+  if (result.kind === 'full') throw queueFull(deps);
+  // A message names no response that it goes on from, so its place cannot have moved.
+  if (result.kind === 'missing' || result.kind === 'moved') throw missingChat();
+  await startPlaced(deps, run.id, secrets, result);
+  if (result.kind !== 'attached') return { ...begunRun(run, result.kind === 'waiting'), warnings };
+  return { ...(await getRun(deps, caller, result.runId)), attached: result.how, warnings };
+}
+
+/** A message of the user that is not stored yet, and the run that is to answer it. */
+interface PreparedMessage {
+  readonly run: NewRun & { readonly chatId: string };
+  readonly said: NewMessage;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly warnings: readonly Warning[];
+  readonly chatMode: ChatMode;
+  readonly batchKey: string;
+}
+
+/** Reads a message with the files and addresses that it names, and plans its run. @throws DomainError as `sendMessage`. */
+export async function prepareMessage(
+  deps: Deps,
+  caller: Caller,
+  chat: Chat,
+  input: SendMessageInput,
+  isWhole: boolean,
+): Promise<PreparedMessage> {
   const message = readMessage(input, deps.settings, deps.tools);
+  const { secrets } = message;
   await requireNamedParts(deps, caller, input.tools);
   const agent = await agentOfChat(deps, caller, chat);
   const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent)));
@@ -64,40 +104,28 @@ export async function sendMessage(
     written: { tools: input.tools, functions: functionsAmong(input.tools ?? []) },
   };
   const answerer = await admitAnswerer(deps, caller, asked, { agent, model, userInputs: chat.userInputs });
-  const date = input.date ?? deps.now();
-  const request: StoredRequest = {
-    ...planRun(deps, caller, asked, answerer, {
-      ...{ question: message.text, date, lastInstructions: currentDate(date) },
-      inputTokensMax: agent?.options.maxInputTokens?.[0],
-    }),
-    chatName: chatNameOf(message.text),
-    ...(isWhole ? { isWhole } : {}),
-  };
+  const planned = planMessage(deps, caller, asked, answerer, { question: message.text, date: input.date ?? deps.now() });
+  const request = isWhole ? { ...planned, isWhole } : planned;
   const context = await contextOfPrompt(deps, caller, chat, message.parts, model, request.inputTokensMax);
   await deps.runs.requireRoom(caller);
-  const run = newRun(deps, caller, { chat, modelId: model.id, request, secrets: message.secrets });
-  const said = newMessage(deps, run, {
-    ...{ role: 'user', content: message.text, parts: message.parts, toolCallId: null, toolStatus: null },
-  });
-  const { warnings } = answerer;
-  const result = await deps.storage.threads.begin({
-    ...{ run, events: firstEvents(run.id, warnings), messages: [{ ...said, context }], items: [], previousId: null },
-    approvalIds: [],
-    mustBeNewest: false,
-    isBackground: true,
-    mode: input.threadMode ?? 'collect',
-    chatMode: asked.chatMode,
-    batchKey: batchKeyOf(input, message, request, model, deps.runs.fingerprint(message.secrets)),
-    waitingMax: deps.settings.THREAD_WAITING_MAX,
-    leaseMs: deps.settings.RUN_LEASE_MS,
-    holder: holderOf(deps, message.secrets),
-  });
-  if (result.kind === 'full') throw queueFull(deps);
-  // A message names no response that it goes on from, so its place cannot have moved.
-  if (result.kind === 'missing' || result.kind === 'moved') throw missingChat();
-  await startPlaced(deps, run.id, message.secrets, result);
-  if (result.kind !== 'attached') return { ...begunRun(run, result.kind === 'waiting'), warnings };
-  return { ...(await getRun(deps, caller, result.runId)), attached: result.how, warnings };
+  const run = newRun(deps, caller, { chat, modelId: model.id, request, secrets });
+  const { text: content, parts } = message;
+  const said = newMessage(deps, run, { role: 'user', content, parts, toolCallId: null, toolStatus: null });
+  const batchKey = batchKeyOf(input, message, request, model, deps.runs.fingerprint(secrets));
+  return { run, said: { ...said, context }, secrets, warnings: answerer.warnings, chatMode: asked.chatMode, batchKey };
+}
+
+/** The plan of the run that answers a message. */
+export function planMessage(
+  deps: Deps,
+  caller: Caller,
+  asked: RunRequest,
+  answerer: AdmittedAnswerer,
+  { question, date }: { readonly question: string; readonly date: Date },
+): StoredRequest {
+  const inputTokensMax = answerer.agent?.options.maxInputTokens?.[0];
+  const subject = { question, date, lastInstructions: currentDate(date), inputTokensMax };
+  return { ...planRun(deps, caller, asked, answerer, subject), chatName: chatNameOf(question) };
 }
 
 /**
@@ -155,16 +183,17 @@ export async function submitToolOutputs(
   });
 }
 
-/** Begins a run that must be the next of its chat. @throws DomainError NOT_FOUND, RUN_ACTIVE, and what `messages` throws. */
+/** Begins a run that no other one of its chat may meet. @throws DomainError NOT_FOUND, RUN_ACTIVE, and what `messages` throws. */
 export async function startTurn(
   deps: Deps,
   run: NewRun & { readonly chatId: string },
   secrets: Readonly<Record<string, string>>,
-  turn: Pick<Turn, 'lastMessages' | 'approvalIds' | 'messages'>,
+  turn: Omit<Turn, 'chatId' | 'run' | 'leaseMs'>,
 ): Promise<Run> {
   const { chatId } = run;
   const result = await deps.storage.chats.startTurn({ ...turn, chatId, run, leaseMs: deps.settings.RUN_LEASE_MS });
   if (result.kind === 'missing') throw missingChat();
+  if (result.kind === 'message-missing') throw missingMessage();
   if (result.kind === 'run-active') throw runActive(result.runId);
   deps.runs.startStored(run.id, secrets);
   return begunRun(run, false);

@@ -8,36 +8,45 @@ import { asVisible } from '../runs/thread.ts';
 
 /**
  * The messages that people may read, one array for each id, in order; of each chat the newest MESSAGES_MAX. Transcripts, exports and summaries read
- * messages only through this function and `readTranscriptPage`, which remove content for models (hidden messages, invisible parts, contexts).
+ * messages only through this function, `readTranscriptPage` and `visibleMessages`, which remove content for models (hidden messages, invisible parts, contexts).
  *
- * Cost: four statements.
+ * Cost: five statements.
  */
 export async function readTranscripts(deps: Deps, chatIds: readonly string[]): Promise<readonly (readonly ChatMessage[])[]> {
   const messages = await deps.storage.chats.messagesOf(chatIds, deps.settings.MESSAGES_MAX);
-  const byChat = Map.groupBy(await shownMessages(deps, messages), ({ chatId }) => chatId);
+  const byChat = Map.groupBy(await visibleMessages(deps, messages), ({ chatId }) => chatId);
   return chatIds.map((id) => byChat.get(id) ?? []);
 }
 
-/** Messages of one chat that people may read, newest first. Cost: three statements, at any depth and length of the chat. */
-export async function readTranscriptPage(deps: Deps, chatId: string, request: PageRequest): Promise<Page<ChatMessage>> {
-  const page = await deps.storage.chats.messagePage(chatId, request);
-  return { ...page, items: await shownMessages(deps, page.items) };
+/** Messages of one chat that people may read, in order or newest first. Cost: four statements, at any depth and length of the chat. */
+export async function readTranscriptPage(
+  deps: Deps,
+  chatId: string,
+  request: PageRequest,
+  order: 'asc' | 'desc',
+): Promise<Page<ChatMessage>> {
+  const page = await deps.storage.chats.messagePage(chatId, request, order);
+  return { ...page, items: await visibleMessages(deps, page.items) };
 }
 
-async function shownMessages(deps: Deps, messages: readonly ChatMessage[]): Promise<readonly ChatMessage[]> {
-  const failures = await deps.storage.runs.failuresOf([...new Set(messages.flatMap(beganRun))]);
-  return messages.flatMap(asVisible).map((message) => withFailure(withFreshLinks(deps, message), failures));
+/** Stored messages as people may read them. Cost: two statements. */
+export async function visibleMessages(deps: Deps, messages: readonly ChatMessage[]): Promise<readonly ChatMessage[]> {
+  const asked = messages.filter(({ role, runId }) => role === 'user' && runId !== null);
+  const again = await deps.storage.branches.answeringRuns(asked);
+  const answering = new Map(asked.map(({ id, runId }) => [id, again.get(id) ?? runId ?? '']));
+  const failures = await deps.storage.runs.failuresOf([...new Set(answering.values())]);
+  return messages
+    .flatMap(asVisible)
+    .map((message) => withFailure(withFreshLinks(deps, message), failures.get(answering.get(message.id) ?? '')));
 }
 
-/** The run that a message of the user began. */
-function beganRun({ role, runId }: ChatMessage): readonly string[] {
-  return role === 'user' && runId !== null ? [runId] : [];
+/** Whether the agent says it in answer to something, and not to begin the chat. */
+export function isAnswer({ role, runId, context, isHidden }: ChatMessage): boolean {
+  return role === 'assistant' && !isHidden && (runId !== null || context?.length !== 0);
 }
 
 /** An answer that failed may have said nothing, so the question says that it has no answer. */
-function withFailure(message: ChatMessage, failures: ReadonlyMap<string, RunError>): ChatMessage {
-  const [runId] = beganRun(message);
-  const failure = runId === undefined ? undefined : failures.get(runId);
+function withFailure(message: ChatMessage, failure: RunError | undefined): ChatMessage {
   return failure === undefined ? message : { ...message, failure: { code: failure.code, message: failure.message } };
 }
 

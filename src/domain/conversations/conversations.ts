@@ -1,3 +1,4 @@
+import { asStored } from '../../engine/runs/events/history.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { type Chat, type Conversation, type NewMessage, newMessageDefaults } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
@@ -86,9 +87,7 @@ export async function createConversationItems(
   faults.throwIfAny();
   const messages = await messagesOf(deps, caller, chat, given, signal);
   await deps.audit.change(caller, async () => requireDone(await deps.storage.conversations.add(id, messages)));
-  const now = deps.now();
-  const items = messages.flatMap((message) => itemsOf({ ...message, chatId: id, ordinal: 0, updatedAt: now }));
-  return items.map(({ wire }) => wire);
+  return messages.flatMap((message) => itemsOf(asStored(message))).map(({ wire }) => wire);
 }
 
 /** The items in order. @throws DomainError NOT_FOUND; INVALID_VALUE naming `first` or `after`. */
@@ -169,7 +168,7 @@ interface ItemMatch extends ConversationItem {
 async function findItem(deps: Deps, chatId: string, itemId: string, param?: string): Promise<ItemMatch> {
   const messageId = messageIdOf(itemId);
   const message = isId('message', messageId) ? await deps.storage.chats.findMessage(chatId, messageId) : undefined;
-  const items = message === undefined ? [] : itemsOf(message);
+  const items = message === undefined || !message.isActive ? [] : itemsOf(message);
   const isHidden = message?.isHidden === true && message.role !== 'system' && (message.item ?? null) === null;
   const found = items.find(({ id }) => id === itemId);
   if (found !== undefined && message !== undefined && !isHidden) {

@@ -74,7 +74,11 @@ export async function historyOfPlace(
   { chat, previous, remembered, missing = [] }: Place,
 ): Promise<readonly (ChatMessage | NewMessage)[]> {
   if (chat === undefined) return remembered ?? [];
-  const history = await deps.storage.chats.history(chat.id, deps.settings.MESSAGES_MAX + 1, previous?.id);
+  const history = await deps.storage.chats.history(
+    chat.id,
+    deps.settings.MESSAGES_MAX + 1,
+    previous === undefined ? undefined : { runId: previous.id },
+  );
   if (missing.length === 0) return history;
   // Messages that others added to a response are in its thread, and here at their place between its text.
   const ids = new Set(missing.map((message) => message.id));

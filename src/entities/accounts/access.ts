@@ -58,3 +58,10 @@ export type ChatLeaf =
   /** The chat's agent shows its logs and matches. */
   | { readonly chat: 'logged-for'; readonly agent: AgentFilter };
 export type ChatFilter = Filter<ChatLeaf>;
+
+export type FeedbackLeaf =
+  | { readonly feedback: 'given-by'; readonly userId: string; readonly orgId: string }
+  | { readonly feedback: 'in-organization'; readonly orgId: string }
+  /** Its agent is of this organization, as whoever gave it, and matches. */
+  | { readonly feedback: 'about'; readonly orgId: string; readonly agent: AgentFilter };
+export type FeedbackFilter = Filter<FeedbackLeaf>;

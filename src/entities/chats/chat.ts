@@ -28,6 +28,8 @@ export interface Chat {
   readonly pinPosition: number | null;
   /** The run that is answering in the chat. */
   readonly activeRunId: string | null;
+  /** When a run last ended in it; null before the first one. */
+  readonly answeredAt: Date | null;
   /** Values given at the start, by variable name, for the agent's instructions. */
   readonly userInputs: UserInputValues;
   /** Editors of its agent may read it while the agent shows its chats. It was decided when the chat was made. */
@@ -68,8 +70,12 @@ export interface ChatMessage {
   readonly chatId: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** Order within the chat, from 0. */
+  /** The order in which the messages of its chat were written, from 0; it rises along each branch. */
   readonly ordinal: number;
+  /** The message before on its branch, also a hidden one; null for the first. */
+  readonly parentId: string | null;
+  /** Whether it is on the branch that people and models read. */
+  readonly isActive: boolean;
   readonly role: MessageRole;
   readonly content: string;
   /** The user's input when it was more than a string. */
@@ -99,7 +105,7 @@ export interface ChatMessage {
   readonly failure?: { readonly code: ErrorCode; readonly message: string };
 }
 /** A message that is not stored yet. */
-export type NewMessage = Omit<ChatMessage, 'chatId' | 'ordinal' | 'updatedAt'>;
+export type NewMessage = Omit<ChatMessage, 'chatId' | 'ordinal' | 'parentId' | 'isActive' | 'updatedAt'>;
 
 /** The members that most new messages have alike. */
 export const newMessageDefaults = {

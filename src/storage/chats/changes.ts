@@ -2,6 +2,7 @@ import { addToCounters } from '../agents/counters.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { lockChat } from '../database/sql/locks.ts';
+import { openRunOf } from '../runs/queries.ts';
 import { clearTurns } from './clearing.ts';
 import { duplicate, type NewCopy } from './copies.ts';
 import { clearFiles } from './files.ts';
@@ -47,7 +48,7 @@ export function createChatChangeStore(db: Database, signals: Signals): ChatChang
     },
     async compressionOf(chatId) {
       const found = await db.prisma.message.findFirst({
-        where: { chatId, compression: { not: null } },
+        where: { chatId, isActive: true, compression: { not: null } },
         orderBy: { ordinal: 'desc' },
         select: { ordinal: true, compression: true },
       });
@@ -58,16 +59,14 @@ export function createChatChangeStore(db: Database, signals: Signals): ChatChang
 }
 
 async function reset(tx: Transaction, chatId: string): Promise<ResetResult> {
-  const { run, chat } = tx.prisma;
   const locked = await lockChat(tx, chatId);
   if (locked === undefined || locked.deletedAt !== null) return { kind: 'missing' };
-  // Includes a run that is paused, or waits for its turn.
-  const isOpen = { OR: [{ status: 'in_progress' }, { incompleteReason: 'paused' }] };
-  const runId = locked.activeRunId ?? (await run.findFirst({ where: { chatId, ...isOpen }, select: { id: true } }))?.id;
+  const runId = await openRunOf(tx, locked);
   if (runId !== undefined) return { kind: 'run-active', runId };
   const messageCount = await clearTurns(tx, chatId);
   const blobKeys = await clearFiles(tx, chatId);
-  await chat.update({ where: { id: chatId }, data: { summary: null, lastRunId: null, updatedAt: new Date() } });
+  const data = { summary: null, lastRunId: null, answeredAt: null, updatedAt: new Date() };
+  await tx.prisma.chat.update({ where: { id: chatId }, data });
   await addToCounters(tx, locked.agentId, { messageCount: -messageCount });
   return { kind: 'done', blobKeys };
 }

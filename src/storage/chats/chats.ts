@@ -7,7 +7,15 @@ import { unlessMissing } from '../database/conflicts.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { clearTurns } from './clearing.ts';
-import { addMessages, findMessages, listMessages, listMessagesOfRuns, pageOfMessages } from './messages.ts';
+import {
+  addMessages,
+  findLine,
+  findMessages,
+  type LineEnd,
+  listMessages,
+  listMessagesOfRuns,
+  pageOfMessages,
+} from './messages.ts';
 import { type ChatQuery, findChats, listChats } from './queries.ts';
 import { beginTurn, type Turn, type TurnResult } from './turns.ts';
 
@@ -34,15 +42,16 @@ export interface ChatStore {
   update(id: string, changes: { readonly name?: string; readonly pinPosition?: number | null }): Promise<void>;
   /** Deletes a chat with its messages; the ledger stays. @returns false when it was deleted before. */
   delete(id: string): Promise<boolean>;
-  /** The last `limit` messages of each chat, by chat and in order, without hidden ones. */
+  /** The last `limit` messages of each chat's active branch, by chat and in order, without hidden ones. */
   messagesOf(chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]>;
-  /** Messages without hidden ones, newest first. Two statements; their cost does not depend on the length of the chat. */
-  messagePage(chatId: string, page: PageRequest): Promise<Page<ChatMessage>>;
+  /** Messages of the active branch without hidden ones, in order or newest first. Two statements; their cost does not depend on the length of the chat. */
+  messagePage(chatId: string, page: PageRequest, order: 'asc' | 'desc'): Promise<Page<ChatMessage>>;
   /**
-   * The last `limit` messages for a model, with hidden ones. With `upToRunId`: up to the messages of that run, or, when that run has none, up to
-   * those of earlier runs.
+   * The last `limit` messages for a model, with hidden ones: those of the active branch, or, with `end`, those of the branch that it is on, up to it. A
+   * run that has no messages ends before those of later runs.
    */
-  history(chatId: string, limit: number, upToRunId?: string): Promise<readonly ChatMessage[]>;
+  history(chatId: string, limit: number, end?: LineEnd): Promise<readonly ChatMessage[]>;
+  /** A message of any branch, also a hidden one. */
   findMessage(chatId: string, messageId: string): Promise<ChatMessage | undefined>;
   /** The newest run of a chat; undefined when it has none. */
   findLastRunId(chatId: string): Promise<string | undefined>;
@@ -72,8 +81,8 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
       return wasThere;
     },
     messagesOf: (chatIds, limit) => listMessages(db, chatIds, limit),
-    messagePage: (chatId, page) => pageOfMessages(db, chatId, page),
-    history: (chatId, limit, upToRunId) => findMessages(db, chatId, limit, upToRunId),
+    messagePage: (chatId, page, order) => pageOfMessages(db, chatId, page, order),
+    history: (chatId, limit, end) => (end === undefined ? findMessages(db, chatId, limit) : findLine(db, chatId, limit, end)),
     findLastRunId: async (id) =>
       (await db.prisma.chat.findUnique({ where: { id }, select: { lastRunId: true } }))?.lastRunId ?? undefined,
     async findMessage(chatId, id) {
@@ -94,10 +103,11 @@ export async function addChat({ prisma }: Pick<Transaction, 'prisma'>, { userInp
 }
 
 async function deleteChat(tx: Transaction, id: string): Promise<boolean> {
-  const { chat } = tx.prisma;
+  const { chat, chatRead } = tx.prisma;
   const data = { deletedAt: new Date(), activeRunId: null, name: '' };
   const deleted = await unlessMissing(chat.update({ where: { id, deletedAt: null }, data, select: { agentId: true } }));
   if (deleted === undefined) return false;
+  await chatRead.deleteMany({ where: { chatId: id } });
   await addToCounters(tx, deleted.agentId, { messageCount: -(await clearTurns(tx, id)) });
   return true;
 }

@@ -4,6 +4,7 @@ import type { Database, Transaction } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { lockChat } from '../database/sql/locks.ts';
 import { Prisma } from '../generated/client.ts';
+import { removeMessages } from './branches.ts';
 import { addChat, type NewChat } from './chats.ts';
 import { addMessages, readMessages } from './messages.ts';
 
@@ -23,7 +24,7 @@ export interface MessagePage {
   readonly order: 'asc' | 'desc';
 }
 
-/** Chats as conversations: with metadata, and changed item by item. */
+/** Chats as conversations: with metadata, and changed item by item. Their items are those of the active branch. */
 export interface ConversationStore {
   create(chat: NewChat, metadata: object, messages: readonly NewMessage[]): Promise<void>;
   metadataOf(chatId: string): Promise<Readonly<Record<string, unknown>>>;
@@ -85,19 +86,19 @@ export function createConversationStore(db: Database, signals: Signals): Convers
       }),
     messages(chatId, { from, limit, order }) {
       const bound = from === undefined ? {} : { ordinal: order === 'asc' ? { gte: from } : { lte: from } };
-      return readMessages(db, { ...shown, chatId, ...bound }, order, limit);
+      return readMessages(db, { ...shown, chatId, isActive: true, ...bound }, order, limit);
     },
     remove: (chatId, messageId, part) =>
       change(chatId, async (tx, agentId) => {
         const { message } = tx.prisma;
-        const where = { id: messageId, chatId };
+        const where = { id: messageId, chatId, isActive: true };
         const found = await message.findFirst({ where });
         if (found === null) return 'missing';
         const calls = (found.toolCalls ?? []) as unknown as NonNullable<ChatMessage['toolCalls']>;
         const left = part.kind === 'call' ? calls.filter(({ id }) => id !== part.id) : calls;
         const isEmpty = part.kind === 'message' || (left.length === 0 && (part.kind === 'text' || found.content === ''));
         if (isEmpty) {
-          await message.delete({ where: { id: messageId } });
+          await removeMessages(tx, chatId, { id: messageId });
           const counts = !found.isHidden && (found.role === 'user' || found.role === 'assistant');
           if (counts) await addToCounters(tx, agentId, { messageCount: -1 });
         } else if (part.kind === 'text') await message.update({ where: { id: messageId }, data: { content: '' } });

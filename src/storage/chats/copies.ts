@@ -20,18 +20,32 @@ export async function duplicate(tx: Transaction, chatId: string, { id, createdAt
   const locked = await lockChat(tx, chatId);
   if (locked === undefined || locked.deletedAt !== null) return false;
   const original = await chat.findUniqueOrThrow({ where: { id: chatId } });
-  const { pinPosition: _pin, activeRunId: _active, lastRunId: _last, userInputs, metadata, ...own } = original;
+  const {
+    pinPosition: _pin,
+    activeRunId: _active,
+    lastRunId: _last,
+    answeredAt: _answered,
+    userInputs,
+    metadata,
+    ...own
+  } = original;
   const json = { userInputs: userInputs as Prisma.InputJsonObject, metadata: metadata as Prisma.InputJsonObject };
   await chat.create({ data: { ...own, ...json, id, createdAt, updatedAt: createdAt } });
   const fileIds = await copyFiles(tx, chatId, id, () => newId('chatFile'));
   let after = -1;
+  let parentId: string | null = null;
   for (;;) {
-    const where = { chatId, ordinal: { gt: after } };
+    const where = { chatId, isActive: true, ordinal: { gt: after } };
     const messages = await message.findMany({ where, orderBy: { ordinal: 'asc' }, take: messagesAtOnce });
     const last = messages.at(-1);
     if (last === undefined) break;
     after = last.ordinal;
-    await message.createMany({ data: messages.map((row) => ({ ...copyOf(row, fileIds), id: newId('message'), chatId: id })) });
+    const copies = messages.map((row) => {
+      const copy = { ...copyOf(row, fileIds), id: newId('message'), chatId: id, parentId };
+      parentId = copy.id;
+      return copy;
+    });
+    await message.createMany({ data: copies });
   }
   await addToCounters(tx, locked.agentId, { messageCount: await message.count({ where: { chatId: id, ...spoken } }) });
   return true;

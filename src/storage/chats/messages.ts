@@ -6,17 +6,18 @@ import { type BoundedRows, readingOrder, readPage, requireShortList } from '../d
 import type { Prisma } from '../generated/client.ts';
 
 /**
- * Adds messages at the end of a chat and updates its agent's `messageCount`: user and assistant messages count. The transaction must have locked the
- * chat's row, so that no other one takes the same ordinals.
+ * Adds messages at the end of the active branch of a chat and updates its agent's `messageCount`: user and assistant messages count. The transaction
+ * must have locked the chat's row, so that no other one takes the same ordinals.
  */
 export async function addMessages(tx: Transaction, chatId: string, messages: readonly NewMessage[]): Promise<void> {
   if (messages.length === 0) return;
   const rows = messages.map((message, index) => ({ ...message, index }));
   await tx.execute(
     `with added as (
-       insert into messages (id, "createdAt", "updatedAt", "chatId", ordinal, role, content, parts, "toolCalls", "toolCallId",
+       insert into messages (id, "createdAt", "updatedAt", "chatId", ordinal, "parentId", role, content, parts, "toolCalls", "toolCallId",
          "toolStatus", citations, "runId", status, context, "isHidden", item)
        select m.id, m."createdAt", m."createdAt", $1, m.index + (select coalesce(max(ordinal) + 1, 0) from messages where "chatId" = $1),
+         coalesce(lag(m.id) over (order by m.index), (select id from messages where "chatId" = $1 and "isActive" order by ordinal desc limit 1)),
          m.role, m.content, m.parts, m."toolCalls", m."toolCallId", m."toolStatus", m.citations, m."runId", m.status, m.context, m."isHidden", m.item
        from jsonb_to_recordset($2::jsonb) as m(id text, "createdAt" timestamptz, index int, role text, content text, parts jsonb,
          "toolCalls" jsonb, "toolCallId" text, "toolStatus" text, citations jsonb, "runId" text, status text, context jsonb, "isHidden" boolean, item json))
@@ -25,35 +26,54 @@ export async function addMessages(tx: Transaction, chatId: string, messages: rea
   );
 }
 
-/**
- * The last `limit` messages of a chat, in order, with those that only models get.
- *
- * @param upToRunId  see ChatStore.history.
- */
-export async function findMessages(sql: Sql, chatId: string, limit: number, upToRunId?: string): Promise<readonly ChatMessage[]> {
-  const bound = upToRunId === undefined ? '' : `and ordinal <= ${lastOrdinalSql}`;
+/** The last `limit` messages of a chat's active branch, in order, with those that only models get. */
+export function findMessages(sql: Sql, chatId: string, limit: number): Promise<readonly ChatMessage[]> {
   return sql.query<ChatMessage>(
-    `select ${columns} from (select * from messages where "chatId" = $1 ${bound} order by ordinal desc limit $2) m order by ordinal`,
-    [chatId, limit, ...(upToRunId === undefined ? [] : [upToRunId])],
+    `select ${columns} from (select * from messages where "chatId" = $1 and "isActive" order by ordinal desc limit $2) m order by ordinal`,
+    [chatId, limit],
   );
 }
 
-const columns = `id, "createdAt", "updatedAt", "chatId", ordinal, role, content, parts, "toolCalls", "toolCallId", "toolStatus", citations, "runId", status,
-  context, "isHidden", compression, item`;
+/** The last message of a line: of a run, or a message itself. */
+export type LineEnd = { readonly runId: string } | { readonly messageId: string };
+
+/** The same of the branch that ends with a message, or with the last one of a run (see ChatStore.history), also when it is not active. */
+export function findLine(sql: Sql, chatId: string, limit: number, end: LineEnd): Promise<readonly ChatMessage[]> {
+  const [endSql, id] = 'runId' in end ? [lastOfRunSql, end.runId] : ['$3', end.messageId];
+  return sql.query<ChatMessage>(
+    `with recursive last as (select id, ordinal, "isActive" from messages where id = ${endSql} and "chatId" = $1),
+       line as (
+         select id, 1 as place from last where not "isActive"
+         union all
+         select m."parentId", place + 1 from line join messages m on m.id = line.id where m."parentId" is not null and place < $2)
+     select ${columns} from (
+       (select m.* from messages m, last where m."chatId" = $1 and m."isActive" and last."isActive" and m.ordinal <= last.ordinal
+        order by m.ordinal desc limit $2)
+       union all
+       select m.* from line join messages m on m.id = line.id) m order by ordinal`,
+    [chatId, limit, id],
+  );
+}
+
+const columns = `id, "createdAt", "updatedAt", "chatId", ordinal, "parentId", "isActive", role, content, parts, "toolCalls", "toolCallId", "toolStatus", citations,
+  "runId", status, context, "isHidden", compression, item`;
 
 /** A run that has written nothing yet ends before the messages of later runs. */
-const lastOrdinalSql = `coalesce((select max(ordinal) from messages where "chatId" = $1 and "runId" = $3),
-  (select max(m.ordinal) from messages m left join runs r on r.id = m."runId"
-   where m."chatId" = $1 and (r.id is null or r."createdAt" < (select "createdAt" from runs where id = $3))))`;
+const lastOfRunSql = `coalesce(
+  (select id from messages where "chatId" = $1 and "runId" = $3 order by ordinal desc limit 1),
+  (select m.id from messages m left join runs r on r.id = m."runId"
+   where m."chatId" = $1 and m."isActive" and (r.id is null or r."createdAt" < (select "createdAt" from runs where id = $3))
+   order by m.ordinal desc limit 1))`;
 
 /**
- * The last `limit` messages of each chat that people may read, by chat and in order.
+ * The last `limit` messages on the active branch of each chat that people may read, by chat and in order.
  *
  * @throws DomainError REPLY_TOO_LARGE when they do not fit a reply.
  */
 export async function listMessages(db: Database, chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]> {
+  const shown = { isHidden: false, isActive: true };
   const last = {
-    where: { isHidden: false },
+    where: shown,
     orderBy: { ordinal: 'desc' as const },
     skip: limit - 1,
     take: 1,
@@ -62,7 +82,7 @@ export async function listMessages(db: Database, chatIds: readonly string[], lim
   const chats = await db.prisma.chat.findMany({ where: { id: { in: [...chatIds] } }, select: { id: true, messages: last } });
   if (chats.length === 0) return [];
   const spans = chats.map(({ id, messages }) => ({ chatId: id, ordinal: { gte: messages[0]?.ordinal ?? 0 } }));
-  return readAll(db, { OR: spans, isHidden: false });
+  return readAll(db, { OR: spans, ...shown });
 }
 
 /** Every message of the runs, for people, in order. @throws DomainError REPLY_TOO_LARGE when they do not fit a reply. */
@@ -99,15 +119,21 @@ export async function readMessages(
 /** The largest value of the column, which no message has. */
 const ordinalMax = 2_147_483_647;
 
-/** A page of a chat's messages for people, newest first. */
-export async function pageOfMessages(db: Database, chatId: string, page: PageRequest): Promise<Page<ChatMessage>> {
-  const isBackward = page.isBackward === true;
-  const [from = isBackward ? -1 : ordinalMax] = page.after ?? [];
+/** A page of the active branch of a chat for people; `order` is that of the list. */
+export async function pageOfMessages(
+  db: Database,
+  chatId: string,
+  page: PageRequest,
+  order: 'asc' | 'desc',
+): Promise<Page<ChatMessage>> {
+  const reading = readingOrder(order, page);
+  const isFalling = reading === 'desc';
+  const [from = isFalling ? ordinalMax : -1] = page.after ?? [];
   // A whole number of the column's type, so that the index begins at it; a cursor may be forged.
-  const bound = Math.min(Math.max(Math.ceil(Number(from)), -1), ordinalMax);
-  const where = { chatId, isHidden: false };
-  const ordinal = isBackward ? { gt: bound } : { lt: bound };
-  const { rows, foundCount } = await readMessages(db, { ...where, ordinal }, readingOrder('desc', page), page.limit + 1);
+  const bound = Math.min(Math.max(isFalling ? Math.ceil(Number(from)) : Math.floor(Number(from)), -1), ordinalMax);
+  const where = { chatId, isHidden: false, isActive: true };
+  const ordinal = isFalling ? { lt: bound } : { gt: bound };
+  const { rows, foundCount } = await readMessages(db, { ...where, ordinal }, reading, page.limit + 1);
   return pageOf(
     rows,
     page,
@@ -119,9 +145,10 @@ export async function pageOfMessages(db: Database, chatId: string, page: PageReq
 
 /** See ChatChangeStore.compress. */
 export async function compress({ prisma }: Database, chatId: string, firstKeptId: string, summary: string): Promise<boolean> {
-  const before = { cursor: { id: firstKeptId }, skip: 1, take: 1, orderBy: { ordinal: 'desc' } } as const;
-  const [last] = await prisma.message.findMany({ where: { chatId }, ...before, select: { id: true, updatedAt: true } });
-  if (last === undefined) return false;
+  const kept = await prisma.message.findFirst({ where: { id: firstKeptId, chatId }, select: { parentId: true } });
+  if (typeof kept?.parentId !== 'string') return false;
+  const last = await prisma.message.findUnique({ where: { id: kept.parentId }, select: { id: true, updatedAt: true } });
+  if (last === null) return false;
   const { id, updatedAt } = last;
   // The time of the message stays: people see no change of it.
   return (await prisma.message.updateMany({ where: { id }, data: { compression: summary, updatedAt } })).count === 1;

@@ -19,7 +19,7 @@ export interface ChatQuery {
 
 const columns = {
   ...{ id: true, createdAt: true, updatedAt: true, orgId: true, userId: true, agentId: true, name: true, pinPosition: true },
-  ...{ activeRunId: true, modelId: true, userInputs: true, isVisibleToEditors: true },
+  ...{ activeRunId: true, answeredAt: true, modelId: true, userInputs: true, isVisibleToEditors: true },
   agent: { select: { id: true, name: true, src: true, description: true, userId: true, seed: true } },
 } as const satisfies Prisma.ChatSelect;
 
@@ -77,7 +77,12 @@ function listWhere({ userId, orgId, agentId, shownIn, search }: ChatQuery): Pris
 }
 
 function searchWhere(pattern: ReturnType<typeof containing>): Prisma.ChatWhereInput {
-  return { OR: [{ name: pattern }, { messages: { some: { isHidden: false, role: { not: 'system' }, content: pattern } } }] };
+  return {
+    OR: [
+      { name: pattern },
+      { messages: { some: { isHidden: false, isActive: true, role: { not: 'system' }, content: pattern } } },
+    ],
+  };
 }
 
 function activityKey({ updatedAt, id }: Chat): SortKey {

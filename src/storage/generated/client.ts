@@ -199,6 +199,16 @@ export type Chat = Prisma.ChatModel
  */
 export type Message = Prisma.MessageModel
 /**
+ * Model MessageFeedback
+ * What the user of a chat thinks of an answer.
+ */
+export type MessageFeedback = Prisma.MessageFeedbackModel
+/**
+ * Model ChatRead
+ * How far a user has read a chat.
+ */
+export type ChatRead = Prisma.ChatReadModel
+/**
  * Model ChatFile
  * A file of a chat. Copies of a chat share the bytes, which are removed with the last row that names them.
  */

@@ -3,7 +3,8 @@ import type { ErrorCode } from '../../entities/errors.ts';
 import type { RunError } from '../../entities/runs/event.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { chatWhere } from '../chats/filter.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
+import type { LockedChat } from '../database/sql/locks.ts';
 import { type RunRow, runOf, unseen } from './rows.ts';
 
 /** See RunStore.findInChats. Cost: two statements. */
@@ -22,4 +23,11 @@ export async function failuresOf({ prisma }: Database, ids: readonly string[]): 
   const where = { id: { in: [...ids] }, status: 'failed', errorCode: { not: null } };
   const rows = await prisma.run.findMany({ where, select: { id: true, errorCode: true, errorMessage: true } });
   return new Map(rows.map((row) => [row.id, { code: row.errorCode as ErrorCode, message: row.errorMessage ?? '' }]));
+}
+
+/** The run that holds a locked chat, waits for it or is paused in it: what it says belongs to the branch where it began. */
+export async function openRunOf({ prisma }: Transaction, { id: chatId, activeRunId }: LockedChat): Promise<string | undefined> {
+  if (activeRunId !== null) return activeRunId;
+  const isOpen = { OR: [{ status: 'in_progress' }, { incompleteReason: 'paused' }] };
+  return (await prisma.run.findFirst({ where: { chatId, ...isOpen }, select: { id: true } }))?.id;
 }

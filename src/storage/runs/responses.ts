@@ -4,6 +4,7 @@ import type { RunItem } from '../../entities/runs/event.ts';
 import type { ResponseItem, WireObject } from '../../entities/runs/response.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { addToCounters } from '../agents/counters.ts';
+import { removeMessages } from '../chats/branches.ts';
 import { spoken } from '../chats/clearing.ts';
 import type { Database, Sql, Transaction } from '../database/database.ts';
 import { readPage } from '../database/paging.ts';
@@ -128,7 +129,7 @@ async function deleteResponse(tx: Transaction, id: string, { userId, orgId }: Re
   await runEventBatch.deleteMany({ where: { runId: id } });
   await responseItem.deleteMany({ where: { runId: id } });
   const messageCount = await message.count({ where: { chatId, runId: id, ...spoken } });
-  await message.deleteMany({ where: { chatId, runId: id } });
+  await removeMessages(tx, chatId, { runId: id });
   await addToCounters(tx, agentId, { messageCount: -messageCount });
   const select = { id: true };
   const last = await run.findFirst({ where: { chatId, isWaiting: false }, orderBy: { createdAt: 'desc' }, select });

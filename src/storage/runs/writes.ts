@@ -3,6 +3,7 @@ import type { NewMessage } from '../../entities/chats/chat.ts';
 import { isId } from '../../entities/ids.ts';
 import type { RunEvent, RunItem, RunSnapshot } from '../../entities/runs/event.ts';
 import { addToCounters } from '../agents/counters.ts';
+import { removeMessages } from '../chats/branches.ts';
 import { addMessages } from '../chats/messages.ts';
 import { holdChat } from '../chats/turns.ts';
 import type { Database, Sql, Transaction } from '../database/database.ts';
@@ -71,7 +72,8 @@ export async function finishRun(
          where id = $1 and fence = $2 and status = 'in_progress' returning id, "chatId", steers),
        added as (${insertBatch('ended')}),
        freed as (
-         update chats set "activeRunId" = null, "updatedAt" = now(), name = case when name = '' then coalesce($12, name) else name end
+         update chats set "activeRunId" = null, "updatedAt" = now(), name = case when name = '' then coalesce($12, name) else name end,
+           "answeredAt" = case when $6 = 'cancelled' then "answeredAt" else now() end
          from ended where chats.id = ended."chatId" and chats."activeRunId" = ended.id)
        select "chatId", steers from ended`,
       [
@@ -102,8 +104,8 @@ export async function finishRun(
 async function dropWords(tx: Transaction, chatId: string, runId: string): Promise<void> {
   const { chat, message } = tx.prisma;
   const written = { runId, role: 'assistant' };
-  const { count } = await message.deleteMany({ where: { ...written, isHidden: false } });
-  await message.deleteMany({ where: written });
+  const count = await message.count({ where: { ...written, chatId, isHidden: false } });
+  await removeMessages(tx, chatId, written);
   const found = await chat.findUnique({ where: { id: chatId }, select: { agentId: true } });
   await addToCounters(tx, found?.agentId ?? null, { messageCount: -count });
 }

@@ -11,6 +11,8 @@ function message(ordinal: number, role: MessageRole, more: Partial<ChatMessage> 
     createdAt: new Date(0),
     updatedAt: new Date(0),
     ordinal,
+    parentId: null,
+    isActive: true,
     role,
     content: `${role} ${ordinal}`,
     parts: null,

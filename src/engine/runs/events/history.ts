@@ -44,7 +44,7 @@ function notShown({ url }: { readonly url: string }): string {
 
 /** A new message in the form of stored ones. */
 export function asStored(message: ChatMessage | NewMessage): ChatMessage {
-  return { chatId: '', ordinal: 0, updatedAt: message.createdAt, ...message };
+  return { chatId: '', ordinal: 0, parentId: null, isActive: true, updatedAt: message.createdAt, ...message };
 }
 
 /** Whether a summary replaces this message and all before it. */

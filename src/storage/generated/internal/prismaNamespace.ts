@@ -428,6 +428,8 @@ export const ModelName = {
   SourceEmbedding: 'SourceEmbedding',
   Chat: 'Chat',
   Message: 'Message',
+  MessageFeedback: 'MessageFeedback',
+  ChatRead: 'ChatRead',
   ChatFile: 'ChatFile',
   CodeState: 'CodeState',
   File: 'File',
@@ -472,7 +474,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2767,6 +2769,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.MessageCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.MessageCountAggregateOutputType> | number
+        }
+      }
+    }
+    MessageFeedback: {
+      payload: Prisma.$MessageFeedbackPayload<ExtArgs>
+      fields: Prisma.MessageFeedbackFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.MessageFeedbackFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessageFeedbackPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.MessageFeedbackFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessageFeedbackPayload>
+        }
+        findFirst: {
+          args: Prisma.MessageFeedbackFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessageFeedbackPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.MessageFeedbackFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessageFeedbackPayload>
+        }
+        findMany: {
+          args: Prisma.MessageFeedbackFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessageFeedbackPayload>[]
+        }
+        create: {
+          args: Prisma.MessageFeedbackCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessageFeedbackPayload>
+        }
+        createMany: {
+          args: Prisma.MessageFeedbackCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.MessageFeedbackCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessageFeedbackPayload>[]
+        }
+        delete: {
+          args: Prisma.MessageFeedbackDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessageFeedbackPayload>
+        }
+        update: {
+          args: Prisma.MessageFeedbackUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessageFeedbackPayload>
+        }
+        deleteMany: {
+          args: Prisma.MessageFeedbackDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.MessageFeedbackUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.MessageFeedbackUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessageFeedbackPayload>[]
+        }
+        upsert: {
+          args: Prisma.MessageFeedbackUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MessageFeedbackPayload>
+        }
+        aggregate: {
+          args: Prisma.MessageFeedbackAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateMessageFeedback>
+        }
+        groupBy: {
+          args: Prisma.MessageFeedbackGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MessageFeedbackGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.MessageFeedbackCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MessageFeedbackCountAggregateOutputType> | number
+        }
+      }
+    }
+    ChatRead: {
+      payload: Prisma.$ChatReadPayload<ExtArgs>
+      fields: Prisma.ChatReadFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ChatReadFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatReadPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ChatReadFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatReadPayload>
+        }
+        findFirst: {
+          args: Prisma.ChatReadFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatReadPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ChatReadFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatReadPayload>
+        }
+        findMany: {
+          args: Prisma.ChatReadFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatReadPayload>[]
+        }
+        create: {
+          args: Prisma.ChatReadCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatReadPayload>
+        }
+        createMany: {
+          args: Prisma.ChatReadCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ChatReadCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatReadPayload>[]
+        }
+        delete: {
+          args: Prisma.ChatReadDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatReadPayload>
+        }
+        update: {
+          args: Prisma.ChatReadUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatReadPayload>
+        }
+        deleteMany: {
+          args: Prisma.ChatReadDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ChatReadUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ChatReadUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatReadPayload>[]
+        }
+        upsert: {
+          args: Prisma.ChatReadUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatReadPayload>
+        }
+        aggregate: {
+          args: Prisma.ChatReadAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateChatRead>
+        }
+        groupBy: {
+          args: Prisma.ChatReadGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChatReadGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ChatReadCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChatReadCountAggregateOutputType> | number
         }
       }
     }
@@ -5424,6 +5574,7 @@ export const ChatScalarFieldEnum = {
   name: 'name',
   pinPosition: 'pinPosition',
   deletedAt: 'deletedAt',
+  answeredAt: 'answeredAt',
   activeRunId: 'activeRunId',
   lastRunId: 'lastRunId',
   modelId: 'modelId',
@@ -5443,6 +5594,8 @@ export const MessageScalarFieldEnum = {
   updatedAt: 'updatedAt',
   chatId: 'chatId',
   ordinal: 'ordinal',
+  parentId: 'parentId',
+  isActive: 'isActive',
   role: 'role',
   content: 'content',
   parts: 'parts',
@@ -5460,6 +5613,33 @@ export const MessageScalarFieldEnum = {
 } as const
 
 export type MessageScalarFieldEnum = (typeof MessageScalarFieldEnum)[keyof typeof MessageScalarFieldEnum]
+
+
+export const MessageFeedbackScalarFieldEnum = {
+  id: 'id',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt',
+  messageId: 'messageId',
+  runId: 'runId',
+  chatId: 'chatId',
+  agentId: 'agentId',
+  orgId: 'orgId',
+  userId: 'userId',
+  rating: 'rating',
+  tags: 'tags',
+  comment: 'comment'
+} as const
+
+export type MessageFeedbackScalarFieldEnum = (typeof MessageFeedbackScalarFieldEnum)[keyof typeof MessageFeedbackScalarFieldEnum]
+
+
+export const ChatReadScalarFieldEnum = {
+  chatId: 'chatId',
+  userId: 'userId',
+  readAt: 'readAt'
+} as const
+
+export type ChatReadScalarFieldEnum = (typeof ChatReadScalarFieldEnum)[keyof typeof ChatReadScalarFieldEnum]
 
 
 export const ChatFileScalarFieldEnum = {
@@ -6203,6 +6383,8 @@ export type GlobalOmitConfig = {
   sourceEmbedding?: Prisma.SourceEmbeddingOmit
   chat?: Prisma.ChatOmit
   message?: Prisma.MessageOmit
+  messageFeedback?: Prisma.MessageFeedbackOmit
+  chatRead?: Prisma.ChatReadOmit
   chatFile?: Prisma.ChatFileOmit
   codeState?: Prisma.CodeStateOmit
   file?: Prisma.FileOmit
