@@ -11,6 +11,11 @@ export const restOnly = { api: 'rest' } as const;
 /** The same for members of inputs that only GraphQL has: REST neither reads nor describes them. */
 export const graphqlOnly = { api: 'graphql' } as const;
 
+/** What OpenAPI says of a type or a field, in place of a description that only readers of GraphQL need. */
+export function describedOnRest(restDescription: string) {
+  return { restDescription };
+}
+
 interface Extended {
   readonly extensions?: Readonly<Record<string, unknown>> | null | undefined;
 }

@@ -24,6 +24,9 @@ export function enumOf<const Value extends string>(
 /** For `extensions`: the values are those of a third-party format, and REST reads and shows them as they are (`in_progress`). */
 export const ofFormat = { isOfFormat: true } as const;
 
+/** For `extensions`: the contract of REST calls the value a text and lists no values. */
+export const textOnRest = { isTextOnRest: true } as const;
+
 /** Like enumOf, but names are the values as the contract writes them (`in_progress`), where GraphQL and REST must show one spelling. */
 export function wireEnumOf<const Value extends string>(
   name: string,

@@ -281,7 +281,10 @@ function replySchema(printer: SchemaPrinter, route: Route): JsonSchema {
       ),
     ),
   };
-  const { type, selectionSet } = repliedPart(row, main);
+  const part = repliedPart(row, main);
+  const { selectionSet } = part;
+  // A look-up that finds nothing is null on GraphQL, and 404 on REST.
+  const type = main.operation.operation === 'query' ? new GraphQLNonNull(getNullableType(part.type)) : part.type;
   if (row.wrap !== 'data') return printer.output(type, selectionSet, context);
   const nullable = getNullableType(type);
   if (!isObjectType(nullable)) return envelope(printer.output(type, selectionSet, context), row.page, false);

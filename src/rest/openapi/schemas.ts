@@ -111,13 +111,13 @@ export class SchemaPrinter {
       const isOmitted = context.omitNull.has(key) && !isNonNullType(field.type);
       const shown = this.#shown(key, getNullableType(field.type), node.selectionSet, context);
       const isNullable = !isNonNullType(field.type) && !isOmitted && context.blankNull[key] === undefined;
-      const description = context.blankNull[key] ?? context.lists[key] ?? field.description;
+      const description = context.blankNull[key] ?? context.lists[key] ?? descriptionOnRest(field);
       properties[key] = this.#member(`${type.name}.${field.name}`, shown, isNullable, description);
       if (!isOmitted) required.push(key);
     }
     return this.#component(
       context.names[type.name] ?? type.name,
-      described({ type: 'object', properties, required }, type.description),
+      described({ type: 'object', properties, required }, descriptionOnRest(type)),
     );
   }
 
@@ -192,6 +192,8 @@ export class SchemaPrinter {
   }
 
   #enum(type: GraphQLEnumType): JsonSchema {
+    // The contract calls it a text, and lists no values.
+    if (type.extensions.isTextOnRest === true) return { type: 'string' };
     return this.#component(type.name, described({ type: 'string', enum: [...enumTexts(type).keys()] }, type.description));
   }
 
@@ -219,6 +221,16 @@ export class SchemaPrinter {
 export function memberSelection(set: SelectionSetNode | undefined, key: string): SelectionSetNode | undefined {
   const found = set?.selections.find((node) => node.kind === Kind.FIELD && (node.alias?.value ?? node.name.value) === key);
   return found?.kind === Kind.FIELD ? found.selectionSet : undefined;
+}
+
+interface Described {
+  readonly description?: string | null | undefined;
+  readonly extensions: Readonly<Record<string, unknown>>;
+}
+
+/** A type or a field that GraphQL has for more than routes show may be described for them alone. */
+function descriptionOnRest({ description, extensions: { restDescription } }: Described): string | null | undefined {
+  return typeof restDescription === 'string' ? restDescription : description;
 }
 
 /** Those of the schema, which are sorted, with those that choose the form of the reply at their places. */
