@@ -29,3 +29,8 @@ export interface UsageDay {
   readonly dataTokensUsed: number;
   readonly apiTokensUsed: number;
 }
+
+/** Upstreams may report anything: a number that the database refuses would block all rows that are written with it. */
+export function countable(tokens: number): number {
+  return Number.isFinite(tokens) ? Math.min(Math.max(0, Math.trunc(tokens)), 2_147_483_647) : 0;
+}

@@ -1,7 +1,7 @@
 import { visibleDataSources } from '../domain/access/access.ts';
 import { agentForRun } from '../domain/agents/agents.ts';
 import { performOperation } from '../domain/audit/operation.ts';
-import { chargeTo } from '../domain/usage/charges.ts';
+import { searchRun } from '../domain/knowledge/search.ts';
 import type { Passage } from '../entities/knowledge/citation.ts';
 import type { CallContext } from '../http/context.ts';
 import type { ListedAgent } from './directory.ts';
@@ -36,9 +36,14 @@ export async function searchKnowledge(
     const readable = new Set(
       (await deps.storage.dataSources.findMany(dataSourceIds, visibleDataSources(caller))).map(({ id }) => id),
     );
-    const charge = chargeTo(caller, { agentId: null, runId: null });
-    const asked = { orgId: first.orgId, dataSourceIds, question: query, charge };
-    const { passages } = await deps.knowledge.search(asked, { passagesMax: limit, tokensMax }, signal);
+    const run = searchRun(caller, agents.length === 1 ? first.id : null);
+    const { passages } = await deps.runs.recorded(run, async (charge, recorder) => {
+      const startedMs = performance.now();
+      const asked = { orgId: first.orgId, dataSourceIds, question: query, charge };
+      const found = await deps.knowledge.search(asked, { passagesMax: limit, tokensMax }, signal);
+      recorder.retrieval(query, startedMs, found, undefined);
+      return found;
+    });
     const shown = passages.filter(({ mayCite, dataSourceId }) => mayCite || readable.has(dataSourceId));
     for (const { dataSourceId } of shown) deps.audit.read(caller, 'dataSource', [{ id: dataSourceId }]);
     return shown;

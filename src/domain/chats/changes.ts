@@ -164,6 +164,7 @@ async function askForSummary(
   const modelId = await modelOfChat(deps, caller, chat);
   const events = deps.runs.runStateless(
     {
+      kind: 'compaction',
       modelId,
       messages: summaryMessages(messages, earlier),
       tools: [],

@@ -224,9 +224,11 @@ export function newRun(
   return { id: deps.newId('run'), createdAt: deps.now(), orgId, userId, keyId, agentId, chatId, modelId, request };
 }
 
-function begunRun({ id, createdAt, orgId, userId, agentId, chatId, modelId }: NewRun, isWaiting: boolean): Run {
+function begunRun({ id, createdAt, orgId, userId, keyId, agentId, chatId, modelId }: NewRun, isWaiting: boolean): Run {
   return {
-    ...{ id, createdAt, startedAt: null, endedAt: null, orgId, userId, agentId, chatId, modelId },
+    ...{ id, createdAt, startedAt: null, endedAt: null, orgId, userId, keyId, agentId, chatId, kind: 'chat', isStored: true },
+    ...{ modelId, answeredModelId: null, firstTokenMs: null, durationMs: null, cost: null, retrieval: null },
+    ...{ hasFoundNothing: false, ratedUp: 0, ratedDown: 0 },
     ...{ status: 'in_progress', incompleteReason: null, error: null, usage: null, selection: null, lastSequence: -1 },
     ...{ isWaiting, previousId: null },
   };

@@ -56,7 +56,9 @@ export async function createEmbeddings(
   };
   const charge = chargeTo(caller, { agentId: null, runId: null });
   try {
-    const { vectors, tokens } = await deps.runs.embed(charge, { model, request, inputTokens: tokensOf(input) }, signal);
+    const call = { model, request, inputTokens: tokensOf(input) };
+    const run = { kind: 'embedding', charge, modelId: model.id } as const;
+    const { vectors, tokens } = await deps.runs.recorded(run, (ofRun) => deps.runs.embed(ofRun, call, signal));
     return { model: name, tokens, vectors: read?.encodingFormat === 'base64' ? vectors.map(base64Of) : vectors };
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;

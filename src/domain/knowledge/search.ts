@@ -74,15 +74,20 @@ export async function searchKnowledge(
 ): Promise<KnowledgeSearchResult> {
   const { limit, filter } = readInput(input);
   const { orgId, dataSourceIds, readable, agentId } = await sourcesOf(deps, caller, input);
-  const charge = chargeTo(caller, { agentId, runId: null });
   const earlier = input.rewrite ?? [];
-  const written = await deps.runs.rewriteQuestion(input.query, earlier, charge, signal);
-  const question = {
-    ...{ orgId, dataSourceIds, charge },
-    ...(written === undefined ? { question: input.query, earlier } : { question: written }),
-  };
   const limits = { passagesMax: limit, tokensMax, ...(filter === undefined ? {} : { filter }) };
-  const { passages: found, retrieval, searched } = await deps.knowledge.search(question, limits, signal);
+  const run = searchRun(caller, agentId);
+  const { question, written, found, retrieval, searched } = await deps.runs.recorded(run, async (charge, recorder) => {
+    const startedMs = performance.now();
+    const rewritten = await deps.runs.rewriteQuestion(input.query, earlier, charge, signal);
+    const asked = {
+      ...{ orgId, dataSourceIds, charge },
+      ...(rewritten === undefined ? { question: input.query, earlier } : { question: rewritten }),
+    };
+    const { passages: all, ...rest } = await deps.knowledge.search(asked, limits, signal);
+    recorder.retrieval(asked.question, startedMs, { passages: all, ...rest }, undefined);
+    return { question: asked, written: rewritten, found: all, ...rest };
+  });
   const passages = found.filter(({ mayCite, dataSourceId }) => mayCite || readable.has(dataSourceId));
   for (const { dataSourceId } of passages) deps.audit.read(caller, 'dataSource', [{ id: dataSourceId }]);
   const words = await deps.knowledge.explain(question, limits, passages);
@@ -98,6 +103,11 @@ export async function searchKnowledge(
       next: texts.get(`${passage.knowledgeItemId} ${passage.lastOrdinal + 1}`) ?? null,
     })),
   };
+}
+
+/** A search is a run: it leaves a row without the question and the texts. */
+export function searchRun(caller: Caller, agentId: string | null) {
+  return { kind: 'search', charge: chargeTo(caller, { agentId, runId: null }), modelId: '' } as const;
 }
 
 interface SearchedSources {

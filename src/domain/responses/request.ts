@@ -8,6 +8,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
+import { isId } from '../../entities/ids.ts';
 import type { ResponseHead, ResponseItem, WireObject } from '../../entities/runs/response.ts';
 import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { echoOf as wireEchoOf } from '../../wire/responses/reply.ts';
@@ -103,6 +104,7 @@ export async function planOf(
   const seeing = { orgId: caller.orgId, acceptsImages: model.acceptsImages };
   return {
     ...planned,
+    kind: isId('compaction', id) ? 'compaction' : 'response',
     modelId: model.id,
     messages: await withFileImages(planned.messages, seeing, storage.blobs),
     isStreaming: input.stream === true,

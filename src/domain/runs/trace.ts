@@ -1,18 +1,12 @@
+import { workInLog } from '../../engine/runs/record/log-steps.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { FlowStepRecord } from '../../entities/agents/flow.ts';
 import { skillFunction } from '../../entities/agents/skill-offer.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId, timeOfId } from '../../entities/ids.ts';
-import type {
-  EndedSubagent,
-  RetrievalRecord,
-  RunEvent,
-  RunItem,
-  RunStatus,
-  SpentCall,
-  Subagent,
-} from '../../entities/runs/event.ts';
+import type { EndedSubagent, RetrievalRecord, RunEvent, RunItem, RunStatus, Subagent } from '../../entities/runs/event.ts';
 import type { Run } from '../../entities/runs/run.ts';
+import type { RunStep } from '../../entities/runs/step.ts';
 import { canEditAgent, visibleChats } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 import { readRuns } from './runs.ts';
@@ -73,6 +67,7 @@ export async function getRunTrace(deps: Deps, caller: Caller, runId: string): Pr
   }
   readRuns(deps, caller, [run]);
   const { isEditor, showsSteps } = await readerOf(deps, caller, run);
+  const { steps } = workInLog(events, (modelId) => deps.models.priceOf(modelId));
   const items = events.flatMap((event) => (event.type === 'response.output_item.done' ? [event.item] : []));
   const request = isEditor ? await deps.storage.runs.findRequest(run.id) : undefined;
   return {
@@ -81,8 +76,8 @@ export async function getRunTrace(deps: Deps, caller: Caller, runId: string): Pr
     showsSteps,
     instructions: request === undefined ? null : (request.request as { readonly instructions: string }).instructions,
     steps: showsSteps ? events.flatMap((event) => (event.type === 'parley.flow.step' ? [event.step] : [])) : [],
-    retrievals: showsSteps ? events.flatMap((event) => ('run' in event ? (event.run.record?.retrievals ?? []) : [])) : [],
-    modelCalls: modelCallsIn(events),
+    retrievals: showsSteps ? retrievalsAmong(steps) : [],
+    modelCalls: modelCallsAmong(steps),
     toolCalls: toolCallsIn(events, items),
     subagents: subagentsIn(events),
     skills: skillsIn(items, isEditor),
@@ -125,16 +120,21 @@ async function readerOf(
   return { isEditor, showsSteps: isEditor || agent.intermediateStepsVisible };
 }
 
-/** A call may stand in the log twice: when it was made, and at the end of the run. */
-function modelCallsIn(events: readonly RunEvent[]): readonly TracedModelCall[] {
-  const calls = new Map<string, SpentCall>();
-  for (const event of events) {
-    const told = event.type === 'parley.usage' ? event.calls : 'run' in event ? (event.run.record?.calls ?? []) : [];
-    for (const call of told) calls.set(call.entryId, call);
-  }
-  return [...calls.values()].map(({ modelId, usage, durationMs = null }) => ({
-    ...{ modelId, inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, durationMs },
-  }));
+/** The searches of the run itself, those of its subagents apart. A search that failed is none. */
+function retrievalsAmong(steps: readonly RunStep[]): readonly RetrievalRecord[] {
+  return steps.flatMap((step) => {
+    if (step.type !== 'retrieval' || step.mode === null || step.subagentId !== undefined) return [];
+    const { question = '', mode, reason, passages } = step;
+    return [{ question, mode, reason, passages: passages.map(({ title, score }) => ({ title, score })) }];
+  });
+}
+
+function modelCallsAmong(steps: readonly RunStep[]): readonly TracedModelCall[] {
+  return steps.flatMap((step) => {
+    if (step.type !== 'model_call' || step.usage === null) return [];
+    const { modelId, usage, durationMs } = step;
+    return [{ modelId, inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, durationMs }];
+  });
 }
 
 /** Ids of items tell when they were made: a call's output is made when the call is over. */

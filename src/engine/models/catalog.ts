@@ -91,6 +91,11 @@ export class Catalog {
     return this.#byId.has(id);
   }
 
+  /** The price of a full id; null when the operator gave none. */
+  priceOf(id: string): ModelPrice | null {
+    return this.#byId.get(id)?.price ?? null;
+  }
+
   provider(id: string): Provider | undefined {
     return this.#shelves.find((shelf) => shelf.provider.id === id)?.provider;
   }

@@ -5,7 +5,7 @@ import { requireInlineImages } from './inline-images.ts';
 import type { Embed, ImageBounds, MakeImages, ModelRequest } from './port.ts';
 import { configuredProviders, type ModelSettings, type ReadEnvironment } from './providers/configured.ts';
 import { readModelsFile } from './providers/models-file.ts';
-import type { Provider } from './providers/provider.ts';
+import type { ModelPrice, Provider } from './providers/provider.ts';
 import { type RoutedStream, routeStream } from './route-stream.ts';
 import { type ProviderRouting, routedChain } from './routing.ts';
 
@@ -20,6 +20,8 @@ export interface ModelRouter {
   find(modelId: string): ModelInfo | undefined | Promise<ModelInfo | undefined>;
   /** Whether the operator or a provider's list names this full id. False for a name that is accepted only because its provider lists none. */
   isConfigured(modelId: string): boolean;
+  /** The price of a full id; null when the operator gave none. */
+  priceOf(modelId: string): ModelPrice | null;
   /** DEFAULT_MODEL, else the first model of the first configured provider as far as known (see `warm`), else the built-in one. */
   defaultModelId(): string;
   /** Asks all providers for their models once, so that the default is known. Waits at most `timeoutMs`; the requests go on. */
@@ -83,6 +85,7 @@ export function createModelRouter(
     list: () => catalog.list(),
     find: (modelId) => catalog.find(modelId),
     isConfigured: (modelId) => catalog.has(modelId) || named.has(modelId),
+    priceOf: (modelId) => catalog.priceOf(modelId),
     defaultModelId: () => settings.DEFAULT_MODEL ?? catalog.first()?.id ?? builtInId,
     async warm(timeoutMs) {
       let timer: NodeJS.Timeout | undefined;

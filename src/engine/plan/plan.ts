@@ -3,6 +3,7 @@ import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { Retrieval } from '../../entities/knowledge/retrieval.ts';
 import type { SearchedQuestion, Turn } from '../../entities/knowledge/searched-question.ts';
 import type { ResponseHead } from '../../entities/runs/response.ts';
+import type { RunKind } from '../../entities/runs/run.ts';
 import type { EnabledTool, ToolType } from '../../entities/runs/tool.ts';
 import type { Warning } from '../../entities/warning.ts';
 import type { EmbeddingRequest, ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../models/port.ts';
@@ -11,6 +12,8 @@ import type { ProviderRouting } from '../models/routing.ts';
 
 /** Everything one run needs. Access is checked before: the engine knows no user, only whom to charge. */
 export interface RunPlan {
+  /** Of a run that is not stored; absent: a completion. */
+  readonly kind?: RunKind;
   /** Full model id. */
   readonly modelId: string;
   readonly messages: readonly ModelMessage[];

@@ -9,7 +9,7 @@ import type { UsageJournal } from '../../storage/usage/journal.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Knowledge } from '../knowledge/knowledge.ts';
 import type { ModelRouter } from '../models/router.ts';
-import type { Retrieve, RunPlan } from '../plan/plan.ts';
+import type { Charge, Retrieve, RunPlan } from '../plan/plan.ts';
 import type { Pools } from '../sharing/pools.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
 import type { AgentServers } from '../tools/mcp/agent-servers.ts';
@@ -28,7 +28,9 @@ import { eventStream } from './events/stream.ts';
 import { countInputTokens } from './loop/input-tokens.ts';
 import { runLoop } from './loop/loop.ts';
 import { createRewriteQuestion } from './model/rewrite.ts';
-import type { RunEngine } from './run-engine.ts';
+import { RunRecorder } from './record/recorder.ts';
+import { type UnstoredEnd, unstoredRow } from './record/unstored.ts';
+import type { RecordedRun, RunEngine } from './run-engine.ts';
 import { StoredRuns } from './stored/stored-runs.ts';
 
 /** Time of one subagent. */
@@ -123,9 +125,11 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
   }
 
   const scopes = new Set<RunScope>();
+  /** Of runs without a loop that are under way, by their ids. */
+  const recorders = new Map<string, RunRecorder>();
   const stored = new StoredRuns({ ...deps, loop: loopDeps, active, onEnded: (status) => counts.ended.add(status) });
 
-  /** Counts the run from its first read to its end. Adds no generator between the loop and the reader. */
+  /** Counts the run from its first read to its end, and leaves its row. Adds no generator between the loop and the reader. */
   function stateless(
     plan: RunPlan,
     signal: AbortSignal,
@@ -137,12 +141,23 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
     /** A reader that leaves before the end cancels the run. */
     let status: RunStatus = 'cancelled';
     let events: AsyncGenerator<readonly RunEvent[]> | undefined;
+    let recorder: RunRecorder | undefined;
+    const runId = plan.charge.runId ?? deps.newId('run');
+    /** Once, at the end. */
+    const leaveRow = (how: UnstoredEnd) => {
+      if (recorder === undefined) return;
+      const { startedAtMs, durationMs, steps } = recorder;
+      const { kind = 'completion', charge, modelId } = plan;
+      recorder = undefined;
+      ledger.noteRun(unstoredRow({ id: runId, kind, charge, modelId, startedAtMs, durationMs }, steps, how));
+    };
     const begin = () => {
       active.requireShare(plan.charge);
       active.enter(plan.charge);
       scope = new RunScope(settings.RUN_TIMEOUT_MS, signal);
       scopes.add(scope);
-      const start = { runId: plan.charge.runId ?? deps.newId('run'), firstSequence: 0, isEager: false, secrets };
+      recorder = new RunRecorder(deps);
+      const start = { runId, firstSequence: 0, isEager: false, secrets, recorder };
       return runLoop(plan, start, loopDeps, scope.signal);
     };
     const end = () => {
@@ -159,6 +174,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       if (last !== undefined && isTerminal(last) && 'run' in last) {
         status = last.run.status;
         hasEnded = true;
+        leaveRow({ run: last.run });
       }
       if (result.done === true) end();
       return result;
@@ -167,6 +183,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       status = 'failed';
       hasEnded = true;
       end();
+      leaveRow({ failure: error });
       throw error;
     };
     return {
@@ -186,9 +203,31 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
         // Fire the signal first: the loop may be waiting for a silent upstream.
         end();
         await events?.return(undefined);
+        // What the model was asked for is booked now.
+        leaveRow('left');
         return { value: undefined, done: true };
       },
     };
+  }
+
+  async function recorded<T>(
+    { kind, charge, modelId }: RecordedRun,
+    work: (charge: Charge, recorder: RunRecorder) => Promise<T>,
+  ): Promise<T> {
+    const id = charge.runId ?? deps.newId('run');
+    const recorder = new RunRecorder(deps);
+    recorders.set(id, recorder);
+    let end: UnstoredEnd = 'done';
+    try {
+      return await work({ ...charge, runId: id }, recorder);
+    } catch (failure) {
+      end = { failure };
+      throw failure;
+    } finally {
+      recorders.delete(id);
+      const { startedAtMs, durationMs, steps } = recorder;
+      ledger.noteRun(unstoredRow({ id, kind, charge, modelId, startedAtMs, durationMs }, steps, end));
+    }
   }
 
   function endAll(): void {
@@ -206,7 +245,11 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
     },
     countInput: (plan, signal) => countInputTokens(plan, loopDeps, signal),
     rewriteQuestion,
-    embed: (charge, call, signal) => chargedEmbeddings({ limits: deps.limits, ledger, tracing }, charge, call, signal),
+    recorded,
+    embed: (charge, call, signal) => {
+      const recorder = charge.runId === null ? undefined : recorders.get(charge.runId);
+      return chargedEmbeddings({ limits: deps.limits, ledger, tracing, recorder }, charge, call, signal);
+    },
     recoverUsage: () => ledger.recover(),
     owner: stored.owner,
     fingerprint: createFingerprint(),

@@ -1,8 +1,12 @@
 import type { RunEventStream, RunStatus } from '../../entities/runs/event.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
-import type { Embed, RewriteQuestion, RunPlan } from '../plan/plan.ts';
+import type { Charge, Embed, RewriteQuestion, RunPlan } from '../plan/plan.ts';
 import type { RunTimings } from '../usage/timings.ts';
 import type { StopChange } from './control/stop.ts';
+import type { RunRecorder } from './record/recorder.ts';
+import type { UnstoredFrame } from './record/unstored.ts';
+
+export type RecordedRun = Pick<UnstoredFrame, 'kind' | 'charge' | 'modelId'>;
 
 /** Totals of this process since it started. */
 export interface RunCounts {
@@ -16,7 +20,7 @@ export interface RunEngine {
   /** Charges for calls of killed processes whose rows are only in the journal. Await it before the first request. */
   recoverUsage(): Promise<void>;
   /**
-   * Runs without storing anything but the ledger row. Starts at the first read; ends with exactly one terminal event, also after a failure.
+   * Runs without storing anything but the rows of the ledger and of the run, which hold no content. Starts at the first read; ends with exactly one terminal event, also after a failure.
    *
    * @throws DomainError from the first read when the upstream refused before the first token, so an API can still answer 4xx or 5xx.
    */
@@ -39,6 +43,11 @@ export interface RunEngine {
   readonly embed: Embed;
   /** Has the model of QUERY_REWRITE_MODEL write out a question that continues a conversation; undefined without it. See model/rewrite.ts. */
   readonly rewriteQuestion: RewriteQuestion;
+  /**
+   * Does work that is a run without a log, such as a search, and leaves its row with the next batch of the ledger. Embeddings that are made with the
+   * charge that `work` gets are a part of it.
+   */
+  recorded<T>(run: RecordedRun, work: (charge: Charge, recorder: RunRecorder) => Promise<T>): Promise<T>;
   /** Identifies this process among those on the same database, as the only holder of some runs' secrets. */
   readonly owner: string;
   /** Equal for equal secrets, within this process: its key never leaves the process. Null for none. */

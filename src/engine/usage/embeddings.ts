@@ -1,4 +1,6 @@
+import { ModelError } from '../models/port.ts';
 import type { Charge, ChargedEmbeddings, EmbeddingCall } from '../plan/plan.ts';
+import type { RunRecorder } from '../runs/record/recorder.ts';
 import { asSpan, type Tracing, traceparentOf } from '../tracing/tracing.ts';
 import type { UsageLedger } from './ledger.ts';
 import type { UsageLimits } from './limits.ts';
@@ -8,22 +10,30 @@ interface EmbeddingParts {
   readonly ledger: Pick<UsageLedger, 'note'>;
   /** Undefined while tracing is off. */
   readonly tracing?: Tracing | undefined;
+  /** Of the run that the embeddings are a step of. */
+  readonly recorder?: RunRecorder | undefined;
 }
 
 /** As RunEngine.embed says. */
 export async function chargedEmbeddings(
-  { limits, ledger, tracing }: EmbeddingParts,
+  { limits, ledger, tracing, recorder }: EmbeddingParts,
   charge: Charge,
   { model, request, inputTokens }: EmbeddingCall,
   signal: AbortSignal,
 ): Promise<ChargedEmbeddings> {
   const hold = await limits.reserve(charge.orgId, 'data', () => ({ input: inputTokens, outputMax: 0 }));
+  const call = { modelId: model.id, startedMs: performance.now(), firstTokenMs: null };
   try {
     const ask = (traceparent?: string) =>
       model.embed({ ...request, model: model.name, ...(traceparent === undefined ? {} : { traceparent }) }, signal);
     const { vectors, tokens = inputTokens } = await (tracing === undefined ? ask() : traced(tracing, model.id, ask));
-    ledger.note(charge, 'embedding', model.id, { inputTokens: tokens, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 });
+    const usage = { inputTokens: tokens, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
+    ledger.note(charge, 'embedding', model.id, usage);
+    recorder?.modelCall({ ...call, usage, errorCode: null });
     return { vectors, tokens };
+  } catch (error) {
+    recorder?.modelCall({ ...call, usage: undefined, errorCode: error instanceof ModelError ? error.code : 'SERVER_ERROR' });
+    throw error;
   } finally {
     hold.release();
   }

@@ -4,6 +4,7 @@ import type { ErrorCode } from '../errors.ts';
 import type { Citation, Passage } from '../knowledge/citation.ts';
 import type { Warning } from '../warning.ts';
 import type { ResponseHead } from './response.ts';
+import type { RunStep } from './step.ts';
 import type { CallForm, ListedTool, OutputFile } from './tool.ts';
 
 /** Why a run ended, or stopped, before its answer was whole. `max_tool_calls` and `timeout`: by a bound of the service or the request. */
@@ -42,10 +43,18 @@ export interface RetrievalRecord {
   readonly passages: readonly { readonly title: string; readonly score: number }[];
 }
 
-/** What the last event of a stored run keeps for its trace; no API shows it with the event. */
+/**
+ * What the last event of a stored run, and of each pause, keeps of the work of the process that writes it; no API shows it with the event.
+ * Old logs have `calls` and `retrievals` instead of `steps`.
+ */
 export interface RunRecord {
-  readonly calls: readonly SpentCall[];
-  readonly retrievals: readonly RetrievalRecord[];
+  /** When the process began, in milliseconds since the epoch. */
+  readonly startedAtMs?: number;
+  /** All time that was worked on the run, in all processes. */
+  readonly workedMs?: number;
+  readonly steps?: readonly RunStep[];
+  readonly calls?: readonly SpentCall[];
+  readonly retrievals?: readonly RetrievalRecord[];
 }
 
 /** How likely a token of a text was, in the form of the responses format. */

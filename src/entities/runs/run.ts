@@ -1,6 +1,14 @@
 import type { RunError, RunSnapshot, RunStatus, SelectionMetadata, Usage } from './event.ts';
+import type { RetrievalSummary } from './step.ts';
 
-/** A stored run, without its events. */
+/**
+ * What began a run: a message of a chat, a request for a completion, a response or embeddings, a search of knowledge, a conversation that was made
+ * shorter, or a draft of an agent's profile.
+ */
+export const runKinds = ['chat', 'completion', 'response', 'embedding', 'search', 'compaction', 'profile'] as const;
+export type RunKind = (typeof runKinds)[number];
+
+/** A run, without its events. */
 export interface Run {
   readonly id: string;
   readonly createdAt: Date;
@@ -8,14 +16,33 @@ export interface Run {
   readonly endedAt: Date | null;
   readonly orgId: string;
   readonly userId: string;
+  /** The key that began it, or resumed it last; '' for none. */
+  readonly keyId: string;
   readonly agentId: string | null;
   readonly chatId: string | null;
+  readonly kind: RunKind;
+  /** False: there is nothing of it but this. */
+  readonly isStored: boolean;
+  /** The model that was asked for; '' for a search. */
   readonly modelId: string;
+  /** The model that answered last; null while none has. */
+  readonly answeredModelId: string | null;
   readonly status: RunStatus;
   readonly incompleteReason: RunSnapshot['incompleteReason'];
   readonly error: RunError | null;
   readonly usage: Usage | null;
   readonly selection: SelectionMetadata | null;
+  /** From the beginning of the work to the first token of a model; null when none came. */
+  readonly firstTokenMs: number | null;
+  /** Time that was worked on it; null until it is over. */
+  readonly durationMs: number | null;
+  /** In the currency of the models file; null when a model that it called has no price. */
+  readonly cost: number | null;
+  readonly retrieval: RetrievalSummary | null;
+  /** Its knowledge was searched, and no passage was found. */
+  readonly hasFoundNothing: boolean;
+  readonly ratedUp: number;
+  readonly ratedDown: number;
   /** Sequence number of the last event when the run ended; -1 while it runs. */
   readonly lastSequence: number;
   /** Waits for the run that holds its chat. */

@@ -1,5 +1,6 @@
 // Raw SQL: leases. One statement checks the run's row and takes, extends or stops the run, by the time of the database.
 import type { NewMessage } from '../../entities/chats/chat.ts';
+import { isId } from '../../entities/ids.ts';
 import type { RunEvent } from '../../entities/runs/event.ts';
 import type { NewRun, Run } from '../../entities/runs/run.ts';
 import type { Database, Transaction } from '../database/database.ts';
@@ -9,7 +10,6 @@ import { type RunRow, runOf } from './rows.ts';
 /** A run that this process works on. Its writes count until another process takes a later lease. */
 export interface LeasedRun extends Run {
   readonly tenantId: string;
-  readonly keyId: string;
   readonly request: unknown;
   readonly fence: number;
   /** How often the run was started, including this time. */
@@ -160,8 +160,8 @@ export async function addRun(tx: Transaction, start: RunStart): Promise<void> {
   await tx.execute(
     `with added as (
        insert into runs (id, "createdAt", "updatedAt", "orgId", "userId", "keyId", "agentId", "chatId", "modelId", request, "leaseUntil",
-         "previousId", "isBackground", "leaseOwner", "isWaiting", likeness, "queuePosition", "pendingMessages")
-       values ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9::json, now() + ${milliseconds('$10')}, $11, $12, $13, $14, $15, $16, $17::json)),
+         "previousId", "isBackground", "leaseOwner", "isWaiting", likeness, "queuePosition", "pendingMessages", kind)
+       values ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9::json, now() + ${milliseconds('$10')}, $11, $12, $13, $14, $15, $16, $17::json, $21)),
      log as (
        insert into run_event_batches ("runId", "firstSequence", "lastSequence", events)
        select $1, $18::int, $19::int, $20::json where $18::int is not null)
@@ -171,13 +171,13 @@ export async function addRun(tx: Transaction, start: RunStart): Promise<void> {
       ...[previousId, isBackground, holder, waiting !== undefined, waiting?.batchKey ?? null, waiting?.position ?? 0],
       ...[waiting === undefined ? null : JSON.stringify(waiting.messages)],
       ...[events[0]?.sequence ?? null, events.at(-1)?.sequence ?? null, JSON.stringify(events)],
+      isId('response', id) ? 'response' : 'chat',
     ],
   );
 }
 
 /** The columns that a lease reads besides the row's own. */
 interface LeasedRow extends RunRow {
-  readonly keyId: string;
   readonly request: unknown;
   readonly fence: number;
   readonly attempt: number;
@@ -190,8 +190,7 @@ interface LeasedRow extends RunRow {
 }
 
 function leasedOf(row: LeasedRow): LeasedRun {
-  const { keyId, request, fence, attempt, heldMs, cancelRequestedAt, pauseRequestedAt, isBackground, isKeyRevoked, tenantId } =
-    row;
+  const { request, fence, attempt, heldMs, cancelRequestedAt, pauseRequestedAt, isBackground, isKeyRevoked, tenantId } = row;
   const asked = { isCancelRequested: cancelRequestedAt !== null, isPauseRequested: pauseRequestedAt !== null };
-  return { ...runOf(row), tenantId, keyId, request, fence, attempt, heldMs, isBackground, isKeyRevoked, ...asked };
+  return { ...runOf(row), tenantId, request, fence, attempt, heldMs, isBackground, isKeyRevoked, ...asked };
 }

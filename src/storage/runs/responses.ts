@@ -48,7 +48,7 @@ export interface ResponseStore {
 export function createResponseStore(db: Database): ResponseStore {
   return {
     async find(id, { userId, orgId }) {
-      const found = await db.prisma.run.findUnique({ where: { id, userId, orgId }, omit: unseen });
+      const found = await db.prisma.run.findUnique({ where: { id, userId, orgId, isStored: true }, omit: unseen });
       return found === null ? undefined : runOf(found as RunRow);
     },
     async findItems(ids, { userId, orgId }) {
@@ -121,7 +121,7 @@ export async function addItems(tx: Sql, runId: string, items: readonly ResponseI
 
 async function deleteResponse(tx: Transaction, id: string, { userId, orgId }: ResponseOwner): Promise<boolean> {
   const { run, runEventBatch, responseItem, message, chat } = tx.prisma;
-  const found = await run.findUnique({ where: { id, userId, orgId }, select: { chatId: true } });
+  const found = await run.findUnique({ where: { id, userId, orgId, isStored: true }, select: { chatId: true } });
   const locked = found?.chatId == null ? undefined : await lockChat(tx, found.chatId);
   if (locked === undefined) return false;
   if ((await run.deleteMany({ where: { id, status: { not: 'in_progress' } } })).count !== 1) return false;

@@ -1,7 +1,9 @@
 // Raw SQL: leases. A run's writes count only while its lease is the newest; the end of a run hands its chat to the next run.
 import type { NewMessage } from '../../entities/chats/chat.ts';
 import { isId } from '../../entities/ids.ts';
-import type { RunEvent, RunItem, RunSnapshot } from '../../entities/runs/event.ts';
+import type { RunEvent, RunItem, RunSnapshot, Usage } from '../../entities/runs/event.ts';
+import type { RetrievalSummary, RunStep } from '../../entities/runs/step.ts';
+import { countable } from '../../entities/usage.ts';
 import { addToCounters } from '../agents/counters.ts';
 import { removeMessages } from '../chats/branches.ts';
 import { addMessages } from '../chats/messages.ts';
@@ -18,6 +20,20 @@ export interface RunEnding {
   readonly chatName: string | null;
   /** Removes the run's output from the chat (thread mode force); the log keeps it. */
   readonly dropsOutput?: boolean;
+  readonly facts: RunFacts;
+}
+
+/** What a row says of the work of its run, besides its state and its tokens. */
+export interface RunFacts {
+  readonly answeredModelId: string | null;
+  readonly firstTokenMs: number | null;
+  /** Null: the time from its start to its end. */
+  readonly durationMs: number | null;
+  /** A decimal number. */
+  readonly cost: string | null;
+  readonly retrieval: RetrievalSummary | null;
+  readonly hasFoundNothing: boolean;
+  readonly steps: readonly RunStep[] | null;
 }
 
 /** The result of `finish`. */
@@ -30,6 +46,9 @@ export interface NextRun {
   /** The only process that may start the run, because it has the run's secrets; null: any process may. */
   readonly owner: string | null;
 }
+
+/** The time since the run started, where no process says how long it was worked on. */
+const elapsedMs = `least(extract(epoch from now() - "startedAt") * 1000, 2147483647)::int`;
 
 /** The row stays locked until this statement commits, so that no other process takes the lease meanwhile. */
 const appendBatch = `with held as (select id from runs where id = $1 and fence = $2 and status = 'in_progress' for no key update),
@@ -60,19 +79,22 @@ export async function finishRun(
   db: Database,
   id: string,
   fence: number,
-  { events, run, messages, chatName, dropsOutput }: RunEnding,
+  { events, run, messages, chatName, dropsOutput, facts }: RunEnding,
 ): Promise<Finished | undefined> {
   return db.transaction(async (tx) => {
     // Lock the chat before the run: every writer of both uses this order.
     await tx.execute('select 1 from chats where id = (select "chatId" from runs where id = $1) for update', [id]);
     const rows = await tx.query<{ chatId: string | null; steers: readonly (readonly NewMessage[])[] }>(
       `with ended as (
-         update runs set status = $6, "incompleteReason" = $7, "errorCode" = $8, "errorMessage" = $9, usage = $10::jsonb, selection = $11::jsonb,
+         update runs set status = $6, "incompleteReason" = $7, "errorCode" = $8, "errorMessage" = $9, selection = $10::jsonb,
+           "inputTokens" = $12, "outputTokens" = $13, "cachedTokens" = $14, "reasoningTokens" = $15, "isEstimated" = $16,
+           "answeredModelId" = $17, "firstTokenMs" = $18, "durationMs" = coalesce($19::int, ${elapsedMs}), cost = $20::numeric,
+           retrieval = $21::jsonb, "hasFoundNothing" = $22, steps = $23::jsonb,
            "lastSequence" = $4, "endedAt" = now(), "updatedAt" = now(), "leaseOwner" = null, "leaseUntil" = null
          where id = $1 and fence = $2 and status = 'in_progress' returning id, "chatId", steers),
        added as (${insertBatch('ended')}),
        freed as (
-         update chats set "activeRunId" = null, "updatedAt" = now(), name = case when name = '' then coalesce($12, name) else name end,
+         update chats set "activeRunId" = null, "updatedAt" = now(), name = case when name = '' then coalesce($11, name) else name end,
            "answeredAt" = case when $6 = 'cancelled' then "answeredAt" else now() end
          from ended where chats.id = ended."chatId" and chats."activeRunId" = ended.id)
        select "chatId", steers from ended`,
@@ -82,9 +104,11 @@ export async function finishRun(
         run.incompleteReason,
         run.error?.code,
         run.error?.message,
-        run.usage === null ? null : JSON.stringify(run.usage),
-        run.selection === null ? null : JSON.stringify(run.selection),
+        jsonOf(run.selection),
         chatName,
+        ...tokensOf(run.usage),
+        ...[facts.answeredModelId, facts.firstTokenMs, facts.durationMs, facts.cost],
+        ...[jsonOf(facts.retrieval), facts.hasFoundNothing, jsonOf(facts.steps)],
       ],
     );
     if (rows[0] === undefined) return undefined;
@@ -98,6 +122,17 @@ export async function finishRun(
     await addMessages(tx, chatId, [...messages, ...untaken]);
     return { next: await beginNext(tx, chatId) };
   });
+}
+
+function jsonOf(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
+/** The columns of the tokens. Upstreams may report anything. */
+function tokensOf(usage: Usage | null): readonly unknown[] {
+  if (usage === null) return [null, null, null, null, false];
+  const { inputTokens, outputTokens, cachedTokens, reasoningTokens, isEstimated = false } = usage;
+  return [...[inputTokens, outputTokens, cachedTokens, reasoningTokens].map(countable), isEstimated];
 }
 
 /** Removes the messages that a run wrote before a pause from its chat. */

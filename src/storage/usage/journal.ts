@@ -2,15 +2,18 @@ import { closeSync, openSync, readdirSync, readFileSync, statSync, unlinkSync, w
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { makeFolderSync } from '../../lib/folders.ts';
+import type { UnstoredRun } from '../runs/unstored.ts';
 import type { UsageRow } from './usage.ts';
 
 /**
- * A journal of usage rows on disk until they are in the database. An appended row survives a kill of the process: the next start on the same folder
+ * A journal of usage rows, and of runs that are not stored, on disk until they are in the database. An appended row survives a kill of the process: the next start on the same folder
  * finds it. It does not survive a power failure, because the files are not flushed.
  */
 export interface UsageJournal {
   /** Appends one row to the open part. Synchronous, about 4 µs; after it returns, a kill cannot lose the row. @throws Error of the file system. */
   append(row: UsageRow): void;
+  /** The same for a run that is not stored. */
+  appendRun(run: UnstoredRun): void;
   /** Closes the open part; it holds exactly the rows appended since the last call. Undefined when there are none. */
   closePart(): JournalPart | undefined;
   /**
@@ -29,6 +32,7 @@ export interface LeftPart extends JournalPart {
   /** The process that wrote the part: these rows are subtracted from its reservations. */
   readonly owner: string;
   readonly rows: readonly UsageRow[];
+  readonly runs: readonly UnstoredRun[];
 }
 
 /** The first line of a part. */
@@ -61,12 +65,12 @@ export function createUsageJournal(folder: string, owner: string): UsageJournal 
     return open;
   }
 
+  const write = (line: object) => writeSync((open ?? openPart()).descriptor, `${JSON.stringify(line)}\n`);
+
   return {
-    append(row) {
-      // Milliseconds: writing a date as text would double the cost.
-      const line = JSON.stringify({ ...row, createdAt: row.createdAt.getTime() });
-      writeSync((open ?? openPart()).descriptor, `${line}\n`);
-    },
+    // Milliseconds: writing a date as text would double the cost.
+    append: (row) => void write({ ...row, createdAt: row.createdAt.getTime() }),
+    appendRun: (run) => void write({ ...run, startedAt: run.startedAt.getTime(), endedAt: run.endedAt.getTime() }),
     closePart() {
       if (open === undefined) return undefined;
       const { path, descriptor } = open;
@@ -79,7 +83,7 @@ export function createUsageJournal(folder: string, owner: string): UsageJournal 
         const part = readPart(path);
         return part === undefined || part.head.owner === owner || !isAbandoned(path, part.head)
           ? []
-          : [{ owner: part.head.owner, rows: part.rows, remove: () => unlinkSync(path) }];
+          : [{ owner: part.head.owner, rows: part.rows, runs: part.runs, remove: () => unlinkSync(path) }];
       });
     },
   };
@@ -97,15 +101,21 @@ function partsIn(folder: string): readonly string[] {
 }
 
 /** Undefined for a part without a complete first line: it holds no row. An incomplete last line is ignored: a kill cut it short. */
-function readPart(path: string): { readonly head: PartHead; readonly rows: readonly UsageRow[] } | undefined {
+function readPart(path: string): (Pick<LeftPart, 'rows' | 'runs'> & { readonly head: PartHead }) | undefined {
   const [first, ...rest] = readFileSync(path, 'utf8').split('\n').slice(0, -1);
-  return first === undefined ? undefined : { head: JSON.parse(first) as PartHead, rows: rest.map(readRow) };
+  if (first === undefined) return undefined;
+  const lines = rest.map((line) => JSON.parse(line) as RowLine | RunLine);
+  return {
+    head: JSON.parse(first) as PartHead,
+    rows: lines.flatMap((line) => ('createdAt' in line ? [{ ...line, createdAt: new Date(line.createdAt) }] : [])),
+    runs: lines.flatMap((line) =>
+      'createdAt' in line ? [] : [{ ...line, startedAt: new Date(line.startedAt), endedAt: new Date(line.endedAt) }],
+    ),
+  };
 }
 
-function readRow(line: string): UsageRow {
-  const row = JSON.parse(line) as Omit<UsageRow, 'createdAt'> & { readonly createdAt: number };
-  return { ...row, createdAt: new Date(row.createdAt) };
-}
+type RowLine = Omit<UsageRow, 'createdAt'> & { readonly createdAt: number };
+type RunLine = Omit<UnstoredRun, 'startedAt' | 'endedAt'> & { readonly startedAt: number; readonly endedAt: number };
 
 function isAbandoned(path: string, { host, pid }: PartHead): boolean {
   // In a container every start may have the same process number: a part with our number and another owner is of an earlier process.

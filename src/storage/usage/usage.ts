@@ -4,6 +4,7 @@ import type { AgentUsage, UsageDay } from '../../entities/usage.ts';
 import { agentWhere } from '../agents/filter.ts';
 import type { Database } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
+import { insertUnstored, type UnstoredRun, unstoredJson } from '../runs/unstored.ts';
 
 /** A row of the usage ledger: one upstream call. */
 export interface UsageRow {
@@ -38,8 +39,10 @@ export interface UsageStore {
   /**
    * Writes all rows in one statement, with the daily sums and the counters, and subtracts them from the reservations of `owner`. An existing row
    * stays as it is, so a repeated write charges nothing twice. Rows of a deleted organization are left out.
+   *
+   * @param runs  that are not stored and have ended: they get their rows in the same statement.
    */
-  add(rows: readonly UsageRow[], owner: string): Promise<void>;
+  add(rows: readonly UsageRow[], owner: string, runs?: readonly UnstoredRun[]): Promise<void>;
   total(orgId: string, period: UsagePeriod): Promise<UsageSums>;
   /** Agents that match, most tokens first. */
   byAgent(orgId: string, period: UsagePeriod, filter: AgentFilter, limit: number): Promise<readonly AgentUsage[]>;
@@ -56,7 +59,9 @@ const addRows = `
   with rows as (
     select * from jsonb_populate_recordset(null::usage_entries, $1::jsonb)
   ), payers as (
-    select id from organizations where id in (select "orgId" from rows) order by id for key share
+    select id from organizations where id = any($4::text[]) order by id for key share
+  ), ran as (
+    ${insertUnstored('$3', 'payers')}
   ), added as (
     insert into usage_entries ("id", "createdAt", "orgId", "userId", "keyId", "agentId", "runId", "purpose", "modelId",
       "inputTokens", "outputTokens", "cachedTokens", "reasoningTokens", "isEstimated")
@@ -88,9 +93,10 @@ const addRows = `
 
 export function createUsageStore(db: Database, signals: Signals): UsageStore {
   return {
-    async add(rows, owner) {
+    async add(rows, owner, runs = []) {
       // One JSON parameter instead of fourteen for each row: no limit on parameters, and one plan for every size.
-      await db.execute(addRows, [JSON.stringify(rows), owner]);
+      const orgIds = [...new Set([...rows, ...runs].map(({ orgId }) => orgId))];
+      await db.execute(addRows, [JSON.stringify(rows), owner, unstoredJson(runs), orgIds]);
       for (const orgId of new Set(rows.map((row) => row.orgId))) signals.publish('usage-changed', orgId);
     },
     async total(orgId, period) {

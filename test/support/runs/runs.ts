@@ -53,6 +53,7 @@ export function routerOf(model: Model): ModelRouter {
     list: async () => [],
     find: () => undefined,
     isConfigured: () => true,
+    priceOf: () => null,
     hasProvider: () => true,
     isRoutable: () => true,
     defaultModelId: () => 'test/model',
@@ -74,6 +75,7 @@ export function recordingLedger(): UsageLedger & { readonly notes: Parameters<Us
   return {
     notes,
     note: (...note) => void notes.push(note),
+    noteRun: () => undefined,
     noteLater,
     flush: async () => undefined,
     recover: async () => undefined,

@@ -75,6 +75,7 @@ async function askModel(
     },
   ];
   const plan = {
+    kind: 'profile',
     modelId: model.id,
     messages,
     tools: [],

@@ -6,7 +6,7 @@ import { type StoreHit, type StoreSearchResults, statusOfStore } from '../../../
 import { isObject } from '../../../lib/json.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../faults.ts';
-import { chargeTo } from '../../usage/charges.ts';
+import { searchRun } from '../search.ts';
 import { getVectorStore } from './stores.ts';
 
 export interface SearchInput {
@@ -54,17 +54,20 @@ export async function searchVectorStore(
   if (statusOfStore(store, deps.now()) === 'expired') return { queries, hits: [] };
   const fitting = filter === undefined ? undefined : await deps.storage.vectorStores.itemsWith(id, filter);
   const limits = { passagesMax: most, tokensMax, ...(fitting === undefined ? {} : { itemIds: fitting }) };
-  const charge = chargeTo(caller, { agentId: null, runId: null });
   const best = new Map<string, Passage>();
-  for (const query of queries) {
-    const asked = { orgId: store.orgId, dataSourceIds: [id], question: query, charge };
-    const { passages, retrieval } = await deps.knowledge.search(asked, limits, signal);
-    for (const passage of passages) {
-      const score = displayScore(passage, retrieval);
-      const known = best.get(passage.chunkId);
-      if (known === undefined || known.score < score) best.set(passage.chunkId, { ...passage, score });
+  await deps.runs.recorded(searchRun(caller, null), async (charge, recorder) => {
+    for (const query of queries) {
+      const asked = { orgId: store.orgId, dataSourceIds: [id], question: query, charge };
+      const startedMs = performance.now();
+      const found = await deps.knowledge.search(asked, limits, signal);
+      recorder.retrieval(query, startedMs, found, undefined);
+      for (const passage of found.passages) {
+        const score = displayScore(passage, found.retrieval);
+        const known = best.get(passage.chunkId);
+        if (known === undefined || known.score < score) best.set(passage.chunkId, { ...passage, score });
+      }
     }
-  }
+  });
   const passages = [...best.values()].sort((a, b) => b.score - a.score);
   const itemIds = [...new Set(passages.map(({ knowledgeItemId }) => knowledgeItemId))];
   const files = new Map((await deps.storage.vectorStores.filesOfItems(itemIds)).map((file) => [file.itemId, file]));

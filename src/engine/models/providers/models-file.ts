@@ -4,6 +4,7 @@ import { z } from 'zod';
 const price = z.strictObject({
   inputPerMillionTokens: z.number().nonnegative(),
   outputPerMillionTokens: z.number().nonnegative(),
+  cachedInputPerMillionTokens: z.number().nonnegative().optional(),
 });
 const modelId = z.string().regex(/^[^/\s]+\/\S+$/, 'must be provider/name');
 

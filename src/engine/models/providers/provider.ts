@@ -15,6 +15,8 @@ export interface ListedModel {
 export interface ModelPrice {
   readonly inputPerMillionTokens: number;
   readonly outputPerMillionTokens: number;
+  /** Of input that the provider reads from its cache; absent: as other input. */
+  readonly cachedInputPerMillionTokens?: number | undefined;
 }
 
 export interface Provider {

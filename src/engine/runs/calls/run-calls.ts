@@ -7,6 +7,7 @@ import { soleHold } from '../control/control.ts';
 import type { LoopDeps, LoopStart } from '../control/loop-deps.ts';
 import type { RunOutput } from '../output/output.ts';
 import type { RunSpending } from '../output/spending.ts';
+import type { RunRecorder } from '../record/recorder.ts';
 import type { OpenCall, WholeCall } from './open-call.ts';
 import type { RunTools } from './run-tools.ts';
 import { answerCall, runServerCalls, type ServerCallContext, skippedCalls } from './server-calls.ts';
@@ -20,6 +21,7 @@ interface CallParts {
   readonly budget: RunBudget;
   readonly output: RunOutput;
   readonly spending: RunSpending;
+  readonly recorder: RunRecorder;
   readonly tools: RunTools;
   /** Undefined while tracing is off. */
   readonly trace: RunTrace | undefined;
@@ -79,7 +81,7 @@ export class RunCalls {
   }
 
   #context(said: string | null, mustAnswer: boolean): ServerCallContext {
-    const { plan, start, deps, budget, output, tools, trace } = this.#parts;
+    const { plan, start, deps, budget, output, tools, trace, recorder } = this.#parts;
     const { control, secrets, runId, hold = soleHold, keyPrefix = runId } = start;
     const mayStart = () => {
       control?.pause.throwIfAborted();
@@ -96,6 +98,8 @@ export class RunCalls {
       mask: deps.mask,
       hidesOutputs: plan.hidesOutputs === true,
       trace,
+      recorder,
+      subagentId: start.subagent?.id,
       hold,
       keyPrefix,
       mayStart,

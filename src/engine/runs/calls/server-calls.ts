@@ -8,6 +8,7 @@ import type { RunTrace } from '../../tracing/run-trace.ts';
 import type { RunHold } from '../control/control.ts';
 import { RunStop } from '../control/stop.ts';
 import type { RunOutput } from '../output/output.ts';
+import type { RunRecorder } from '../record/recorder.ts';
 import { type CallEnd, type CallError, OpenCall, type WholeCall } from './open-call.ts';
 
 export interface ServerCallContext {
@@ -23,6 +24,9 @@ export interface ServerCallContext {
   readonly hidesOutputs: boolean;
   /** Undefined while tracing is off. */
   readonly trace: RunTrace | undefined;
+  readonly recorder: RunRecorder;
+  /** The subagent that makes the calls; undefined: the run itself. */
+  readonly subagentId: string | undefined;
   readonly hold: RunHold;
   /** Prefix of the idempotency keys of the calls. */
   readonly keyPrefix: string;
@@ -178,10 +182,26 @@ class ToolWork {
       this.updates.arrived();
     };
     const make = () => answer(open, args, context, { tell, whenRecorded: () => this.updates.taken() }, signal);
-    const made = context.trace?.toolCall(open.item, make, ({ error }) => error?.code) ?? make();
+    const made = recorded(open, context, () => context.trace?.toolCall(open.item, make, ({ error }) => error?.code) ?? make());
     this.answer = made.finally(() => this.updates.end());
     // A caller that leaves early does not wait for the tool: the signal ends the tool.
     this.answer.catch(() => undefined);
+  }
+}
+
+async function recorded(
+  { item }: OpenCall,
+  { recorder, subagentId }: ServerCallContext,
+  make: () => Promise<Answer>,
+): Promise<Answer> {
+  const startedMs = performance.now();
+  let errorCode: string | null = stoppedCall.code;
+  try {
+    const made = await make();
+    errorCode = made.error?.code ?? null;
+    return made;
+  } finally {
+    recorder.toolCall(item, startedMs, errorCode, subagentId);
   }
 }
 

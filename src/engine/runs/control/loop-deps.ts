@@ -24,6 +24,7 @@ import type { RunBudget } from '../../usage/budget.ts';
 import type { UsageLedger } from '../../usage/ledger.ts';
 import type { UsageLimits } from '../../usage/limits.ts';
 import type { RunTimings } from '../../usage/timings.ts';
+import type { RunRecorder } from '../record/recorder.ts';
 import type { RunControl, RunHold } from './control.ts';
 
 /** The parts that all runs of this process share. */
@@ -109,6 +110,8 @@ export interface LoopStart {
   readonly keyPrefix?: string;
   /** For a stored run: makes sure that tools are called only while this process holds it. */
   readonly hold?: RunHold;
+  /** Of the run that the subagent is in, or of whoever keeps what a stateless run did. Absent: the run has its own, which its last event tells. */
+  readonly recorder?: RunRecorder;
   /** How others reach the run while it works; absent: only its signal does. */
   readonly control?: RunControl;
 }

@@ -117,6 +117,11 @@ export class RunFold {
     this.#callsSince = 0;
   }
 
+  /** Everything that was added. */
+  get events(): readonly RunEvent[] {
+    return this.#events;
+  }
+
   /** Used rounds, tool calls and time, as far as the log shows. */
   get used(): RunSpent {
     return { ...this.#told, toolCalls: this.#told.toolCalls + this.#callsSince };

@@ -94,6 +94,7 @@ export class FlowModel {
       }
       call.requireFinish();
     } catch (error) {
+      call.fail(error);
       trace?.fail(error);
       throw error;
     } finally {

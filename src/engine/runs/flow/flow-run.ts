@@ -126,6 +126,7 @@ class FlowRun {
       output: cutBytes(text, stepTextBytesMax),
       durationMs: startedMs === 0 ? 0 : Math.round(performance.now() - startedMs),
     };
+    this.#run.recorder.flowStep(step, startedMs);
     const isHidden = this.#run.plan.hidesSteps === true;
     this.#run.output.note({
       ...{ type: 'parley.flow.step', step, result },

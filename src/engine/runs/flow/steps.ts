@@ -77,6 +77,7 @@ export class FlowSteps {
       const { passages: found } = await this.#run.search(asked, signal);
       const fitting = inputTokensMax === undefined ? found : passagesWithin(found, plan.messages, inputTokensMax);
       const passages = fitting.slice(0, limit ?? fitting.length);
+      this.#run.gotPassages(passages.length);
       if (passages.length === 0) return { status: 'completed', input: question, text: '' };
       const numbers = citable.cite(passages);
       const numbered = passages.map((passage, index) => ({ passage, number: numbers[index] ?? 0 }));

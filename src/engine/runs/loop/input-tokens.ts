@@ -10,6 +10,7 @@ import { requestOf } from '../model/model-request.ts';
 import { findPassages } from '../model/passages.ts';
 import { CitablePassages } from '../output/citable.ts';
 import { RunOutput } from '../output/output.ts';
+import { RunRecorder } from '../record/recorder.ts';
 import { subagentsOfRun } from '../subagents/subagents-of-run.ts';
 import { runLoop } from './loop.ts';
 
@@ -26,7 +27,8 @@ export async function countInputTokens(plan: RunPlan, deps: LoopDeps, signal: Ab
   const runId = plan.charge.runId ?? '';
   const start = { runId, firstSequence: 0, isEager: false, secrets: {} };
   const budget = new RunBudget({ roundsMax: deps.roundsMax });
-  const subagents = subagentsOfRun({ plan, deps, start, budget, run: runLoop, spent: () => undefined });
+  const recorder = new RunRecorder(deps);
+  const subagents = subagentsOfRun({ plan, deps, start, budget, recorder, run: runLoop, spent: () => undefined });
   const tools = new RunTools(plan, deps);
   if (tools.mustOpen) await tools.open(toolRunOf({ plan, deps, start, subagents, cite: () => 1, charged }, signal));
   let { messages } = plan;

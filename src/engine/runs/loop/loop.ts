@@ -111,6 +111,7 @@ class Run {
               }
               call.requireFinish();
             } catch (error) {
+              call.fail(error);
               round.trace?.fail(error);
               throw error;
             } finally {
@@ -146,6 +147,7 @@ class Run {
     if (!this.#awaitsClient && plan.knowledge !== undefined && plan.knowledge.question !== '') {
       const searching = { logger: run.deps.logger, retrieve: run.search.bind(run) };
       const passages = await findPassages(plan, searching, citable, output, runId, signal);
+      run.gotPassages(passages.length);
       this.#messages = withPassages(this.#messages, passages, plan.generateCitations);
       const batch = run.ready();
       if (batch !== undefined) yield batch;

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../../entities/errors.ts';
 import { storableText } from '../../../lib/text.ts';
 import { type FinishReason, type ModelDelta, ModelError, type ModelRequest, type TokenUsage } from '../../models/port.ts';
 import type { Selection } from '../../models/route-stream.ts';
@@ -36,6 +37,9 @@ export class ModelCall {
   hasCalledInVain = false;
   readonly #takesCalls: boolean;
   #hasRefused = false;
+
+  /** Why it gave no whole answer. */
+  errorCode: ErrorCode = 'UPSTREAM_ERROR';
 
   /** @param takesCalls  false for `tool_choice: "none"`: every call is left out. */
   constructor(request: ModelRequest, takesCalls = true) {
@@ -138,6 +142,11 @@ export class ModelCall {
     }));
   }
 
+  /** Takes what ended the call before its answer was whole. */
+  fail(error: unknown): void {
+    this.errorCode = error instanceof ModelError ? error.code : 'SERVER_ERROR';
+  }
+
   /** @throws ModelError when the stream ended without a finish reason. */
   requireFinish(): void {
     if (this.finish === undefined) throw new ModelError('UPSTREAM_ERROR', 'The model ended its answer without saying so', false);
@@ -170,9 +179,11 @@ export function bookCall(call: ModelCall, wasCut: boolean, { spending, timings, 
   const { selection, finish } = call;
   const model = call.answeringModel ?? call.request.model;
   const usage = call.usage(wasCut);
-  if (usage !== undefined) spending.charge(model, usage, performance.now() - startedMs);
+  const firstTokenMs = selection?.firstTokenMs ?? null;
+  const errorCode = finish !== undefined ? null : wasCut ? 'CLIENT_CLOSED_REQUEST' : call.errorCode;
+  spending.book({ modelId: model, usage, startedMs, firstTokenMs, errorCode });
   hold.release();
-  timings?.modelCall(model, finish !== undefined ? 'ok' : wasCut ? 'cut' : 'error', selection?.firstTokenMs ?? null, startedMs);
+  timings?.modelCall(model, finish !== undefined ? 'ok' : wasCut ? 'cut' : 'error', firstTokenMs, startedMs);
   trace?.end({ selection, finish, usage, wasCut });
 }
 

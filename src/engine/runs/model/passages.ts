@@ -1,8 +1,7 @@
 import type { Turn } from '../../../entities/knowledge/searched-question.ts';
-import type { RetrievalRecord } from '../../../entities/runs/event.ts';
 import type { ModelMessage } from '../../models/port.ts';
 import { type CitedPassage, passagesWithin } from '../../models/prompts/passages.ts';
-import type { Retrieve, RunPlan } from '../../plan/plan.ts';
+import type { RunPlan } from '../../plan/plan.ts';
 import type { LoopDeps } from '../control/loop-deps.ts';
 import type { CitablePassages } from '../output/citable.ts';
 import type { RunOutput } from '../output/output.ts';
@@ -57,10 +56,4 @@ function turnOf({ role, content }: Extract<ModelMessage, { readonly role: 'user'
     typeof content === 'string' ? [content] : (content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : []));
   const text = parts.join('\n');
   return text.trim() === '' ? [] : [{ role, text }];
-}
-
-/** What a trace tells of a search. */
-export function retrievalOf(question: string, { passages, retrieval }: Awaited<ReturnType<Retrieve>>): RetrievalRecord {
-  const { mode, reason } = retrieval;
-  return { question, mode, reason, passages: passages.map(({ title, score }) => ({ title, score })) };
 }

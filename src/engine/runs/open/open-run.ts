@@ -1,6 +1,6 @@
 import type { FlowStepRecord } from '../../../entities/agents/flow.ts';
 import { DomainError } from '../../../entities/errors.ts';
-import type { RetrievalRecord, RunEvent, SpentCall } from '../../../entities/runs/event.ts';
+import type { RunEvent, RunSnapshot, SpentCall } from '../../../entities/runs/event.ts';
 import { type FinishReason, ModelError } from '../../models/port.ts';
 import type { Selection } from '../../models/route-stream.ts';
 import type { Retrieve, RunPlan } from '../../plan/plan.ts';
@@ -14,10 +14,10 @@ import { toolRunOf } from '../calls/tool-run.ts';
 import { domainErrorOf, failureOf, isCancel, selectionOf, snapshot, terminalBody } from '../control/ending.ts';
 import type { LoopDeps, LoopStart } from '../control/loop-deps.ts';
 import { RunStop } from '../control/stop.ts';
-import { retrievalOf } from '../model/passages.ts';
 import { CitablePassages } from '../output/citable.ts';
 import { RunOutput } from '../output/output.ts';
 import { RunSpending } from '../output/spending.ts';
+import { RunRecorder } from '../record/recorder.ts';
 import type { SubagentParent } from '../subagents/parent.ts';
 import { subagentsOfRun } from '../subagents/subagents-of-run.ts';
 
@@ -44,6 +44,7 @@ export class OpenRun {
   readonly output: RunOutput;
   readonly budget: RunBudget;
   readonly spending: RunSpending;
+  readonly recorder: RunRecorder;
   readonly tools: RunTools;
   readonly calls: RunCalls;
   /** The passages that the answer may cite, by their numbers. */
@@ -55,7 +56,8 @@ export class OpenRun {
   /** Says whether events are held back; undefined: nothing holds any. */
   gate: { readonly isHolding: boolean } | undefined;
   readonly #run: RunLoop;
-  readonly #retrievals: RetrievalRecord[] = [];
+  /** The number of the last search in the recorder. */
+  #lastRetrieval = -1;
   #hasYielded: boolean;
 
   constructor(plan: RunPlan, start: LoopStart, deps: LoopDeps, run: RunLoop) {
@@ -76,6 +78,7 @@ export class OpenRun {
       deps.tracing === undefined
         ? undefined
         : new RunTrace(deps.tracing, { runId, modelId, isStreaming, agentId: charge.agentId });
+    this.recorder = start.recorder ?? new RunRecorder(deps);
     this.spending = new RunSpending(this);
     this.tools = new RunTools(plan, deps);
     this.calls = new RunCalls(this);
@@ -99,26 +102,36 @@ export class OpenRun {
 
   /** Opens the tools of the run: their functions, what they add to the instructions, what MCP servers list. */
   openTools(signal: AbortSignal): Promise<Opening> {
-    const { plan, start, deps, budget, spending, citable } = this;
+    const { plan, start, deps, budget, spending, citable, recorder } = this;
     const spent = (call: SpentCall) => {
       spending.add(call);
       spending.emit();
     };
     const parts = {
-      ...{ plan, start, deps, subagents: subagentsOfRun({ plan, start, deps, budget, run: this.#run, spent }) },
+      ...{ plan, start, deps, subagents: subagentsOfRun({ plan, start, deps, budget, recorder, run: this.#run, spent }) },
       cite: (passage: Parameters<CitablePassages['cite']>[0][number]) => citable.cite([passage])[0] ?? 0,
       charged: spending.charged.bind(spending),
     };
     return this.tools.open(toolRunOf(parts, signal));
   }
 
-  /** Searches for passages. Each search is noted for the trace of the run, and is a span while tracing is on. */
+  /** Searches for passages. Each search is recorded, and is a span while tracing is on. */
   async search(...[plan, signal]: Parameters<Retrieve>): ReturnType<Retrieve> {
     const { deps, trace } = this;
     const search = () => deps.retrieve(plan, signal);
-    const found = await (trace === undefined ? search() : trace.retrieval(plan.dataSourceIds, search));
-    this.#retrievals.push(retrievalOf(plan.question, found));
-    return found;
+    const startedMs = performance.now();
+    let found: Awaited<ReturnType<Retrieve>> | undefined;
+    try {
+      found = await (trace === undefined ? search() : trace.retrieval(plan.dataSourceIds, search));
+      return found;
+    } finally {
+      this.#lastRetrieval = this.recorder.retrieval(plan.question, startedMs, found, this.start.subagent?.id);
+    }
+  }
+
+  /** Notes how many passages of the last search the model got. */
+  gotPassages(count: number): void {
+    this.recorder.gotPassages(this.#lastRetrieval, count);
   }
 
   /**
@@ -144,7 +157,7 @@ export class OpenRun {
   /** Closes what is open and returns the last events, with the terminal event at the end. */
   end(failure: unknown, { finish, isBounded, selection, flowSteps = [], ...last }: AnswerEnd): readonly RunEvent[] {
     const { output, spending, deps } = this;
-    const { runId, before, isEager } = this.start;
+    const { runId, before } = this.start;
     output.close('incomplete');
     this.callAgain?.close({ output: '', error: stoppedCall });
     if (output.isFull) deps.logger.warn({ runId }, 'an answer was longer than ANSWER_MAX_CHARS and was cut');
@@ -160,10 +173,16 @@ export class OpenRun {
     const body = terminalBody(base, failure, finish, isBounded);
     const completed = body.type === 'response.completed' ? { completedAtMs: deps.now().getTime() } : {};
     const paused = body.run.incompleteReason === 'paused' ? { spent: spending.spent } : {};
-    const record = isEager ? { record: { calls: spending.calls, retrievals: this.#retrievals } } : {};
-    output.emit({ ...body, run: { ...body.run, ...completed, ...paused, ...record } });
+    output.emit({ ...body, run: { ...body.run, ...completed, ...paused, ...this.#record } });
     const events = output.take();
     this.trace?.close(events);
     return events;
+  }
+
+  /** Another keeps the record of a subagent and of a stateless run. */
+  get #record(): Pick<RunSnapshot, 'record'> {
+    if (this.start.recorder !== undefined) return {};
+    const { startedAtMs, steps } = this.recorder;
+    return { record: { startedAtMs, workedMs: this.spending.spent.workedMs, steps } };
   }
 }

@@ -1,9 +1,11 @@
+import type { ErrorCode } from '../../../entities/errors.ts';
 import type { RunSpent, SpentCall, Usage } from '../../../entities/runs/event.ts';
 import type { TokenUsage } from '../../models/port.ts';
 import type { RunPlan } from '../../plan/plan.ts';
 import type { RunBudget } from '../../usage/budget.ts';
 import type { TokenNeed } from '../../usage/limits.ts';
 import type { LoopDeps, LoopStart } from '../control/loop-deps.ts';
+import type { RunRecorder } from '../record/recorder.ts';
 import type { RunOutput } from './output.ts';
 
 interface SpendingParts {
@@ -12,6 +14,17 @@ interface SpendingParts {
   readonly deps: LoopDeps;
   readonly budget: RunBudget;
   readonly output: RunOutput;
+  readonly recorder: RunRecorder;
+}
+
+/** A model call that is over. `startedMs` is a time of `performance.now()`. */
+interface EndedCall {
+  readonly modelId: string;
+  /** Undefined: the model refused before its first token, which costs nothing. */
+  readonly usage: TokenUsage | undefined;
+  readonly startedMs: number;
+  readonly firstTokenMs: number | null;
+  readonly errorCode: ErrorCode | null;
 }
 
 /** What one run spends: every model call is charged to the ledger and added up here. */
@@ -21,8 +34,6 @@ export class RunSpending {
   #total: Usage | null;
   /** Charged calls that no event of the run tells of yet. */
   #untold: SpentCall[] = [];
-  /** All calls of this process, for the trace. */
-  readonly #calls: SpentCall[] = [];
 
   constructor(parts: SpendingParts) {
     this.#parts = parts;
@@ -41,11 +52,6 @@ export class RunSpending {
     return { ...budget.spent, workedMs };
   }
 
-  /** The model calls of a stored run in this process. */
-  get calls(): readonly SpentCall[] {
-    return this.#calls;
-  }
-
   /** As ToolRun.charged says. */
   async charged<T>(
     modelId: string,
@@ -57,7 +63,7 @@ export class RunSpending {
     const startedMs = performance.now();
     try {
       const { result, usage } = await call();
-      this.charge(modelId, usage, performance.now() - startedMs);
+      this.book({ modelId, usage, startedMs, firstTokenMs: null, errorCode: null });
       this.emit();
       return result;
     } finally {
@@ -65,16 +71,21 @@ export class RunSpending {
     }
   }
 
-  /** Charges for a model call that is over. Of a run whose log is stored, its events name the ledger entry. */
-  charge(modelId: string, usage: TokenUsage, durationMs: number): void {
-    const { plan, start, deps } = this.#parts;
-    if (!start.isEager) {
+  /** Records a model call that is over, and charges for it. Of a run whose log is stored, its events name the ledger entry. */
+  book(call: EndedCall): void {
+    const { plan, start, deps, recorder } = this.#parts;
+    const { modelId, usage, startedMs } = call;
+    const subagentId = start.subagent?.id;
+    if (usage === undefined || !start.isEager) {
+      recorder.modelCall({ ...call, subagentId });
+      if (usage === undefined) return;
       this.#total = addUsage(this.#total, usage);
       deps.ledger.note(plan.charge, 'run', modelId, usage);
       return;
     }
     const entryId = deps.newId('usageEntry');
-    this.add({ entryId, modelId, usage, durationMs: Math.round(durationMs) });
+    recorder.modelCall({ ...call, entryId, subagentId });
+    this.add({ entryId, modelId, usage, durationMs: Math.round(performance.now() - startedMs) });
     deps.ledger.note(plan.charge, 'run', modelId, usage, entryId);
   }
 
@@ -82,7 +93,6 @@ export class RunSpending {
   add(call: SpentCall): void {
     this.#total = addUsage(this.#total, call.usage);
     this.#untold.push(call);
-    this.#calls.push(call);
   }
 
   /** Emits what was spent since the last time. Called before slow work. Before the first output a takeover restarts the run, so nothing is emitted. */

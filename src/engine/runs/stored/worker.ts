@@ -4,7 +4,7 @@ import type { Blobs } from '../../../storage/blobs/blobs.ts';
 import type { ChatStore } from '../../../storage/chats/chats.ts';
 import type { Leases } from '../../../storage/leases.ts';
 import type { LeasedRun, LeaseManner, LeaseState, RunStore } from '../../../storage/runs/runs.ts';
-import type { NextRun } from '../../../storage/runs/writes.ts';
+import type { NextRun, RunFacts } from '../../../storage/runs/writes.ts';
 import { LeaseClock, type Moment } from '../../leases.ts';
 import type { RunHold } from '../control/control.ts';
 import type { LoopDeps } from '../control/loop-deps.ts';
@@ -14,6 +14,8 @@ import { asStored } from '../events/history.ts';
 import { messagesOf } from '../events/transcript.ts';
 import { runLoop } from '../loop/loop.ts';
 import { asWrittenText } from '../output/citable.ts';
+import { workInLog } from '../record/log-steps.ts';
+import { factsOf } from '../record/run-facts.ts';
 import { HeldCharges } from './charges.ts';
 import { closingFor, closingOf } from './closing.ts';
 import { EventLog } from './event-log.ts';
@@ -163,12 +165,24 @@ export class StoredWorker {
     const snapshot = terminalRun(events);
     const { span } = fold;
     const messages = dropsOutput ? span.inputs.flatMap((input) => input.messages) : messagesOf(snapshot, span);
-    const finished = await writer.finish({ events, run: snapshot, messages, chatName: requestOf(run).chatName, dropsOutput });
+    const { chatName } = requestOf(run);
+    const facts = this.#factsOf(run, fold, events);
+    const finished = await writer.finish({ events, run: snapshot, messages, chatName, dropsOutput, facts });
     if (finished === undefined) return;
     this.#charges.release();
     this.#deps.onEnded(snapshot.status);
     this.#deps.onChange(run.id, run.chatId, true);
     if (finished.next !== null) this.#deps.onNext(finished.next);
+  }
+
+  /** What the row of the run says of its work, over all processes. */
+  #factsOf(run: LeasedRun, fold: RunFold, last: readonly RunEvent[]): RunFacts {
+    const { loop } = this.#deps;
+    // The events that end a run in place of a dead process are not in the fold.
+    const events = fold.events.at(-1) === last.at(-1) ? fold.events : [...fold.events, ...last];
+    const { steps, startedAtMs, workedMs } = workInLog(events, (modelId) => loop.models.priceOf(modelId));
+    const beganMs = startedAtMs ?? (run.startedAt ?? run.createdAt).getTime();
+    return { ...factsOf(steps, beganMs), durationMs: workedMs ?? null };
   }
 
   /** The remaining events: of the loop, or those that end a run in place of a dead process. */

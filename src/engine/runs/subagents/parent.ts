@@ -3,6 +3,7 @@ import type { RunPlan } from '../../plan/plan.ts';
 import type { RunBudget } from '../../usage/budget.ts';
 import type { RunHold } from '../control/control.ts';
 import type { LoopDeps, LoopStart } from '../control/loop-deps.ts';
+import type { RunRecorder } from '../record/recorder.ts';
 
 /** The run that starts subagents, as its subagents see it. */
 export interface SubagentParent {
@@ -17,6 +18,7 @@ export interface SubagentParent {
   /** What the run may still do; its subagents share it. */
   readonly budget: RunBudget;
   readonly deps: LoopDeps;
+  readonly recorder: RunRecorder;
   /** `runLoop`; passed in, because the loop imports the tools that start subagents. */
   readonly run: (plan: RunPlan, start: LoopStart, deps: LoopDeps, signal: AbortSignal) => AsyncIterable<readonly RunEvent[]>;
   /** Called for every model call, which is charged already. */

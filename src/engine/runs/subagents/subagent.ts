@@ -44,7 +44,8 @@ export async function runSubagent(
   signal: AbortSignal,
 ): Promise<SubagentFinding> {
   const { secrets, roundsMax, tokens, pass } = given;
-  const { runId } = parent;
+  const { runId, recorder } = parent;
+  const startedMs = performance.now();
   const plan = await planOf(given, parent, limits);
   const left = leftOf(given, parent);
   const isNew = left === undefined || left.ended !== undefined;
@@ -64,6 +65,7 @@ export async function runSubagent(
   if (lost !== undefined) {
     const failed = { ...subagent, status: 'failed', summary: lost.message, usage: null } as const;
     tell({ type: 'response.subagent.completed', subagent: failed });
+    recorder.subagent(failed, startedMs);
     return { subagent: failed, text: '', citations: [], error: lost, isPaused: false, isOverBudget: false };
   }
   const steps = new Steps(subagent.id, tell, isNew);
@@ -84,6 +86,7 @@ export async function runSubagent(
   const { usage } = spending;
   const finding = { ...findingOf(subagent, run, usage, limits, signal), isOverBudget: tokens.hasRefused };
   tell({ type: 'response.subagent.completed', subagent: finding.subagent });
+  recorder.subagent(finding.subagent, startedMs);
   return finding;
 }
 

@@ -9,7 +9,7 @@ import type { SubagentParent } from './parent.ts';
 import { runSubagent } from './subagent.ts';
 import { lastMessage, spendingOf, workOff } from './work.ts';
 
-interface OfRun extends Pick<SubagentParent, 'run'> {
+interface OfRun extends Pick<SubagentParent, 'run' | 'recorder'> {
   readonly plan: RunPlan;
   readonly deps: LoopDeps;
   readonly start: LoopStart;
@@ -19,10 +19,10 @@ interface OfRun extends Pick<SubagentParent, 'run'> {
 }
 
 /** The subagents of one run. */
-export function subagentsOfRun({ plan, deps, start, budget, run, spent }: OfRun): Subagents {
+export function subagentsOfRun({ plan, deps, start, budget, recorder, run, spent }: OfRun): Subagents {
   const { runId, control, hold, subagent } = start;
   const { subagents: limits } = deps;
-  const parent: SubagentParent = { plan, deps, runId, subagent, pause: control?.pause, hold, budget, run, spent };
+  const parent: SubagentParent = { plan, deps, runId, subagent, pause: control?.pause, hold, budget, recorder, run, spent };
   return {
     limits,
     mayStart: (subagent?.depth ?? 0) < limits.depthMax,

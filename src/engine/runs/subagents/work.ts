@@ -36,7 +36,7 @@ interface Work {
 export async function workOff(
   plan: RunPlan,
   { timeoutMs, ledger, budget, secrets, keyPrefix, subagent, from, whenRecorded }: Work,
-  { deps, runId, hold, pause, run: loop }: SubagentParent,
+  { deps, runId, hold, pause, recorder, run: loop }: SubagentParent,
   signal: AbortSignal,
   onEvent: (event: RunEvent) => void,
 ): Promise<RunSnapshot | undefined> {
@@ -45,7 +45,7 @@ export async function workOff(
   if (pause?.aborted === true) onPause();
   else pause?.addEventListener('abort', onPause, { once: true });
   const start: LoopStart = {
-    ...{ runId, firstSequence: 0, isEager: true, secrets, budget, keyPrefix },
+    ...{ runId, firstSequence: 0, isEager: true, secrets, budget, keyPrefix, recorder },
     ...(subagent === undefined ? {} : { subagent }),
     ...from,
     ...(hold === undefined ? {} : { hold: whenRecorded === undefined ? hold : recordedHold(hold, whenRecorded) }),

@@ -5788,14 +5788,29 @@ export const RunScalarFieldEnum = {
   keyId: 'keyId',
   agentId: 'agentId',
   chatId: 'chatId',
+  kind: 'kind',
+  isStored: 'isStored',
   modelId: 'modelId',
+  answeredModelId: 'answeredModelId',
   status: 'status',
   incompleteReason: 'incompleteReason',
   errorCode: 'errorCode',
   errorMessage: 'errorMessage',
   request: 'request',
-  usage: 'usage',
   selection: 'selection',
+  firstTokenMs: 'firstTokenMs',
+  durationMs: 'durationMs',
+  inputTokens: 'inputTokens',
+  outputTokens: 'outputTokens',
+  cachedTokens: 'cachedTokens',
+  reasoningTokens: 'reasoningTokens',
+  isEstimated: 'isEstimated',
+  cost: 'cost',
+  retrieval: 'retrieval',
+  steps: 'steps',
+  hasFoundNothing: 'hasFoundNothing',
+  ratedUp: 'ratedUp',
+  ratedDown: 'ratedDown',
   lastSequence: 'lastSequence',
   leaseOwner: 'leaseOwner',
   leaseUntil: 'leaseUntil',
@@ -6185,6 +6200,20 @@ export type JsonFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'J
  * Reference to a field of type 'QueryMode'
  */
 export type EnumQueryModeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'QueryMode'>
+    
+
+
+/**
+ * Reference to a field of type 'Decimal'
+ */
+export type DecimalFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Decimal'>
+    
+
+
+/**
+ * Reference to a field of type 'Decimal[]'
+ */
+export type ListDecimalFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Decimal[]'>
     
 
 

@@ -1,0 +1,134 @@
+import type { FlowStepRecord } from '../../../entities/agents/flow.ts';
+import type { ErrorCode } from '../../../entities/errors.ts';
+import type { Passage } from '../../../entities/knowledge/citation.ts';
+import type { Retrieval } from '../../../entities/knowledge/retrieval.ts';
+import type { EndedSubagent, ServerCallItem } from '../../../entities/runs/event.ts';
+import type { FoundPassage, RunStep } from '../../../entities/runs/step.ts';
+import type { TokenUsage } from '../../models/port.ts';
+import type { ModelRouter } from '../../models/router.ts';
+import { addCost, type Cost, costOf, decimalOf } from '../../usage/cost.ts';
+
+export interface RecorderDeps {
+  readonly models: Pick<ModelRouter, 'priceOf'>;
+  now(): Date;
+}
+
+/** Times are those of `performance.now()`. */
+interface CallNote {
+  readonly modelId: string;
+  readonly startedMs: number;
+  /** Since `startedMs`. */
+  readonly firstTokenMs: number | null;
+  /** Undefined: the model refused before its first token. */
+  readonly usage: TokenUsage | undefined;
+  readonly errorCode: ErrorCode | null;
+  readonly entryId?: string | undefined;
+  readonly subagentId?: string | undefined;
+}
+
+/** Notes what one run does in this process, when, and what it costs. Its subagents write into the same recorder. Cost: about a microsecond a step. */
+export class RunRecorder {
+  /** In milliseconds since the epoch. */
+  readonly startedAtMs: number;
+  readonly #startedMs = performance.now();
+  readonly #deps: RecorderDeps;
+  readonly #steps: RunStep[] = [];
+  readonly #costs = new Map<string, Cost | null>();
+
+  constructor(deps: RecorderDeps) {
+    this.#deps = deps;
+    this.startedAtMs = deps.now().getTime();
+  }
+
+  /** In the order in which they ended. */
+  get steps(): readonly RunStep[] {
+    return this.#steps;
+  }
+
+  /** Since the run began in this process. */
+  get durationMs(): number {
+    return Math.round(performance.now() - this.#startedMs);
+  }
+
+  modelCall({ modelId, startedMs, firstTokenMs, usage, errorCode, entryId, subagentId }: CallNote): void {
+    const cost = usage === undefined ? 0n : costOf(this.#deps.models.priceOf(modelId), usage);
+    if (subagentId !== undefined) this.#costs.set(subagentId, addCost(this.#costs.get(subagentId) ?? 0n, cost));
+    this.#steps.push({
+      type: 'model_call',
+      ...this.#times(startedMs),
+      ...(entryId === undefined ? {} : { entryId }),
+      ...{ modelId, firstTokenMs, usage: usage ?? null, errorCode, cost: cost === null ? null : decimalOf(cost) },
+      ...(subagentId === undefined ? {} : { subagentId }),
+    });
+  }
+
+  /** @param found  undefined: the search failed. @returns its number, for `gotPassages`. */
+  retrieval(
+    question: string,
+    startedMs: number,
+    found: { readonly passages: readonly Passage[]; readonly retrieval: Retrieval } | undefined,
+    subagentId: string | undefined,
+  ): number {
+    const { passages = [], retrieval } = found ?? {};
+    this.#steps.push({
+      type: 'retrieval',
+      ...this.#times(startedMs),
+      question,
+      mode: retrieval?.mode ?? null,
+      reason: retrieval?.reason ?? null,
+      passageCount: passages.length,
+      passages: passages.map(foundPassage),
+      ...(subagentId === undefined ? {} : { subagentId }),
+    });
+    return this.#steps.length - 1;
+  }
+
+  /** How many of the passages of a search the model got: not all of them may have fitted. */
+  gotPassages(retrieval: number, passageCount: number): void {
+    const step = this.#steps[retrieval];
+    if (step?.type === 'retrieval') this.#steps[retrieval] = { ...step, passageCount };
+  }
+
+  toolCall(
+    { id: itemId, callId, name }: Pick<ServerCallItem, 'id' | 'callId' | 'name'>,
+    startedMs: number,
+    errorCode: string | null,
+    subagentId: string | undefined,
+  ): void {
+    const outcome = errorCode === null ? 'completed' : 'failed';
+    this.#steps.push({
+      type: 'tool_call',
+      ...this.#times(startedMs),
+      ...{ itemId, callId, name, outcome, errorCode },
+      ...(subagentId === undefined ? {} : { subagentId }),
+    });
+  }
+
+  subagent({ id, name, agentId, parentId, depth, status, usage }: EndedSubagent, startedMs: number): void {
+    const known = this.#costs.get(id);
+    const cost = known === undefined ? 0n : known;
+    // What a subagent costs is part of the cost of the one that started it.
+    if (parentId !== null) this.#costs.set(parentId, addCost(this.#costs.get(parentId) ?? 0n, cost));
+    this.#steps.push({
+      type: 'subagent',
+      ...this.#times(startedMs),
+      ...{ id, name, agentId, depth, status, usage, cost: cost === null ? null : decimalOf(cost) },
+      ...(parentId === null ? {} : { subagentId: parentId }),
+    });
+  }
+
+  flowStep({ stepId, type: does, status }: FlowStepRecord, startedMs: number): void {
+    this.#steps.push({ type: 'flow', ...this.#times(startedMs), stepId, does, status });
+  }
+
+  #times(startedMs: number) {
+    const now = performance.now();
+    // A step that was passed over took no time, and begins when it is noted.
+    const began = startedMs === 0 ? now : startedMs;
+    return { startedAtMs: this.startedAtMs + Math.round(began - this.#startedMs), durationMs: Math.round(now - began) };
+  }
+}
+
+function foundPassage({ title, score, chunkId, knowledgeItemId, dataSourceId }: Passage): FoundPassage {
+  return { title, score, chunkId, knowledgeItemId, dataSourceId };
+}

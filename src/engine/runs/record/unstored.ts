@@ -1,0 +1,74 @@
+import { DomainError } from '../../../entities/errors.ts';
+import type { RunSnapshot, RunStatus } from '../../../entities/runs/event.ts';
+import type { RunKind } from '../../../entities/runs/run.ts';
+import type { RunStep } from '../../../entities/runs/step.ts';
+import type { UnstoredRun } from '../../../storage/runs/unstored.ts';
+import type { Charge } from '../../plan/plan.ts';
+import { domainErrorOf, isCancel } from '../control/ending.ts';
+import { awaitedSteps } from './log-steps.ts';
+import { factsOf, usageOf } from './run-facts.ts';
+
+/** What is known of a run that is not stored, besides what it did. */
+export interface UnstoredFrame {
+  readonly id: string;
+  readonly kind: RunKind;
+  readonly charge: Charge;
+  /** '' for none. */
+  readonly modelId: string;
+  readonly startedAtMs: number;
+  readonly durationMs: number;
+}
+
+/** How a run ended: with its last event, with an error, because its reader left, or well without any event. */
+export type UnstoredEnd = { readonly run: RunSnapshot } | { readonly failure: unknown } | 'left' | 'done';
+
+/** The row of a run that is not stored. It holds no content: neither questions, answers and arguments, nor what a provider quotes of them. */
+export function unstoredRow(frame: UnstoredFrame, steps: readonly RunStep[], end: UnstoredEnd): UnstoredRun {
+  const { id, kind, charge, modelId, startedAtMs, durationMs } = frame;
+  const { orgId, userId, keyId, agentId } = charge;
+  const awaited = typeof end === 'object' && 'run' in end ? awaitedSteps(end.run.output) : [];
+  const {
+    answeredModelId,
+    firstTokenMs,
+    cost,
+    retrieval,
+    hasFoundNothing,
+    steps: kept,
+  } = factsOf([...steps, ...awaited], startedAtMs);
+  const usage = usageOf(steps);
+  return {
+    ...{ id, kind, startedAt: new Date(startedAtMs), endedAt: new Date(startedAtMs + durationMs) },
+    ...{ orgId, userId, keyId: keyId ?? '', agentId, modelId, durationMs, ...outcomeOf(end) },
+    ...{ answeredModelId, firstTokenMs, usage, cost, retrieval, hasFoundNothing, steps: kept },
+  };
+}
+
+type Outcome = Pick<UnstoredRun, 'status' | 'incompleteReason' | 'errorCode' | 'errorMessage'>;
+
+function outcomeOf(end: UnstoredEnd): Outcome {
+  if (end === 'left' || end === 'done') return { status: end === 'left' ? 'cancelled' : 'completed' };
+  if ('failure' in end) return failureOf(end.failure);
+  const { status, incompleteReason, error } = end.run;
+  return {
+    status,
+    ...(incompleteReason === null ? {} : { incompleteReason }),
+    ...(error === null ? {} : { errorCode: error.code, errorMessage: plainMessage(error.message) }),
+  };
+}
+
+function failureOf(failure: unknown): Outcome {
+  if (isCancel(failure)) return { status: 'cancelled' };
+  const known = domainErrorOf(failure);
+  if (!(known instanceof DomainError))
+    return { status: 'failed', errorCode: 'SERVER_ERROR', errorMessage: 'Something went wrong on our side' };
+  const status: RunStatus = known.code === 'CLIENT_CLOSED_REQUEST' ? 'cancelled' : 'failed';
+  return status === 'cancelled' ? { status } : { status, errorCode: known.code, errorMessage: plainMessage(known.message) };
+}
+
+const messageCharsMax = 200;
+
+/** A message without what it may quote: that stands behind its first colon. */
+function plainMessage(message: string): string {
+  const [plain = ''] = message.split(':');
+  return plain.slice(0, messageCharsMax).toWellFormed();
+}

@@ -1,0 +1,40 @@
+import type { TokenUsage } from '../models/port.ts';
+import type { ModelPrice } from '../models/providers/provider.ts';
+
+/**
+ * Costs are whole numbers of the millionth part of a millionth of the operator's currency, so that their sums are exact. A price of the
+ * models file has at most six decimals that count.
+ */
+export type Cost = bigint;
+
+const perUnit = 1_000_000_000_000n;
+const decimals = 12;
+
+/** What tokens cost. @param price  null: the model has none. @returns null then. */
+export function costOf(price: ModelPrice | null, usage: TokenUsage): Cost | null {
+  if (price === null) return null;
+  const { inputPerMillionTokens: input, outputPerMillionTokens: output, cachedInputPerMillionTokens: cached = input } = price;
+  const cachedTokens = Math.min(usage.cachedTokens, usage.inputTokens);
+  return part(usage.inputTokens - cachedTokens, input) + part(cachedTokens, cached) + part(usage.outputTokens, output);
+}
+
+function part(tokens: number, perMillionTokens: number): Cost {
+  return BigInt(Math.max(0, Math.trunc(tokens))) * BigInt(Math.round(perMillionTokens * 1_000_000));
+}
+
+/** The sum of costs of which any may be unknown: then it is unknown too. */
+export function addCost(sum: Cost | null, cost: Cost | null): Cost | null {
+  return sum === null || cost === null ? null : sum + cost;
+}
+
+/** As a decimal number: `0.00042`. */
+export function decimalOf(cost: Cost): string {
+  const fraction = (cost % perUnit).toString().padStart(decimals, '0').replace(/0+$/, '');
+  return fraction === '' ? `${cost / perUnit}` : `${cost / perUnit}.${fraction}`;
+}
+
+/** @param decimal  as `decimalOf` writes it. */
+export function costIn(decimal: string): Cost {
+  const [whole = '0', fraction = ''] = decimal.split('.');
+  return BigInt(whole) * perUnit + BigInt(fraction.padEnd(decimals, '0').slice(0, decimals));
+}
