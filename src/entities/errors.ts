@@ -73,9 +73,25 @@ export const errorCodes = {
 } as const satisfies Record<string, ErrorKind>;
 export type ErrorCode = keyof typeof errorCodes;
 
+/** What a value must fit, as keywords of JSON Schema. GraphQL shows them, so that a front end can say them beside its field. */
+export interface Allowed {
+  readonly type?: 'integer';
+  readonly enum?: readonly (string | number | boolean | null)[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  /** Characters of a text. */
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  /** Items of a list. */
+  readonly minItems?: number;
+  readonly maxItems?: number;
+}
+
 export interface ErrorDetail {
   /** The member that was wrong, as the caller wrote it: `messages[2].content`. */
   readonly param?: string;
+  /** What the member must fit, where that is known. */
+  readonly allowed?: Allowed;
   /** Seconds after which another try may succeed; becomes `Retry-After`. */
   readonly retryAfterSeconds?: number;
   /** Every fault of a body when there are several; `param` and `message` repeat the first. */
@@ -86,6 +102,7 @@ export interface Fault {
   readonly code: ErrorCode;
   readonly message: string;
   readonly param: string;
+  readonly allowed?: Allowed;
 }
 
 /** A failure the caller can act on. Anything else thrown is a bug: logged whole, shown as SERVER_ERROR with the request id. */
@@ -99,6 +116,21 @@ export class DomainError extends Error {
     this.code = code;
     this.detail = detail;
   }
+}
+
+/** For a number that must be whole and within bounds. */
+export function outOfRange(param: string, min: number, max: number): DomainError {
+  return new DomainError('INVALID_VALUE', `${param} must be from ${min} to ${max}`, { param, allowed: allowedRange(min, max) });
+}
+
+export function allowedRange(minimum: number, maximum: number, isWhole = true): Allowed {
+  return isWhole ? { type: 'integer', minimum, maximum } : { minimum, maximum };
+}
+
+/** For a text that is too long. */
+export function tooLong(param: string, maxLength: number): DomainError {
+  const message = `${param} must have at most ${maxLength} characters`;
+  return new DomainError('INVALID_VALUE', message, { param, allowed: { maxLength } });
 }
 
 /** A failure as every API shows it. */

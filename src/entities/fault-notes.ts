@@ -1,8 +1,8 @@
-import type { ErrorCode } from './errors.ts';
+import type { Allowed, ErrorCode } from './errors.ts';
 
 /** Where faults are noted. */
 export interface FaultNotes {
   /** Whether more faults are not kept. */
   readonly isFull: boolean;
-  add(param: string, message: string, code?: ErrorCode): void;
+  add(param: string, message: string, code?: ErrorCode, allowed?: Allowed): void;
 }

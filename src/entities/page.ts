@@ -1,4 +1,4 @@
-import { DomainError } from './errors.ts';
+import { outOfRange } from './errors.ts';
 
 /** The position of an item in its list: the values that the list is ordered by, ending with a unique one (the id). */
 export type SortKey = readonly (string | number)[];
@@ -74,7 +74,7 @@ export interface ListRequest {
 /** How many items a request wants. @throws DomainError INVALID_VALUE naming `first`. */
 export function pageSizeOf({ first }: ListRequest, { usual = 20, most = 100 } = {}): number {
   const size = first ?? usual;
-  if (size < 1 || size > most) throw new DomainError('INVALID_VALUE', `first must be from 1 to ${most}`, { param: 'first' });
+  if (size < 1 || size > most) throw outOfRange('first', 1, most);
   return size;
 }
 

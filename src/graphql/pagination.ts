@@ -1,5 +1,5 @@
 import type { OutputRef } from '@pothos/core';
-import { DomainError } from '../entities/errors.ts';
+import { DomainError, outOfRange } from '../entities/errors.ts';
 import { countEverything, type ListPage, type Page, type PageRequest, type SortKey } from '../entities/page.ts';
 import { builder } from './builder/builder.ts';
 import type { GraphContext } from './builder/context.ts';
@@ -229,7 +229,7 @@ export function pageRequest(context: GraphContext, args: PageArgs, shape: KeySha
     ? (['last', args.last, 'before', args.before] as const)
     : (['first', args.first, 'after', args.after] as const);
   const limit = size ?? Math.min(pageSizeDefault, max);
-  if (limit < 1 || limit > max) throw new DomainError('INVALID_VALUE', `${name} must be from 1 to ${max}`, { param: name });
+  if (limit < 1 || limit > max) throw outOfRange(name, 1, max);
   const after = cursor === undefined || cursor === null ? undefined : decodeCursor(cursor, shape, place);
   return { limit, after, isBackward };
 }

@@ -11,8 +11,10 @@ import {
 import { builder } from './builder/builder.ts';
 import { withFlatForms } from './builder/flat-inputs.ts';
 import { accessFaults, guardNested } from './builder/nested-access.ts';
+import { placeScalarErrors } from './builder/scalar-places.ts';
 import { rootFields, scopeOf } from './builder/scopes.ts';
 import { readLargeNumbers } from './builder/whole-numbers.ts';
+import { notePlaces } from './errors/places.ts';
 import './types/scalars.ts';
 import './types/node.ts';
 import './accounts/accounts.ts';
@@ -75,6 +77,8 @@ export function buildSchema(): GraphQLSchema {
   if (faults.length > 0) throw new Error(`the schema is not complete\n${faults.join('\n')}`);
   readLargeNumbers(schema);
   guardNested(schema);
+  notePlaces(schema);
+  placeScalarErrors(schema);
   return schema;
 }
 

@@ -1,5 +1,5 @@
-import type { z } from 'zod';
-import type { ErrorCode } from '../entities/errors.ts';
+import { z } from 'zod';
+import type { Allowed, ErrorCode } from '../entities/errors.ts';
 import type { FaultNotes } from '../entities/fault-notes.ts';
 
 /**
@@ -23,7 +23,7 @@ export function readWire<Schema extends z.ZodType>(
       if (typeof key === 'number') return `${place}[${key}]`;
       return place === '' ? String(key) : `${place}.${String(key)}`;
     }, at);
-    faults.add(param, `${param} ${issue.message}`, codeOf(issue));
+    faults.add(param, `${param} ${issue.message}`, codeOf(issue), allowedAt(schema, issue.path));
   }
   return undefined;
 }
@@ -58,6 +58,37 @@ function ruleOf(issue: z.core.$ZodRawIssue): string {
     default:
       return 'is wrong';
   }
+}
+
+const keywords = ['type', 'enum', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'] as const;
+
+/** What the member of a schema allows, as far as that is a list of values or a range. */
+function allowedAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): Allowed | undefined {
+  const member = memberAt(schema, path);
+  if (member === undefined) return undefined;
+  const shown: Readonly<Record<string, unknown>> = z.toJSONSchema(member, { io: 'input', unrepresentable: 'any' });
+  const bounds = keywords.flatMap((keyword) => {
+    const value = shown[keyword];
+    const isBound = typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER;
+    return isBound || Array.isArray(value) || value === 'integer' ? [[keyword, value] as const] : [];
+  });
+  return bounds.every(([keyword]) => keyword === 'type') ? undefined : Object.fromEntries(bounds);
+}
+
+function memberAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): z.core.$ZodType | undefined {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return memberAt(schema.unwrap(), path);
+  if (schema instanceof z.ZodUnion) {
+    return path.length === 0
+      ? undefined
+      : schema.options.map((option) => memberAt(option, path)).find((found) => found !== undefined);
+  }
+  const [key, ...rest] = path;
+  if (key === undefined) return schema;
+  if (schema instanceof z.ZodObject) {
+    const member: z.core.$ZodType | undefined = schema.shape[String(key)];
+    return member === undefined ? undefined : memberAt(member, rest);
+  }
+  return schema instanceof z.ZodArray ? memberAt(schema.element, rest) : undefined;
 }
 
 function codeOf(issue: z.core.$ZodIssue): ErrorCode {

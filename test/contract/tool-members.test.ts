@@ -104,7 +104,7 @@ describe.each(Object.entries(toolData))('the data of a tool of the type %s', (ty
     const made = (await ann.post(`/api/v1/ais/${agentId}/tools`, { name: `plain_${type}_${name}`, type, data })).body;
     const mutation = 'mutation ($id: ID!, $input: CreateAgentToolInput!) { createAgentTool(agentId: $id, input: $input) { id } }';
     const { errors } = await ann.graphql(mutation, { id: agentId, input: tool });
-    expect(errors?.[0]?.extensions.param).toBe(`data.${name}`);
+    expect(errors?.[0]?.extensions.faults[0].path).toBe(`input.data.${name}`);
     for (const [reply, param] of [
       [await ann.post(`/api/v1/ais/${agentId}/tools`, tool), `data.${name}`],
       [await ann.patch(`/api/v1/ais/${agentId}/tools/${made.id}`, { data: tool.data }), `data.${name}`],

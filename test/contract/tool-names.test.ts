@@ -34,7 +34,12 @@ const failureOf = ({ status, body }: { readonly status: number; readonly body: B
   body.error?.code,
   body.error?.param,
 ];
-const graphqlFailure = ({ errors }: Body) => [400, errors?.[0].extensions.code.toLowerCase(), errors?.[0].extensions.param];
+/** The path `input.tools.1.function.name` is the member `tools[1].function.name` of a body. */
+const graphqlFailure = ({ errors }: Body) => [
+  400,
+  errors?.[0].extensions.code.toLowerCase(),
+  errors?.[0].extensions.faults[0]?.path.replace(/^input\./, '').replaceAll(/\.(\d+)/g, '[$1]'),
+];
 const messages = [{ role: 'user', content: 'Hi' }];
 const responses = '/api/v2/responses';
 

@@ -10,6 +10,16 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
 }
 
+/** A value of a request that is wrong. */
+export interface Fault {
+  /** Its place: `input.tools.0.url` for GraphQL, `tools[0].url` for REST; null when it has none. */
+  readonly path: string | null;
+  readonly code: string;
+  readonly message: string;
+  /** What the value must fit, as keywords of JSON Schema, such as `enum` or `maximum`; null when the service does not say. */
+  readonly allowed?: Readonly<Record<string, unknown>> | null;
+}
+
 /** A failure that the service told. */
 export class ParleyError extends Error {
   override readonly name = 'ParleyError';
@@ -17,19 +27,25 @@ export class ParleyError extends Error {
   readonly status: number | undefined;
   /** For programs, such as `not_found`. */
   readonly code: string | undefined;
-  /** The member that was wrong. */
+  /** The first value that was wrong: the path of the first fault. */
   readonly param: string | undefined;
+  /** Every value that was wrong. */
+  readonly faults: readonly Fault[];
+  /** Seconds after which another try may succeed. */
+  readonly retryAfterSeconds: number | undefined;
   /** Names the request in the logs of the service. */
   readonly requestId: string | undefined;
 
   constructor(
     message: string,
-    { status, code, param, requestId }: Partial<Pick<ParleyError, 'status' | 'code' | 'param' | 'requestId'>>,
+    { status, code, faults = [], requestId, retryAfterSeconds }: Partial<Omit<ParleyError, keyof Error | 'param'>>,
   ) {
     super(message);
     this.status = status;
     this.code = code;
-    this.param = param;
+    this.param = faults[0]?.path ?? undefined;
+    this.faults = faults;
+    this.retryAfterSeconds = retryAfterSeconds;
     this.requestId = requestId;
   }
 }
@@ -172,31 +188,59 @@ export class ParleyClient {
   }
 }
 
-interface GraphqlFault {
+interface GraphqlError {
   readonly message: string;
-  readonly extensions?: { readonly code?: string; readonly param?: string; readonly requestId?: string };
+  readonly extensions?: {
+    readonly code?: string;
+    readonly faults?: readonly Fault[];
+    readonly requestId?: string;
+    readonly retryAfterSeconds?: number;
+  };
 }
 interface GraphqlResult {
   readonly data?: unknown;
-  readonly errors?: readonly GraphqlFault[];
+  readonly errors?: readonly GraphqlError[];
+}
+interface RestError {
+  readonly message: string;
+  readonly code: string;
+  readonly param?: string | null;
+  readonly errors?: readonly RestError[];
 }
 
 function resultOf<Result>({ data, errors }: GraphqlResult): Result {
-  const fault = errors?.[0];
-  if (fault !== undefined) throw new ParleyError(fault.message, fault.extensions ?? {});
+  if (errors !== undefined && errors.length > 0) throw graphqlError(errors);
   return data as Result;
 }
 
+function graphqlError(errors: readonly GraphqlError[], status?: number): ParleyError {
+  const [first] = errors;
+  const faults = errors.flatMap(({ extensions }) => extensions?.faults ?? []);
+  return new ParleyError(first?.message ?? 'The service told no error', {
+    ...first?.extensions,
+    faults,
+    ...(status === undefined ? {} : { status }),
+  });
+}
+
 async function errorOf(reply: Response): Promise<ParleyError> {
-  const requestId = reply.headers.get('x-request-id') ?? undefined;
-  const body = (await reply.json().catch(() => undefined)) as {
-    error?: { message?: string; code?: string; param?: string | null };
-  } & GraphqlResult;
-  const fault = body?.errors?.[0];
-  const message = body?.error?.message ?? fault?.message ?? `The service answered ${reply.status}`;
-  const code = body?.error?.code ?? fault?.extensions?.code;
-  const param = body?.error?.param ?? fault?.extensions?.param;
-  return new ParleyError(message, { status: reply.status, code, param, requestId } as Partial<ParleyError>);
+  const { status, headers } = reply;
+  const body = (await reply.json().catch(() => undefined)) as ({ readonly error?: RestError } & GraphqlResult) | undefined;
+  if (body?.errors !== undefined) return graphqlError(body.errors, status);
+  const { error } = body ?? {};
+  const requestId = headers.get('x-request-id');
+  const retryAfter = Number(headers.get('retry-after'));
+  return new ParleyError(error?.message ?? `The service answered ${status}`, {
+    status,
+    ...(error === undefined ? {} : { code: error.code, faults: restFaults(error) }),
+    ...(requestId === null ? {} : { requestId }),
+    ...(retryAfter > 0 ? { retryAfterSeconds: retryAfter } : {}),
+  });
+}
+
+function restFaults({ errors, ...first }: RestError): readonly Fault[] {
+  const all = errors ?? (typeof first.param === 'string' ? [first] : []);
+  return all.map(({ code, message, param }) => ({ path: param ?? null, code, message }));
 }
 
 function bodyOf({ body }: Response): ReadableStream<Uint8Array> {

@@ -191,11 +191,9 @@ function readOptions(input: OptionalMembers<AgentOptions>, faults: Faults): Agen
     const values = input[name];
     if (values === undefined || values === null) continue;
     faults.requireCount(`options.${name}`, values, optionValuesMax);
-    const { min, max, isWhole } = optionBounds[name];
+    const { isWhole } = optionBounds[name];
     for (const [index, value] of values.slice(0, optionValuesMax).entries()) {
-      const fits = value >= min && value <= max && (!isWhole || Number.isInteger(value));
-      const kind = isWhole ? 'a whole number' : 'a number';
-      if (!fits) faults.add(`options.${name}[${index}]`, `options.${name}[${index}] must be ${kind} from ${min} to ${max}`);
+      faults.requireRange(`options.${name}[${index}]`, value, optionBounds[name], isWhole ? 'a whole number' : 'a number');
     }
     options[name] = values;
   }

@@ -1,11 +1,17 @@
 import type { RunError } from '../../entities/runs/event.ts';
 import { builder } from '../builder/builder.ts';
+import { ErrorCodeType, isErrorCode } from '../errors/codes.ts';
 
 export const RunErrorType = builder.objectRef<RunError>('RunError').implement({
   access: { scope: 'CHATS:READ' },
   description: 'Why a run failed.',
   fields: (t) => ({
-    code: t.exposeString('code', { description: 'As in `extensions.code` of errors.' }),
+    code: t.field({
+      type: ErrorCodeType,
+      description: 'As in `extensions.code` of errors.',
+      // A log of another version may have a code that this one does not know.
+      resolve: ({ code }) => (isErrorCode(code) ? code : 'SERVER_ERROR'),
+    }),
     message: t.exposeString('message', { description: 'For a person to read.' }),
   }),
 });

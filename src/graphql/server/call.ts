@@ -4,7 +4,7 @@ import type { Plugin } from 'graphql-yoga';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { CallContext } from '../../http/context.ts';
 import type { RouteMeter } from '../../http/log/metrics.ts';
-import type { ErrorContext } from '../errors.ts';
+import type { ErrorContext } from '../errors/present.ts';
 import { Outlet } from './outlet.ts';
 
 /** A stream that was reserved in the single connection mode of graphql-sse: `reserved-streams.ts`. */

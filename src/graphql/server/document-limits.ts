@@ -13,9 +13,10 @@ import {
   Source,
   TokenKind,
   type ValidationRule,
+  validate,
 } from 'graphql';
 import type { Settings } from '../../settings.ts';
-import type { DocumentErrorCode } from '../errors.ts';
+import type { DocumentErrorCode } from '../errors/codes.ts';
 import type { CallPlugin } from './call.ts';
 
 /** Most directives in a document. */
@@ -43,7 +44,10 @@ export function documentLimits(settings: Settings): readonly CallPlugin[] {
     onReject: [(_context: unknown, { extensions }: GraphQLError) => void Object.assign(extensions, { code })],
   });
   return [
-    useEngine({ parse: (source: string | Source, options?: ParseOptions) => parseWithin(settings, source, options) }),
+    useEngine({
+      parse: (source: string | Source, options?: ParseOptions) => parseWithin(settings, source, options),
+      validate: validateWithinStack,
+    }),
     maxDepthPlugin(within(settings.GRAPHQL_DEPTH_MAX, 'GRAPHQL_TOO_DEEP')),
     maxAliasesPlugin(within(settings.GRAPHQL_ALIASES_MAX, 'GRAPHQL_TOO_MANY_ALIASES')),
     maxDirectivesPlugin(within(directivesMax, 'GRAPHQL_TOO_MANY_DIRECTIVES')),
@@ -70,6 +74,16 @@ function parseWithin(settings: Settings, given: string | Source, options: ParseO
   requireFew('GRAPHQL_TOO_MANY_OPERATIONS', operations);
   requireFew('GRAPHQL_TOO_MANY_FRAGMENTS', document.definitions.length - operations);
   return document;
+}
+
+/** The rule for merged fields follows fragments that spread each other as deep as the stack goes. */
+function validateWithinStack(...args: Parameters<typeof validate>): ReturnType<typeof validate> {
+  try {
+    return validate(...args);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return [documentError('GRAPHQL_TOO_DEEP', 'The fragments of the document are nested too deeply')];
+  }
 }
 
 function requireFew(code: keyof typeof definitionsMax, count: number): void {

@@ -5,6 +5,8 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
   execute,
+  GraphQLError,
+  type GraphQLSchema,
   getOperationAST,
   Kind,
 } from 'graphql';
@@ -18,7 +20,8 @@ import { boundedResult, ReplyBudget } from '../../http/reply/budget.ts';
 import { fieldsOf, fragmentsOf } from '../../lib/selections.ts';
 import type { ComplexityContext } from '../builder/complexity.ts';
 import type { GraphContext } from '../builder/context.ts';
-import { presentResult } from '../errors.ts';
+import { documentFaults } from '../errors/document-faults.ts';
+import { isOfArgument, presentResult } from '../errors/present.ts';
 import { type Call, callerOf, type ServerContext, type WatchKey } from './call.ts';
 import { documentError } from './document-limits.ts';
 import { resultsOf } from './results.ts';
@@ -66,7 +69,7 @@ export class Operations {
     // While the reader of its reserved stream is slow, no more results are made for it.
     await call.reserved?.outlet.roomIfOpen;
     const leave = call.reserved?.join(context);
-    const work = async () => boundedResult(await execute({ ...args, contextValue: context }), context.replyBudget);
+    const work = async () => boundedResult(located(await execute({ ...args, contextValue: context }), args), context.replyBudget);
     try {
       const result = await (holdsRun ? this.#hold(context, work) : this.#inTurn(context, work));
       return call.isStreamPath ? oneResult(result, call) : result;
@@ -100,14 +103,15 @@ export class Operations {
         return resultsOf(source, { call, context, resultOf, onEnd });
       }
       onEnd();
-      return call.isStreamPath ? oneResult(source, call) : source;
+      const refusal = located(source, args);
+      return call.isStreamPath ? oneResult(refusal, call) : refusal;
     } catch (error) {
       onEnd();
       throw error;
     }
   };
 
-  /** Checks the variables and the cost. @throws AggregateError of everything that is wrong with the variables; GraphQLError. */
+  /** Checks the variables and the cost. @throws GraphQLError, with everything that is wrong with the variables. */
   #prepare({ schema, document, operationName, variableValues, contextValue }: ExecutionArgs): Prepared {
     const { call } = contextValue as ServerContext;
     const node = getOperationAST(document, operationName);
@@ -115,9 +119,10 @@ export class Operations {
     const { operation, selectionSet, variableDefinitions = [] } = node;
     call.measureAs(operation);
     const variables = variableValues ?? {};
-    requireVariables(schema, variableDefinitions, variables);
     const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
-    this.#requireCheap({ ...document, definitions: [node, ...fragments] }, schema, variables);
+    const run = { ...document, definitions: [node, ...fragments] };
+    requireVariables(schema, run, variableDefinitions, variables);
+    this.#requireCheap(run, schema, variables);
     const type = schema.getRootType(operation);
     const places = type === undefined || type === null ? [] : [{ selectionSet, type }];
     call.rootFields = [...new Set(fieldsOf(schema, fragmentsOf(document), places).map((field) => field.node.name.value))];
@@ -131,7 +136,7 @@ export class Operations {
   #requireCheap(operation: DocumentNode, schema: ExecutionArgs['schema'], variables: Record<string, unknown>): void {
     const { GRAPHQL_FIELDS_MAX: fieldsMax, GRAPHQL_COST_MAX: costMax, LIST_MAX: listMax } = this.#deps.settings;
     const ctx: ComplexityContext = { listMax };
-    const { complexity, breadth } = complexityFromQuery(operation, { schema, variables, ctx });
+    const { complexity, breadth } = costOf(operation, { schema, variables, ctx });
     if (breadth > fieldsMax) {
       const message = `The operation unfolds to ${breadth} fields; at most ${fieldsMax} are allowed. Spread fewer fragments`;
       throw documentError('GRAPHQL_TOO_MANY_FIELDS', message);
@@ -164,7 +169,33 @@ export class Operations {
   async #resultOf(args: ExecutionArgs, { deps, caller, requestId, address, signal }: CallContext): Promise<ExecutionResult> {
     const replyBudget = new ReplyBudget(deps.settings.REPLY_MAX_BYTES);
     const contextValue: GraphContext = { deps, caller, requestId, address, signal, replyBudget };
-    return boundedResult(await execute({ ...args, contextValue }), replyBudget);
+    return boundedResult(located(await execute({ ...args, contextValue }), args), replyBudget);
+  }
+}
+
+type CostOptions = Parameters<typeof complexityFromQuery>[1];
+
+/** @throws GraphQLError when an argument has no value: Pothos is the first to read them. */
+function costOf(operation: DocumentNode, options: CostOptions): ReturnType<typeof complexityFromQuery> {
+  try {
+    return complexityFromQuery(operation, options);
+  } catch (error) {
+    if (error instanceof GraphQLError && isOfArgument(error)) noteArguments([error], options.schema, operation);
+    throw error;
+  }
+}
+
+function located(result: ExecutionResult, { schema, document }: ExecutionArgs): ExecutionResult {
+  const errors = result.errors?.filter(isOfArgument) ?? [];
+  if (errors.length > 0) noteArguments(errors, schema, document);
+  return result;
+}
+
+/** Notes in errors about arguments where the document has the argument. */
+function noteArguments(errors: readonly GraphQLError[], schema: GraphQLSchema, document: DocumentNode): void {
+  for (const [index, faults] of documentFaults(schema, document, errors).entries()) {
+    const [fault] = faults;
+    Object.assign(errors[index]?.extensions ?? {}, { code: fault?.code ?? 'INVALID_VALUE', faults });
   }
 }
 

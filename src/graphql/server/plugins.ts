@@ -2,7 +2,8 @@ import { useCSRFPrevention } from '@graphql-yoga/plugin-csrf-prevention';
 import { GraphQLError } from 'graphql';
 import { DomainError, publicError } from '../../entities/errors.ts';
 import { errorHeaders, type MadeError, unwrapError } from '../../http/errors.ts';
-import { presentError } from '../errors.ts';
+import { documentFaults } from '../errors/document-faults.ts';
+import { presentError } from '../errors/present.ts';
 import type { Call, CallPlugin, ServerContext } from './call.ts';
 
 /** Any of these shows that a browser has asked first whether it may send the request. Parley allows it for the origins of CORS_ORIGINS only. */
@@ -36,11 +37,16 @@ export function useErrors(): CallPlugin {
       throw new GraphQLError('operationName must be a string', { extensions: { code: 'BAD_REQUEST' } });
     },
     onValidate:
-      () =>
+      ({ params }) =>
       ({ valid, result, context }) => {
         const { call } = context as unknown as ServerContext;
         if (valid) return;
-        for (const { extensions } of result as readonly GraphQLError[]) extensions.code ??= 'GRAPHQL_VALIDATION_FAILED';
+        const errors = result as readonly GraphQLError[];
+        const faults = documentFaults(params.schema, params.documentAST, errors);
+        for (const [index, { extensions }] of errors.entries()) {
+          extensions.code ??= 'GRAPHQL_VALIDATION_FAILED';
+          extensions.faults = faults[index];
+        }
         if (call.isStreamPath) throw new AggregateError(result);
       },
     onResultProcess: ({ request, result, setResult, serverContext: { call } }) => {

@@ -11,6 +11,7 @@ import {
 import type { Faults } from '../../domain/faults.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { flatType } from '../../lib/flat-inputs.ts';
+import { nounOfInput, nounOfValue } from '../../lib/input-values.ts';
 import { isObject } from '../../lib/json.ts';
 import { integerBounds } from '../../wire/schema.ts';
 import { camelNames, eitherNames, enumTexts, type MemberNames, restMembersOf } from './member-names.ts';
@@ -41,7 +42,7 @@ class ReaderCompiler {
   reader(type: GraphQLInputType): Reader {
     if (isNonNullType(type)) {
       const inner = this.#present(type.ofType);
-      const noun = describeType(type.ofType);
+      const noun = nounOfInput(type.ofType, (inner) => (isEnumType(inner) ? [...enumTexts(inner).keys()] : []));
       return (value, faults) => {
         if (value !== null) return inner(value, faults);
         return faults.addHere('INVALID_TYPE', (path) => `${path} must be ${noun}, not null`);
@@ -93,7 +94,7 @@ class ReaderCompiler {
     const item = this.reader(itemType);
     return (value, faults) => {
       if (!Array.isArray(value)) {
-        return faults.addHere('INVALID_TYPE', (path) => `${path} must be an array, not ${describeValue(value)}`);
+        return faults.addHere('INVALID_TYPE', (path) => `${path} must be an array, not ${nounOfValue(value)}`);
       }
       const items: unknown[] = new Array(value.length);
       for (let index = 0; index < value.length && !faults.isFull; index += 1) {
@@ -202,7 +203,7 @@ function addUnknown(value: object, taken: ReadonlySet<string>, names: string, fa
 const shownNameChars = 100;
 
 function addNotObject(value: unknown, faults: Faults): undefined {
-  return faults.addHere('INVALID_TYPE', (path) => `${path} must be an object, not ${describeValue(value)}`);
+  return faults.addHere('INVALID_TYPE', (path) => `${path} must be an object, not ${nounOfValue(value)}`);
 }
 
 /** Own members only: a body without `constructor` must not seem to have one. */
@@ -229,10 +230,10 @@ const builtInReaders: Readonly<Record<string, Reader>> = {
   Boolean: (value, faults) =>
     typeof value === 'boolean'
       ? value
-      : faults.addHere('INVALID_TYPE', (path) => `${path} must be true or false, not ${describeValue(value)}`),
+      : faults.addHere('INVALID_TYPE', (path) => `${path} must be true or false, not ${nounOfValue(value)}`),
   Int: (value, faults) => {
     if (typeof value !== 'number' || !Number.isInteger(value)) {
-      return faults.addHere('INVALID_TYPE', (path) => `${path} must be an integer, not ${describeValue(value)}`);
+      return faults.addHere('INVALID_TYPE', (path) => `${path} must be an integer, not ${nounOfValue(value)}`);
     }
     // Every member has bounds within 32 bits, which its wire schema or the domain tells: a number beyond is refused there, in the member's own words.
     if (value < intMin || value > intMax) {
@@ -242,7 +243,7 @@ const builtInReaders: Readonly<Record<string, Reader>> = {
   },
   Float: (value, faults) => {
     if (typeof value !== 'number') {
-      return faults.addHere('INVALID_TYPE', (path) => `${path} must be a number, not ${describeValue(value)}`);
+      return faults.addHere('INVALID_TYPE', (path) => `${path} must be a number, not ${nounOfValue(value)}`);
     }
     // JSON.parse reads 1e999 as Infinity.
     return Number.isFinite(value) ? value : faults.addHere('INVALID_VALUE', (path) => `${path} is too large a number`);
@@ -251,7 +252,7 @@ const builtInReaders: Readonly<Record<string, Reader>> = {
 
 function readString(value: unknown, faults: Faults): unknown {
   if (typeof value !== 'string') {
-    return faults.addHere('INVALID_TYPE', (path) => `${path} must be a string, not ${describeValue(value)}`);
+    return faults.addHere('INVALID_TYPE', (path) => `${path} must be a string, not ${nounOfValue(value)}`);
   }
   // PostgreSQL's text takes neither.
   if (value.includes('\u0000') || !value.isWellFormed()) {
@@ -271,28 +272,4 @@ function addScalarFault(faults: Faults, scalar: string, value: unknown, error: u
   const reason = error instanceof Error && error.name === 'GraphQLError' ? error.message : `not a valid ${scalar}`;
   const code = typeof value === 'string' || scalar === 'JSON' ? 'INVALID_VALUE' : 'INVALID_TYPE';
   return faults.addHere(code, (path) => `${path}: ${reason}`);
-}
-
-function describeType(type: GraphQLInputType): string {
-  if (isListType(type)) return 'an array';
-  if (isInputObjectType(type)) return 'an object';
-  if (isEnumType(type)) return `one of ${[...enumTexts(type).keys()].join(', ')}`;
-  if (isScalarType(type)) return scalarNouns[type.name] ?? `a ${type.name}`;
-  return 'given';
-}
-
-const scalarNouns: Readonly<Record<string, string>> = {
-  String: 'a string',
-  ID: 'a string',
-  Boolean: 'true or false',
-  Int: 'an integer',
-  Float: 'a number',
-  JSON: 'any value',
-};
-
-function describeValue(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'an array';
-  if (typeof value === 'number' && !Number.isInteger(value)) return String(value);
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

@@ -59,18 +59,18 @@ describe('every root field', () => {
   it('refuses text that the database cannot keep, naming the member', async () => {
     const mutation = 'mutation ($input: CreateAgentInput!) { createAgent(input: $input) { id } }';
     const { errors } = await ann.graphql(mutation, { input: { name: 'a\u0000b', description: 'x', instructions: '', src: '' } });
-    expect(errors?.[0].extensions).toMatchObject({ code: 'INVALID_VALUE', param: 'name' });
+    expect(errors?.[0].extensions).toMatchObject({ code: 'INVALID_VALUE', faults: [{ path: 'input.name' }] });
   });
 
   it('refuses a page out of bounds and a cursor of another list', async () => {
-    for (const [args, param] of [
+    for (const [args, path] of [
       ['first: 0', 'first'],
       ['first: 101', 'first'],
       ['after: "x"', 'after'],
       [`after: "${Buffer.from('["x","y"]').toString('base64url')}"`, 'after'],
     ]) {
       const { errors } = await ann.graphql(`{ agents(${args}) { nodes { id } } }`);
-      expect(errors?.[0].extensions).toMatchObject({ code: 'INVALID_VALUE', param });
+      expect(errors?.[0].extensions).toMatchObject({ code: 'INVALID_VALUE', faults: [{ path }] });
     }
   });
 });

@@ -22,7 +22,7 @@ describe('a stored secret goes to the origin that it was given for', () => {
       'mutation ($a: ID!, $t: ID!, $i: UpdateAgentToolInput!) { updateAgentTool(agentId: $a, id: $t, input: $i) { id } }';
     const data = { ...tool.data, url: at.elsewhere.url.toUpperCase().replace('HTTP', 'http') };
     const overGraphql = await at.editor.graphql(mutation, { a: agent.id, t: tool.id, i: { data } });
-    expect(overGraphql.errors?.[0]?.extensions).toMatchObject({ param: 'data.headers.X-Api-Key' });
+    expect(overGraphql.errors?.[0]?.extensions).toMatchObject({ faults: [{ path: 'input.data.headers.X-Api-Key' }] });
     // Another path of the same origin, or another name, needs no new secret.
     expect((await at.editor.patch(path, { data: { ...tool.data, url: `${at.home.url}/b` } })).status).toBe(200);
     expect((await at.editor.patch(path, { name: 'crm2' })).status).toBe(200);

@@ -493,6 +493,6 @@ describe('completions over GraphQL', () => {
   it('refuses with the code and the member', async () => {
     const query = `mutation ($input: CompletionInput!) { createCompletion(input: $input) { id } }`;
     const { errors } = await ann.graphql(query, { input: { ...input, model: 'openai/none' } });
-    expect(errors?.[0]).toMatchObject({ extensions: { code: 'MODEL_NOT_FOUND', param: 'model' } });
+    expect(errors?.[0]).toMatchObject({ extensions: { code: 'MODEL_NOT_FOUND', faults: [{ path: 'input.model' }] } });
   });
 });

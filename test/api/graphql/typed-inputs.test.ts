@@ -86,7 +86,7 @@ it.each([
   for (const member of [{ stream: true }, { streamOptions: {} }]) {
     const query = `mutation ($input: ${type}!) { ${field}(input: $input) { id } }`;
     const { body } = await ann.post('/graphql', { query, variables: { input: { ...input, ...member } } });
-    expect(body.errors?.[0]?.message).toContain(`Field "${Object.keys(member)[0]}" is not defined by type "${type}"`);
+    expect(body.errors?.[0]?.message).toContain(`input.${Object.keys(member)[0]} is no member of ${type}.`);
   }
 });
 

@@ -52,7 +52,7 @@ async function byRest(path: string, body: object): Promise<Refusal | undefined> 
 
 async function byGraphQL(document: string, variables: Readonly<Record<string, unknown>>): Promise<Refusal | undefined> {
   const [error] = (await ann.graphql(document, variables)).errors ?? [];
-  return error === undefined ? undefined : { message: error.message, param: error.extensions.param ?? '' };
+  return error === undefined ? undefined : { message: error.message, param: error.extensions.faults[0]?.path ?? '' };
 }
 
 const bounds = Object.entries(crawlBounds).flatMap(([name, { min, max }]) =>

@@ -102,12 +102,14 @@ describe('a malformed tool of the service', () => {
       'mutation ($chatId: ID!, $input: SendMessageInput!) { sendMessage(chatId: $chatId, input: $input) { id } }',
       { chatId, input: { prompt: 'Hi', tools } },
     );
-    expect(errors?.[0].extensions).toMatchObject({ code: 'INVALID_VALUE', param: 'tools[0].searchContextSize' });
+    expect(errors?.[0].extensions).toMatchObject({ code: 'INVALID_VALUE' });
+    expect(errors?.[0].extensions.faults[0].path).toBe('input.tools.0.searchContextSize');
     const { errors: others } = await ann.graphql(
       'mutation ($input: CompletionInput!) { createCompletion(input: $input) { id } }',
       { input: { model, messages: [{ role: 'user', content: 'Hi' }], tools: tools.slice(1) } },
     );
-    expect(others?.[0].extensions).toMatchObject({ code: 'TOOL_NOT_AVAILABLE', param: 'tools[1].type' });
+    expect(others?.[0].extensions).toMatchObject({ code: 'TOOL_NOT_AVAILABLE' });
+    expect(others?.[0].extensions.faults.at(-1).path).toBe('input.tools.1.type');
   });
 });
 

@@ -178,7 +178,10 @@ function answerOfReply({ status, body }: Reply): Answer {
 
 interface Result {
   readonly data?: Readonly<Record<string, unknown>> | null;
-  readonly errors?: readonly { readonly message: string; readonly extensions?: { code?: string; param?: string | null } }[];
+  readonly errors?: readonly {
+    readonly message: string;
+    readonly extensions?: { code?: string; faults?: readonly { path: string | null }[] };
+  }[];
 }
 
 /** For a nullable field, GraphQL answers null for a missing thing. */
@@ -188,7 +191,13 @@ function answerOfResult(result: unknown, field: GraphQLField<unknown, unknown>):
   if (error !== undefined) {
     const code = error.extensions?.code ?? '';
     const status = errorCodes[code as ErrorCode]?.status ?? 400;
-    return { status, code: code.toLowerCase(), message: error.message, param: error.extensions?.param ?? null, body: result };
+    return {
+      status,
+      code: code.toLowerCase(),
+      message: error.message,
+      param: error.extensions?.faults?.[0]?.path ?? null,
+      body: result,
+    };
   }
   const value = data?.[field.name];
   const isMissing = value === null && isNullableType(field.type);

@@ -8,6 +8,7 @@ import type { Deps } from '../../../src/domain/deps.ts';
 import type { UploadedFile } from '../../../src/entities/chats/uploaded-file.ts';
 import { DomainError } from '../../../src/entities/errors.ts';
 import { fieldComplexity } from '../../../src/graphql/builder/complexity.ts';
+import { notePlaces } from '../../../src/graphql/errors/places.ts';
 import { createGraphiqlPage } from '../../../src/graphql/graphiql/page.ts';
 import type { CallPlugin } from '../../../src/graphql/server/call.ts';
 import { createGraphqlHandler } from '../../../src/graphql/server/server.ts';
@@ -28,9 +29,10 @@ const sdl = `
   scalar File
   type Node { id: ID! child: Node! children(first: Int = 20): NodeConnection! parts: [Node!]! }
   type NodeConnection { nodes: [Node!]! }
-  type Query { hello: String! node: Node! fail: String refuse: String long(size: Int!): String! }
+  type Query { hello: String! node: Node! fail: String refuse(input: RefusedInput): String long(size: Int!): String! }
   type Mutation { bump: Int! upload(file: File!, name: String): String! }
   type Tick { value: Int! text(size: Int = 0): String! }
+  input RefusedInput { name: String }
   input TicksInput { count: Int! everyMs: Int = 0 batch: Int = 1 }
   type Subscription { ticks(input: TicksInput!): Tick! silent: Tick! refused: Tick! broken: Tick! }
 `;
@@ -124,8 +126,8 @@ function testSchema(sources: { open: number }): GraphQLSchema {
       throw new Error('the password of the database is swordfish');
     },
     refuse: () => {
-      const faults = [{ code: 'INVALID_VALUE', message: 'name is bad', param: 'input.name' }] as const;
-      throw new DomainError('INVALID_VALUE', 'name is bad', { param: 'input.name', faults });
+      const faults = [{ code: 'INVALID_VALUE', message: 'name is bad', param: 'name', allowed: { maxLength: 9 } }] as const;
+      throw new DomainError('INVALID_VALUE', 'name is bad', { param: 'name', faults });
     },
     long: (_root: unknown, { size }: { size: number }) => 'x'.repeat(size),
   });
@@ -153,6 +155,7 @@ function testSchema(sources: { open: number }): GraphQLSchema {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) field.extensions = { complexity: fieldComplexity };
   }
+  notePlaces(schema);
   return schema;
 }
 

@@ -13,6 +13,7 @@ const walks: Readonly<Record<string, string>> = {
   'lib/selections.ts': 'unfolds each fragment once for each place',
   'graphql/server/document-limits.ts': 'counts the lists of each fragment once',
   'graphql/server/operations.ts': 'asks for the root fields of an operation once',
+  'graphql/errors/document-faults.ts': 'visits each node once, after an error',
   'graphql/builder/members.ts': 'reads each selection set once',
   'rest/documents/checks.ts': 'our own documents',
   'rest/documents/document.ts': 'our own documents',

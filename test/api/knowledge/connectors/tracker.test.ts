@@ -156,7 +156,7 @@ describe('a project', () => {
       const query =
         'mutation ($id: ID!, $input: AddTrackerDataSourceInput!) { addTrackerDataSource(agentId: $id, input: $input) { id } }';
       const { errors } = await ann.graphql(query, { id: aiId, input });
-      expect(errors).toMatchObject([{ message, extensions: { param: 'cloudId', code: 'INVALID_VALUE' } }]);
+      expect(errors).toMatchObject([{ message, extensions: { faults: [{ path: 'input.cloudId' }], code: 'INVALID_VALUE' } }]);
       const named = await source(key, { cloudId: 'cloud-2' });
       expect(await run(ann, named, 1)).toMatchObject({ status: 'COMPLETED', addedCount: 1 });
       expect((await items(ann, named))[0]?.originalContent.contentUrl).toContain('https://globex.atlassian.net/browse/');

@@ -247,7 +247,7 @@ describe('an account with several sites', () => {
       const query =
         'mutation ($id: ID!, $input: AddWikiDataSourceInput!) { addWikiDataSource(agentId: $id, input: $input) { id } }';
       const { errors } = await ann.graphql(query, { id: aiId, input });
-      expect(errors).toMatchObject([{ message, extensions: { param, code: 'INVALID_VALUE' } }]);
+      expect(errors).toMatchObject([{ message, extensions: { faults: [{ path: `input.${param}` }], code: 'INVALID_VALUE' } }]);
     };
     await refused({}, 'cloudId');
     await refused({ cloudId: 'cloud-3' }, 'cloudId');
@@ -276,7 +276,7 @@ describe('an account with several sites', () => {
       const error = { param: 'cloudId', message: expect.stringContaining('cloudId cloud-2') };
       expect(await ann.patch(url, { cloudId })).toMatchObject({ status: 400, body: { error } });
       const { errors } = await ann.graphql(query, { id, input: { cloudId } });
-      expect(errors).toMatchObject([{ message: error.message, extensions: { param: 'cloudId' } }]);
+      expect(errors).toMatchObject([{ message: error.message, extensions: { faults: [{ path: 'input.cloudId' }] } }]);
     }
     expect((await ann.patch(url, { cloudId: 'cloud-1' })).body.data.cloudId).toBe('cloud-1');
     cloud.requests.length = 0;

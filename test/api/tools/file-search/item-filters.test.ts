@@ -84,6 +84,8 @@ describe('a filter of file_search', () => {
     const { errors } = await ann.graphql(mutation, {
       input: { model: agentId, messages: [{ role: 'user', content: 'Hm?' }], tools },
     });
-    expect(errors).toMatchObject([{ message, extensions: { param: expect.stringContaining(`filters[0].${member}`) } }]);
+    expect(errors).toMatchObject([
+      { message, extensions: { faults: [{ path: expect.stringContaining(`filters.0.${member}`) }] } },
+    ]);
   });
 });

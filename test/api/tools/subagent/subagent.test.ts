@@ -88,7 +88,7 @@ describe('the rights of the caller', () => {
     const { errors } = await who.graphql(mutation, { input });
     return [
       ...replies.map(({ status, body }) => [status, body.error.param ?? body.error.details?.[0]?.param]),
-      [404, errors?.[0]?.extensions?.param],
+      [404, errors?.[0]?.extensions.faults[0].path],
     ];
   }
 
@@ -106,7 +106,7 @@ describe('the rights of the caller', () => {
         'no id at all': async () => 'Travel desk',
       }[which] as () => Promise<string>;
       const found = await refusals(bob, [own, await other()]);
-      expect(found).toEqual(Array(5).fill([404, 'tools[0].agents[1]']));
+      expect(found).toEqual([...Array(4).fill([404, 'tools[0].agents[1]']), [404, 'input.tools.0.agents.1']]);
       expect(upstream.requests).toEqual([]);
     },
   );
