@@ -65,7 +65,7 @@ export class Faults {
   }
 
   /** @returns the value, as one of those that are allowed; undefined with a fault. */
-  requireOneOf<const Value extends string>(param: string, value: string, values: readonly Value[]): Value | undefined {
+  requireOneOf<const Value extends string>(param: string, value: unknown, values: readonly Value[]): Value | undefined {
     const known = values.find((one) => one === value);
     if (known === undefined) this.#refuse(param, `must be one of ${values.join(', ')}`, { enum: values });
     return known;

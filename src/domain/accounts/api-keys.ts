@@ -167,7 +167,7 @@ function readScopes(texts: readonly string[], faults: Faults): readonly Scope[] 
   if (texts.length === 0) faults.add('scopes', 'scopes must name at least one scope', 'EMPTY_ARRAY');
   faults.requireCount('scopes', texts, scopesMax);
   for (const [index, text] of texts.slice(0, scopesMax).entries()) {
-    if (!isScope(text)) faults.add(`scopes[${index}]`, `scopes[${index}] must be one of ${allScopes.join(', ')}`);
+    faults.requireOneOf(`scopes[${index}]`, text, allScopes);
   }
   return [...new Set(texts.filter(isScope))];
 }

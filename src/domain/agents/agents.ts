@@ -1,7 +1,7 @@
 import type { AgentFilter } from '../../entities/accounts/access.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Agent, AgentEditor, AgentListScope, AgentView, RunnableAgent } from '../../entities/agents/agent.ts';
-import { DomainError } from '../../entities/errors.ts';
+import { DomainError, tooLong } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { Members } from '../../entities/members.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
@@ -138,7 +138,7 @@ async function seesGroup(deps: Deps, caller: Caller, groupId: string): Promise<b
 function narrowing({ groupId, categoryId, approvedByOrg, search }: AgentListQuery): AgentFilter {
   const text = search?.trim() ?? '';
   if (text.length > searchLengthMax) {
-    throw new DomainError('INVALID_VALUE', `search must have at most ${searchLengthMax} characters`, { param: 'search' });
+    throw tooLong('search', searchLengthMax);
   }
   const filters: AgentFilter[] = [];
   if (typeof groupId === 'string') filters.push({ agent: 'has-group', groupId });

@@ -1,6 +1,6 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
-import { DomainError } from '../../entities/errors.ts';
+import { DomainError, outOfRange } from '../../entities/errors.ts';
 import type { Deps } from '../deps.ts';
 import { getAgent } from './agents.ts';
 
@@ -22,7 +22,7 @@ export async function rateAgent(
     throw new DomainError('MISSING_REQUIRED_PARAMETER', 'rating is required', { param: 'rating' });
   }
   if (rating !== null && (rating < 1 || rating > best)) {
-    throw new DomainError('INVALID_VALUE', `rating must be from 1 to ${best}`, { param: 'rating' });
+    throw outOfRange('rating', 1, best);
   }
   await deps.audit.change(caller, () => deps.storage.agentRatings.rate(id, caller.userId, rating));
   return getAgent(deps, caller, id);

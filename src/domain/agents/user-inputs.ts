@@ -111,8 +111,7 @@ export function readUserInput(
   }
   faults.requireName(`${prefix}label`, label, labelLengthMax);
   const order = orderIndex ?? 0;
-  if (order < 0 || order > orderIndexMax)
-    faults.add(`${prefix}orderIndex`, `${prefix}orderIndex must be from 0 to ${orderIndexMax}`);
+  faults.requireRange(`${prefix}orderIndex`, order, { min: 0, max: orderIndexMax, isWhole: true });
   const configuration = readConfiguration(`${prefix}configuration`, type, input.configuration, faults);
   return {
     variableName,

@@ -1,7 +1,7 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import { type Chat, type ChatMessage, type NewMessage, newMessageDefaults } from '../../entities/chats/chat.ts';
-import { DomainError } from '../../entities/errors.ts';
+import { DomainError, outOfRange, tooLong } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
 import { canEditAgent, canWriteChat, visibleChats } from '../access/access.ts';
@@ -148,7 +148,7 @@ export async function updateChat(deps: Deps, caller: Caller, id: string, input: 
   await getOwnChat(deps, caller, id);
   const { pinPosition } = input;
   if (typeof pinPosition === 'number' && (pinPosition < 0 || pinPosition > pinPositionMax)) {
-    throw new DomainError('INVALID_VALUE', `pinPosition must be from 0 to ${pinPositionMax}`, { param: 'pinPosition' });
+    throw outOfRange('pinPosition', 0, pinPositionMax);
   }
   const name = readName(input.name);
   const changes = {
@@ -220,7 +220,7 @@ async function* changesOf(deps: Deps, caller: Caller, first: Chat, signal: Abort
 
 function readSearch(search: string): string {
   if (search.length > searchLengthMax) {
-    throw new DomainError('INVALID_VALUE', `search must have at most ${searchLengthMax} characters`, { param: 'search' });
+    throw tooLong('search', searchLengthMax);
   }
   return search.trim();
 }

@@ -21,7 +21,7 @@ export function readPurpose(purpose: string, faults: Faults): FilePurpose {
   const known = filePurposes.find((name) => name === purpose);
   if (known !== undefined) return known;
   const why = Object.hasOwn(unserved, purpose) ? `: ${unserved[purpose]}` : '';
-  faults.add('purpose', `purpose must be one of ${filePurposes.join(', ')}${why}`);
+  faults.add('purpose', `purpose must be one of ${filePurposes.join(', ')}${why}`, 'INVALID_VALUE', { enum: filePurposes });
   return 'user_data';
 }
 

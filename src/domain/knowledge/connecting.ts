@@ -4,7 +4,7 @@ import type { BrowserProvider, ConnectedAccount } from '../../engine/knowledge/c
 import { openAttempt, sealAttempt } from '../../engine/knowledge/connections/secrets.ts';
 import { SourceError } from '../../engine/knowledge/connectors/error.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
-import { DomainError } from '../../entities/errors.ts';
+import { DomainError, tooLong } from '../../entities/errors.ts';
 import type { Connection, ConnectionProvider } from '../../entities/knowledge/connection.ts';
 import { parseCorsOrigins } from '../../lib/cors-origins.ts';
 import type { ConnectionAttempt } from '../../storage/knowledge/connection-attempts.ts';
@@ -185,7 +185,7 @@ export async function browseConnection(
   if (!ownsConnection(caller, connection)) throw new DomainError('FORBIDDEN', 'Only its owner may look into a connection');
   for (const [name, text] of Object.entries({ parent, search, cursor })) {
     if (typeof text !== 'string' || text.length <= queryLengthMax) continue;
-    throw new DomainError('INVALID_VALUE', `${name} must have at most ${queryLengthMax} characters`, { param: name });
+    throw tooLong(name, queryLengthMax);
   }
   const query = { parent: parent ?? undefined, search: search ?? undefined, cursor: cursor ?? undefined };
   return deps.knowledge.browse(connection, query, signal).catch((error: unknown) => {

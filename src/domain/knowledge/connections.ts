@@ -85,9 +85,7 @@ export async function storeRepoHostInstallation(
   const faults = new Faults();
   const name = readName('accountName', input.accountName, faults);
   const { installationId } = input;
-  if (installationId < 1 || installationId > installationIdMax) {
-    faults.add('installationId', `installationId must be from 1 to ${installationIdMax}`);
-  }
+  faults.requireRange('installationId', installationId, { min: 1, max: installationIdMax, isWhole: true });
   if (input.baseUrl !== undefined && input.baseUrl !== null) {
     faults.add(
       'baseUrl',

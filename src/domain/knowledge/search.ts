@@ -152,7 +152,7 @@ function readInput({ agentId, dataSourceIds, query, limit, filters, rewrite }: K
   faults.requireCount('dataSourceIds', dataSourceIds ?? [], sourcesMax);
   faults.requireName('query', query, queryCharsMax);
   const most = limit ?? limitDefault;
-  if (most < 1 || most > limitMax) faults.add('limit', `limit must be from 1 to ${limitMax}`);
+  faults.requireRange('limit', most, { min: 1, max: limitMax, isWhole: true });
   faults.requireCount('rewrite', rewrite ?? [], turnsMax);
   for (const [index, { text }] of (rewrite ?? []).entries()) faults.requireLength(`rewrite[${index}].text`, text, turnCharsMax);
   const filter = readFilters(filters ?? {}, faults);

@@ -228,7 +228,9 @@ async function newestToken(deps: Deps, caller: Caller, provider: OauthProvider, 
 
 /** Adds the faults of a source's data, whose members have the names of the input's. */
 function checkSourceData(type: ConnectedType, data: JsonObject, faults: Faults): void {
-  for (const { path, message } of readSourceData(type, data).faults) faults.add(path, `${path} ${message}`);
+  for (const { path, message, allowed } of readSourceData(type, data).faults) {
+    faults.add(path, `${path} ${message}`, 'INVALID_VALUE', allowed);
+  }
 }
 
 function siteName(url: string): string {

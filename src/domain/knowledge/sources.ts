@@ -2,7 +2,7 @@ import { itemJobs, sourceJobs } from '../../engine/knowledge/queue.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import type { EndedApproval } from '../../entities/agents/part.ts';
-import { DomainError } from '../../entities/errors.ts';
+import { DomainError, outOfRange, tooLong } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import {
   type DataSource,
@@ -102,7 +102,7 @@ export async function listDataSources(
 ): Promise<Page<DataSource>> {
   const search = query.search?.trim() ?? '';
   if (search.length > searchLengthMax) {
-    throw new DomainError('INVALID_VALUE', `search must have at most ${searchLengthMax} characters`, { param: 'search' });
+    throw tooLong('search', searchLengthMax);
   }
   const order = readDataSourceOrder(query.orderBy);
   const storeQuery = { search, type: query.type ?? undefined, ...order, offset: offsetOf(query.page, page) };
@@ -118,7 +118,7 @@ export function offsetOf(page: number | null | undefined, { limit, after }: Page
     throw new DomainError('MUTUALLY_EXCLUSIVE_PARAMETERS', 'page and a cursor cannot be given together', { param: 'page' });
   }
   if (page < 1 || page > pageMax) {
-    throw new DomainError('INVALID_VALUE', `page must be from 1 to ${pageMax}`, { param: 'page' });
+    throw outOfRange('page', 1, pageMax);
   }
   return (page - 1) * limit;
 }

@@ -70,7 +70,7 @@ export function readResponse(
   const metadata = readMetadata(given.metadata, faults);
   for (const [index, name] of (input.include ?? []).entries()) {
     const at = `include[${index}]`;
-    if (!includableMembers.includes(name)) faults.add(at, `${at} must be one of ${servedIncludes.join(', ')}`);
+    if (!includableMembers.includes(name)) faults.requireOneOf(at, name, servedIncludes);
     else if (!servedIncludes.includes(name)) {
       const message = `${at}: this version of Parley has no ${name.split('.')[0]}; it serves ${servedIncludes.join(', ')}`;
       faults.add(at, message, 'UNSUPPORTED_VALUE');

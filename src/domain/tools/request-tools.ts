@@ -55,7 +55,7 @@ export function readTools(input: readonly ToolInput[], registry: ToolRegistry, f
     if (wire !== undefined) Object.assign(secrets, readToolSecrets(wire, at, faults));
     noteLabel(read, at, labels, inCamelCase(faults));
     if (read !== undefined) enabled.push(read);
-    else faults.add(`${at}.type`, unknownToolType(at), 'UNKNOWN_TOOL_TYPE');
+    else faults.add(`${at}.type`, unknownToolType(at), 'UNKNOWN_TOOL_TYPE', { enum: ['function', ...toolTypeNames] });
   }
   const serviceTools = withoutRepeats(enabled);
   const reserved = new Set(serviceTools.flatMap((tool) => registry.namesOf(tool)));
@@ -72,7 +72,8 @@ export function readStandingTools(
   const enabled = input.flatMap((tool, index) => {
     const at = `${member}[${index}]`;
     if (!isServiceTool(tool.type)) {
-      faults.add(`${at}.type`, `${at}.type must be one of ${toolTypeNames.join(', ')}`, 'UNKNOWN_TOOL_TYPE');
+      const message = `${at}.type must be one of ${toolTypeNames.join(', ')}`;
+      faults.add(`${at}.type`, message, 'UNKNOWN_TOOL_TYPE', { enum: toolTypeNames });
       return [];
     }
     for (const name of secretMembers) {
@@ -149,9 +150,9 @@ function inCamelCase(faults: Faults): FaultNotes {
     get isFull() {
       return faults.isFull;
     },
-    add(param, message, code) {
+    add(param, message, code, allowed) {
       const place = param.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
-      faults.add(place, message.startsWith(param) ? place + message.slice(param.length) : message, code);
+      faults.add(place, message.startsWith(param) ? place + message.slice(param.length) : message, code, allowed);
     },
   };
 }

@@ -78,8 +78,8 @@ function withoutUnserved(faults: FaultNotes): FaultNotes {
     get isFull() {
       return faults.isFull;
     },
-    add(param, message, code) {
-      if (code !== 'UNSUPPORTED_VALUE') faults.add(param, message, code);
+    add(param, message, code, allowed) {
+      if (code !== 'UNSUPPORTED_VALUE') faults.add(param, message, code, allowed);
     },
   };
 }

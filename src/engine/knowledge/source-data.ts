@@ -1,3 +1,4 @@
+import { type Allowed, allowedRange } from '../../entities/errors.ts';
 import { installationIdMax } from '../../entities/knowledge/connection.ts';
 import { crawlBounds, type DataSourceType, repoHostModes, webUrlFileTypes } from '../../entities/knowledge/data-source.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -7,6 +8,8 @@ export interface SourceDataFault {
   readonly path: string;
   /** The end of a sentence that begins with the place: `must be from 1 to 100`. */
   readonly message: string;
+  /** What the member must fit, where that is a list or a range. */
+  readonly allowed?: Allowed;
 }
 export interface ReadSourceData {
   /** The members that sources of the type have and that are given, null left out. */
@@ -28,7 +31,9 @@ export function readSourceData(type: DataSourceType, data: JsonObject): ReadSour
   const faults: SourceDataFault[] = [];
   const given = Object.entries(data).filter(([, value]) => value !== null && value !== undefined);
   for (const [name, value] of given)
-    readers[name]?.(value, (message, path = '') => void faults.push({ path: name + path, message }));
+    readers[name]?.(value, (message, path = '', allowed) => {
+      faults.push({ path: name + path, message, ...(allowed === undefined ? {} : { allowed }) });
+    });
   return {
     data: Object.fromEntries(given.filter(([name]) => Object.hasOwn(readers, name))),
     faults,
@@ -37,7 +42,7 @@ export function readSourceData(type: DataSourceType, data: JsonObject): ReadSour
 }
 
 /** @param path  a place below the member: `[1]`. */
-type AddFault = (message: string, path?: string) => void;
+type AddFault = (message: string, path?: string, allowed?: Allowed) => void;
 type MemberReader = (value: unknown, fault: AddFault) => void;
 
 const textLengthMax = 500;
@@ -94,29 +99,30 @@ const membersOf: Readonly<Partial<Record<DataSourceType, Readonly<Record<string,
 function textUpTo(lengthMax: number): MemberReader {
   return (value, fault) => {
     if (typeof value !== 'string') fault('must be a text');
-    else if (value.length > lengthMax) fault(`must have at most ${lengthMax} characters`);
+    else if (value.length > lengthMax) fault(`must have at most ${lengthMax} characters`, '', { maxLength: lengthMax });
   };
 }
 
 function wholeNumber(min: number, max: number): MemberReader {
+  const allowed = allowedRange(min, max);
   return (value, fault) => {
-    if (typeof value !== 'number' || value < min || value > max) fault(`must be from ${min} to ${max}`);
-    else if (!Number.isInteger(value)) fault(`must be a whole number from ${min} to ${max}`);
+    if (typeof value !== 'number' || value < min || value > max) fault(`must be from ${min} to ${max}`, '', allowed);
+    else if (!Number.isInteger(value)) fault(`must be a whole number from ${min} to ${max}`, '', allowed);
   };
 }
 
 function oneOf(values: readonly string[]): MemberReader {
   return (value, fault) => {
-    if (typeof value !== 'string' || !values.includes(value)) fault(`must be one of ${values.join(', ')}`);
+    if (typeof value !== 'string' || !values.includes(value)) fault(`must be one of ${values.join(', ')}`, '', { enum: values });
   };
 }
 
 function listOf(read: MemberReader, countMax: number): MemberReader {
   return (value, fault) => {
     if (!Array.isArray(value)) return fault('must be an array');
-    if (value.length > countMax) fault(`must have at most ${countMax} items`);
+    if (value.length > countMax) fault(`must have at most ${countMax} items`, '', { maxItems: countMax });
     for (const [index, item] of value.slice(0, countMax).entries()) {
-      read(item, (message, path = '') => fault(message, `[${index}]${path}`));
+      read(item, (message, path = '', allowed) => fault(message, `[${index}]${path}`, allowed));
     }
   };
 }

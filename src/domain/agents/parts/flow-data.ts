@@ -36,7 +36,7 @@ export function readFlowVersions(
   let activeAt: number | undefined;
   return given.slice(0, partCountsMax.flowVersions).map(({ version, active, description, data }, index) => {
     const at = `${param}[${index}]`;
-    if (version < 1 || version > flowVersionMax) faults.add(`${at}.version`, `${at}.version must be from 1 to ${flowVersionMax}`);
+    faults.requireRange(`${at}.version`, version, { min: 1, max: flowVersionMax, isWhole: true });
     if (seen.has(version)) faults.add(`${at}.version`, `${at}.version stands there twice`);
     seen.add(version);
     if (active === true && activeAt !== undefined)
@@ -113,8 +113,9 @@ const readers: Readonly<Record<FlowStepType, StepReader>> = {
     text(`${at}.query`, step.query, faults, 'optional');
     list(`${at}.dataSourceIds`, step.dataSourceIds, faults);
     const { limit } = step;
-    const isFit = limit === undefined || limit === null || (Number.isInteger(limit) && Number(limit) >= 1 && Number(limit) <= 50);
-    if (!isFit) faults.add(`${at}.limit`, `${at}.limit must be a whole number from 1 to 50`);
+    if (limit === undefined || limit === null) return;
+    const count = typeof limit === 'number' ? limit : Number.NaN;
+    faults.requireRange(`${at}.limit`, count, { min: 1, max: 50, isWhole: true }, 'a whole number');
   },
   prompt: (at, step, { faults }) => text(`${at}.text`, step.text, faults, 'required'),
   tool(at, step, { faults }) {
@@ -131,9 +132,7 @@ const readers: Readonly<Record<FlowStepType, StepReader>> = {
   branch(at, step, { index, places, faults }) {
     const condition = isObject(step.condition) ? step.condition : {};
     text(`${at}.condition.left`, condition.left, faults, 'required');
-    if (!flowOperators.some((known) => known === condition.operator)) {
-      faults.add(`${at}.condition.operator`, `${at}.condition.operator must be one of ${flowOperators.join(', ')}`);
-    }
+    faults.requireOneOf(`${at}.condition.operator`, condition.operator, flowOperators);
     if (!isPlain(condition.right)) {
       faults.add(
         `${at}.condition.right`,
@@ -157,9 +156,8 @@ function readStep(at: string, step: unknown, context: StepContext): void {
     context.faults.add(at, `${at} must be an object`, 'INVALID_TYPE');
     return;
   }
-  const type = flowStepTypes.find((known) => known === step.type);
-  if (type === undefined) context.faults.add(`${at}.type`, `${at}.type must be one of ${flowStepTypes.join(', ')}`);
-  else readers[type](at, step, context);
+  const type = context.faults.requireOneOf(`${at}.type`, step.type, flowStepTypes);
+  if (type !== undefined) readers[type](at, step, context);
 }
 
 function text(param: string, value: unknown, faults: Faults, presence: 'required' | 'optional'): void {

@@ -43,7 +43,7 @@ export async function searchVectorStore(
   const faults = new Faults();
   const queries = readQueries(input.query, faults);
   const most = input.maxNumResults ?? resultsDefault;
-  if (most < 1 || most > resultsMax) faults.add('maxNumResults', `maxNumResults must be from 1 to ${resultsMax}`);
+  faults.requireRange('maxNumResults', most, { min: 1, max: resultsMax, isWhole: true });
   if (input.rewriteQuery === true) {
     faults.add('rewriteQuery', 'rewriteQuery must be false: Parley searches for the query as it is');
   }
@@ -104,7 +104,7 @@ function readRanking(given: unknown, faults: Faults): number {
     faults.add(`rankingOptions.${name}`, `rankingOptions.${name} is not served: Parley has one ranker`);
   }
   if (threshold === undefined) return 0;
-  if (typeof threshold === 'number' && threshold >= 0 && threshold <= 1) return threshold;
-  faults.add('rankingOptions.score_threshold', 'rankingOptions.score_threshold must be from 0 to 1');
-  return 0;
+  const score = typeof threshold === 'number' ? threshold : Number.NaN;
+  faults.requireRange('rankingOptions.score_threshold', score, { min: 0, max: 1 });
+  return score;
 }
