@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../fixtures/upstreams/mcp/server.ts';
+import { faultParam } from '../support/apis/fault-params.ts';
 import { type ApiServer, startApiServer } from '../support/egress/api-server.ts';
 import type { Person } from '../support/make.ts';
 import { toolsOf } from '../support/runs/research.ts';
@@ -34,12 +35,7 @@ const failureOf = ({ status, body }: { readonly status: number; readonly body: B
   body.error?.code,
   body.error?.param,
 ];
-/** The path `input.tools.1.function.name` is the member `tools[1].function.name` of a body. */
-const graphqlFailure = ({ errors }: Body) => [
-  400,
-  errors?.[0].extensions.code.toLowerCase(),
-  errors?.[0].extensions.faults[0]?.path.replace(/^input\./, '').replaceAll(/\.(\d+)/g, '[$1]'),
-];
+const graphqlFailure = ({ errors }: Body) => [400, errors?.[0].extensions.code.toLowerCase(), faultParam(errors?.[0])];
 const messages = [{ role: 'user', content: 'Hi' }];
 const responses = '/api/v2/responses';
 

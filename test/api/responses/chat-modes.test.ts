@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../../fixtures/upstreams/mcp/server.ts';
+import { faultParam } from '../../support/apis/fault-params.ts';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
 import type { Person } from '../../support/make.ts';
 import { messagesOf, toolsOf } from '../../support/runs/research.ts';
@@ -120,8 +121,8 @@ const surfaces: Readonly<Record<string, (members: Readonly<Record<string, unknow
   async GraphQL({ chat_mode: chatMode, tool_choice: toolChoice }) {
     const mutation = 'mutation ($input: ResponseInput!) { createResponse(input: $input) { id } }';
     const { errors } = await ann.graphql(mutation, { input: { model: agent.id, input: 'Hi', chatMode, toolChoice } });
-    const { code, param } = errors?.[0]?.extensions ?? {};
-    return [400, code.toLowerCase(), param === 'toolChoice' ? 'tool_choice' : param];
+    const param = faultParam(errors?.[0]);
+    return [400, errors?.[0]?.extensions.code.toLowerCase(), param === 'toolChoice' ? 'tool_choice' : param];
   },
 };
 describe.each(Object.entries(surfaces))('a forced call, %s', (_surface, send) => {

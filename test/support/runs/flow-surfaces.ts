@@ -1,3 +1,4 @@
+import { faultParam } from '../apis/fault-params.ts';
 import type { makeFor, Person } from '../make.ts';
 
 /** The answer of an agent on one API, in terms that all share. */
@@ -124,7 +125,8 @@ function graphqlAnswer(runId: string | null, events: readonly Wire[], warnings: 
 }
 
 function graphqlRefusal([error]: readonly Wire[]): FlowAnswer {
-  const { code, param } = error.extensions;
+  const { code } = error.extensions;
+  const param = faultParam(error);
   return answer(400, '', [], [], { code: String(code).toLowerCase(), param, message: error.message }, [], error, null);
 }
 
