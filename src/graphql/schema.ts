@@ -22,7 +22,8 @@ import './accounts/accounts.ts';
 // The features; each import adds its types and fields.
 import './completions/completions.ts';
 import './models/models.ts';
-import './tools/tools.ts';
+import './tools/service-tools.ts';
+import './tools/enabled-tools.ts';
 import './agents/agents.ts';
 import './agents/catalog.ts';
 import './agents/tools.ts';

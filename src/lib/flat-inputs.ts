@@ -15,6 +15,11 @@ export function flatType(type: GraphQLInputObjectType): GraphQLInputObjectType {
   return flat instanceof GraphQLInputObjectType ? flat : type;
 }
 
+/** The name by which REST shows a type: GraphQL may have another type of that name. `RestEnabledTool` is shown as `EnabledTool`. */
+export function restName({ name }: { readonly name: string }): string {
+  return name.replace(/^Rest(?=[A-Z])/, '');
+}
+
 /** The flat form with this name, as OpenAPI and the wire schemas name it. */
 export function flatTypeNamed({ extensions }: GraphQLSchema, name: string): GraphQLInputObjectType | undefined {
   return (extensions as Partial<FlatTypes>).flatTypes?.get(name);

@@ -7,6 +7,7 @@ import { toolsOf } from '../support/runs/research.ts';
 import { ResponseSocket } from '../support/runs/responses.ts';
 import { withService } from '../support/service.ts';
 import { type EquippedAgent, equippedAgent } from '../support/tools/equipped-agent.ts';
+import { graphqlTool } from '../support/tools/graphql-tool.ts';
 
 /** No API takes a function that is named like anything that the agent brings and that is known before the run. */
 const bench = await withService('model');
@@ -65,7 +66,7 @@ const surfaces: Readonly<Record<string, Send>> = {
   'completions on GraphQL': async (tools, name) =>
     graphqlFailure(
       await ann.graphql('mutation ($input: CompletionInput!) { createCompletion(input: $input) { id } }', {
-        input: { model: agent.id, messages, tools: [...tools, nested(name)] },
+        input: { model: agent.id, messages, tools: [...tools, nested(name)].map(graphqlTool) },
       }),
     ),
   'chats on GraphQL': async (tools, name) =>
@@ -74,7 +75,7 @@ const surfaces: Readonly<Record<string, Send>> = {
         'mutation ($chatId: ID!, $input: SendMessageInput!) { sendMessage(chatId: $chatId, input: $input) { id } }',
         {
           chatId,
-          input: { prompt: 'Hi', tools: [...tools, nested(name)] },
+          input: { prompt: 'Hi', tools: [...tools, nested(name)].map(graphqlTool) },
         },
       ),
     ),

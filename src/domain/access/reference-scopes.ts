@@ -10,6 +10,7 @@ export const referenceScopes: Readonly<Record<string, Scope | null>> = {
   actorKeyId: null,
   actorUserId: null,
   agentId: 'AGENTS:READ',
+  agentIds: 'AGENTS:READ',
   agents: 'AGENTS:READ',
   aiId: 'AGENTS:READ',
   approvalRequestId: 'CHATS:READ',
@@ -37,6 +38,7 @@ export const referenceScopes: Readonly<Record<string, Scope | null>> = {
   uploadId: 'CHATS:READ',
   userEmail: null,
   vectorStoreId: 'DATA_SOURCES:READ',
+  vectorStoreIds: 'DATA_SOURCES:READ',
   userId: null,
 };
 
@@ -81,8 +83,12 @@ export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
   // Parts of the upload that the operation is about.
   partIds: null,
   repoHostAppInstallationId: 'CONNECTIONS:READ',
+  // Of tools: the domain asks for the scope, of requests only.
+  inputImageId: null,
+  vectorStoreIds: null,
   // Of grants: the domain asks for the scope. Subagents of a request are named like its model, which asks for none.
   agents: null,
+  agentIds: null,
   connections: null,
   // Accounts: the domain decides which ones the caller may name.
   id: null,

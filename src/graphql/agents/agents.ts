@@ -16,13 +16,17 @@ import {
 import { ownRatings } from '../../domain/agents/ratings.ts';
 import { approvalWarnings } from '../../domain/agents/warnings.ts';
 import type { AgentEditor, AgentView } from '../../entities/agents/agent.ts';
+import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { GroupType } from '../accounts/groups.ts';
 import { builder } from '../builder/builder.ts';
+import type { GraphContext } from '../builder/context.ts';
 import { membersRead, reading } from '../builder/members.ts';
 import { registerNode } from '../builder/nodes.ts';
+import { restOnly } from '../builder/one-api.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { AgentRef } from '../refs.ts';
-import { EnabledToolType } from '../tools/members.ts';
+import { EnabledToolType } from '../tools/enabled-tools.ts';
+import { RestEnabledTool } from '../tools/rest.ts';
 import { NodeType } from '../types/node.ts';
 import { WarningType } from '../types/warnings.ts';
 import { AgentListScopeType, AgentVisibilityType, PublicCategoryType } from './enums.ts';
@@ -95,8 +99,13 @@ export const AgentType = AgentRef.implement({
       extensions: reads('enabledTools', ...editable),
       type: [EnabledToolType],
       description: 'The tools of the service that all its runs may use; only their types for callers who may not edit it.',
-      resolve: (agent, _args, { caller }) =>
-        canEditAgent(caller, agent) ? agent.enabledTools : agent.enabledTools.map(({ type }) => ({ type, options: {} })),
+      resolve: shownTools,
+    }),
+    restEnabledTools: t.field({
+      extensions: { ...reads('enabledTools', ...editable), ...restOnly },
+      type: [RestEnabledTool],
+      description: 'The tools of the service that all its runs may use; only their types for callers who may not edit it.',
+      resolve: shownTools,
     }),
     modelId: t.string({
       extensions: reads('modelId'),
@@ -185,6 +194,11 @@ export const AgentType = AgentRef.implement({
     }),
   }),
 });
+
+function shownTools(agent: AgentView, _args: unknown, { caller }: GraphContext): EnabledTool[] {
+  if (canEditAgent(caller, agent)) return [...agent.enabledTools];
+  return agent.enabledTools.map(({ type }) => ({ type, options: {} }));
+}
 
 registerNode('agent', {
   typeName: 'Agent',

@@ -1,5 +1,5 @@
 import { builder, type SchemaTypes } from '../builder/builder.ts';
-import { ToolInput } from '../tools/members.ts';
+import { EnabledToolInput } from '../tools/inputs.ts';
 import { AgentVisibilityType, PublicCategoryType } from './enums.ts';
 
 type InputFields = PothosSchemaTypes.InputFieldBuilder<PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes>, 'InputObject'>;
@@ -83,7 +83,7 @@ function optionalFields(t: InputFields) {
       description: 'Whether users see the steps between question and answer.',
     }),
     enabledTools: t.field({
-      type: [ToolInput],
+      type: [EnabledToolInput],
       required: false,
       description: 'Tools of the service that all its runs may use; at most 20. Replaced whole.',
     }),

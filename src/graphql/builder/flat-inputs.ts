@@ -12,8 +12,8 @@ import {
   isObjectType,
   isUnionType,
 } from 'graphql';
-import { type FlatTypes, flatType } from '../../lib/flat-inputs.ts';
-import { hasMembers } from '../../lib/json.ts';
+import { type FlatTypes, flatType, restName } from '../../lib/flat-inputs.ts';
+import { hasMembers, isObject } from '../../lib/json.ts';
 import type { GraphContext } from './context.ts';
 
 /** A place in an input: `['enabledTools', 0, 'vectorStoreIds']`. */
@@ -23,12 +23,12 @@ export type Place = readonly (string | number)[];
 export interface Conversion {
   /** @param value  never null or undefined; what is inside it is flat already. */
   flatten(value: unknown): unknown;
-  /** A place in the flat value → the same place in the value. */
-  place(place: Place): Place;
+  /** A place in the flat value → the same place in the value, which may be undefined: faults may name what is not there. */
+  place(place: Place, value: unknown): Place;
 }
 
 interface Member extends Partial<Conversion> {
-  /** Its name in the flat form. */
+  /** Its name in the flat form; with a dot, that of a member in an object there: `filters.allowedDomains`. */
   readonly name?: string;
   /** Its flat members stand beside those of the input that has it. */
   readonly isSpread?: true;
@@ -98,6 +98,20 @@ export function held(name: string, others: Readonly<Record<string, unknown>> = {
 /** Of a member: a list of one value, where REST writes lists. */
 export const listOfOne: Conversion = { flatten: (value) => [value], place: ([_index, ...rest]) => rest };
 
+/** Of a member: an object by name, of a list of `{name, value}`. */
+export const byName: Conversion = {
+  flatten: (value) => Object.fromEntries((value as readonly NamedValue[]).map(({ name, value: own }) => [name, own])),
+  place: ([first, ...rest], value) => {
+    const index = Array.isArray(value) ? (value as readonly NamedValue[]).findIndex(({ name }) => name === first) : -1;
+    return index < 0 ? [] : [index, 'value', ...rest];
+  },
+};
+
+interface NamedValue {
+  readonly name: string;
+  readonly value: unknown;
+}
+
 /**
  * Takes what only flat forms need out of a schema, and ties each flat form to its type. Called once, before anything reads the schema.
  *
@@ -115,6 +129,7 @@ export function withFlatForms(built: GraphQLSchema): GraphQLSchema {
     const named = type.isOneOf ? form.choices : form.members;
     const members = type.getFields();
     faults.push(...Object.keys(named ?? {}).flatMap((member) => (member in members ? [] : [`${name} has no member ${member}`])));
+    if (rest === undefined) faults.push(...unnamed(name, form.members ?? {}));
     if (type.isOneOf) faults.push(...Object.keys(members).flatMap((member) => unsaid(name, member, form.choices)));
     const flat = rest ?? withNames(type, form.members ?? {});
     if (rest === undefined) flatTypes.set(name, flat);
@@ -122,11 +137,8 @@ export function withFlatForms(built: GraphQLSchema): GraphQLSchema {
   }
   if (faults.length > 0) throw new Error(`flat forms of inputs do not hold\n  ${faults.join('\n  ')}`);
   const schema = withoutUnused(built);
-  const dropped = Object.values(built.getTypeMap()).filter(({ name }) => schema.getType(name) === undefined);
-  for (const type of dropped.filter(isInputObjectType)) {
-    type.name = type.name.replace(/^Rest(?=[A-Z])/, '');
-    flatTypes.set(type.name, type);
-  }
+  const inputs = Object.values(built.getTypeMap()).filter(isInputObjectType);
+  for (const type of inputs) if (restName(type) !== type.name) flatTypes.set(restName(type), type);
   const extensions: FlatTypes = { flatTypes };
   schema.extensions = { ...schema.extensions, ...extensions };
   return schema;
@@ -134,6 +146,12 @@ export function withFlatForms(built: GraphQLSchema): GraphQLSchema {
 
 function unsaid(name: string, member: string, choices: FlatForm<unknown>['choices']): string[] {
   return choices !== undefined && member in choices ? [] : [`${name} does not say what ${member} is in its flat form`];
+}
+
+/** Without a type for REST, members have other names at most. */
+function unnamed(name: string, members: NonNullable<FlatForm<unknown>['members']>): string[] {
+  const others = Object.entries(members).filter(([, said]) => typeof said !== 'string' || said.includes('.'));
+  return others.map(([member]) => `${name}.${member} has another form on REST, which needs a type`);
 }
 
 /** The same type with other names. */
@@ -238,43 +256,69 @@ function listForm(item: ValueForm): ValueForm {
   };
 }
 
+interface ObjectMember {
+  readonly name: string;
+  readonly flatPath: readonly string[];
+  readonly isSpread: boolean;
+  readonly own: Partial<Conversion>;
+  readonly form: ValueForm | undefined;
+}
+
 /** An input without a form of its own may hold some that have one, and may hold itself: what its members are is looked up at their first use. */
 function objectForm(type: GraphQLInputObjectType): ValueForm {
   const said = formSaid(type)?.members ?? {};
   const members = lazily(() =>
-    Object.values(type.getFields()).map(({ name, type: inner }) => {
+    Object.values(type.getFields()).map(({ name, type: inner }): ObjectMember => {
       const { name: flatName = name, isSpread, ...own } = memberOf(said[name]);
-      return { name, flatName, isSpread: isSpread === true, own, form: formOf(inner) };
+      return { name, flatPath: flatName.split('.'), isSpread: isSpread === true, own, form: formOf(inner) };
     }),
   );
   return {
     flatten: (value) => {
       if (!hasMembers(value)) return value;
       const flat: Record<string, unknown> = {};
-      for (const { name, flatName, isSpread, own, form } of members()) {
+      for (const { name, flatPath, isSpread, own, form } of members()) {
         const given = value[name];
         if (given === undefined) continue;
         const inner = given === null ? null : (form?.flatten(given) ?? given);
         const shown = inner === null ? null : (own.flatten?.(inner) ?? inner);
         if (isSpread) Object.assign(flat, shown);
-        else flat[flatName] = shown;
+        else put(flat, flatPath, shown);
       }
       return flat;
     },
     place: (value, place) => {
-      const [first, ...rest] = place;
-      if (first === undefined) return [];
+      if (place.length === 0) return [];
       const given = hasMembers(value) ? value : {};
-      const found =
-        members().find(({ flatName, isSpread }) => !isSpread && flatName === first) ??
-        members().find(({ isSpread, name }) => isSpread && hasValue(given[name])) ??
-        members().find(({ isSpread }) => isSpread);
+      const found = memberAt(members(), given, place);
       if (found === undefined) return place;
-      const { name, isSpread, own, form } = found;
-      const inside = own.place?.(isSpread ? place : rest) ?? (isSpread ? place : rest);
+      const { name, flatPath, isSpread, own, form } = found;
+      const rest = isSpread ? place : place.slice(flatPath.length);
+      const inside = own.place?.(rest, given[name]) ?? rest;
       return [name, ...(form?.place(given[name], inside) ?? inside)];
     },
   };
+}
+
+/** The member that a flat place is in: by its flat name, else the spread one that was given. */
+function memberAt(members: readonly ObjectMember[], given: object, place: Place): ObjectMember | undefined {
+  const isAt = (flatPath: readonly string[]) => flatPath.every((name, index) => index >= place.length || name === place[index]);
+  const spread = members.filter(({ isSpread }) => isSpread);
+  return (
+    members.find(({ flatPath, isSpread }) => !isSpread && isAt(flatPath)) ??
+    spread.find(({ name }) => hasValue((given as Readonly<Record<string, unknown>>)[name])) ??
+    spread[0]
+  );
+}
+
+function put(flat: Record<string, unknown>, [first = '', ...rest]: readonly string[], value: unknown): void {
+  if (rest.length === 0) {
+    flat[first] = value;
+    return;
+  }
+  const inner = isObject(flat[first]) ? { ...flat[first] } : {};
+  put(inner, rest, value);
+  flat[first] = inner;
 }
 
 function choiceForm(type: GraphQLInputObjectType): ValueForm {
@@ -297,7 +341,7 @@ function choiceForm(type: GraphQLInputObjectType): ValueForm {
       const choice = chosen(value);
       if (choice === undefined) return [];
       const { name, conversion, given, form } = choice;
-      const inside = conversion.place(place);
+      const inside = conversion.place(place, given);
       return [name, ...(form?.place(given, inside) ?? inside)];
     },
   };

@@ -60,6 +60,12 @@ export function nodeOf(context: GraphContext, kind: IdKind, id: string | null | 
   return dataLoaderOf(context, kind).load(id) as Promise<never>;
 }
 
+/** Follows an edge to several things, in the order of their ids: without those that `nodeOf` has null for. Null for no ids. */
+export async function nodesOf(context: GraphContext, kind: IdKind, ids: readonly string[] | null | undefined): Promise<never> {
+  const found = ids === null || ids === undefined ? null : await Promise.all(ids.map((id) => nodeOf(context, kind, id)));
+  return (found?.filter((thing) => thing !== null) ?? null) as never;
+}
+
 /** Lets the fields of a mutation read what it changed, though fields of another mutation in the document have read it before. */
 export function forgetNodes(context: GraphContext): void {
   dataLoaders.delete(context);

@@ -10,7 +10,7 @@ import { AgentToolTypeType } from '../agents/tools.ts';
 import { UserInputTypeType } from '../agents/user-inputs.ts';
 import { builder } from '../builder/builder.ts';
 import { DataSourceKind, RefreshPeriodType } from '../knowledge/sources.ts';
-import { EnabledToolType } from '../tools/members.ts';
+import { RestEnabledTool } from '../tools/rest.ts';
 import { WarningType } from '../types/warnings.ts';
 import { ImportAgentInput } from './inputs.ts';
 
@@ -42,7 +42,7 @@ const BundledAgentResource = builder.objectRef<AgentBundle['agent']>('BundledAge
     generateCitations: t.exposeBoolean('generateCitations', { description: 'Whether answers cite.' }),
     intermediateStepsVisible: t.exposeBoolean('intermediateStepsVisible', { description: 'Whether users see the steps.' }),
     enabledTools: t.field({
-      type: [EnabledToolType],
+      type: [RestEnabledTool],
       description: 'The tools of the service that its runs may use.',
       resolve: ({ enabledTools }) => enabledTools ?? [],
     }),

@@ -6,7 +6,7 @@ import { AgentToolTypeType } from '../agents/tools.ts';
 import { UserInputConfigurationInput, UserInputTypeType } from '../agents/user-inputs.ts';
 import { builder } from '../builder/builder.ts';
 import { DataSourceKind, RefreshPeriodType } from '../knowledge/sources.ts';
-import { ToolInput } from '../tools/members.ts';
+import { RestToolInput } from '../tools/rest.ts';
 import { partMembers, strictInput } from '../types/json-inputs.ts';
 
 const BundleSourceInput = builder.inputType('AgentBundleSourceInput', {
@@ -33,7 +33,11 @@ const BundledAgentInput = builder.inputType('BundledAgentInput', {
     chatLogsVisible: t.boolean({ required: false, description: 'Whether its editors may read its chats.' }),
     generateCitations: t.boolean({ required: false, description: 'Whether answers cite.' }),
     intermediateStepsVisible: t.boolean({ required: false, description: 'Whether users see the steps.' }),
-    enabledTools: t.field({ type: [ToolInput], required: false, description: 'The tools of the service that its runs may use.' }),
+    enabledTools: t.field({
+      type: [RestToolInput],
+      required: false,
+      description: 'The tools of the service that its runs may use.',
+    }),
     options: t.field({ type: AgentOptionsInput, required: false, description: 'How the model samples.' }),
     profile: t.field({ type: AgentProfileInput, required: false, description: 'How it is presented.' }),
   }),

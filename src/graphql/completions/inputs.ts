@@ -1,5 +1,5 @@
 import { builder } from '../builder/builder.ts';
-import { ToolInput } from '../tools/members.ts';
+import { ToolInput } from '../tools/inputs.ts';
 import { ChatOptionsInput, wireInput } from '../types/json-inputs.ts';
 
 const ToolCallFunctionInput = builder.inputType('CompletionToolCallFunctionInput', {

@@ -11,7 +11,7 @@ import type { GraphContext } from '../builder/context.ts';
 import { registerNode } from '../builder/nodes.ts';
 import { CitationType, MessageType, ToolCallType, ToolOutputStatusType } from '../chats/messages.ts';
 import { RunRef } from '../refs.ts';
-import { ToolInput } from '../tools/members.ts';
+import { ToolInput } from '../tools/inputs.ts';
 import { wireEnumOf } from '../types/enums.ts';
 import { ChatOptionsInput } from '../types/json-inputs.ts';
 import { NodeType } from '../types/node.ts';

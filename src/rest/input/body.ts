@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import type { Faults } from '../../domain/faults.ts';
 import { DomainError } from '../../entities/errors.ts';
-import { flatType } from '../../lib/flat-inputs.ts';
+import { flatType, restName } from '../../lib/flat-inputs.ts';
 import { nounOfInput, nounOfValue } from '../../lib/input-values.ts';
 import { isObject } from '../../lib/json.ts';
 import { integerBounds } from '../../wire/schema.ts';
@@ -125,7 +125,7 @@ class ReaderCompiler {
         name: field.name,
         wire: this.#names.wire(field.name),
         other: this.#names.other(field.name),
-        read: withBounds(this.reader(field.type), integerBounds.get(`${type.name}.${field.name}`)),
+        read: withBounds(this.reader(field.type), integerBounds.get(`${restName(type)}.${field.name}`)),
         isRequired: isNonNullType(field.type) && field.defaultValue === undefined,
         default: field.defaultValue as unknown,
       };

@@ -80,7 +80,7 @@ type Field = GraphQLField<unknown, unknown> | GraphQLInputField;
 
 function fieldAt(schema: GraphQLSchema, coordinate: string): Field | undefined {
   const [typeName = '', fieldName = ''] = coordinate.split('.');
-  const type = flatTypeNamed(schema, typeName) ?? schema.getType(typeName);
+  const type = flatTypeNamed(schema, typeName) ?? schema.getType(`Rest${typeName}`) ?? schema.getType(typeName);
   const isKnown = isObjectType(type) || isInterfaceType(type) || isInputObjectType(type);
   return (isKnown ? type.getFields()[fieldName] : undefined) ?? replyFieldsOf(typeName)[fieldName];
 }

@@ -20,7 +20,7 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
-import { flatType } from '../../lib/flat-inputs.ts';
+import { flatType, restName } from '../../lib/flat-inputs.ts';
 import { type JsonSchema, orNull } from '../../wire/json-schema.ts';
 import { camelNames, enumTexts, type MemberNames, restMembersOf } from '../input/member-names.ts';
 import { replyFieldsOf } from '../input/reply-members.ts';
@@ -112,11 +112,11 @@ export class SchemaPrinter {
       const shown = this.#shown(key, getNullableType(field.type), node.selectionSet, context);
       const isNullable = !isNonNullType(field.type) && !isOmitted && context.blankNull[key] === undefined;
       const description = context.blankNull[key] ?? context.lists[key] ?? descriptionOnRest(field);
-      properties[key] = this.#member(`${type.name}.${field.name}`, shown, isNullable, description);
+      properties[key] = this.#member(`${restName(type)}.${field.name}`, shown, isNullable, description);
       if (!isOmitted) required.push(key);
     }
     return this.#component(
-      context.names[type.name] ?? type.name,
+      context.names[type.name] ?? restName(type),
       described({ type: 'object', properties, required }, descriptionOnRest(type)),
     );
   }
@@ -159,12 +159,13 @@ export class SchemaPrinter {
   }
 
   #inputObject(type: GraphQLInputObjectType, names: MemberNames): JsonSchema {
-    const key = `${type.name} ${names.key}`;
+    const own = restName(type);
+    const key = `${own} ${names.key}`;
     const known = this.#inputs.get(key);
     if (known !== undefined) return reference(known);
-    const isTaken = this.components[type.name] !== undefined;
+    const isTaken = this.components[own] !== undefined;
     // Routes that write the members otherwise.
-    const name = this.#freeName(isTaken ? `${type.name}${names === camelNames ? 'Camel' : 'Snake'}` : type.name);
+    const name = this.#freeName(isTaken ? `${own}${names === camelNames ? 'Camel' : 'Snake'}` : own);
     this.#inputs.set(key, name);
     // Registered before its members are read: an input type may contain itself.
     this.components[name] = {};
@@ -173,8 +174,8 @@ export class SchemaPrinter {
     for (const field of membersOf(type)) {
       const member = names.wire(field.name);
       const shown = this.#input(getNullableType(field.type), names);
-      const own = this.#member(`${type.name}.${field.name}`, shown, !isNonNullType(field.type), field.description);
-      properties[member] = field.defaultValue === undefined ? own : { ...own, default: shownDefault(field.defaultValue) };
+      const shape = this.#member(`${own}.${field.name}`, shown, !isNonNullType(field.type), field.description);
+      properties[member] = field.defaultValue === undefined ? shape : { ...shape, default: shownDefault(field.defaultValue) };
       if (isNonNullType(field.type) && field.defaultValue === undefined) required.push(member);
     }
     const choice = type.isOneOf ? { minProperties: 1, maxProperties: 1 } : {};
@@ -183,12 +184,12 @@ export class SchemaPrinter {
       type.description,
     );
     // Routes with other spellings often write the members of a type alike.
-    if (name === type.name || JSON.stringify(this.components[name]) !== JSON.stringify(this.components[type.name])) {
+    if (name === own || JSON.stringify(this.components[name]) !== JSON.stringify(this.components[own])) {
       return reference(name);
     }
     delete this.components[name];
-    this.#inputs.set(key, type.name);
-    return reference(type.name);
+    this.#inputs.set(key, own);
+    return reference(own);
   }
 
   #enum(type: GraphQLEnumType): JsonSchema {

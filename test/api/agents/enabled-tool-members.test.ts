@@ -1,18 +1,22 @@
 import {
   type GraphQLInputObjectType,
+  type GraphQLInterfaceType,
   type GraphQLNamedType,
   type GraphQLObjectType,
   getNamedType,
   isInputObjectType,
   isObjectType,
+  isUnionType,
 } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { secretMembers } from '../../../src/domain/tools/service-tools.ts';
 import { toolTypeNames, toolTypeOf } from '../../../src/entities/runs/tool.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
+import { flatTypeNamed } from '../../../src/lib/flat-inputs.ts';
 import { responseToolParam } from '../../../src/wire/responses/tools.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
+import { graphqlTool } from '../../support/tools/graphql-tool.ts';
 
 /** Every member that a standing tool accepts is shown as it was given, on both APIs, and goes through bundles. */
 const { make } = await withService();
@@ -91,8 +95,8 @@ const withoutEffect = ['fileId', 'fileIds'];
 const ofRequests = ['inputImage'];
 const notKept = new Set([...secretMembers, ...ofResponses, ...withoutEffect, ...ofRequests, 'function', 'type']);
 
-const input = schema.getType('CompletionToolInput') as GraphQLInputObjectType;
-const shown = schema.getType('EnabledTool') as GraphQLObjectType;
+const input = flatTypeNamed(schema, 'CompletionToolInput') as GraphQLInputObjectType;
+const bundled = schema.getType('RestEnabledTool') as GraphQLObjectType;
 const namesOf = (tools: readonly object[]) =>
   new Set(tools.flatMap((tool) => Object.keys(tool)).filter((name) => !notKept.has(name)));
 const camelCase = (name: string) => name.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
@@ -105,7 +109,7 @@ it.each(toolTypeNames)('the samples have every member that %s may have', (name) 
   expect([...namesOf(given)].sort()).toEqual([...new Set(accepted)].filter((member) => !notKept.has(member)).sort());
 });
 
-it('the samples have every member of the input of GraphQL, those of its inner inputs too', () => {
+it('the samples have every member of the input of REST, those of its inner inputs too', () => {
   const members = Object.values(input.getFields()).filter(({ name }) => !notKept.has(name));
   expect([...namesOf(samples)].sort()).toEqual(members.map(({ name }) => name).sort());
   for (const { name, type } of members) {
@@ -136,6 +140,53 @@ function inSnakeCase(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [snakeCase(name), inSnakeCase(member)]));
 }
 
+/** A selection of every member of every tool. */
+const everyTool = [
+  '__typename requireApproval',
+  ...schema.getPossibleTypes(schema.getType('EnabledTool') as GraphQLInterfaceType).map((type) => {
+    const fields = Object.values(type.getFields()).filter(
+      ({ name }) => !['requireApproval', 'type', 'agents', 'dataSources'].includes(name),
+    );
+    // Tools of two types may have a member of one name and of two types.
+    return `... on ${type.name} { ${fields.map((field) => `${type.name}_${field.name}: ${field.name} ${membersOf(getNamedType(field.type))}`).join(' ')} type }`;
+  }),
+].join(' ');
+function membersOf(type: GraphQLNamedType, depth = 0): string {
+  if (isUnionType(type))
+    return `{ ${type
+      .getTypes()
+      .map((one) => `... on ${one.name} ${membersOf(one, depth)}`)
+      .join(' ')} }`;
+  if (!isObjectType(type)) return '';
+  const fields = Object.values(type.getFields()).filter((field) => depth < 2 || !isUnionType(getNamedType(field.type)));
+  return `{ ${fields.map((field) => `${field.name} ${membersOf(getNamedType(field.type), depth + 1)}`).join(' ')} }`;
+}
+// biome-ignore lint/suspicious/noExplicitAny: tools of any type.
+type Shown = any;
+/** A tool that GraphQL shows, as an input has it. */
+function asInput({ __typename, requireApproval, type: _type, ...shown }: Shown): object {
+  const members: Shown = given(
+    Object.fromEntries(Object.entries(shown).map(([name, value]) => [name.split('_')[1] ?? name, value])),
+  );
+  const { filter, approvalRules, ...own } = members;
+  const name = __typename.charAt(0).toLowerCase() + __typename.slice(1).replace(/Tool$/, '');
+  if (filter !== undefined) own.filter = filterInput(filter);
+  if (name === 'mcp') own.approval = approvalRules === undefined ? { everyCall: requireApproval } : { byTool: approvalRules };
+  else own.requireApproval = requireApproval;
+  return { [name]: own };
+}
+function filterInput(filter: Shown): object {
+  if (filter.filters !== undefined) return { [filter.isAny ? 'or' : 'and']: filter.filters.map(filterInput) };
+  const { key, operator, values } = filter;
+  return { compare: { key, operator, ...(['IN', 'NIN'].includes(operator) ? { values } : { value: values[0] }) } };
+}
+/** With what is the default. */
+function asGiven(tool: Shown): object {
+  const [[name, own]] = Object.entries(tool) as [[string, Shown]];
+  if (name === 'mcp') return { mcp: { approval: { everyCall: true }, ...own } };
+  return { [name]: { requireApproval: false, ...own } };
+}
+
 describe.each(samples.map((sample) => [JSON.stringify(sample), sample] as const))('%s', (_name, sample) => {
   const path = '/api/v1/ais';
   const members = {
@@ -146,12 +197,14 @@ describe.each(samples.map((sample) => [JSON.stringify(sample), sample] as const)
   };
   const asked = sample.type === 'mcp' ? 'always' : false;
   const expected = [{ requireApproval: asked, ...sample, type: toolTypeOf(sample.type) }];
-  const selection = selectionOf(shown);
+  const selection = selectionOf(bundled);
+  /** What GraphQL shows, as what it takes: both have the same members. */
   const onGraphql = async (id: string) => {
-    const { data, errors } = await ann.graphql(`query ($id: ID!) { agent(id: $id) { enabledTools ${selection} } }`, { id });
+    const { data, errors } = await ann.graphql(`query ($id: ID!) { agent(id: $id) { enabledTools { ${everyTool} } } }`, { id });
     expect(errors).toBeUndefined();
-    return data.agent.enabledTools.map(given);
+    return data.agent.enabledTools.map(asInput);
   };
+  const typed = asGiven(graphqlTool(sample));
 
   it.each(['camelCase', 'snake_case'])(
     'is shown on both APIs when REST wrote it in %s, and can be written back',
@@ -160,7 +213,7 @@ describe.each(samples.map((sample) => [JSON.stringify(sample), sample] as const)
       const { status, body } = await ann.post(path, { ...members, enabledTools: [tool] });
       expect(status, JSON.stringify(body)).toBe(200);
       expect(body.enabledTools.map(given)).toEqual(expected);
-      expect(await onGraphql(body.id)).toEqual(expected);
+      expect(await onGraphql(body.id)).toEqual([typed]);
       const again = await ann.patch(`${path}/${body.id}`, { enabledTools: body.enabledTools });
       expect([again.status, again.body.enabledTools]).toEqual([200, body.enabledTools]);
     },
@@ -168,11 +221,12 @@ describe.each(samples.map((sample) => [JSON.stringify(sample), sample] as const)
 
   it('is shown on both APIs when GraphQL wrote it', async () => {
     const { id } = await make.agent({ owner: ann });
-    const saving = `mutation ($id: ID!, $input: UpdateAgentInput!) { updateAgent(id: $id, input: $input) { enabledTools ${selection} } }`;
-    const { data, errors } = await ann.graphql(saving, { id, input: { enabledTools: [sample] } });
+    const saving = 'mutation ($id: ID!, $input: UpdateAgentInput!) { updateAgent(id: $id, input: $input) { id } }';
+    const { errors } = await ann.graphql(saving, { id, input: { enabledTools: [graphqlTool(sample)] } });
     expect(errors).toBeUndefined();
-    expect(data.updateAgent.enabledTools.map(given)).toEqual(expected);
-    expect((await ann.get(`${path}/${id}`)).body.enabledTools.map(given)).toEqual(expected);
+    expect(await onGraphql(id)).toEqual([typed]);
+    const shown = (await ann.get(`${path}/${id}`)).body.enabledTools.map(given);
+    expect(graphqlTool(shown[0])).toEqual(graphqlTool(expected[0] ?? {}));
   });
 
   it('goes through bundles of both APIs', async () => {
@@ -184,6 +238,6 @@ describe.each(samples.map((sample) => [JSON.stringify(sample), sample] as const)
     expect(data.agentBundle.agent.enabledTools.map(given)).toEqual(expected);
     const imported = await ann.post(`${path}/import`, { bundle });
     expect(imported.status, JSON.stringify(imported.body)).toBe(200);
-    expect(await onGraphql(imported.body.aiId)).toEqual(expected);
+    expect(await onGraphql(imported.body.aiId)).toEqual([typed]);
   });
 });

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Person } from '../../support/make.ts';
 import { toolsOf } from '../../support/runs/research.ts';
 import { withService } from '../../support/service.ts';
+import { graphqlTool } from '../../support/tools/graphql-tool.ts';
 
 /** Standing tools of an agent: kept with it, offered in all its runs, carried in bundles. */
 const model = 'openai/test-model';
@@ -29,7 +30,7 @@ it('keeps them, shows them, and replaces them as a whole', async () => {
   const { data } = await ann.graphql('query ($id: ID!) { agent(id: $id) { enabledTools { type requireApproval } } }', {
     id: made.body.id,
   });
-  expect(data.agent.enabledTools).toEqual([{ type: 'python', requireApproval: false }]);
+  expect(data.agent.enabledTools).toEqual([{ type: 'PYTHON', requireApproval: false }]);
 });
 
 it('shows only their types to users who may not edit the agent', async () => {
@@ -65,22 +66,32 @@ describe('servers of tools', () => {
     { ...given[2], allowedTools: null, requireApproval: 'always' },
     given[3] ?? {},
   ];
-  const query = 'query ($id: ID!) { agent(id: $id) { enabledTools { type allowedTools requireApproval } } }';
+  const filter = '{ names isReadOnly }';
+  const typed = `{ type requireApproval
+    ... on McpTool { allowedTools ${filter} approvalRules { always ${filter} never ${filter} } }
+    ... on McpServerTool { allowedTools ${filter} } }`;
+  const named = (names: readonly string[]) => ({ names, isReadOnly: null });
+  const onGraphql = [
+    {
+      ...{ type: 'MCP', requireApproval: false, allowedTools: { names: ['search'], isReadOnly: true } },
+      approvalRules: { always: named(['pay']), never: named(['search']) },
+    },
+    { type: 'MCP', requireApproval: false, allowedTools: named(['pay']), approvalRules: null },
+    { type: 'MCP', requireApproval: true, allowedTools: null, approvalRules: null },
+    { type: 'MCP_SERVER', requireApproval: true, allowedTools: { names: null, isReadOnly: true } },
+  ];
 
   it('show which tools they allow and which ask, in the form that they were given', async () => {
     const { body } = await ann.post(path, { ...members, enabledTools: given });
     expect(body.enabledTools, JSON.stringify(body)).toMatchObject(shown);
-    const { data } = await ann.graphql(query, { id: body.id });
-    expect(data.agent.enabledTools).toEqual(
-      shown.map((tool) => ({ type: tool?.type, allowedTools: tool?.allowedTools, requireApproval: tool?.requireApproval })),
-    );
+    const { data } = await ann.graphql(`query ($id: ID!) { agent(id: $id) { enabledTools ${typed} } }`, { id: body.id });
+    expect(data.agent.enabledTools).toEqual(onGraphql);
     // What was read can be written back.
     const again = await ann.patch(`${path}/${body.id}`, { enabledTools: body.enabledTools });
     expect([again.status, again.body.enabledTools]).toEqual([200, body.enabledTools]);
-    const saving =
-      'mutation ($id: ID!, $input: UpdateAgentInput!) { updateAgent(id: $id, input: $input) { enabledTools { type allowedTools requireApproval } } }';
-    const saved = await ann.graphql(saving, { id: body.id, input: { enabledTools: given } });
-    expect(saved.data?.updateAgent.enabledTools, JSON.stringify(saved)).toEqual(data.agent.enabledTools);
+    const saving = `mutation ($id: ID!, $input: UpdateAgentInput!) { updateAgent(id: $id, input: $input) { enabledTools ${typed} } }`;
+    const saved = await ann.graphql(saving, { id: body.id, input: { enabledTools: given.map(graphqlTool) } });
+    expect(saved.data?.updateAgent.enabledTools, JSON.stringify(saved)).toEqual(onGraphql);
   });
 
   it('go through bundles as they are', async () => {

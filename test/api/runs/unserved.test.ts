@@ -87,29 +87,23 @@ describe('a malformed tool of the service', () => {
     expect([status, body.error.param]).toEqual([400, param]);
   });
 
-  it('is refused over GraphQL as well, whose inputs know the members of every tool', async () => {
-    const tools = [
-      {
-        type: 'web_search',
-        searchContextSize: 'huge',
-        userLocation: { city: 'Oslo' },
-        filters: { allowedDomains: ['a.example'] },
-      },
-      { type: 'mcp_server', server: 'weather', allowedTools: ['find'] },
-      { type: 'image_generation', size: '1024x1024', n: 2 },
-    ];
-    const { errors } = await ann.graphql(
-      'mutation ($chatId: ID!, $input: SendMessageInput!) { sendMessage(chatId: $chatId, input: $input) { id } }',
-      { chatId, input: { prompt: 'Hi', tools } },
-    );
-    expect(errors?.[0].extensions).toMatchObject({ code: 'INVALID_VALUE' });
-    expect(errors?.[0].extensions.faults[0].path).toBe('input.tools.0.searchContextSize');
-    const { errors: others } = await ann.graphql(
-      'mutation ($input: CompletionInput!) { createCompletion(input: $input) { id } }',
-      { input: { model, messages: [{ role: 'user', content: 'Hi' }], tools: tools.slice(1) } },
-    );
+  it('is refused over GraphQL as well, whose inputs have the members of each tool', async () => {
+    const sending = 'mutation ($chatId: ID!, $input: SendMessageInput!) { sendMessage(chatId: $chatId, input: $input) { id } }';
+    const completing = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { id } }';
+    const send = (webSearch: object) => ann.graphql(sending, { chatId, input: { prompt: 'Hi', tools: [{ webSearch }] } });
+    for (const [webSearch, code] of [
+      [{ contextSize: 'HUGE' }, 'INVALID_VALUE'],
+      [{ size: '1024x1024' }, 'UNSUPPORTED_VALUE'],
+    ] as const) {
+      const { errors } = await send(webSearch);
+      expect(errors?.[0].extensions).toMatchObject({ code });
+      expect(errors?.[0].extensions.faults[0].path).toMatch(/^input\.tools\.0\.webSearch\./);
+    }
+    const tools = [{ mcpServer: { server: 'weather', allowedTools: { names: ['find'] } } }, { imageGeneration: { count: 2 } }];
+    const input = { model, messages: [{ role: 'user', content: 'Hi' }], tools };
+    const { errors: others } = await ann.graphql(completing, { input });
     expect(others?.[0].extensions).toMatchObject({ code: 'TOOL_NOT_AVAILABLE' });
-    expect(others?.[0].extensions.faults.at(-1).path).toBe('input.tools.1.type');
+    expect(others?.[0].extensions.faults.at(-1).path).toBe('input.tools.1.imageGeneration');
   });
 });
 

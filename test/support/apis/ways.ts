@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { SseFrame } from '../client.ts';
 import type { Person } from '../make.ts';
+import { graphqlTool, withGraphqlTools } from '../tools/graphql-tool.ts';
 
 /** A request in terms that all APIs share. */
 export interface Asked {
@@ -46,7 +47,7 @@ const completing = ({ model, tools, toolChoice }: Asked) => ({
 const camel = ({ model, tools, toolChoice }: Asked) => ({
   model,
   messages: [{ role: 'user', content: question }],
-  tools: tools.map((type) => ({ type })),
+  tools: tools.map((type) => graphqlTool({ type })),
   ...(toolChoice === undefined ? {} : { toolChoice }),
 });
 const responding = ({ model, tools, toolChoice, toolCallsMax }: Asked) => ({
@@ -143,7 +144,10 @@ export const ways: readonly Way[] = [
     ...{ name: 'a chat on GraphQL', hasToolChoice: false, hasToolCallsMax: false },
     async ask(who, asked) {
       const sending = 'mutation ($chatId: ID!, $input: SendMessageInput!) { sendMessage(chatId: $chatId, input: $input) { id } }';
-      const { data } = await who.graphql(sending, { chatId: await chatId(who, asked), input: messageOf(asked) });
+      const { data } = await who.graphql(sending, {
+        chatId: await chatId(who, asked),
+        input: withGraphqlTools(messageOf(asked)),
+      });
       const following =
         'subscription ($runId: ID!) { runEvents(runId: $runId) { ... on RunEndedEvent { run { status incompleteReason output { type name } } } } }';
       const events = await Array.fromAsync(who.subscribe(following, { runId: data.sendMessage.id }));

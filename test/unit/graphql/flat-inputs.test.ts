@@ -3,6 +3,7 @@ import { type GraphQLInputObjectType, graphql, lexicographicSortSchema, printSch
 import { describe, expect, it } from 'vitest';
 import { Faults } from '../../../src/domain/faults.ts';
 import {
+  byName,
   documentPath,
   flatInput,
   flattener,
@@ -12,7 +13,7 @@ import {
   tagged,
   withFlatForms,
 } from '../../../src/graphql/builder/flat-inputs.ts';
-import { flatType } from '../../../src/lib/flat-inputs.ts';
+import { flatType, restName } from '../../../src/lib/flat-inputs.ts';
 import { compileReader } from '../../../src/rest/input/body.ts';
 import { camelNames } from '../../../src/rest/input/member-names.ts';
 
@@ -30,9 +31,20 @@ const Shape = flatInput(
   }),
   { rest: RestShape, choices: { circle: tagged('type', 'CIRCLE'), square: held('data', { type: 'SQUARE' }), label: itself } },
 );
+const Header = builder.inputType('HeaderInput', {
+  fields: (t) => ({ name: t.string({ required: true }), value: t.string({ required: true }) }),
+});
 const Options = flatInput(builder.inputType('OptionsInput', { fields: (t) => ({ heat: t.float() }) }), {
   rest: builder.inputType('RestOptionsInput', { fields: (t) => ({ heat: t.floatList() }) }),
   members: { heat: listOfOne },
+});
+const RestDrawing = builder.inputType('RestDrawingInput', {
+  fields: (t) => ({
+    src: t.string(),
+    shapes: t.field({ type: [Shape] }),
+    type: t.string(),
+    options: t.field({ type: Options }),
+  }),
 });
 const Drawing = flatInput(
   builder.inputType('DrawingInput', {
@@ -42,10 +54,19 @@ const Drawing = flatInput(
       kind: t.field({ type: Shape }),
       options: t.field({ type: Options }),
       inner: t.field({ type: Inner }),
+      low: t.int(),
+      high: t.int(),
+      headers: t.field({ type: [Header] }),
     }),
   }),
-  { members: { pictureUrl: 'src', kind: { isSpread: true } } },
+  {
+    rest: RestDrawing,
+    members: { pictureUrl: 'src', kind: { isSpread: true }, low: 'bounds.low', high: 'bounds.high', headers: byName },
+  },
 );
+const Renamed = flatInput(builder.inputType('RenamedInput', { fields: (t) => ({ agentId: t.string() }) }), {
+  members: { agentId: 'aiId' },
+});
 const Inner: ReturnType<typeof builder.inputRef<object>> = builder.inputRef<object>('InnerInput');
 Inner.implement({ fields: (t) => ({ drawing: t.field({ type: Drawing as never }) }) as never });
 let received: unknown;
@@ -53,7 +74,7 @@ builder.queryType({
   fields: (t) => ({
     draw: t.string({
       nullable: true,
-      args: { input: t.arg({ type: Drawing }), first: t.arg.int() },
+      args: { input: t.arg({ type: Drawing }), renamed: t.arg({ type: Renamed }), first: t.arg.int() },
       resolve: () => null,
     }),
   }),
@@ -70,22 +91,31 @@ const input = {
   shapes: [{ circle: { radii: [1, 2] } }, { label: 'x' }],
   kind: { square: { width: 2 } },
   options: { heat: 0.5 },
-  inner: { drawing: { pictureUrl: null } },
+  inner: { drawing: { pictureUrl: null, high: 3 } },
+  low: 1,
+  high: 2,
+  headers: [
+    { name: 'Accept', value: 'a' },
+    { name: 'X-B', value: 'b' },
+  ],
 };
 
 describe('an input with a flat form', () => {
   it('gets flat before a resolver sees it', async () => {
-    const source = 'query ($input: DrawingInput) { draw(input: $input, first: 3) }';
+    const source = 'query ($input: DrawingInput) { draw(input: $input, renamed: { agentId: "1" }, first: 3) }';
     expect(await graphql({ schema, source, variableValues: { input } })).toEqual({ data: { draw: null } });
     expect(received).toEqual({
       first: 3,
+      renamed: { aiId: '1' },
       input: {
         src: 'a',
         shapes: [{ type: 'CIRCLE', radii: [1, 2] }, 'x'],
         type: 'SQUARE',
         data: { width: 2 },
         options: { heat: [0.5] },
-        inner: { drawing: { src: null } },
+        inner: { drawing: { src: null, bounds: { high: 3 } } },
+        bounds: { low: 1, high: 2 },
+        headers: { Accept: 'a', 'X-B': 'b' },
       },
     });
   });
@@ -100,6 +130,11 @@ describe('an input with a flat form', () => {
     ['type', ['input', 'kind', 'square']],
     ['data.width', ['input', 'kind', 'square', 'width']],
     ['options.heat[0]', ['input', 'options', 'heat']],
+    ['bounds.high', ['input', 'high']],
+    ['bounds', ['input', 'high']],
+    ['headers.X-B', ['input', 'headers', 1, 'value']],
+    ['headers.X-C', ['input', 'headers']],
+    ['renamed.aiId', ['renamed', 'agentId']],
     ['inner.drawing.src', ['input', 'inner', 'drawing', 'pictureUrl']],
   ])('has a place in the document for the fault %s', (path, place) => {
     expect(documentPath(draw, { input }, path)).toEqual(place);
@@ -117,6 +152,6 @@ describe('an input with a flat form', () => {
     });
     compileReader(type, camelNames)({ shapes: [{}], options: { heat: 1 } }, faults);
     expect(faults.found.map(({ param }) => param)).toEqual(['options.heat', 'shapes[0].type']);
-    expect(flatType(schema.getType('OptionsInput') as GraphQLInputObjectType).name).toBe('OptionsInput');
+    expect(restName(flatType(schema.getType('OptionsInput') as GraphQLInputObjectType))).toBe('OptionsInput');
   });
 });

@@ -87,6 +87,46 @@ export type AgentVisibility =
   /** Its owner and editors. */
   | 'PRIVATE';
 
+/** Compares one attribute. */
+export type AttributeComparisonInput = {
+  /** An attribute of files in vector stores, or `data_source_id`, `source_type`, `mime_type`, `path`, `updated_at`. */
+  key: string;
+  /** How it is compared. */
+  operator: AttributeOperator;
+  /** What it is compared with, for all but IN and NIN. */
+  value?: string | number | boolean | null | undefined;
+  /** For IN and NIN: at most 1,000 values. */
+  values?: Array<string | number | boolean> | null | undefined;
+};
+
+/** Which items are searched, by their attributes: at most 500 comparisons, 8 levels deep. */
+export type AttributeFilterInput =
+  {   /** Those that all of these fit; at most 50. */
+  and: Array<AttributeFilterInput>; compare?: never; or?: never; }
+  |  { and?: never;   /** Those with one attribute. */
+  compare: AttributeComparisonInput; or?: never; }
+  |  { and?: never; compare?: never;   /** Those that one of these fits; at most 50. */
+  or: Array<AttributeFilterInput>; };
+
+/** How an attribute is compared. */
+export type AttributeOperator =
+  /** It is equal. */
+  | 'EQ'
+  /** It is greater. */
+  | 'GT'
+  /** It is greater or equal. */
+  | 'GTE'
+  /** It is one of the values. */
+  | 'IN'
+  /** It is less. */
+  | 'LT'
+  /** It is less or equal. */
+  | 'LTE'
+  /** It is not equal. */
+  | 'NE'
+  /** It is none of the values. */
+  | 'NIN';
+
 /** The flow of the agent. */
 export type ChatFlowOptionsInput = {
   /** Another one than its own. */
@@ -127,18 +167,6 @@ export type ChatProviderInput = {
 export type ChatTracingInput = {
   /** Whether it is. */
   enabled?: boolean | null | undefined;
-};
-
-/** A function that the client runs when the model calls it. */
-export type CompletionFunctionInput = {
-  /** What it does: the model chooses by it. */
-  description?: string | null | undefined;
-  /** 1 to 64 letters, digits, `_` or `-`; unique in the request. */
-  name: string;
-  /** JSON Schema of the arguments; none when absent. */
-  parameters?: Record<string, unknown> | null | undefined;
-  /** Whether arguments must follow the schema exactly. */
-  strict?: boolean | null | undefined;
 };
 
 /** A request of the common completions format. Members it does not know are ignored over REST. */
@@ -182,7 +210,7 @@ export type CompletionInput = {
   /** `"auto"` (the default), `"none"`, `"required"`, `{type: "function", function: {name}}`, the type of a tool of the service as `{type}`, or `{type: "allowed_tools", allowed_tools: {mode, tools}}`. JSON: a text or an object. */
   toolChoice?: unknown;
   /** What the model may call. */
-  tools?: Array<CompletionToolInput> | null | undefined;
+  tools?: Array<ToolInput> | null | undefined;
   /** How many candidates are sampled from, where the model can. */
   topK?: number | null | undefined;
   /** 0 to 1. */
@@ -241,88 +269,6 @@ export type CompletionToolCallInput = {
   type?: string | null | undefined;
 };
 
-/** A function of the client, or a tool of the service. `Query.tools` says which this instance can run; others are refused with TOOL_NOT_AVAILABLE. Over REST, members may be written in snake_case or in camelCase. */
-export type CompletionToolInput = {
-  /** subagent: the ids of the agents. */
-  agents?: Array<string> | null | undefined;
-  /** mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`. */
-  allowedTools?: readonly string[] | Record<string, unknown> | null | undefined;
-  /** mcp: an access token for it; never stored. */
-  authorization?: string | null | undefined;
-  /** image_generation: transparent, opaque or auto. */
-  background?: string | null | undefined;
-  /** deep_research: what it may spend. */
-  budget?: ToolResearchBudgetInput | null | undefined;
-  /** python, sandbox: only `{type: "auto"}`, the default. JSON: a text or an object. */
-  container?: unknown;
-  /** file_search: only these data sources of the agent. */
-  dataSourceIds?: Array<string> | null | undefined;
-  /** spreadsheet: refused, because the tool works with the files of the chat by their names. */
-  fileId?: string | null | undefined;
-  /** spreadsheet: refused like `fileId`. */
-  fileIds?: Array<string> | null | undefined;
-  /** web_search, file_search: what is searched. */
-  filters?: ToolSearchFiltersInput | null | undefined;
-  /** For the type `function`. */
-  function?: CompletionFunctionInput | null | undefined;
-  /** mcp: headers of every request to it; never stored. */
-  headers?: Record<string, string> | null | undefined;
-  /** web_search: whether posts of a social network are searched too. */
-  includeXSearch?: boolean | null | undefined;
-  /** image_generation: how close results stay to images that were given: high or low. */
-  inputFidelity?: string | null | undefined;
-  /** image_generation: the id of a file of the caller: every call changes this image. */
-  inputImage?: string | null | undefined;
-  /** image_generation: where an image is changed. */
-  inputImageMask?: ToolImageInput | null | undefined;
-  /** file_search: most passages of one search. */
-  maxNumResults?: number | null | undefined;
-  /** image_generation: the model that makes them. */
-  model?: string | null | undefined;
-  /** image_generation: how much is refused: auto or low. */
-  moderation?: string | null | undefined;
-  /** image_generation: how many are made. */
-  n?: number | null | undefined;
-  /** mcp_server: the name of the integration. */
-  name?: string | null | undefined;
-  /** image_generation: in percent. */
-  outputCompression?: number | null | undefined;
-  /** image_generation: png, jpeg or webp. */
-  outputFormat?: string | null | undefined;
-  /** image_generation: such as `high`. */
-  quality?: string | null | undefined;
-  /** file_search: how results are ranked. */
-  rankingOptions?: ToolRankingOptionsInput | null | undefined;
-  /** Whether each call of a tool of the service waits for approval. mcp: also `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`. */
-  requireApproval?: boolean | string | Record<string, unknown> | null | undefined;
-  /** memory: `user`: memories of the user with all agents; `agent`: with this agent only. */
-  scope?: string | null | undefined;
-  /** web_search: how much of what is found is read: low, medium or high. */
-  searchContextSize?: string | null | undefined;
-  /** mcp_server: texts for the references `{{secret:KEY}}` in its headers; never stored. */
-  secrets?: Record<string, string> | null | undefined;
-  /** mcp_server: the name or the id of the integration. */
-  server?: string | null | undefined;
-  /** mcp_server, mcp: what the server is for; the model reads the first 1,000 characters. */
-  serverDescription?: string | null | undefined;
-  /** mcp_server: the id of the integration. */
-  serverId?: string | null | undefined;
-  /** mcp: the name of the server in this request. mcp_server: the name of the integration. */
-  serverLabel?: string | null | undefined;
-  /** mcp: the address of the server. */
-  serverUrl?: string | null | undefined;
-  /** image_generation: such as `1024x1024`. */
-  size?: string | null | undefined;
-  /** image_generation: such as `vivid`. */
-  style?: string | null | undefined;
-  /** `function`, or a tool of the service: `web_search`, `file_search`, `python`, `sandbox`, `image_generation`, `spreadsheet`, `memory`, `mcp_server`, `mcp`, `subagent`, `deep_research`. */
-  type: string;
-  /** web_search: where the user is. */
-  userLocation?: ToolUserLocationInput | null | undefined;
-  /** file_search: only these vector stores. */
-  vectorStoreIds?: Array<string> | null | undefined;
-};
-
 /** A new agent. */
 export type CreateAgentInput = {
   /** Whether its editors may read chats of its organization: those that begin while this is on. */
@@ -332,7 +278,7 @@ export type CreateAgentInput = {
   /** Users who may edit it besides the owner; at most 100. */
   editors?: Array<AgentEditorInput> | null | undefined;
   /** Tools of the service that all its runs may use; at most 20. Replaced whole. */
-  enabledTools?: Array<CompletionToolInput> | null | undefined;
+  enabledTools?: Array<EnabledToolInput> | null | undefined;
   /** Whether answers cite passages. Default true. */
   generateCitations?: boolean | null | undefined;
   /** Ids of the groups it is shared with; at most 100. */
@@ -396,6 +342,192 @@ export type DataSourceType =
   /** A wiki. */
   | 'WIKI';
 
+/** Researches in many steps. */
+export type DeepResearchToolInput = {
+  /** Whether each call waits for approval by a person. Default false. */
+  requireApproval?: boolean | null | undefined;
+  /** Most subagents: 1 to 5. */
+  subagentsMax?: number | null | undefined;
+  /** Most tokens of all subagents together: 1,000 to 200,000. */
+  tokensMax?: number | null | undefined;
+};
+
+/** Makes images. */
+export type EnabledImageGenerationInput = {
+  /** The background. */
+  background?: ImageBackground | null | undefined;
+  /** How many are made: 1 to 4. */
+  count?: number | null | undefined;
+  /** How close results stay to images that are changed. */
+  inputFidelity?: ImageFidelity | null | undefined;
+  /** Where an image is changed. */
+  inputImageMask?: ImageMaskInput | null | undefined;
+  /** The model that makes them; the default one when absent. */
+  model?: string | null | undefined;
+  /** How much is refused. */
+  moderation?: ImageModeration | null | undefined;
+  /** In percent: 0 to 100. */
+  outputCompression?: number | null | undefined;
+  /** The format of the images. */
+  outputFormat?: ImageFormat | null | undefined;
+  /** As the provider names it, such as `high`. */
+  quality?: string | null | undefined;
+  /** Whether each call waits for approval by a person. Default false. */
+  requireApproval?: boolean | null | undefined;
+  /** Width and height, such as `1024x1024`, or `auto`. */
+  size?: string | null | undefined;
+  /** As the provider names it, such as `vivid`. */
+  style?: string | null | undefined;
+};
+
+/** The tools of an MCP server, by its address. */
+export type EnabledMcpInput = {
+  /** Which of its tools may be called. Default: all. */
+  allowedTools?: ToolFilterInput | null | undefined;
+  /** Which calls wait for approval. Default: every call. */
+  approval?: McpApprovalInput | null | undefined;
+  /** What the server is for; the model reads the first 1,000 characters. */
+  serverDescription?: string | null | undefined;
+  /** What the server is called here: 1 to 64 letters, digits, `_` or `-`. */
+  serverLabel: string;
+  /** Its address: https, or http where this service may reach it. */
+  serverUrl: string;
+};
+
+/** The tools of an MCP server that is connected. */
+export type EnabledMcpServerInput = {
+  /** Which of its tools may be called. Default: all. */
+  allowedTools?: ToolFilterInput | null | undefined;
+  /** Whether each call waits for approval by a person. Default false. */
+  requireApproval?: boolean | null | undefined;
+  /** The name of a server of the operator, or the name or id of a connected one. */
+  server: string;
+  /** What the server is for; the model reads the first 1,000 characters. */
+  serverDescription?: string | null | undefined;
+};
+
+/** A tool of the service that all runs of an agent may use. One that this instance cannot run may be kept. */
+export type EnabledToolInput =
+  {   /** Researches in many steps. */
+  deepResearch: DeepResearchToolInput; fileSearch?: never; imageGeneration?: never; mcp?: never; mcpServer?: never; memory?: never; python?: never; sandbox?: never; spreadsheet?: never; subagent?: never; webSearch?: never; }
+  |  { deepResearch?: never;   /** Searches knowledge. */
+  fileSearch: FileSearchToolInput; imageGeneration?: never; mcp?: never; mcpServer?: never; memory?: never; python?: never; sandbox?: never; spreadsheet?: never; subagent?: never; webSearch?: never; }
+  |  { deepResearch?: never; fileSearch?: never;   /** Makes images. */
+  imageGeneration: EnabledImageGenerationInput; mcp?: never; mcpServer?: never; memory?: never; python?: never; sandbox?: never; spreadsheet?: never; subagent?: never; webSearch?: never; }
+  |  { deepResearch?: never; fileSearch?: never; imageGeneration?: never;   /** The tools of an MCP server, by its address. */
+  mcp: EnabledMcpInput; mcpServer?: never; memory?: never; python?: never; sandbox?: never; spreadsheet?: never; subagent?: never; webSearch?: never; }
+  |  { deepResearch?: never; fileSearch?: never; imageGeneration?: never; mcp?: never;   /** The tools of a connected MCP server. */
+  mcpServer: EnabledMcpServerInput; memory?: never; python?: never; sandbox?: never; spreadsheet?: never; subagent?: never; webSearch?: never; }
+  |  { deepResearch?: never; fileSearch?: never; imageGeneration?: never; mcp?: never; mcpServer?: never;   /** Remembers beyond a conversation. */
+  memory: MemoryToolInput; python?: never; sandbox?: never; spreadsheet?: never; subagent?: never; webSearch?: never; }
+  |  { deepResearch?: never; fileSearch?: never; imageGeneration?: never; mcp?: never; mcpServer?: never; memory?: never;   /** Runs Python. */
+  python: PlainToolInput; sandbox?: never; spreadsheet?: never; subagent?: never; webSearch?: never; }
+  |  { deepResearch?: never; fileSearch?: never; imageGeneration?: never; mcp?: never; mcpServer?: never; memory?: never; python?: never;   /** Works in a closed computer. */
+  sandbox: PlainToolInput; spreadsheet?: never; subagent?: never; webSearch?: never; }
+  |  { deepResearch?: never; fileSearch?: never; imageGeneration?: never; mcp?: never; mcpServer?: never; memory?: never; python?: never; sandbox?: never;   /** Works on tables. */
+  spreadsheet: PlainToolInput; subagent?: never; webSearch?: never; }
+  |  { deepResearch?: never; fileSearch?: never; imageGeneration?: never; mcp?: never; mcpServer?: never; memory?: never; python?: never; sandbox?: never; spreadsheet?: never;   /** Asks other agents. */
+  subagent: SubagentToolInput; webSearch?: never; }
+  |  { deepResearch?: never; fileSearch?: never; imageGeneration?: never; mcp?: never; mcpServer?: never; memory?: never; python?: never; sandbox?: never; spreadsheet?: never; subagent?: never;   /** Searches the web. */
+  webSearch: WebSearchToolInput; };
+
+/** Searches the knowledge of the agent, and vector stores. */
+export type FileSearchToolInput = {
+  /** Only these data sources of the agent; at most 200. */
+  dataSourceIds?: Array<string> | null | undefined;
+  /** Which items are searched. */
+  filter?: AttributeFilterInput | null | undefined;
+  /** Whether each call waits for approval by a person. Default false. */
+  requireApproval?: boolean | null | undefined;
+  /** Most passages of one search: 1 to 50. Default 10. */
+  resultsMax?: number | null | undefined;
+  /** Only passages with at least this score: 0 to 1. */
+  scoreMin?: number | null | undefined;
+  /** Only these vector stores; at most 200. */
+  vectorStoreIds?: Array<string> | null | undefined;
+};
+
+/** A function that the client runs when the model calls it. */
+export type FunctionToolInput = {
+  /** What it does: the model chooses by it. */
+  description?: string | null | undefined;
+  /** 1 to 64 letters, digits, `_` or `-`; unique in the request. */
+  name: string;
+  /** JSON Schema of the arguments; none when absent. */
+  parameters?: Record<string, unknown> | null | undefined;
+  /** Whether arguments must follow the schema exactly. */
+  strict?: boolean | null | undefined;
+};
+
+/** The background of an image. */
+export type ImageBackground =
+  /** As the model likes. */
+  | 'AUTO'
+  /** A filled one. */
+  | 'OPAQUE'
+  /** None. */
+  | 'TRANSPARENT';
+
+/** How close an image stays to the one that is changed. */
+export type ImageFidelity =
+  /** As close as possible. */
+  | 'HIGH'
+  /** Freely. */
+  | 'LOW';
+
+/** The format of an image file. */
+export type ImageFormat =
+  /** JPEG. */
+  | 'JPEG'
+  /** PNG. */
+  | 'PNG'
+  /** WebP. */
+  | 'WEBP';
+
+/** Makes images. */
+export type ImageGenerationToolInput = {
+  /** The background. */
+  background?: ImageBackground | null | undefined;
+  /** How many are made: 1 to 4. */
+  count?: number | null | undefined;
+  /** How close results stay to images that are changed. */
+  inputFidelity?: ImageFidelity | null | undefined;
+  /** A file of the caller: every call changes this image. */
+  inputImageId?: string | null | undefined;
+  /** Where an image is changed. */
+  inputImageMask?: ImageMaskInput | null | undefined;
+  /** The model that makes them; the default one when absent. */
+  model?: string | null | undefined;
+  /** How much is refused. */
+  moderation?: ImageModeration | null | undefined;
+  /** In percent: 0 to 100. */
+  outputCompression?: number | null | undefined;
+  /** The format of the images. */
+  outputFormat?: ImageFormat | null | undefined;
+  /** As the provider names it, such as `high`. */
+  quality?: string | null | undefined;
+  /** Whether each call waits for approval by a person. Default false. */
+  requireApproval?: boolean | null | undefined;
+  /** Width and height, such as `1024x1024`, or `auto`. */
+  size?: string | null | undefined;
+  /** As the provider names it, such as `vivid`. */
+  style?: string | null | undefined;
+};
+
+/** Where an image is changed. */
+export type ImageMaskInput =
+  {   /** The id of a file of the chat. */
+  fileId: string; imageUrl?: never; }
+  |  { fileId?: never;   /** A data URL with the image in base64. */
+  imageUrl: string; };
+
+/** How much a provider of images refuses. */
+export type ImageModeration =
+  /** What the provider refuses by default. */
+  | 'AUTO'
+  /** Less. */
+  | 'LOW';
+
 /** The progress of indexing. */
 export type IndexStatus =
   /** It was cancelled. */
@@ -419,6 +551,68 @@ export type IndexStatus =
   /** It has nothing to index; the item says why. */
   | 'SKIPPED';
 
+/** Which calls wait for approval by a person. */
+export type McpApprovalInput =
+  {   /** By the tool that is called. */
+  byTool: McpApprovalRulesInput; everyCall?: never; }
+  |  { byTool?: never;   /** True: every call; false: none. */
+  everyCall: boolean; };
+
+/** Which calls wait for approval, by tool. A tool that both rules or none of them name waits. */
+export type McpApprovalRulesInput = {
+  /** Calls of these tools wait. */
+  always?: ToolFilterInput | null | undefined;
+  /** Calls of these tools do not wait. */
+  never?: ToolFilterInput | null | undefined;
+};
+
+/** The tools of an MCP server that is connected. */
+export type McpServerToolInput = {
+  /** Which of its tools may be called. Default: all. */
+  allowedTools?: ToolFilterInput | null | undefined;
+  /** Whether each call waits for approval by a person. Default false. */
+  requireApproval?: boolean | null | undefined;
+  /** Texts for the references `{{secret:KEY}}` in its headers; never stored. */
+  secrets?: Array<NamedTextInput> | null | undefined;
+  /** The name of a server of the operator, or the name or id of a connected one. */
+  server: string;
+  /** What the server is for; the model reads the first 1,000 characters. */
+  serverDescription?: string | null | undefined;
+};
+
+/** The tools of an MCP server, by its address. */
+export type McpToolInput = {
+  /** Which of its tools may be called. Default: all. */
+  allowedTools?: ToolFilterInput | null | undefined;
+  /** Which calls wait for approval. Default: every call. */
+  approval?: McpApprovalInput | null | undefined;
+  /** An access token for it; never stored. */
+  authorization?: string | null | undefined;
+  /** Headers of every request to it; never stored. */
+  headers?: Array<NamedTextInput> | null | undefined;
+  /** What the server is for; the model reads the first 1,000 characters. */
+  serverDescription?: string | null | undefined;
+  /** What the server is called here: 1 to 64 letters, digits, `_` or `-`. */
+  serverLabel: string;
+  /** Its address: https, or http where this service may reach it. */
+  serverUrl: string;
+};
+
+/** Remembers beyond a conversation. */
+export type MemoryToolInput = {
+  /** Whether each call waits for approval by a person. Default false. */
+  requireApproval?: boolean | null | undefined;
+  /** Whose memories. Default USER. */
+  scope?: MemoryToolScope | null | undefined;
+};
+
+/** Whose memories an agent works with. */
+export type MemoryToolScope =
+  /** Those of the user with this agent. */
+  | 'AGENT'
+  /** Those of the user with all agents. */
+  | 'USER';
+
 /** Who says a message. */
 export type MessageRole =
   /** The agent. */
@@ -429,6 +623,20 @@ export type MessageRole =
   | 'tool'
   /** The user. */
   | 'user';
+
+/** A text with its name. */
+export type NamedTextInput = {
+  /** Its name, once in its list. */
+  name: string;
+  /** The text. */
+  value: string;
+};
+
+/** A tool without settings of its own. */
+export type PlainToolInput = {
+  /** Whether each call waits for approval by a person. Default false. */
+  requireApproval?: boolean | null | undefined;
+};
 
 /** Where the public catalog lists an agent. */
 export type PublicCategory =
@@ -468,48 +676,60 @@ export type RunStatus =
   /** It was cut: see `incompleteReason`. */
   | 'incomplete';
 
-/** An image that is changed. */
-export type ToolImageInput = {
-  /** The id of a file of a chat. */
-  fileId?: string | null | undefined;
-  /** An address, or a data URL with the image in base64. */
-  imageUrl?: string | null | undefined;
+/** How much of what is found is read. */
+export type SearchContextSize =
+  /** Many long results. */
+  | 'HIGH'
+  /** A few short results. */
+  | 'LOW'
+  /** Some results. */
+  | 'MEDIUM';
+
+/** Asks other agents. */
+export type SubagentToolInput = {
+  /** The agents; at most 200. */
+  agentIds?: Array<string> | null | undefined;
+  /** Whether each call waits for approval by a person. Default false. */
+  requireApproval?: boolean | null | undefined;
 };
 
-/** How the results of `file_search` are ranked. */
-export type ToolRankingOptionsInput = {
-  /** auto or none. */
-  ranker?: string | null | undefined;
-  /** Only results with at least this score: 0 to 1. */
-  scoreThreshold?: number | null | undefined;
+/** Some tools of an MCP server. Both members together allow what fits both. */
+export type ToolFilterInput = {
+  /** True: those that only read, as the server says; false: the others. */
+  isReadOnly?: boolean | null | undefined;
+  /** By their names at the server; at most 200. */
+  names?: Array<string> | null | undefined;
 };
 
-/** What deep research may spend. */
-export type ToolResearchBudgetInput = {
-  /** Most subagents. */
-  subagents?: number | null | undefined;
-  /** Most tokens of all subagents together. */
-  tokens?: number | null | undefined;
-};
-
-/** What is searched: domains for `web_search`, attributes of files for `file_search`. */
-export type ToolSearchFiltersInput = {
-  /** web_search: only there, subdomains included. */
-  allowedDomains?: Array<string> | null | undefined;
-  /** web_search: not there, subdomains included. */
-  blockedDomains?: Array<string> | null | undefined;
-  /** file_search: the parts of and, or. JSON: a list of such filters, which nest up to 8 levels. */
-  filters?: unknown;
-  /** file_search: an attribute of files in vector stores, or data_source_id, source_type, mime_type, path, updated_at. */
-  key?: string | null | undefined;
-  /** file_search: eq, ne, gt, gte, lt, lte, in, nin, and, or. */
-  type?: string | null | undefined;
-  /** file_search: what it is compared with. JSON: a text, a number, a boolean, or a list of those for in and nin. */
-  value?: unknown;
-};
+/** A function of the client, or a tool of the service. `Query.tools` says which this instance can run; others are refused with TOOL_NOT_AVAILABLE. */
+export type ToolInput =
+  {   /** Researches in many steps. */
+  deepResearch: DeepResearchToolInput; fileSearch?: never; function?: never; imageGeneration?: never; mcp?: never; mcpServer?: never; memory?: never; python?: never; sandbox?: never; spreadsheet?: never; subagent?: never; webSearch?: never; }
+  |  { deepResearch?: never;   /** Searches knowledge. */
+  fileSearch: FileSearchToolInput; function?: never; imageGeneration?: never; mcp?: never; mcpServer?: never; memory?: never; python?: never; sandbox?: never; spreadsheet?: never; subagent?: never; webSearch?: never; }
+  |  { deepResearch?: never; fileSearch?: never;   /** A function of the client. */
+  function: FunctionToolInput; imageGeneration?: never; mcp?: never; mcpServer?: never; memory?: never; python?: never; sandbox?: never; spreadsheet?: never; subagent?: never; webSearch?: never; }
+  |  { deepResearch?: never; fileSearch?: never; function?: never;   /** Makes images. */
+  imageGeneration: ImageGenerationToolInput; mcp?: never; mcpServer?: never; memory?: never; python?: never; sandbox?: never; spreadsheet?: never; subagent?: never; webSearch?: never; }
+  |  { deepResearch?: never; fileSearch?: never; function?: never; imageGeneration?: never;   /** The tools of an MCP server, by its address. */
+  mcp: McpToolInput; mcpServer?: never; memory?: never; python?: never; sandbox?: never; spreadsheet?: never; subagent?: never; webSearch?: never; }
+  |  { deepResearch?: never; fileSearch?: never; function?: never; imageGeneration?: never; mcp?: never;   /** The tools of a connected MCP server. */
+  mcpServer: McpServerToolInput; memory?: never; python?: never; sandbox?: never; spreadsheet?: never; subagent?: never; webSearch?: never; }
+  |  { deepResearch?: never; fileSearch?: never; function?: never; imageGeneration?: never; mcp?: never; mcpServer?: never;   /** Remembers beyond a conversation. */
+  memory: MemoryToolInput; python?: never; sandbox?: never; spreadsheet?: never; subagent?: never; webSearch?: never; }
+  |  { deepResearch?: never; fileSearch?: never; function?: never; imageGeneration?: never; mcp?: never; mcpServer?: never; memory?: never;   /** Runs Python. */
+  python: PlainToolInput; sandbox?: never; spreadsheet?: never; subagent?: never; webSearch?: never; }
+  |  { deepResearch?: never; fileSearch?: never; function?: never; imageGeneration?: never; mcp?: never; mcpServer?: never; memory?: never; python?: never;   /** Works in a closed computer. */
+  sandbox: PlainToolInput; spreadsheet?: never; subagent?: never; webSearch?: never; }
+  |  { deepResearch?: never; fileSearch?: never; function?: never; imageGeneration?: never; mcp?: never; mcpServer?: never; memory?: never; python?: never; sandbox?: never;   /** Works on tables. */
+  spreadsheet: PlainToolInput; subagent?: never; webSearch?: never; }
+  |  { deepResearch?: never; fileSearch?: never; function?: never; imageGeneration?: never; mcp?: never; mcpServer?: never; memory?: never; python?: never; sandbox?: never; spreadsheet?: never;   /** Asks other agents. */
+  subagent: SubagentToolInput; webSearch?: never; }
+  |  { deepResearch?: never; fileSearch?: never; function?: never; imageGeneration?: never; mcp?: never; mcpServer?: never; memory?: never; python?: never; sandbox?: never; spreadsheet?: never; subagent?: never;   /** Searches the web. */
+  webSearch: WebSearchToolInput; };
 
 /** Where the user is, roughly. */
-export type ToolUserLocationInput = {
+export type UserLocationInput = {
   /** The city. */
   city?: string | null | undefined;
   /** The country. */
@@ -518,8 +738,22 @@ export type ToolUserLocationInput = {
   region?: string | null | undefined;
   /** The time zone. */
   timezone?: string | null | undefined;
-  /** How exact it is: `approximate`. */
-  type?: string | null | undefined;
+};
+
+/** Searches the web. */
+export type WebSearchToolInput = {
+  /** Only there, subdomains included; at most 200. */
+  allowedDomains?: Array<string> | null | undefined;
+  /** Not there, subdomains included; at most 200. */
+  blockedDomains?: Array<string> | null | undefined;
+  /** How much of what is found is read. Default MEDIUM. */
+  contextSize?: SearchContextSize | null | undefined;
+  /** Whether posts of a social network are searched too. Default false. */
+  includeXSearch?: boolean | null | undefined;
+  /** Whether each call waits for approval by a person. Default false. */
+  requireApproval?: boolean | null | undefined;
+  /** Where the user is. */
+  userLocation?: UserLocationInput | null | undefined;
 };
 
 export type AgentsQueryVariables = Exact<{

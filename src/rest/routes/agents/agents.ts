@@ -21,7 +21,7 @@ export const agentFields = `id createdAt updatedAt name description instructions
   profile { ${profileFields} }
   visibility listInOrgCatalog listInPublicCatalog listInTenantCatalog
   chatLogsVisible generateCitations intermediateStepsVisible modelId
-  enabledTools { ${enabledToolFields} }
+  enabledTools: restEnabledTools { ${enabledToolFields} }
   options { temperature topP topK maxTokens maxInputTokens frequencyPenalty presencePenalty }
   groups: groupIds editors { id name email } publicCategories orgCategoryIds
   messageCount ratingCount rating isShared hasUserChats isApprovedByOrg isPremiumModel isDeleted`;

@@ -3,7 +3,8 @@ import { addFile, indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../support/make.ts';
 import { messagesOf } from '../../../support/runs/research.ts';
 import { withService } from '../../../support/service.ts';
-import { everyApi, inCamelCase } from '../../../support/tools/every-api.ts';
+import { everyApi } from '../../../support/tools/every-api.ts';
+import { graphqlTool } from '../../../support/tools/graphql-tool.ts';
 import type { UpstreamScript } from '../../../support/upstream.ts';
 
 const bench = await withService('model');
@@ -80,7 +81,7 @@ describe('a filter of file_search', () => {
     const param = `tools[0].filters.filters[0].${member}`;
     expect(await ask(nested)).toMatchObject({ status: 400, body: { error: { param, message } } });
     const mutation = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { status } }';
-    const tools = [inCamelCase({ type: 'file_search', filters: nested })];
+    const tools = [graphqlTool({ type: 'file_search', filters: nested })];
     const { errors } = await ann.graphql(mutation, {
       input: { model: agentId, messages: [{ role: 'user', content: 'Hm?' }], tools },
     });

@@ -6,6 +6,7 @@ import { startMcpUpstream } from '../../../fixtures/upstreams/mcp/server.ts';
 import { eventually } from '../../../support/eventually.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
+import { graphqlTool } from '../../../support/tools/graphql-tool.ts';
 
 /** Tools of MCP servers in runs, against a real server that speaks the protocol. */
 const folder = mkdtempSync(join(tmpdir(), 'parley-mcp-api-'));
@@ -56,7 +57,7 @@ const offered = () =>
   ((upstream.requests[0]?.body?.tools ?? []) as { function: { name: string } }[]).map((tool) => tool.function.name);
 
 const said = (prompt: string) => ({ messages: [{ role: 'user', content: prompt }] });
-const graphqlTool = ({
+const camelTool = ({
   allowed_tools: allowedTools,
   server_label: serverLabel,
   server_description: serverDescription,
@@ -78,10 +79,10 @@ const subscription =
 /** Each answers what the client received, as text. */
 const surfaces: Readonly<Record<string, (tool: Tool) => Promise<string>>> = {
   'chats, JSON': async (tool) =>
-    JSON.stringify((await ann.post(`/api/v1/chats/${chatId}/messages`, { prompt: 'Go', tools: [graphqlTool(tool)] })).body),
+    JSON.stringify((await ann.post(`/api/v1/chats/${chatId}/messages`, { prompt: 'Go', tools: [camelTool(tool)] })).body),
   'chats, stream': async (tool) =>
     JSON.stringify(
-      await ann.stream(`/api/v1/chats/${chatId}/messages`, { prompt: 'Go', tools: [graphqlTool(tool)], stream: true }),
+      await ann.stream(`/api/v1/chats/${chatId}/messages`, { prompt: 'Go', tools: [camelTool(tool)], stream: true }),
     ),
   'completions, JSON': async (tool) =>
     JSON.stringify((await ann.post('/api/v1/chat/completions', { model, ...said('Go'), tools: [tool] })).body),

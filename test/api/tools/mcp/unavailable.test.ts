@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../../../fixtures/upstreams/mcp/server.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
+import { graphqlTool, withGraphqlTools } from '../../../support/tools/graphql-tool.ts';
 
 /** Of an MCP server that cannot be used when a run begins, the caller reads so, whichever API was asked. */
 const server = await startMcpUpstream();
@@ -39,11 +40,6 @@ const named = ({ agentId, tools }: Asked) => ({ model: agentId ?? model, ...(too
 const given = ({ tools }: Asked) => (tools === undefined ? {} : { tools });
 const lastJson = (frames: readonly { readonly data: string }[]) =>
   frames.flatMap(({ data }) => (data.startsWith('{') ? [JSON.parse(data)] : []));
-/** As GraphQL spells the members of a tool. */
-const camel = <T>(value: T): T =>
-  JSON.parse(
-    JSON.stringify(value).replaceAll(/"(\w+)":/g, (name) => name.replaceAll(/_(\w)/g, (_, letter) => letter.toUpperCase())),
-  );
 const shown = 'warnings { code message param }';
 
 const apis: Readonly<Record<string, Read>> = {
@@ -67,14 +63,14 @@ const apis: Readonly<Record<string, Read>> = {
   'GraphQL completions': async (asked) =>
     (
       await ann.graphql(`mutation ($input: CompletionInput!) { createCompletion(input: $input) { ${shown} } }`, {
-        input: { messages, ...camel(named(asked)) },
+        input: { messages, ...withGraphqlTools(named(asked)) },
       })
     ).data.createCompletion.warnings,
   'GraphQL completions, streamed': async (asked) => {
     const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) {
       ... on RunStartedEvent { run { ${shown} } } ... on RunEndedEvent { run { ${shown} } }
     } }`;
-    const input = { messages, ...camel(named(asked)) };
+    const input = { messages, ...withGraphqlTools(named(asked)) };
     const events = await Array.fromAsync(ann.subscribe(query, { input }));
     return events.flatMap(({ data }) => data.completionEvents.run?.warnings ?? []);
   },
@@ -85,7 +81,7 @@ const apis: Readonly<Record<string, Read>> = {
       })
     ).data.createResponse.warnings,
   'GraphQL messages': async (asked) => {
-    const input = { prompt: 'Go', ...camel(given(asked)) };
+    const input = { prompt: 'Go', ...withGraphqlTools(given(asked)) };
     const query = `subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) { ... on RunEndedEvent { run { ${shown} } } } }`;
     const events = await Array.fromAsync(ann.subscribe(query, { chatId: await chatOf(asked), input }));
     return events.at(-1).data.messageEvents.run.warnings;
@@ -152,7 +148,9 @@ describe('a forced call of a server that cannot be used', () => {
     const { status, body } = await ann.post('/api/v1/chat/completions', { model, messages, tools, tool_choice });
     expect([status, body.error.code, body.error.param]).toEqual([400, 'mcp_unavailable', 'tool_choice']);
     const query = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { id } }';
-    const { errors } = await ann.graphql(query, { input: { model, messages, tools: camel(tools), toolChoice: tool_choice } });
+    const { errors } = await ann.graphql(query, {
+      input: { model, messages, tools: tools.map(graphqlTool), toolChoice: tool_choice },
+    });
     expect(errors?.[0]?.extensions?.code).toBe('MCP_UNAVAILABLE');
     expect(upstream.requests).toEqual([]);
   });

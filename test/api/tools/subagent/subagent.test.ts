@@ -7,6 +7,7 @@ import { gate, messagesOf, toolsOf } from '../../../support/runs/research.ts';
 import { eventsOf, type WireEvent, walk } from '../../../support/runs/response-walk.ts';
 import { withService } from '../../../support/service.ts';
 import { everyApi } from '../../../support/tools/every-api.ts';
+import { graphqlTool } from '../../../support/tools/graphql-tool.ts';
 import type { UpstreamRequest, UpstreamScript } from '../../../support/upstream.ts';
 
 /** The tool `subagent`: a model asks other agents. */
@@ -84,7 +85,7 @@ describe('the rights of the caller', () => {
       await who.post(path, { model, input: 'Hi', tools: [tools[1]], stream: true, store: false }),
     ];
     const mutation = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { status } }';
-    const input = { model, messages: [{ role: 'user', content: 'Hi' }], tools: [tools[1]] };
+    const input = { model, messages: [{ role: 'user', content: 'Hi' }], tools: [graphqlTool(tools[1] ?? {})] };
     const { errors } = await who.graphql(mutation, { input });
     return [
       ...replies.map(({ status, body }) => [status, body.error.param ?? body.error.details?.[0]?.param]),

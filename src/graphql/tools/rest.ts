@@ -4,7 +4,10 @@ import { isObject } from '../../lib/json.ts';
 import { type BuilderTypes, builder } from '../builder/builder.ts';
 import { eitherSpelling, openInput, strictInput } from '../types/json-inputs.ts';
 
-/** The members of tools of the service: of requests, and of an agent's standing tools, which can be given back as they are. */
+/**
+ * Tools as REST has them: one type with the members of all. GraphQL's are in inputs.ts and enabled-tools.ts. The names of the types begin with `Rest`,
+ * which OpenAPI does not show.
+ */
 
 type Kind = 'String' | 'Strings' | 'Int' | 'Float' | 'Boolean' | 'JSON' | 'ToolNames';
 type Member = readonly [kind: Kind | Nested, description: string];
@@ -17,7 +20,7 @@ interface Nested {
 }
 
 const userLocation: Nested = {
-  name: 'ToolUserLocation',
+  name: 'RestToolUserLocation',
   description: 'Where the user is, roughly.',
   members: {
     type: ['String', 'How exact it is: `approximate`.'],
@@ -28,7 +31,7 @@ const userLocation: Nested = {
   },
 };
 const searchFilters: Nested = {
-  name: 'ToolSearchFilters',
+  name: 'RestToolSearchFilters',
   description: 'What is searched: domains for `web_search`, attributes of files for `file_search`.',
   members: {
     allowedDomains: ['Strings', 'web_search: only there, subdomains included.'],
@@ -46,7 +49,7 @@ const searchFilters: Nested = {
   },
 };
 const rankingOptions: Nested = {
-  name: 'ToolRankingOptions',
+  name: 'RestToolRankingOptions',
   description: 'How the results of `file_search` are ranked.',
   members: {
     ranker: ['String', 'auto or none.'],
@@ -54,7 +57,7 @@ const rankingOptions: Nested = {
   },
 };
 const image: Nested = {
-  name: 'ToolImage',
+  name: 'RestToolImage',
   description: 'An image that is changed.',
   members: {
     imageUrl: ['String', 'An address, or a data URL with the image in base64.'],
@@ -62,7 +65,7 @@ const image: Nested = {
   },
 };
 const researchBudget: Nested = {
-  name: 'ToolResearchBudget',
+  name: 'RestToolResearchBudget',
   description: 'What deep research may spend.',
   members: {
     subagents: ['Int', 'Most subagents.'],
@@ -121,7 +124,7 @@ function inputOf({ name, description, members: own }: Nested): InputRef<object> 
   return builder.inputType(`${name}Input`, { description, fields: (t) => inputFields(t, own) });
 }
 
-const FunctionInput = builder.inputType('CompletionFunctionInput', {
+const FunctionInput = builder.inputType('RestCompletionFunctionInput', {
   description: 'A function that the client runs when the model calls it.',
   extensions: openInput,
   fields: (t) => ({
@@ -137,7 +140,7 @@ function isFunctionTool(value: { readonly type?: unknown }): boolean {
   return value.type === 'function';
 }
 
-export const ToolInput = builder.inputType('CompletionToolInput', {
+export const RestToolInput = builder.inputType('RestCompletionToolInput', {
   description:
     'A function of the client, or a tool of the service. `Query.tools` says which this instance can run; others are refused with TOOL_NOT_AVAILABLE. Over REST, members may be written in snake_case or in camelCase.',
   extensions: { ...eitherSpelling, ...strictInput(), isOpen: isFunctionTool },
@@ -181,7 +184,7 @@ function outputOf({ name, description, members: own }: Nested): ObjectRef<Builde
     .implement({ access: { scope: 'AGENTS:READ' }, description, fields: (t) => outputFields(t, own, (values) => values) });
 }
 
-export const EnabledToolType = builder.objectRef<EnabledTool>('EnabledTool').implement({
+export const RestEnabledTool = builder.objectRef<EnabledTool>('RestEnabledTool').implement({
   access: { scope: 'AGENTS:READ' },
   description: 'A tool of the service that all runs of an agent may use.',
   fields: (t) => ({
