@@ -90,7 +90,8 @@ export function inWordsOfGraphql(message: string): string {
  *
  * @returns null when the field has no such place.
  */
-function pathOf({ definitions, given }: Place, param: string): string | null {
+function pathOf({ definitions, given }: Place, name: string): string | null {
+  const param = name === 'aiId' ? 'agentId' : name;
   const [head, ...rest] = documentPath({ args: definitions }, given, param).map(String);
   const keys = dotted(param).split('.');
   const own = definitions.find((argument) => argument.name === head && !isRestOnly(argument));

@@ -175,6 +175,18 @@ describe('what graphql-js refuses', () => {
   });
 });
 
+it('one thing that is missing leaves the rest of a page', async () => {
+  const query = `query ($id: ID!) {
+    viewer { keyId } found: agent(id: $id) { name } missing: node(id: "ai_none") { id } nodes(ids: ["ai_none", $id]) { id } }`;
+  const { data } = await ann.graphql(query, { id: agentId });
+  expect(data).toMatchObject({
+    viewer: { keyId: expect.any(String) },
+    found: { name: expect.any(String) },
+    missing: null,
+    nodes: [null, { id: agentId }],
+  });
+});
+
 it('a refused subscription has the same form', async () => {
   const query = 'subscription ($id: ID!) { dataSourceUpdated(dataSourceId: $id) { id } }';
   const [result] = await Array.fromAsync(ann.subscribe(query, { id: 'ds_none' }));
