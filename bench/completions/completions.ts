@@ -224,7 +224,7 @@ class Bench {
   #throughGraphql(model: string): Target {
     const { url, headers } = this.#throughService(model);
     const query =
-      'subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on TextDeltaEvent { delta } ... on RunEndedEvent { run { status } } } }';
+      'subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on TextDelta { delta } ... on RunEnded { run { status } } } }';
     const { stream: _stream, ...input } = JSON.parse(request(model, true)) as Record<string, unknown>;
     return {
       name: 'parley, GraphQL',

@@ -15,7 +15,7 @@ import type { DataSource, KnowledgeItem } from '../entities/knowledge/data-sourc
 import type { SourceRun } from '../entities/knowledge/source-run.ts';
 import type { StoreFileBatch, VectorStore, VectorStoreFile } from '../entities/knowledge/vector-store.ts';
 import type { Memory } from '../entities/memories/memory.ts';
-import type { Run } from '../entities/runs/run.ts';
+import type { RunView } from '../entities/runs/run.ts';
 import { builder } from './builder/builder.ts';
 
 /**
@@ -42,7 +42,7 @@ export const ModelRef = builder.objectRef<ModelInfo>('Model');
 export const ChatRef = builder.objectRef<Chat>('Chat');
 export const MessageRef = builder.objectRef<ChatMessage>('Message');
 export const ChatFileRef = builder.objectRef<ChatFile>('ChatFile');
-export const RunRef = builder.objectRef<Run>('Run');
+export const RunRef = builder.objectRef<RunView>('Run');
 export const ConversationRef = builder.objectRef<Conversation>('Conversation');
 export const MemoryRef = builder.objectRef<Memory>('Memory');
 

@@ -16,6 +16,7 @@ import { flatType, withReadVariables } from '../lib/flat-inputs.ts';
 import { wireDeclarations } from '../wire/openapi.ts';
 import { checkReply, checkSchemas, checkShape, checkVariables } from './documents/checks.ts';
 import { checkDocument, compileDocument, type OperationScopes, type RowDocument, readDocument } from './documents/document.ts';
+import { compileEnumTexts, type ShowEnums } from './documents/enum-texts.ts';
 import { type CallResolver, compileResolver, compileSource, type OpenSource } from './documents/resolver.ts';
 import { compileReader, type Reader } from './input/body.ts';
 import { memberNames, restMembersOf } from './input/member-names.ts';
@@ -64,6 +65,8 @@ export interface Route {
   readonly source: OpenSource | undefined;
   /** Of a route whose reply is made of what its resolver returns. */
   readonly resolve: CallResolver | undefined;
+  /** Of a route whose reply the document selects. */
+  readonly showEnums: ShowEnums | undefined;
   /** The root field's argument → the variable that feeds it: what a caller knows as `limit` the domain calls `first`. */
   readonly argumentNames: ReadonlyMap<string, string>;
   /** Names of `{…}` in the path, in order. */
@@ -137,6 +140,7 @@ function compileRoute({ schema, executed }: RowSchemas, row: DeclaredRoute, scop
     stream,
     source: isFolded ? compileSource(executed, main) : undefined,
     resolve: row.reply === undefined || isFolded ? undefined : compileResolver(executed, main),
+    showEnums: row.reply === undefined ? compileEnumTexts(executed, main) : undefined,
     argumentNames: argumentNames(main.rootNode),
     pathNames,
     headers: Object.entries(row.headers ?? {}).flat(),

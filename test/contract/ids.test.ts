@@ -63,9 +63,9 @@ describe('ids of one thing are the same on both APIs', () => {
     expect(response.id).toBe(rest.id);
     expect(idsOf(response.output)).toEqual(idsOf(rest.output));
     expect(responseInputItems.nodes).toEqual(given.data);
-    const events = `subscription { responseEvents(id: "${rest.id}") { __typename ... on ItemAddedEvent { item { id } } } }`;
+    const events = `subscription { runEvents(runId: "${rest.id}") { __typename ... on ItemAdded { item { id } } } }`;
     const results = await Array.fromAsync(ann.subscribe(events));
-    const added = results.flatMap(({ data }) => data?.responseEvents?.item ?? []);
+    const added = results.flatMap(({ data }) => data?.runEvents?.item ?? []);
     expect(idsOf(added)).toEqual(idsOf(rest.output));
   });
 

@@ -13,9 +13,8 @@ import { type Setting, World, worldEnv } from './authorization/world.ts';
 /** Places in a log: beyond its end nothing follows, and before its beginning everything does. */
 const unbounded: readonly string[] = [
   'Query.response(startingAfter)',
-  'Subscription.runEvents(afterSequence)',
-  'Subscription.responseEvents(afterSequence)',
-  'Subscription.resumedResponseEvents(afterSequence)',
+  'Subscription.runEvents(after)',
+  'Subscription.resumedResponseEvents(after)',
 ];
 /** What the other members must be for a number to be read. */
 const label = { variableName: 'a', type: 'SHORT_TEXT', label: 'A' };

@@ -200,7 +200,6 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Subscription.dataSourceUpdated': 'DATA_SOURCES:READ',
   'Subscription.messageEvents': 'CHATS:WRITE',
   'Subscription.newResponseEvents': 'CHATS:WRITE',
-  'Subscription.responseEvents': 'CHATS:READ',
   'Subscription.resumedResponseEvents': 'CHATS:WRITE',
   'Subscription.runEvents': 'CHATS:READ',
   'Subscription.runsUpdated': 'CHATS:READ',

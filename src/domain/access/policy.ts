@@ -23,7 +23,6 @@ export const runOperations: ReadonlySet<string> = new Set([
   'Mutation.compactResponse',
   'Mutation.resumeResponse',
   'Subscription.newResponseEvents',
-  'Subscription.responseEvents',
   'Subscription.resumedResponseEvents',
 ]);
 

@@ -29,6 +29,7 @@ export const referenceScopes: Readonly<Record<string, Scope | null>> = {
   orgId: null,
   ownerUserId: null,
   parentId: 'CHATS:READ',
+  responseId: 'CHATS:READ',
   runId: 'CHATS:READ',
   subagentId: 'CHATS:READ',
   systemMessageId: 'CHATS:READ',

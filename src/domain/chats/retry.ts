@@ -1,11 +1,12 @@
 import type { StoredRequest } from '../../engine/runs/stored/request.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
+import { isId } from '../../entities/ids.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { canWriteChat } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { getRun } from '../runs/runs.ts';
+import { getRun, missingRun } from '../runs/runs.ts';
 import { readSecrets } from '../tools/secrets.ts';
 import { getOwnChat } from './chats.ts';
 import { agentOfChat, modelFor, newMessage, newRun, startTurn } from './messages.ts';
@@ -23,6 +24,8 @@ export async function retryRun(
   id: string,
   { chatId, secrets: given }: { readonly chatId?: string | null | undefined; readonly secrets?: unknown },
 ): Promise<Run> {
+  // A response is asked again by a request for a new one.
+  if (!isId('run', id)) throw missingRun();
   const failed = await getRun(deps, caller, id, chatId);
   if (failed.chatId === null || !canWriteChat(caller, failed)) {
     throw new DomainError('FORBIDDEN', 'Only the user of a chat may ask its runs again');

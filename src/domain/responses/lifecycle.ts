@@ -5,13 +5,14 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import { type ListPage, type ListRequest, listPageOf, pageSizeOf } from '../../entities/page.ts';
-import type { RunEventStream, RunItem, RunSnapshot } from '../../entities/runs/event.ts';
+import type { RunEventStream, RunItem } from '../../entities/runs/event.ts';
 import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
-import type { Run } from '../../entities/runs/run.ts';
+import type { Run, RunState } from '../../entities/runs/run.ts';
 import type { OutputFile } from '../../entities/runs/tool.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { agentNamed, missingModel } from '../runs/plan.ts';
+import { runStateOf } from '../runs/states.ts';
 import { holderOf, queueFull } from '../runs/thread.ts';
 import { readSecrets } from '../tools/secrets.ts';
 import { type BegunResponse, beginResponse, cancelWhenAlone } from './create.ts';
@@ -20,7 +21,7 @@ import { readItems } from './items.ts';
 import { requireCalls, resolveItems, toMessages } from './request-items.ts';
 
 /** A response at one moment: its run, with its head. */
-export type ResponseState = RunSnapshot & { readonly head: ResponseHead };
+export type ResponseState = RunState & { readonly head: ResponseHead };
 
 export interface ResumeInput {
   readonly input?: unknown;
@@ -187,7 +188,7 @@ export async function stateOf(events: RunEventStream): Promise<ResponseState> {
     fold.add(batch);
   }
   if (head === undefined) throw missing();
-  return { ...fold.snapshot(), head };
+  return { ...runStateOf(fold.snapshot()), head };
 }
 
 /** @throws DomainError NOT_FOUND */

@@ -9,15 +9,21 @@ import type { Deps } from '../deps.ts';
 import { asVisible } from './thread.ts';
 
 /**
+ * A stored run of any kind.
+ *
  * @param chatId  the chat that the run must be in, when the caller names one.
  * @throws DomainError NOT_FOUND, also for a run of a chat that the caller may not read.
  */
 export async function getRun(deps: Deps, caller: Caller, id: string, chatId?: string | null): Promise<Run> {
-  const [run] = isId('run', id) ? await deps.storage.runs.findInChats([id], visibleChats(caller)) : [];
-  if (run === undefined || (typeof chatId === 'string' && run.chatId !== chatId))
-    throw new DomainError('NOT_FOUND', 'There is no such run', { param: 'runId' });
+  const isRunId = isId('run', id) || isId('response', id);
+  const [run] = isRunId ? await deps.storage.runs.findInChats([id], visibleChats(caller)) : [];
+  if (run === undefined || (typeof chatId === 'string' && run.chatId !== chatId)) throw missingRun();
   readRuns(deps, caller, [run]);
   return run;
+}
+
+export function missingRun(): DomainError {
+  return new DomainError('NOT_FOUND', 'There is no such run', { param: 'runId' });
 }
 
 /** The runs of chats among `ids` whose chats the caller may read, in any order. */
@@ -33,23 +39,15 @@ export function readRuns({ audit }: Deps, caller: Caller, runs: readonly Run[]):
 }
 
 /**
- * The messages of some runs until now, one array for each run, in order, beginning with the message that began the run. Empty for a run of a chat
- * that the caller may not read: administrators see which runs are active, not what people write in them.
+ * The messages of some runs until now, one array for each run, in order, beginning with the message that began the run.
  *
+ * @param runs  whose contents the caller may read: see `readableRuns`.
  * @throws DomainError REPLY_TOO_LARGE.
  *
- * Cost: one statement; one more when some runs belong to other users.
+ * Cost: two statements.
  */
-export async function listRunMessages(
-  deps: Deps,
-  caller: Caller,
-  runs: readonly Run[],
-): Promise<readonly (readonly ChatMessage[])[]> {
-  const { storage } = deps;
-  const isOwn = (run: Run) => canWriteChat(caller, run);
-  const others = runs.filter((run) => !isOwn(run)).map(({ id }) => id);
-  const readable = others.length === 0 ? [] : await storage.runs.findInChats(others, visibleChats(caller));
-  const messages = await storage.chats.messagesOfRuns([...runs.filter(isOwn), ...readable].map(({ id }) => id));
+export async function listRunMessages({ storage }: Deps, runs: readonly Run[]): Promise<readonly (readonly ChatMessage[])[]> {
+  const messages = await storage.chats.messagesOfRuns(runs.map(({ id }) => id));
   const byRun = Map.groupBy(messages, ({ runId }) => runId);
   return runs.map(({ id }) => (byRun.get(id) ?? []).flatMap(asVisible));
 }
@@ -94,7 +92,8 @@ export async function followRun(
 export async function cancelRun(deps: Deps, caller: Caller, id: string, chatId?: string | null): Promise<Run> {
   const run = await getRun(deps, caller, id, chatId);
   if (!canWriteChat(caller, run)) throw new DomainError('FORBIDDEN', 'Only the user of a chat may cancel its runs');
-  if (run.status !== 'in_progress') return run;
+  const isPaused = run.incompleteReason === 'paused';
+  if (run.status !== 'in_progress' && !isPaused) return run;
   await deps.runs.cancel(run.id, (write) => deps.audit.change(caller, write));
   return getRun(deps, caller, id);
 }

@@ -2,6 +2,8 @@ import type { FlowStepRecord, FlowStepResult } from '../agents/flow.ts';
 import type { NewMessage } from '../chats/chat.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Citation, Passage } from '../knowledge/citation.ts';
+import type { Retrieval } from '../knowledge/retrieval.ts';
+import type { SearchedQuestion } from '../knowledge/searched-question.ts';
 import type { Warning } from '../warning.ts';
 import type { ResponseHead } from './response.ts';
 import type { RunStep } from './step.ts';
@@ -41,6 +43,19 @@ export interface RetrievalRecord {
   /** Why meaning took no part although vectors are switched on; null otherwise. */
   readonly reason: string | null;
   readonly passages: readonly { readonly title: string; readonly score: number }[];
+}
+
+/** What a search before an answer came to, where the agent shows it. */
+export interface RetrievalDetail {
+  /** How many passages the model gets. */
+  readonly passages: number;
+  /** Of their documents, each once. */
+  readonly titles?: readonly string[];
+  readonly retrieval?: Retrieval;
+  /** Present when the question was not searched as it was asked. */
+  readonly searched?: SearchedQuestion;
+  /** Knowledge could not be searched. */
+  readonly isUnavailable?: true;
 }
 
 /**
@@ -220,6 +235,9 @@ export interface EndedSubagent extends Subagent {
 /** The state of a run as its lifecycle events carry it. */
 export interface RunSnapshot {
   readonly runId: string;
+  /** Of a run that is not stored: the model that was asked for, and the agent. A stored run has them in its row. */
+  readonly modelId?: string;
+  readonly agentId?: string | null;
   readonly status: RunStatus;
   readonly incompleteReason: IncompleteReason | null;
   readonly error: RunError | null;
@@ -322,7 +340,7 @@ export type RunEventBody =
   | ResearchBody
   | { readonly type: 'response.output_item.done'; readonly outputIndex: number; readonly item: RunItem }
   /** Retrieval and other work between model calls; shown only where the agent shows intermediate steps. */
-  | { readonly type: 'parley.step'; readonly name: string; readonly detail: Readonly<Record<string, unknown>> }
+  | { readonly type: 'parley.step'; readonly name: 'retrieve'; readonly detail: RetrievalDetail }
   /** A finished step of a flow. A process that takes the run over does not repeat it. */
   | {
       readonly type: 'parley.flow.step';

@@ -8,6 +8,9 @@ import type { RetrievalSummary } from './step.ts';
 export const runKinds = ['chat', 'completion', 'response', 'embedding', 'search', 'compaction', 'profile'] as const;
 export type RunKind = (typeof runKinds)[number];
 
+/** A run as its events tell it, at one of them or until now. */
+export type RunState = RunSnapshot & { readonly id: string };
+
 /** A run, without its events. */
 export interface Run {
   readonly id: string;
@@ -49,6 +52,9 @@ export interface Run {
   readonly isWaiting: boolean;
   readonly previousId: string | null;
 }
+
+/** A run as an API shows it: the row of a stored run, or the state of any run. */
+export type RunView = Run | RunState;
 
 export interface NewRun {
   readonly id: string;

@@ -1,20 +1,23 @@
 import { createCompletion, runCompletion } from '../../domain/completions/completions.ts';
+import { runStateOf } from '../../domain/runs/states.ts';
 import { takesExtensions } from '../../http/extensions.ts';
 import { builder } from '../builder/builder.ts';
 import type { GraphContext } from '../builder/context.ts';
+import { restOnly } from '../builder/one-api.ts';
+import { RunRef } from '../refs.ts';
+import { shownEvents } from '../runs/event-stream.ts';
 import { RunEventType } from '../runs/events.ts';
-import { RunSnapshotType } from '../runs/parts.ts';
 import { CompletionInputType } from './inputs.ts';
 
 builder.mutationField('createCompletion', (t) =>
   t.field({
     authScopes: { key: 'CHATS:WRITE' },
-    type: RunSnapshotType,
+    type: RunRef,
     description:
       'Runs one stateless completion and answers with its run when it is over. Nothing of it is kept. A run that failed is an error.',
     args: { input: t.arg({ type: CompletionInputType, required: true, description: 'The request.' }) },
-    resolve: (_root, { input }, context) =>
-      createCompletion(context.deps, context.caller, input, hasExtensions(context), context.signal),
+    resolve: async (_root, { input }, context) =>
+      runStateOf(await createCompletion(context.deps, context.caller, input, hasExtensions(context), context.signal)),
   }),
 );
 
@@ -26,19 +29,24 @@ builder.subscriptionField('completionEvents', (t) =>
     args: {
       input: t.arg({ type: CompletionInputType, required: true, description: 'The request.' }),
       inOnePiece: t.arg.boolean({
-        required: true,
-        defaultValue: false,
+        required: false,
         description: "Requests the model's answer in one piece: fewer, larger events.",
+        extensions: restOnly,
       }),
       repeatsText: t.arg.boolean({
-        required: true,
-        defaultValue: true,
-        description: 'Whether the last event has the whole text again. false spares the service the memory for it.',
+        required: false,
+        description:
+          'Whether the last event has the whole text again, which is the default. false spares the service the memory for it.',
+        extensions: restOnly,
       }),
     },
-    subscribe: (_root, { input, inOnePiece, repeatsText }, context) => {
-      const terms = { inOnePiece, repeatsText, takesExtensions: hasExtensions(context) };
-      return runCompletion(context.deps, context.caller, input, terms, context.signal);
+    subscribe: async (_root, { input, inOnePiece, repeatsText }, context) => {
+      const terms = {
+        inOnePiece: inOnePiece === true,
+        repeatsText: repeatsText !== false,
+        takesExtensions: hasExtensions(context),
+      };
+      return shownEvents(await runCompletion(context.deps, context.caller, input, terms, context.signal));
     },
     resolve: (event) => event,
   }),

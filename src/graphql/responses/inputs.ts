@@ -2,26 +2,24 @@ import { threadModes } from '../../entities/chats/chat.ts';
 import { chatModes } from '../../entities/runs/response.ts';
 import { builder } from '../builder/builder.ts';
 import { identifiers } from '../completions/inputs.ts';
-import { wireEnumOf } from '../types/enums.ts';
+import { enumOf, ofFormat } from '../types/enums.ts';
 import { ChatOptionsInput, wireInput } from '../types/json-inputs.ts';
 
-const ChatModeType = wireEnumOf('ChatMode', 'Which tools a response may call.', chatModes, {
+const modes = {
   execute: 'The model may call every tool of the request.',
   chat: 'No tools of the service; functions of the caller stay.',
   plan: 'Only tools that read: the answer is a plan.',
-});
+};
+const ChatModeType = enumOf('ChatMode', 'Which tools a response may call.', chatModes, modes, ofFormat);
 
-const ResponseThreadModeType = wireEnumOf(
-  'ResponseThreadMode',
-  'What becomes of a request while another response is at work on its thread.',
-  threadModes,
-  {
-    collect: 'It waits; requests that are equal but for their input are answered together.',
-    steer: 'It becomes part of the active response, whose model sees it at its next call.',
-    interrupt: 'The active response is stopped at its next boundary; its output stays.',
-    force: 'The active response and all waiting ones are cut off at once; their output leaves the thread.',
-  },
-);
+const waitings = {
+  collect: 'It waits; requests that are equal but for their input are answered together.',
+  steer: 'It becomes part of the active response, whose model sees it at its next call.',
+  interrupt: 'The active response is stopped at its next boundary; its output stays.',
+  force: 'The active response and all waiting ones are cut off at once; their output leaves the thread.',
+};
+const waitingDescription = 'What becomes of a request while another response is at work on its thread.';
+const ResponseThreadModeType = enumOf('ResponseThreadMode', waitingDescription, threadModes, waitings, ofFormat);
 
 const TextFormatInput = builder.inputType('ResponseTextFormatInput', {
   description: 'What the text of a response is.',

@@ -4,7 +4,6 @@ import {
   cancelResponse,
   createResponse,
   deleteResponse,
-  followResponse,
   getResponse,
   listInputItems,
   pauseResponse,
@@ -15,10 +14,11 @@ import { listActiveRuns, watchActiveRuns } from '../../domain/runs/active.ts';
 import { seenSequenceNote } from '../../wire/responses/events.ts';
 import { builder } from '../builder/builder.ts';
 import type { GraphContext } from '../builder/context.ts';
+import { restOnly } from '../builder/one-api.ts';
 import { listArgs } from '../pagination.ts';
+import { RunRef } from '../refs.ts';
+import { shownEvents } from '../runs/event-stream.ts';
 import { RunEventType } from '../runs/events.ts';
-import { RunSnapshotType } from '../runs/parts.ts';
-import { RunType } from '../runs/runs.ts';
 import { ResponseInputType, ResumeResponseInputType } from './inputs.ts';
 import { CompactionType, InputItemConnection } from './types.ts';
 
@@ -28,8 +28,9 @@ const inputArg = 'The request.';
 builder.queryFields((t) => ({
   response: t.field({
     authScopes: { key: 'CHATS:READ' },
-    type: RunSnapshotType,
-    description: 'A stored response of the caller as it is now. NOT_FOUND when there is none.',
+    type: RunRef,
+    nullable: true,
+    description: 'A stored response of the caller as it is now; `run` finds runs of all kinds. Null when there is none.',
     args: { id: t.arg.id({ description: idArg }) },
     resolve: (_root, { id }, { deps, caller }) => getResponse(deps, caller, id),
   }),
@@ -51,7 +52,7 @@ builder.queryFields((t) => ({
   }),
   activeRuns: t.field({
     authScopes: { key: 'CHATS:READ' },
-    type: [RunType],
+    type: [RunRef],
     description:
       "The organization's runs that are not over, the newest first; at most 500. For administrators; others see their own.",
     resolve: (_root, _args, { deps, caller }) => listActiveRuns(deps, caller) as never,
@@ -61,15 +62,15 @@ builder.queryFields((t) => ({
 builder.mutationFields((t) => ({
   createResponse: t.field({
     authScopes: { key: 'CHATS:WRITE' },
-    type: RunSnapshotType,
+    type: RunRef,
     description:
-      'Begins a response. A stored one is answered at once and goes on by itself: follow it with `responseEvents`. One that is not stored is answered at its end.',
+      'Begins a response. A stored one is answered at once and goes on by itself: follow it with `runEvents`. One that is not stored is answered at its end.',
     args: { input: t.arg({ type: ResponseInputType, description: inputArg }) },
     resolve: (_root, { input }, { deps, caller, signal }) => createResponse(deps, caller, input, signal),
   }),
   cancelResponse: t.field({
     authScopes: { key: 'CHATS:WRITE' },
-    type: RunSnapshotType,
+    type: RunRef,
     description:
       'Stops a response and answers when it is over. One that is over is returned as it is; a paused one is cancelled.',
     args: { id: t.arg.id({ description: idArg }) },
@@ -77,14 +78,14 @@ builder.mutationFields((t) => ({
   }),
   pauseResponse: t.field({
     authScopes: { key: 'CHATS:WRITE' },
-    type: RunSnapshotType,
+    type: RunRef,
     description: 'Pauses a response at its next boundary and answers when it is paused. RESPONSE_NOT_ACTIVE when it is over.',
     args: { id: t.arg.id({ description: idArg }) },
     resolve: (_root, { id }, { deps, caller }) => pauseResponse(deps, caller, id),
   }),
   resumeResponse: t.field({
     authScopes: { key: 'CHATS:WRITE' },
-    type: RunSnapshotType,
+    type: RunRef,
     description: 'Continues a paused response under the same id. Answers at once; RESPONSE_NOT_PAUSED when it is not paused.',
     args: {
       id: t.arg.id({ description: idArg }),
@@ -125,34 +126,18 @@ builder.subscriptionFields((t) => ({
     args: {
       input: t.arg({ type: ResponseInputType, description: inputArg }),
       inOnePiece: t.arg.boolean({
-        required: true,
-        defaultValue: false,
+        required: false,
         description:
           'The client reads no deltas: text in a JSON format waits until it is checked, and one in the background is shown as it begins.',
+        extensions: restOnly,
       }),
     },
     subscribe: async (_root, { input, inOnePiece }, context) => {
-      const asked = { ...input, stream: !inOnePiece };
+      const asked = { ...input, stream: inOnePiece !== true };
       const begun = await beginResponse(context.deps, context.caller, asked, context.signal, context.memory);
       note(begun, context);
-      return begun.events;
+      return shownEvents(begun.events, begun.id);
     },
-    resolve: (event) => event,
-  }),
-  responseEvents: t.field({
-    authScopes: { key: 'CHATS:READ' },
-    type: RunEventType,
-    description: 'What happened in a response after `afterSequence`, then what happens. Leaving stops nothing.',
-    args: {
-      id: t.arg.id({ description: idArg }),
-      afterSequence: t.arg.int({
-        required: true,
-        defaultValue: -1,
-        description: 'The last event that is known already; -1 for none.',
-      }),
-    },
-    subscribe: (_root, { id, afterSequence }, { deps, caller, signal }) =>
-      followResponse(deps, caller, id, afterSequence, signal),
     resolve: (event) => event,
   }),
   resumedResponseEvents: t.field({
@@ -166,27 +151,27 @@ builder.subscriptionFields((t) => ({
         required: false,
         description: 'The members of the request that continues it.',
       }),
-      afterSequence: t.arg.int({
+      after: t.arg.int({
         required: false,
-        description: 'The last event that is known already, -1 for none; default: the last one from before.',
+        description: 'The `sequence` of the last event that the reader has, -1 for none; without it, only new events are shown.',
       }),
       inOnePiece: t.arg.boolean({
-        required: true,
-        defaultValue: false,
+        required: false,
         description: 'The client reads no deltas: one in the background is shown as it goes on.',
+        extensions: restOnly,
       }),
     },
-    subscribe: async (_root, { id, input, afterSequence, inOnePiece }, { deps, caller, signal, notes }) => {
-      const terms = { isWatched: !inOnePiece, afterSequence: afterSequence ?? undefined };
+    subscribe: async (_root, { id, input, after, inOnePiece }, { deps, caller, signal, notes }) => {
+      const terms = { isWatched: inOnePiece !== true, afterSequence: after ?? undefined };
       const { events, seenSequence } = await resumeResponse(deps, caller, id, input ?? {}, terms, signal);
       notes?.set(seenSequenceNote, String(seenSequence));
-      return events;
+      return shownEvents(events, id);
     },
     resolve: (event) => event,
   }),
   runsUpdated: t.field({
     authScopes: { key: 'CHATS:READ' },
-    type: [RunType],
+    type: [RunRef],
     description: "The organization's runs that are not over, at once and whenever one begins or ends. As `activeRuns`.",
     subscribe: (_root, _args, { deps, caller, signal }) => watchActiveRuns(deps, caller, signal) as never,
     resolve: (runs) => runs as never,

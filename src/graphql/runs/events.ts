@@ -1,70 +1,117 @@
-import { awaitedCalls, toolMessageId } from '../../engine/runs/events/transcript.ts';
-import type { Citation } from '../../entities/knowledge/citation.ts';
-import type { RunEvent } from '../../entities/runs/event.ts';
-import { builder } from '../builder/builder.ts';
-import { CitationType, ToolCallType } from '../chats/messages.ts';
+import { runStateOf } from '../../domain/runs/states.ts';
+import { isPause, type RunEvent } from '../../entities/runs/event.ts';
+import type { RunView } from '../../entities/runs/run.ts';
+import { type BuilderTypes, builder } from '../builder/builder.ts';
+import { CitationType } from '../chats/messages.ts';
+import { RunRef } from '../refs.ts';
+import type { ShownEvent } from './event-stream.ts';
 import { FlowStepType } from './flow-steps.ts';
-import { RunItemType, RunSnapshotType, UsageType } from './parts.ts';
+import { CallItemType, RunItemType } from './items.ts';
+import { UsageType } from './parts.ts';
+import { RetrievalModeType } from './retrieval.ts';
+import { callInRun } from './source.ts';
 import { textSoFar, textSoFarMaxChars } from './text-so-far.ts';
 
-export type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
+export type EventOf<Type extends RunEvent['type']> = ShownEvent<Extract<RunEvent, { readonly type: Type }>>;
+type EventFields<T> = PothosSchemaTypes.ObjectFieldBuilder<BuilderTypes, T>;
 
-/** An event of a run's log. All runs share these kinds of events. */
-export const RunEventType = builder.interfaceRef<RunEvent>('RunEvent').implement({
-  access: { scope: 'CHATS:READ' },
-  description: 'An event of a run.',
+const access = { scope: 'CHATS:READ' } as const;
+
+/** An event of a run's log. Runs of all kinds share these types of events. */
+export const RunEventType = builder.interfaceRef<ShownEvent>('RunEvent').implement({
+  access,
+  description:
+    'Something that happened in a run. Each type says what its event tells. The first one is RunStarted, and the last one implements RunEnded.',
   fields: (t) => ({
-    sequence: t.exposeInt('sequence', { description: 'Grows by one with every event of a run, from 0, without gaps.' }),
-    type: t.exposeString('type', { description: 'The type of the event, as in the responses format.' }),
+    sequence: t.exposeInt('sequence', {
+      description:
+        'Its place in the run, from 0: grows with every event. Numbers between two events that are missing belong to events that tell readers nothing. Give the last one as `after` to go on behind it.',
+    }),
+    runId: t.exposeID('runId', { description: 'The run.' }),
   }),
-  resolveType: (event) => eventTypes[event.type],
+  resolveType: typeNameOf,
 });
 
-const eventTypes: Readonly<Record<RunEvent['type'], string>> = {
-  'response.created': 'RunStartedEvent',
-  'response.in_progress': 'RunStartedEvent',
-  'response.output_item.added': 'ItemAddedEvent',
-  'response.content_part.added': 'TextStartedEvent',
-  'response.output_text.delta': 'TextDeltaEvent',
-  'response.output_text.annotation.added': 'CitationEvent',
-  'response.output_text.done': 'TextDoneEvent',
-  'response.content_part.done': 'TextDoneEvent',
-  'response.reasoning_text.delta': 'ReasoningDeltaEvent',
-  'response.function_call_arguments.delta': 'ArgumentsDeltaEvent',
-  'response.function_call_arguments.done': 'ArgumentsDoneEvent',
-  'response.server_tool_call.in_progress': 'ServerToolEvent',
-  'response.server_tool_call.completed': 'ServerToolEvent',
-  'response.server_tool_call.failed': 'ServerToolEvent',
-  'response.subagent.started': 'SubagentStartedEvent',
-  'response.subagent.progress': 'SubagentProgressEvent',
-  'response.subagent.completed': 'SubagentCompletedEvent',
-  'response.output_item.done': 'ItemDoneEvent',
-  'parley.step': 'StepEvent',
-  'parley.flow.step': 'FlowStepEvent',
-  'parley.input': 'InputEvent',
-  'parley.usage': 'UsageEvent',
-  'parley.cited': 'CheckpointEvent',
-  'parley.subagent.kept': 'CheckpointEvent',
-  'parley.research': 'CheckpointEvent',
-  'response.completed': 'RunEndedEvent',
-  'response.failed': 'RunEndedEvent',
-  'response.incomplete': 'RunEndedEvent',
+/** What the run comes to in its last event. */
+const RunEndedType = builder.interfaceRef<EventOf<EndType>>('RunEnded').implement({
+  access,
+  description: 'The run is over. There is exactly one such event, and it is the last one.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    run: t.field({ type: RunRef, description: 'The run with all its output.', resolve: ({ run }): RunView => runStateOf(run) }),
+  }),
+  resolveType: typeNameOf,
+});
+
+type EndType = 'response.completed' | 'response.failed' | 'response.incomplete';
+
+function typeNameOf(event: ShownEvent): string | undefined {
+  if (event.type !== 'response.incomplete') return typeNames[event.type];
+  if (event.run.status === 'cancelled') return 'RunCancelled';
+  return isPause(event) ? 'RunPaused' : 'RunIncomplete';
+}
+
+/** Undefined for events that are left out. */
+const typeNames: Readonly<Record<Exclude<RunEvent['type'], 'response.incomplete'>, string | undefined>> = {
+  'response.created': 'RunStarted',
+  'response.in_progress': 'RunResumed',
+  'response.output_item.added': 'ItemAdded',
+  'response.content_part.added': 'TextStarted',
+  'response.output_text.delta': 'TextDelta',
+  'response.output_text.annotation.added': 'CitationAdded',
+  'response.output_text.done': 'TextDone',
+  'response.content_part.done': undefined,
+  'response.reasoning_text.delta': 'ReasoningDelta',
+  'response.function_call_arguments.delta': 'ArgumentsDelta',
+  'response.function_call_arguments.done': 'ArgumentsDone',
+  'response.server_tool_call.in_progress': 'ToolCallStarted',
+  'response.server_tool_call.completed': 'ToolCallCompleted',
+  'response.server_tool_call.failed': 'ToolCallFailed',
+  'response.subagent.started': 'SubagentStarted',
+  'response.subagent.progress': 'SubagentProgressed',
+  'response.subagent.completed': 'SubagentCompleted',
+  'response.output_item.done': 'ItemDone',
+  'parley.step': 'RetrievalCompleted',
+  'parley.flow.step': 'FlowStepCompleted',
+  'parley.input': 'InputAdded',
+  'parley.usage': 'UsageReported',
+  'parley.cited': undefined,
+  'parley.subagent.kept': undefined,
+  'parley.research': undefined,
+  'response.completed': 'RunCompleted',
+  'response.failed': 'RunFailed',
 };
 
-const itemId = 'The item that it is about.';
-const outputIndex = 'The place of that item in the output, from 0.';
+function place<T extends { readonly itemId: string; readonly outputIndex: number }>(t: EventFields<T>, what = 'item') {
+  return {
+    itemId: t.id({ description: `The ${what} that it is about.`, resolve: ({ itemId }) => itemId }),
+    outputIndex: t.int({
+      description: `The place of that ${what} in the output, from 0.`,
+      resolve: ({ outputIndex }) => outputIndex,
+    }),
+  };
+}
 
-builder.objectRef<EventOf<'response.created' | 'response.in_progress'>>('RunStartedEvent').implement({
-  access: { scope: 'CHATS:READ' },
+builder.objectRef<EventOf<'response.created'>>('RunStarted').implement({
+  access,
   description: 'The run began.',
   interfaces: [RunEventType],
   fields: (t) => ({
-    run: t.field({ type: RunSnapshotType, description: 'The run, still without output.', resolve: ({ run }) => run }),
+    run: t.field({ type: RunRef, description: 'The run, still without output.', resolve: ({ run }): RunView => runStateOf(run) }),
   }),
 });
 
-builder.objectRef<EventOf<'response.output_item.added'>>('ItemAddedEvent').implement({
-  access: { scope: 'CHATS:READ' },
+builder.objectRef<EventOf<'response.in_progress'>>('RunResumed').implement({
+  access,
+  description: 'A run that was paused goes on.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    run: t.field({ type: RunRef, description: 'The run, without its output.', resolve: ({ run }): RunView => runStateOf(run) }),
+  }),
+});
+
+builder.objectRef<EventOf<'response.output_item.added'>>('ItemAdded').implement({
+  access,
   description: 'A part of the output begins.',
   interfaces: [RunEventType],
   fields: (t) => ({
@@ -72,30 +119,36 @@ builder.objectRef<EventOf<'response.output_item.added'>>('ItemAddedEvent').imple
     item: t.field({ type: RunItemType, description: 'The item, still empty.', resolve: ({ item }) => item }),
     statusHints: t.stringList({
       description: 'Short texts that a user interface may show meanwhile.',
-      resolve: ({ statusHints }) => statusHints ?? [],
+      resolve: ({ statusHints }) => [...(statusHints ?? [])],
     }),
   }),
 });
 
-builder.objectRef<EventOf<'response.content_part.added'>>('TextStartedEvent').implement({
-  access: { scope: 'CHATS:READ' },
-  description: 'The text of a message begins.',
+builder.objectRef<EventOf<'response.output_item.done'>>('ItemDone').implement({
+  access,
+  description: 'A part of the output is whole, or was cut.',
   interfaces: [RunEventType],
   fields: (t) => ({
-    outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
-    itemId: t.exposeID('itemId', { description: itemId }),
+    outputIndex: t.exposeInt('outputIndex', { description: 'Its place in the output, from 0.' }),
+    item: t.field({ type: RunItemType, description: 'The item.', resolve: ({ item }) => item }),
   }),
 });
 
-builder.objectRef<EventOf<'response.output_text.delta'>>('TextDeltaEvent').implement({
-  access: { scope: 'CHATS:READ' },
+builder.objectRef<EventOf<'response.content_part.added'>>('TextStarted').implement({
+  access,
+  description: 'The text of a message begins.',
+  interfaces: [RunEventType],
+  fields: (t) => place(t),
+});
+
+builder.objectRef<EventOf<'response.output_text.delta'>>('TextDelta').implement({
+  access,
   description: 'The next piece of the text of a message.',
   interfaces: [RunEventType],
   fields: (t) => ({
-    outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
-    itemId: t.exposeID('itemId', { description: itemId }),
-    delta: t.string({ description: 'The next piece of text.', resolve: ({ json }) => JSON.parse(json) as string }),
-    text: t.string({
+    ...place(t),
+    delta: t.string({ description: 'The piece.', resolve: deltaOf }),
+    textSoFar: t.string({
       nullable: true,
       description: `The text of the run so far, for viewers that show one event at a time; null once it has more than ${textSoFarMaxChars} characters. Programs put \`delta\` together.`,
       resolve: (event, _args, { signal }) => textSoFar(event, signal),
@@ -103,150 +156,186 @@ builder.objectRef<EventOf<'response.output_text.delta'>>('TextDeltaEvent').imple
   }),
 });
 
-builder.objectRef<EventOf<'response.output_text.annotation.added'>>('CitationEvent').implement({
-  access: { scope: 'CHATS:READ' },
+builder.objectRef<EventOf<'response.output_text.annotation.added'>>('CitationAdded').implement({
+  access,
   description: 'The text of a message cited a passage.',
   interfaces: [RunEventType],
   fields: (t) => ({
-    outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
-    itemId: t.exposeID('itemId', { description: itemId }),
-    citation: t.field({ type: CitationType, description: 'The passage.', resolve: ({ citation }): Citation => citation }),
+    ...place(t),
+    citation: t.field({ type: CitationType, description: 'The passage.', resolve: ({ citation }) => citation }),
   }),
 });
 
-builder.objectRef<EventOf<'response.output_text.done' | 'response.content_part.done'>>('TextDoneEvent').implement({
-  access: { scope: 'CHATS:READ' },
+builder.objectRef<EventOf<'response.output_text.done'>>('TextDone').implement({
+  access,
   description: 'The text of a message is whole.',
   interfaces: [RunEventType],
   fields: (t) => ({
-    outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
-    itemId: t.exposeID('itemId', { description: itemId }),
+    ...place(t),
     text: t.exposeString('text', { description: 'The whole text.' }),
   }),
 });
 
-builder.objectRef<EventOf<'response.reasoning_text.delta'>>('ReasoningDeltaEvent').implement({
-  access: { scope: 'CHATS:READ' },
+builder.objectRef<EventOf<'response.reasoning_text.delta'>>('ReasoningDelta').implement({
+  access,
   description: "The next piece of the model's thinking, if the model reports it.",
   interfaces: [RunEventType],
   fields: (t) => ({
-    outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
-    itemId: t.exposeID('itemId', { description: itemId }),
-    delta: t.string({ description: 'The next piece of text.', resolve: ({ json }) => JSON.parse(json) as string }),
+    ...place(t),
+    delta: t.string({ description: 'The piece.', resolve: deltaOf }),
   }),
 });
 
-builder.objectRef<EventOf<'response.function_call_arguments.delta'>>('ArgumentsDeltaEvent').implement({
-  access: { scope: 'CHATS:READ' },
+builder.objectRef<EventOf<'response.function_call_arguments.delta'>>('ArgumentsDelta').implement({
+  access,
   description: 'The next piece of the arguments of a call.',
   interfaces: [RunEventType],
   fields: (t) => ({
-    outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
-    itemId: t.exposeID('itemId', { description: itemId }),
-    delta: t.string({ description: 'The next piece of text.', resolve: ({ json }) => JSON.parse(json) as string }),
+    ...place(t),
+    delta: t.string({ description: 'The piece.', resolve: deltaOf }),
   }),
 });
 
-builder.objectRef<EventOf<'response.function_call_arguments.done'>>('ArgumentsDoneEvent').implement({
-  access: { scope: 'CHATS:READ' },
+builder.objectRef<EventOf<'response.function_call_arguments.done'>>('ArgumentsDone').implement({
+  access,
   description: 'The arguments of a call are whole.',
   interfaces: [RunEventType],
   fields: (t) => ({
-    outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
-    itemId: t.exposeID('itemId', { description: itemId }),
+    ...place(t),
     name: t.exposeString('name', { description: 'The function that is called.' }),
     arguments: t.exposeString('arguments', { description: 'The arguments as JSON text.' }),
   }),
 });
 
-builder.objectRef<EventOf<'parley.input'>>('InputEvent').implement({
-  access: { scope: 'CHATS:READ' },
-  description: 'Messages that were put into the run while it worked (thread mode `steer`).',
+builder.objectRef<EventOf<'response.server_tool_call.in_progress'>>('ToolCallStarted').implement({
+  access,
+  description: 'A tool of the service begins to work.',
   interfaces: [RunEventType],
   fields: (t) => ({
-    count: t.int({ description: 'How many messages.', resolve: ({ messages }) => messages.length }),
+    ...place(t, 'call'),
+    call: callField(t, 'The call.'),
   }),
 });
 
-builder.objectRef<EventOf<'parley.usage'>>('UsageEvent').implement({
-  access: { scope: 'CHATS:READ' },
-  description: 'What a run has cost until now, between its steps. Its last event has the whole.',
+builder.objectRef<EventOf<'response.server_tool_call.completed'>>('ToolCallCompleted').implement({
+  access,
+  description: 'A tool of the service is done.',
   interfaces: [RunEventType],
   fields: (t) => ({
-    usage: t.field({ type: UsageType, description: 'The tokens of the run so far.', resolve: ({ usage }) => usage }),
+    ...place(t, 'call'),
+    call: callField(t, 'The call, with what it gave where that stands with the call.'),
   }),
 });
 
-builder.objectRef<EventOf<'parley.cited' | 'parley.subagent.kept' | 'parley.research'>>('CheckpointEvent').implement({
-  access: { scope: 'CHATS:READ' },
-  description: 'The service has kept what it needs to go on with the run when a process fails: nothing for readers.',
-  interfaces: [RunEventType],
-});
-
-type ServerToolEvent = EventOf<`response.server_tool_call.${'in_progress' | 'completed' | 'failed'}`>;
-builder.objectRef<ServerToolEvent>('ServerToolEvent').implement({
-  access: { scope: 'CHATS:READ' },
-  description: 'A tool of the service began or ended: see `type`.',
+builder.objectRef<EventOf<'response.server_tool_call.failed'>>('ToolCallFailed').implement({
+  access,
+  description: 'A tool of the service failed. The model reads why, and goes on.',
   interfaces: [RunEventType],
   fields: (t) => ({
-    outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
-    itemId: t.exposeID('itemId', { description: itemId }),
+    ...place(t, 'call'),
+    call: callField(t, 'The call, with its error where that stands with the call.'),
   }),
 });
 
-builder.objectRef<EventOf<'response.output_item.done'>>('ItemDoneEvent').implement({
-  access: { scope: 'CHATS:READ' },
-  description: 'A part of the output is whole, or was cut.',
+builder.objectRef<EventOf<'parley.step'>>('RetrievalCompleted').implement({
+  access,
+  description: 'Knowledge was searched; only where the agent shows intermediate steps.',
   interfaces: [RunEventType],
   fields: (t) => ({
-    outputIndex: t.exposeInt('outputIndex', { description: 'Its place in the output, from 0.' }),
-    item: t.field({ type: RunItemType, description: 'The complete item.', resolve: ({ item }) => item }),
-  }),
-});
-
-builder.objectRef<EventOf<'parley.step'>>('StepEvent').implement({
-  access: { scope: 'CHATS:READ' },
-  description: 'Work between question and answer; only where the agent shows intermediate steps.',
-  interfaces: [RunEventType],
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'What was done: `retrieve`.' }),
-    detail: t.field({
-      type: 'JSON',
-      description: 'The result: an object whose members depend on `name`.',
-      resolve: ({ detail }) => detail,
+    isAvailable: t.boolean({
+      description: 'False when knowledge could not be searched: the run goes on without passages.',
+      resolve: ({ detail }) => detail.isUnavailable !== true,
     }),
-  }),
-});
-
-builder.objectRef<EventOf<'parley.flow.step'>>('FlowStepEvent').implement({
-  access: { scope: 'CHATS:READ' },
-  description: 'A step of a flow is finished.',
-  interfaces: [RunEventType],
-  fields: (t) => ({
-    step: t.field({
-      type: FlowStepType,
+    passageCount: t.int({ description: 'How many passages the model gets.', resolve: ({ detail }) => detail.passages }),
+    titles: t.stringList({
+      description: 'The titles of their documents, each once.',
+      resolve: ({ detail }) => [...(detail.titles ?? [])],
+    }),
+    mode: t.field({
+      type: RetrievalModeType,
       nullable: true,
-      description: 'The step; null where the agent shows no intermediate steps.',
-      resolve: ({ step, isHidden }) => (isHidden === true ? null : step),
+      description: 'How it was searched; null when it could not be.',
+      resolve: ({ detail }) => detail.retrieval?.mode ?? null,
+    }),
+    question: t.string({
+      nullable: true,
+      description: 'What was searched for, where that is not the question as it was asked: it continues a conversation.',
+      resolve: ({ detail }) => detail.searched?.text ?? null,
     }),
   }),
 });
 
-builder.objectRef<EventOf<'response.completed' | 'response.failed' | 'response.incomplete'>>('RunEndedEvent').implement({
-  access: { scope: 'CHATS:READ' },
-  description: 'The run is over. Always the last event, and there is exactly one.',
+builder.objectRef<EventOf<'parley.flow.step'>>('FlowStepCompleted').implement({
+  access,
+  description: 'A step of a flow is over; only where the agent shows intermediate steps.',
   interfaces: [RunEventType],
   fields: (t) => ({
-    run: t.field({ type: RunSnapshotType, description: 'The run with all its output.', resolve: ({ run }) => run }),
-    toolCalls: t.field({
-      type: [ToolCallType],
-      description: 'Calls that it asks the caller to make.',
-      resolve: ({ run }) => [...awaitedCalls(run)],
-    }),
-    systemMessageId: t.id({
-      nullable: true,
-      description: 'The message that holds those calls: hand it to `submitToolOutputs`. Null when it asks for none.',
-      resolve: ({ run }) => (awaitedCalls(run).length === 0 ? null : toolMessageId(run)),
-    }),
+    step: t.expose('step', { type: FlowStepType, description: 'The step.' }),
   }),
 });
+
+builder.objectRef<EventOf<'parley.input'>>('InputAdded').implement({
+  access,
+  description: 'Messages joined the run while it worked (thread mode `STEER`).',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    messageCount: t.int({ description: 'How many messages.', resolve: ({ messages }) => messages.length }),
+  }),
+});
+
+builder.objectRef<EventOf<'parley.usage'>>('UsageReported').implement({
+  access,
+  description: 'What the run has cost until now, between its steps. Its last event has the whole.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    usage: t.expose('usage', { type: UsageType, description: 'The tokens of the run so far.' }),
+  }),
+});
+
+builder.objectRef<EventOf<'response.completed'>>('RunCompleted').implement({
+  access,
+  description: 'The run completed. Calls in its output wait for the caller.',
+  interfaces: [RunEndedType, RunEventType],
+});
+
+builder.objectRef<EventOf<'response.failed'>>('RunFailed').implement({
+  access,
+  description: 'The run failed: see the `error` of its run.',
+  interfaces: [RunEndedType, RunEventType],
+});
+
+builder.objectRef<EventOf<'response.incomplete'>>('RunIncomplete').implement({
+  access,
+  description: 'The run was cut: see the `incompleteReason` of its run.',
+  interfaces: [RunEndedType, RunEventType],
+});
+
+builder.objectRef<EventOf<'response.incomplete'>>('RunCancelled').implement({
+  access,
+  description: 'The run was cancelled. What it said stays.',
+  interfaces: [RunEndedType, RunEventType],
+});
+
+builder.objectRef<EventOf<'response.incomplete'>>('RunPaused').implement({
+  access,
+  description: 'The run was paused, and may be resumed: RunResumed follows then.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    run: t.field({ type: RunRef, description: 'The run until now.', resolve: ({ run }): RunView => runStateOf(run) }),
+  }),
+});
+
+function deltaOf({ json }: { readonly json: string }): string {
+  return JSON.parse(json) as string;
+}
+
+type CallEventType = `response.server_tool_call.${'in_progress' | 'completed' | 'failed'}`;
+
+function callField<T extends EventOf<CallEventType>>(t: EventFields<T>, description: string) {
+  return t.field({
+    type: CallItemType,
+    nullable: true,
+    description: `${description} Null when a reader came in its middle and its events are no longer kept.`,
+    resolve: ({ call, runId, itemId }, _args, context) => call ?? callInRun(runId, itemId, context),
+  });
+}

@@ -1,113 +1,54 @@
-import { createContextCache } from '@pothos/core';
-import DataLoader from 'dataloader';
 import { type BegunRun, sendMessage, submitToolOutputs } from '../../domain/chats/messages.ts';
 import { retryRun } from '../../domain/chats/retry.ts';
-import { cancelRun, followRun, getRun, getRuns, listRunMessages } from '../../domain/runs/runs.ts';
-import { findRunTrace } from '../../domain/runs/trace.ts';
-import { type ChatMessage, threadModes } from '../../entities/chats/chat.ts';
+import { followResponse } from '../../domain/responses/lifecycle.ts';
+import { cancelRun, followRun, getRun, getRuns } from '../../domain/runs/runs.ts';
+import { threadModes } from '../../entities/chats/chat.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { builder } from '../builder/builder.ts';
 import type { GraphContext } from '../builder/context.ts';
 import { registerNode } from '../builder/nodes.ts';
-import { CitationType, MessageType, ToolCallType, ToolOutputStatusType } from '../chats/messages.ts';
+import { restOnly } from '../builder/one-api.ts';
+import { ToolOutputStatusType } from '../chats/messages.ts';
 import { RunRef } from '../refs.ts';
 import { ToolInput } from '../tools/inputs.ts';
-import { wireEnumOf } from '../types/enums.ts';
+import { enumOf, ofFormat } from '../types/enums.ts';
 import { ChatOptionsInput } from '../types/json-inputs.ts';
-import { NodeType } from '../types/node.ts';
-import { WarningType } from '../types/warnings.ts';
+import { shownEvents } from './event-stream.ts';
 import { RunEventType } from './events.ts';
-import { outcomeFields } from './parts.ts';
-import { RunTraceType } from './trace.ts';
+import { RunKindType } from './parts.ts';
+import './run.ts';
 
-/** One loader for all fields that show messages, so that a list of runs costs one statement, whichever of the fields are selected. */
-const messagesOfRuns = createContextCache(
-  ({ deps, caller }: GraphContext) =>
-    new DataLoader<Run, ChatMessage[], string>(async (runs) => (await listRunMessages(deps, caller, runs)) as ChatMessage[][], {
-      cacheKeyFn: ({ id }) => id,
-    }),
-);
+const runId = 'The id of the run.';
+/** Paths of REST name a chat and a run. */
+const ofChat = { required: false, description: 'The chat it must be in.', extensions: restOnly } as const;
 
-export const RunType = RunRef.implement({
-  access: { scope: 'CHATS:READ' },
-  description: 'One answer of an agent in a chat: from the message that asks for it to its end.',
-  interfaces: [NodeType],
-  fields: (t) => ({
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was asked for.' }),
-    startedAt: t.expose('startedAt', { type: 'DateTime', nullable: true, description: 'When the work began.' }),
-    endedAt: t.expose('endedAt', { type: 'DateTime', nullable: true, description: 'When it was over.' }),
-    chatId: t.exposeID('chatId', { nullable: true, description: 'The chat it answers in.' }),
-    agentId: t.exposeID('agentId', { nullable: true, description: 'The agent that answers.' }),
-    modelId: t.exposeString('modelId', { description: 'The model that was asked for.' }),
-    ...outcomeFields(t),
-    messages: t.field({
-      type: [MessageType],
-      description:
-        'What it began with and what it said, in order. What it says stands here once it is over. Empty for callers who may not read its chat.',
-      resolve: (run, _args, context) => messagesOfRuns(context).load(run),
-    }),
-    message: t.field({
-      type: MessageType,
-      nullable: true,
-      description: 'The last message of its output; null until it is over, and when it has none.',
-      resolve: async (run, _args, context) => lastSaid(await messagesOfRuns(context).load(run)) ?? null,
-    }),
-    toolCalls: t.field({
-      type: [ToolCallType],
-      description: 'Calls that it asks the caller to make.',
-      resolve: async (run, _args, context) => lastSaid(await messagesOfRuns(context).load(run))?.toolCalls ?? [],
-    }),
-    systemMessageId: t.id({
-      nullable: true,
-      description: 'The message that holds the calls it asks for: hand it to `submitToolOutputs`. Null when it asks for none.',
-      resolve: async (run, _args, context) => {
-        const last = lastSaid(await messagesOfRuns(context).load(run));
-        return (last?.toolCalls ?? []).length === 0 ? null : (last?.id ?? null);
-      },
-    }),
-    trace: t.field({
-      type: RunTraceType,
-      nullable: true,
-      description:
-        'What it did between question and answer; null when its events are no longer kept, or the caller may not read its chat.',
-      resolve: (run, _args, { deps, caller }) => findRunTrace(deps, caller, run.id),
-    }),
-    warnings: t.field({
-      type: [WarningType],
-      description:
-        'In the payload of `sendMessage`: what of the agent has no effect on the run. Empty elsewhere, and when everything has.',
-      resolve: (run: BegunRun) => [...(run.warnings ?? [])],
-    }),
-    citations: t.field({
-      type: [CitationType],
-      description: 'The passages that its last message cites.',
-      resolve: async (run, _args, context) => lastSaid(await messagesOfRuns(context).load(run))?.citations ?? [],
-    }),
-  }),
-});
-
-registerNode('run', {
-  typeName: 'Run',
-  operation: 'Query.run',
-  loadMany: (ids, { deps, caller }) => getRuns(deps, caller, ids),
-});
+for (const kind of ['run', 'response'] as const) {
+  registerNode(kind, {
+    typeName: 'Run',
+    operation: 'Query.run',
+    loadMany: (ids, { deps, caller }) => getRuns(deps, caller, ids),
+  });
+}
 
 builder.queryField('run', (t) =>
   t.field({
     authScopes: { key: 'CHATS:READ' },
-    type: RunType,
-    description: 'One run of a chat. NOT_FOUND when there is none or the caller may not read its chat.',
-    args: { id: t.arg.id({ description: 'The id of the run.' }) },
+    type: RunRef,
+    nullable: true,
+    description: 'A stored run of any kind by its id. Null when there is none or the caller may not read its chat.',
+    args: { id: t.arg.id({ description: runId }) },
     resolve: (_root, { id }, { deps, caller }) => getRun(deps, caller, id),
   }),
 );
 
-const ThreadModeType = wireEnumOf('ThreadMode', 'What becomes of a message while another run answers in the chat.', threadModes, {
+const modes = {
   collect: 'It waits and is answered afterwards; messages that wait and differ in their prompt only are answered together.',
   steer: 'The other run takes it in before it asks its model again, and answers both. Where it cannot: as collect.',
   interrupt: 'The other run is cancelled first; what it said stays.',
   force: 'The other run is cut off at once, and every waiting one is cancelled; what the other said leaves the chat.',
-});
+};
+const modeDescription = 'What becomes of a message while another run answers in the chat.';
+const ThreadModeType = enumOf('ThreadMode', modeDescription, threadModes, modes, ofFormat);
 
 const secretsDescription = 'Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model.';
 
@@ -157,7 +98,7 @@ const RetryRunInput = builder.inputType('RetryRunInput', {
 builder.mutationFields((t) => ({
   sendMessage: t.field({
     authScopes: { key: 'CHATS:WRITE' },
-    type: RunType,
+    type: RunRef,
     description: 'Sends a message to a chat of the caller. Answers at once with the run that begins: follow it with `runEvents`.',
     args: {
       chatId: t.arg.id({ description: 'The id of the chat.' }),
@@ -167,7 +108,7 @@ builder.mutationFields((t) => ({
   }),
   submitToolOutputs: t.field({
     authScopes: { key: 'CHATS:WRITE' },
-    type: RunType,
+    type: RunRef,
     description: 'Answers the calls that a run asked for. Answers at once with the run that goes on.',
     args: {
       chatId: t.arg.id({ description: 'The id of the chat.' }),
@@ -177,22 +118,22 @@ builder.mutationFields((t) => ({
   }),
   cancelRun: t.field({
     authScopes: { key: 'CHATS:WRITE' },
-    type: RunType,
+    type: RunRef,
     description: 'Stops a run and answers when it is over. What it said stays; a run that is over is returned as it is.',
     args: {
-      id: t.arg.id({ description: 'The id of the run.' }),
-      chatId: t.arg.id({ required: false, description: 'The chat it must be in.' }),
+      id: t.arg.id({ description: runId }),
+      chatId: t.arg.id({ ...ofChat }),
     },
     resolve: (_root, { id, chatId }, { deps, caller }) => cancelRun(deps, caller, id, chatId),
   }),
   retryRun: t.field({
     authScopes: { key: 'CHATS:WRITE' },
-    type: RunType,
+    type: RunRef,
     description:
       'Asks anew what a failed run was asked, with the same model, tools and instructions. Answers at once with the run that begins: follow it with `runEvents`. CONFLICT when the run did not fail or the chat went on.',
     args: {
       id: t.arg.id({ description: 'The id of the failed run.' }),
-      chatId: t.arg.id({ required: false, description: 'The chat it must be in.' }),
+      chatId: t.arg.id({ ...ofChat }),
       input: t.arg({ type: RetryRunInput, required: false, description: 'What the service has not kept.' }),
     },
     resolve: (_root, { id, chatId, input }, { deps, caller }) =>
@@ -200,10 +141,11 @@ builder.mutationFields((t) => ({
   }),
 }));
 
+/** A reply of REST in one piece. GraphQL has mutations for it. */
 const inOnePieceArgument = {
-  required: true,
-  defaultValue: false,
+  required: false,
   description: 'The client reads no deltas: a model that breaks off before its end gives nothing where another one can be asked.',
+  extensions: restOnly,
 } as const;
 
 const leaving = 'Leaving stops nothing: `cancelRun` does.';
@@ -212,18 +154,28 @@ builder.subscriptionFields((t) => ({
   runEvents: t.field({
     authScopes: { key: 'CHATS:READ' },
     type: RunEventType,
-    description: `What happened in a run after \`afterSequence\`, then what happens, until its RunEndedEvent. ${leaving}`,
+    description: `What happened in a stored run of any kind, then what happens, until it ends. With \`after\` it goes on behind an event that the reader has, and neither repeats nor misses one. NOT_FOUND for a run that is not stored (a completion, a response with \`store: false\`): its own subscription shows it, and nothing else. ${leaving}`,
     args: {
-      runId: t.arg.id({ description: 'The id of the run.' }),
-      chatId: t.arg.id({ required: false, description: 'The chat it must be in.' }),
-      afterSequence: t.arg.int({
-        required: true,
-        defaultValue: -1,
-        description: 'The last event that is known already; -1 for none.',
+      runId: t.arg.id({ description: runId }),
+      chatId: t.arg.id({ ...ofChat }),
+      kind: t.arg({
+        type: RunKindType,
+        required: false,
+        description: 'The kind that it must have.',
+        extensions: restOnly,
+      }),
+      after: t.arg.int({
+        required: false,
+        description: 'The `sequence` of the last event that the reader has; without it, all events are shown.',
       }),
     },
-    subscribe: (_root, { runId, chatId, afterSequence }, { deps, caller, signal }) =>
-      followRun(deps, caller, { id: runId, chatId }, afterSequence, signal),
+    subscribe: async (_root, { runId: id, chatId, kind, after }, { deps, caller, signal }) => {
+      const isResponse = kind === 'response';
+      const events = isResponse
+        ? followResponse(deps, caller, id, after ?? -1, signal)
+        : followRun(deps, caller, { id, chatId }, after ?? -1, signal);
+      return shownEvents(await events, id);
+    },
     resolve: (event) => event,
   }),
   messageEvents: t.field({
@@ -236,7 +188,7 @@ builder.subscriptionFields((t) => ({
       inOnePiece: t.arg.boolean(inOnePieceArgument),
     },
     subscribe: async (_root, { chatId, input, inOnePiece }, context) =>
-      context.deps.runs.follow((await send(context, chatId, input, inOnePiece)).id, -1, context.signal),
+      follow(context, await send(context, chatId, input, inOnePiece === true)),
     resolve: (event) => event,
   }),
   toolOutputEvents: t.field({
@@ -248,8 +200,8 @@ builder.subscriptionFields((t) => ({
       input: t.arg({ type: SubmitToolOutputsInput, description: 'The outputs.' }),
       inOnePiece: t.arg.boolean(inOnePieceArgument),
     },
-    subscribe: async (_root, { chatId, input, inOnePiece }, { deps, caller, signal }) =>
-      deps.runs.follow((await submitToolOutputs(deps, caller, chatId, input, inOnePiece)).id, -1, signal),
+    subscribe: async (_root, { chatId, input, inOnePiece }, context) =>
+      follow(context, await submitToolOutputs(context.deps, context.caller, chatId, input, inOnePiece === true)),
     resolve: (event) => event,
   }),
 }));
@@ -266,6 +218,6 @@ async function send(
   return run;
 }
 
-function lastSaid(messages: readonly ChatMessage[]): ChatMessage | undefined {
-  return messages.findLast(({ role }) => role === 'assistant');
+function follow({ deps, signal }: GraphContext, { id }: Run) {
+  return shownEvents(deps.runs.follow(id, -1, signal), id);
 }

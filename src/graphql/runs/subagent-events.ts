@@ -1,15 +1,16 @@
 import { type EndedSubagent, type Subagent, subagentStatuses } from '../../entities/runs/event.ts';
 import { builder } from '../builder/builder.ts';
-import { wireEnumOf } from '../types/enums.ts';
+import { enumOf, ofFormat } from '../types/enums.ts';
 import { type EventOf, RunEventType } from './events.ts';
 import { UsageType } from './parts.ts';
 
-const SubagentStatusType = wireEnumOf('SubagentStatus', 'The status of a subagent.', subagentStatuses, {
+const statuses = {
   in_progress: 'It works on its task.',
   completed: 'It completed.',
   failed: 'It failed; other subagents of the same call continue.',
   cancelled: 'Its run was stopped.',
-});
+};
+const SubagentStatusType = enumOf('SubagentStatus', 'The status of a subagent.', subagentStatuses, statuses, ofFormat);
 
 export const SubagentType = builder.objectRef<Subagent | EndedSubagent>('Subagent').implement({
   access: { scope: 'CHATS:READ' },
@@ -39,7 +40,7 @@ export const SubagentType = builder.objectRef<Subagent | EndedSubagent>('Subagen
 const itemId = 'The call that started it.';
 const outputIndex = 'The place of that call in the output, from 0.';
 
-builder.objectRef<EventOf<'response.subagent.started'>>('SubagentStartedEvent').implement({
+builder.objectRef<EventOf<'response.subagent.started'>>('SubagentStarted').implement({
   access: { scope: 'CHATS:READ' },
   description: 'A tool of the service started a subagent.',
   interfaces: [RunEventType],
@@ -50,7 +51,7 @@ builder.objectRef<EventOf<'response.subagent.started'>>('SubagentStartedEvent').
   }),
 });
 
-builder.objectRef<EventOf<'response.subagent.progress'>>('SubagentProgressEvent').implement({
+builder.objectRef<EventOf<'response.subagent.progress'>>('SubagentProgressed').implement({
   access: { scope: 'CHATS:READ' },
   description: 'A subagent went a step further.',
   interfaces: [RunEventType],
@@ -60,7 +61,7 @@ builder.objectRef<EventOf<'response.subagent.progress'>>('SubagentProgressEvent'
     subagentId: t.exposeID('subagentId', { description: 'The subagent.' }),
     message: t.exposeString('message', { description: 'A description of the work, for a user interface to show.' }),
     progress: t.exposeFloat('progress', { nullable: true, description: '0 to 1; null where it cannot be told.' }),
-    usage: t.field({
+    usageSoFar: t.field({
       type: UsageType,
       nullable: true,
       description: 'The tokens used so far; null while they are not known.',
@@ -69,7 +70,7 @@ builder.objectRef<EventOf<'response.subagent.progress'>>('SubagentProgressEvent'
   }),
 });
 
-builder.objectRef<EventOf<'response.subagent.completed'>>('SubagentCompletedEvent').implement({
+builder.objectRef<EventOf<'response.subagent.completed'>>('SubagentCompleted').implement({
   access: { scope: 'CHATS:READ' },
   description: 'A subagent is over, also when it failed or was stopped: see its `status`.',
   interfaces: [RunEventType],

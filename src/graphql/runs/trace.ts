@@ -7,8 +7,10 @@ import {
 } from '../../domain/runs/trace.ts';
 import type { RetrievalRecord } from '../../entities/runs/event.ts';
 import { builder } from '../builder/builder.ts';
+import { enumOf, ofFormat, textOnRest } from '../types/enums.ts';
 import { FlowStepType } from './flow-steps.ts';
 import { RunStatusType } from './parts.ts';
+import { RetrievalModeType } from './retrieval.ts';
 import { SubagentType } from './subagent-events.ts';
 
 const TracedPassageType = builder.objectRef<RetrievalRecord['passages'][number]>('TracedPassage').implement({
@@ -25,7 +27,12 @@ const RetrievalType = builder.objectRef<RetrievalRecord>('TracedRetrieval').impl
   description: 'One search for passages.',
   fields: (t) => ({
     question: t.exposeString('question', { description: 'What was searched for.' }),
-    mode: t.exposeString('mode', { description: '`hybrid`: by words and by meaning; `lexical`: by words alone.' }),
+    mode: t.field({
+      type: RetrievalModeType,
+      description: 'How it was searched.',
+      extensions: { restDescription: '`hybrid`: by words and by meaning; `lexical`: by words alone.' },
+      resolve: ({ mode }) => mode as 'hybrid' | 'lexical',
+    }),
     reason: t.exposeString('reason', {
       nullable: true,
       description: 'Why meaning took no part although vectors are switched on; null otherwise.',
@@ -52,14 +59,28 @@ const ModelCallType = builder.objectRef<TracedModelCall>('TracedModelCall').impl
   }),
 });
 
+const outcomes = ['completed', 'failed', 'in_progress', 'awaited'] as const;
+const outcomeTexts = {
+  completed: 'It gave an output.',
+  failed: 'It failed.',
+  in_progress: 'It is not over.',
+  awaited: 'The caller makes it.',
+};
+const OutcomeType = enumOf('TracedCallOutcome', 'What became of a call.', outcomes, outcomeTexts, {
+  ...ofFormat,
+  ...textOnRest,
+});
+
 const ToolCallTraceType = builder.objectRef<TracedToolCall>('TracedToolCall').implement({
   access: { scope: 'CHATS:READ' },
   description: 'One call of a tool.',
   fields: (t) => ({
     callId: t.exposeString('callId', { description: 'The id of the call.' }),
     name: t.exposeString('name', { description: 'The function that was called.' }),
-    outcome: t.exposeString('outcome', {
-      description: '`completed`, `failed`, `in_progress`, or `awaited`: the caller makes it.',
+    outcome: t.expose('outcome', {
+      type: OutcomeType,
+      description: 'What became of it.',
+      extensions: { restDescription: '`completed`, `failed`, `in_progress`, or `awaited`: the caller makes it.' },
     }),
     error: t.exposeString('error', { nullable: true, description: 'The code of its error; null for a good call.' }),
     durationMs: t.exposeInt('durationMs', {
@@ -133,8 +154,9 @@ builder.queryField('runTrace', (t) =>
   t.field({
     authScopes: { key: 'CHATS:READ' },
     type: RunTraceType,
+    nullable: true,
     description:
-      'The trace of a run of a chat, or of a stored response. NOT_FOUND for runs that are not stored, or whose chat the caller may not read.',
+      'The trace of a run of a chat, or of a stored response. Null for runs that are not stored, or whose chat the caller may not read.',
     args: { runId: t.arg.id({ description: 'The id of the run or response.' }) },
     resolve: (_root, { runId }, { deps, caller }) => getRunTrace(deps, caller, runId),
   }),

@@ -26,6 +26,7 @@ export function replyOf(route: Route, result: ExecutionResult): Reply {
   const status = row.status ?? 200;
   if (status === 204) return { status, text: undefined, headers: noHeaders };
   const root = result.data?.[route.main.responseKey];
+  route.showEnums?.(root);
   const value = row.member === undefined ? root : (root as Readonly<Record<string, unknown>> | null)?.[row.member];
   const body = row.wrap === undefined ? value : wrapped(row, value);
   const text = JSON.stringify(hasOwnMembers(row) ? membersOf(row, body) : body);

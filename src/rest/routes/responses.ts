@@ -15,10 +15,10 @@ const creating = [
 /** The encoder numbers events over the whole log. */
 const resuming = [
   `subscription ($responseId: ID!, $input: ResumeResponseInput) {
-    resumedResponseEvents(id: $responseId, input: $input, afterSequence: -1, inOnePiece: true) { sequence }
+    resumedResponseEvents(id: $responseId, input: $input, after: -1, inOnePiece: true) { sequence }
   }`,
   `subscription ($responseId: ID!, $input: ResumeResponseInput) {
-    resumedResponseEvents(id: $responseId, input: $input, afterSequence: -1) { sequence }
+    resumedResponseEvents(id: $responseId, input: $input, after: -1) { sequence }
   }`,
 ] as const;
 
@@ -130,7 +130,7 @@ const rows: readonly DeclaredRoute[] = [
     },
     stream: {
       when: 'query',
-      document: 'subscription ($responseId: ID!) { responseEvents(id: $responseId) { sequence } }',
+      document: 'subscription ($responseId: ID!) { runEvents(runId: $responseId, kind: RESPONSE) { sequence } }',
       query: { stream: 'Boolean', starting_after: 'Int', include_obfuscation: 'Boolean' },
       encoder: responseEncoder,
       event: 'ResponseStreamEvent',

@@ -1,12 +1,20 @@
 // Raw SQL: thread order. Followers read the log of a run in one statement, bounded in number and bytes.
 import type { RunEvent } from '../../entities/runs/event.ts';
 import type { Database } from '../database/database.ts';
+import { requireShortList } from '../database/paging.ts';
 import { literal } from '../database/where.ts';
 
 /** The retention of run events. */
 export interface RunEventStore {
   /** Whether any event of the run still exists. */
   has(runId: string): Promise<boolean>;
+  /**
+   * The events that tell the state of some runs, in order: of a run that is over the first and the last ones, of another all. Nothing for a run
+   * whose events were deleted. Cost: one statement.
+   *
+   * @throws DomainError REPLY_TOO_LARGE when they do not fit a reply.
+   */
+  readStates(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly RunEvent[]>>;
   /**
    * Deletes the events of chat runs that ended more than `days` days ago, of at most 500 runs at a time. Events of responses stay, because a response
    * is folded from its events.
@@ -22,6 +30,7 @@ const runsPerSweep = 500;
 export function createRunEventStore(db: Database): RunEventStore {
   return {
     has: async (runId) => (await db.prisma.runEventBatch.findFirst({ where: { runId }, select: { runId: true } })) !== null,
+    readStates: (runIds) => readStates(db, runIds),
     async sweep(days) {
       const { run, runEventBatch } = db.prisma;
       const before = new Date(Date.now() - days * dayMs);
@@ -37,6 +46,22 @@ export function createRunEventStore(db: Database): RunEventStore {
       return ids.length;
     },
   };
+}
+
+/** See RunEventStore.readStates. Batches behind the limit of a list are counted and not read. */
+async function readStates(db: Database, runIds: readonly string[]): Promise<ReadonlyMap<string, readonly RunEvent[]>> {
+  const rows = await db.query<{ readonly runId: string; readonly events: readonly RunEvent[] | null; readonly bytes: number }>(
+    `select "runId", case when bytes <= $2 then events end as events, bytes::float8 as bytes from (
+       select b."runId", b."firstSequence", b.events, sum(octet_length(b.events::text)) over (order by b."runId", b."firstSequence") as bytes
+       from run_event_batches b join runs r on r.id = b."runId"
+       where b."runId" = any($1)
+         and (r.status = 'in_progress' or b."firstSequence" = 0 or b."lastSequence" = r."lastSequence")) counted
+     order by "runId", "firstSequence"`,
+    [runIds, db.listMaxBytes],
+  );
+  requireShortList(db, rows.at(-1)?.bytes ?? 0);
+  const batches = Map.groupBy(rows, ({ runId }) => runId);
+  return new Map(batches.entries().map(([runId, found]) => [runId, found.flatMap(({ events }) => events ?? [])] as const));
 }
 
 export interface EventPage {

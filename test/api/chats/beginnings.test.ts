@@ -91,22 +91,25 @@ describe('the events of a run over GraphQL', () => {
     const { chat } = await chatOf({});
     upstream.next({ toolCalls: [{ id: 'call_1', name: 'add', arguments: '{"a":1}' }] }, { text: '3' });
     const events = [];
-    const tools = [{ type: 'function', function: { name: 'add' } }];
+    const tools = [{ function: { name: 'add' } }];
     for await (const { data, errors } of ann.subscribe(
       `subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) {
-        __typename ... on RunEndedEvent { systemMessageId toolCalls { id name arguments } run { id } } } }`,
+        __typename ... on RunEnded { run { id systemMessageId toolCalls { id name arguments } } } } }`,
       { chatId: chat.id, input: { prompt: 'Add', tools } },
     )) {
       expect(errors).toBeUndefined();
       events.push(data.messageEvents);
     }
     const last = events.at(-1);
-    expect(last).toMatchObject({ __typename: 'RunEndedEvent', toolCalls: [{ id: 'call_1', name: 'add', arguments: '{"a":1}' }] });
+    expect(last).toMatchObject({
+      __typename: 'RunCompleted',
+      run: { toolCalls: [{ id: 'call_1', name: 'add', arguments: '{"a":1}' }] },
+    });
     const { data } = await ann.graphql('query ($id: ID!) { run(id: $id) { systemMessageId } }', { id: last.run.id });
-    expect(data.run.systemMessageId).toBe(last.systemMessageId);
+    expect(data.run.systemMessageId).toBe(last.run.systemMessageId);
     const outputs = [{ toolCallId: 'call_1', status: 'success', output: '3' }];
     const { status, body } = await ann.post(`/api/v1/chats/${chat.id}/tool-outputs`, {
-      systemMessageId: last.systemMessageId,
+      systemMessageId: last.run.systemMessageId,
       outputs,
     });
     expect([status, body.message.content]).toEqual([200, '3']);

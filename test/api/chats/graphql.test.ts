@@ -18,11 +18,11 @@ const create = 'mutation ($agentId: ID!) { createChat(agentId: $agentId) { id na
 const send = `mutation ($chatId: ID!, $input: SendMessageInput!) {
   sendMessage(chatId: $chatId, input: $input) { id status chatId message { id } }
 }`;
-const events = `subscription ($runId: ID!, $after: Int! = -1) {
-  runEvents(runId: $runId, afterSequence: $after) {
-    __typename sequence type
-    ... on TextDeltaEvent { delta itemId }
-    ... on RunEndedEvent { run { status output { type text } } }
+const events = `subscription ($runId: ID!, $after: Int) {
+  runEvents(runId: $runId, after: $after) {
+    __typename sequence runId
+    ... on TextDelta { delta itemId }
+    ... on RunEnded { run { status output { __typename ... on MessageItem { text } } } }
   }
 }`;
 const runQuery =
@@ -69,13 +69,13 @@ describe('chats on GraphQL', () => {
     const runId = sent.data.sendMessage.id;
     const asked: readonly (readonly [string, Record<string, unknown>])[] = [
       ['query ($id: ID!) { chat(id: $id) { id } }', { id: chatId }],
-      [`query ${runQuery}`, { id: runId }],
       ['mutation ($id: ID!) { cancelRun(id: $id) { id } }', { id: runId }],
       [send, { chatId, input: { prompt: 'Hi' } }],
     ];
     for (const [query, variables] of asked) {
       expect((await bob.graphql(query, variables)).errors?.[0]).toMatchObject({ extensions: { code: 'NOT_FOUND' } });
     }
+    expect((await bob.graphql(`query ${runQuery}`, { id: runId })).data).toEqual({ run: null });
     const [refused] = await all(bob.subscribe(events, { runId }));
     expect(refused).toMatchObject({ errors: [{ extensions: { code: 'NOT_FOUND' } }] });
     expect((await bob.graphql('query ($id: ID!) { node(id: $id) { id } }', { id: chatId })).data).toEqual({ node: null });
@@ -87,20 +87,26 @@ describe('runs on GraphQL', () => {
     const chatId = await newChat();
     upstream.next({ text: ['Hel', 'lo'] });
     const sent = await ann.graphql(send, { chatId, input: { prompt: 'Hi' } });
-    expect(sent.data.sendMessage).toMatchObject({ status: 'in_progress', chatId, message: null });
+    expect(sent.data.sendMessage).toMatchObject({ status: 'IN_PROGRESS', chatId, message: null });
     const runId = sent.data.sendMessage.id;
     const log = (await all(ann.subscribe(events, { runId }))).map((data) => data.runEvents);
-    expect(log.map((event) => event.sequence)).toEqual(log.map((_event, index) => index));
+    expect(log.map((event) => event.__typename)).toEqual([
+      ...['RunStarted', 'ItemAdded', 'TextStarted', 'TextDelta', 'TextDelta', 'TextDone', 'ItemDone', 'RunCompleted'],
+    ]);
+    expect(new Set(log.map((event) => event.runId))).toEqual(new Set([runId]));
     expect(log.flatMap((event) => event.delta ?? []).join('')).toBe('Hello');
     expect(log.at(-1)).toMatchObject({
-      __typename: 'RunEndedEvent',
-      run: { status: 'completed', output: [{ type: 'message', text: 'Hello' }] },
+      __typename: 'RunCompleted',
+      run: { status: 'COMPLETED', output: [{ __typename: 'MessageItem', text: 'Hello' }] },
     });
-    for (const after of [0, 3, log.length - 2, log.length - 1]) {
-      expect((await all(ann.subscribe(events, { runId, after }))).map((data) => data.runEvents)).toEqual(log.slice(after + 1));
+    // Behind any number, also one that belongs to an event that is not shown.
+    for (let after = -1; after <= log.at(-1).sequence; after += 1) {
+      expect((await all(ann.subscribe(events, { runId, after }))).map((data) => data.runEvents)).toEqual(
+        log.filter(({ sequence }) => sequence > after),
+      );
     }
     expect((await ann.graphql(`query ${runQuery}`, { id: runId })).data.run).toMatchObject({
-      status: 'completed',
+      status: 'COMPLETED',
       message: { content: 'Hello', role: 'assistant' },
       messages: [{ role: 'user' }, { role: 'assistant' }],
       toolCalls: [],
@@ -116,22 +122,22 @@ describe('runs on GraphQL', () => {
     const followers = [1, 2, 3].map(() => all(ann.subscribe(events, { runId: id })));
     await upstream.until(({ openStreams }) => openStreams === 1);
     const cancelled = await ann.graphql('mutation ($id: ID!) { cancelRun(id: $id) { status } }', { id });
-    expect(cancelled.data.cancelRun).toEqual({ status: 'cancelled' });
+    expect(cancelled.data.cancelRun).toEqual({ status: 'CANCELLED' });
     const logs = await Promise.all(followers);
     for (const log of logs) {
       expect(log).toEqual(logs[0]);
-      expect(log.at(-1).runEvents).toMatchObject({ __typename: 'RunEndedEvent', run: { status: 'cancelled' } });
+      expect(log.at(-1).runEvents).toMatchObject({ __typename: 'RunCancelled', run: { status: 'CANCELLED' } });
     }
   });
 
   it('answer tool calls and go on', async () => {
     const chatId = await newChat();
     upstream.next({ toolCalls: [{ id: 'call_1', name: 'look', arguments: '{}' }] }, { text: 'Seen.' });
-    const tools = [{ type: 'function', function: { name: 'look', description: 'Looks' } }];
-    const first = `subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) { type } }`;
-    expect((await all(ann.subscribe(first, { chatId, input: { prompt: 'Look', tools } }))).at(-1).messageEvents.type).toBe(
-      'response.completed',
-    );
+    const tools = [{ function: { name: 'look', description: 'Looks' } }];
+    const first = `subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) { __typename } }`;
+    expect((await all(ann.subscribe(first, { chatId, input: { prompt: 'Look', tools } }))).at(-1)).toEqual({
+      messageEvents: { __typename: 'RunCompleted' },
+    });
     const asking = await ann.graphql('query ($id: ID!) { chat(id: $id) { messages { id toolCalls { id name } } } }', {
       id: chatId,
     });
@@ -141,7 +147,7 @@ describe('runs on GraphQL', () => {
     const input = { systemMessageId: message.id, outputs: [{ toolCallId: 'call_1', status: 'success', output: 'a tree' }] };
     const { id } = (await ann.graphql(submit, { chatId, input })).data.submitToolOutputs;
     const log = await all(ann.subscribe(events, { runId: id }));
-    expect(log.at(-1).runEvents.run.output).toEqual([{ type: 'message', text: 'Seen.' }]);
+    expect(log.at(-1).runEvents.run.output).toEqual([{ __typename: 'MessageItem', text: 'Seen.' }]);
   });
 
   it('end for a follower whose key was revoked', async () => {

@@ -33,13 +33,13 @@ const place = async (chatId: string, prompt: string, threadMode?: string) =>
   (
     await ann.graphql(
       'mutation ($chatId: ID!, $input: SendMessageInput!) { sendMessage(chatId: $chatId, input: $input) { id status } }',
-      { chatId, input: { prompt, ...(threadMode === undefined ? {} : { threadMode }) } },
+      { chatId, input: { prompt, ...(threadMode === undefined ? {} : { threadMode: threadMode.toUpperCase() }) } },
     )
   ).data.sendMessage as { id: string; status: string };
 const ended = (runId: string) =>
   eventually(async () => {
     const { data } = await ann.graphql('query ($id: ID!) { run(id: $id) { status message { content } } }', { id: runId });
-    expect(data.run.status).not.toBe('in_progress');
+    expect(data.run.status).not.toBe('IN_PROGRESS');
     return data.run as { status: string; message: { content: string } | null };
   });
 const asked = (request: UpstreamRequest | undefined) =>
@@ -56,7 +56,7 @@ describe('a message to a chat that is being answered', () => {
   it('waits by default; those that wait and differ in their prompt only are answered together', async () => {
     const { id, goOn, first, path } = await busyChat();
     const b = await place(id, 'B');
-    expect(b.status).toBe('in_progress');
+    expect(b.status).toBe('IN_PROGRESS');
     const c = await place(id, 'C', 'collect');
     expect(c.id).toBe(b.id);
     const d = ann.fetch('POST', path, { prompt: 'D' }, {});
@@ -112,7 +112,7 @@ describe('a message to a chat that is being answered', () => {
     const waiting = await place(id, 'B');
     const run = await place(id, 'C', 'force');
     expect((await ended(run.id)).message?.content).toBe('Done.');
-    expect((await ended(waiting.id)).status).toBe('cancelled');
+    expect((await ended(waiting.id)).status).toBe('CANCELLED');
     expect(await typesOf(first)).toContain('run.cancelled');
     goOn();
     expect(await transcript(id)).toEqual(['user: A', 'user: C', 'assistant: Done.']);
@@ -127,6 +127,6 @@ describe('a message to a chat that is being answered', () => {
     expect([refused.status, refused.body.error.code]).toEqual([429, 'thread_queue_full']);
     expect(refused.headers.get('retry-after')).toBe('5');
     goOn();
-    expect((await ended(waiting.id)).status).toBe('completed');
+    expect((await ended(waiting.id)).status).toBe('COMPLETED');
   });
 });

@@ -449,7 +449,7 @@ describe('completions over GraphQL', () => {
   it('createCompletion answers whole', async () => {
     const query = `mutation ($input: CompletionInput!) { createCompletion(input: $input) { status text toolCalls { id } selection { provider model } usage { totalTokens } } }`;
     expect((await ann.graphql(query, { input })).data.createCompletion).toEqual({
-      status: 'completed',
+      status: 'COMPLETED',
       text: 'Hello from upstream',
       toolCalls: [],
       selection: { provider: 'openai', model: 'test-model' },
@@ -458,7 +458,7 @@ describe('completions over GraphQL', () => {
   });
 
   it('completionEvents gives the text so far on request, also asked twice, and stops at its end', async () => {
-    const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on TextDeltaEvent { delta text again: text } } }`;
+    const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on TextDelta { delta text: textSoFar again: textSoFar } } }`;
     const gathered = async (text: readonly string[]) => {
       upstream.next({ text });
       const input = { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hello' }] };
@@ -483,11 +483,11 @@ describe('completions over GraphQL', () => {
 
   it('completionEvents shows it while it happens', async () => {
     upstream.next({ text: ['Hel', 'lo'] });
-    const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) { sequence type ... on TextDeltaEvent { delta } ... on RunEndedEvent { run { status usage { outputTokens } } } } }`;
+    const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) { sequence __typename ... on TextDelta { delta } ... on RunEnded { run { status usage { outputTokens } } } } }`;
     const events = (await Array.fromAsync(ann.subscribe(query, { input }))).map((result) => result.data.completionEvents);
-    expect(events.map((event) => event.sequence)).toEqual(events.map((_event, index) => index));
+    expect(events.map((event) => event.sequence)).toEqual(events.map(({ sequence }) => sequence).toSorted((a, b) => a - b));
     expect(events.map((event) => event.delta ?? '').join('')).toBe('Hello');
-    expect(events.at(-1)).toMatchObject({ type: 'response.completed', run: { status: 'completed', usage: { outputTokens: 2 } } });
+    expect(events.at(-1)).toMatchObject({ __typename: 'RunCompleted', run: { status: 'COMPLETED', usage: { outputTokens: 2 } } });
   });
 
   it('refuses with the code and the member', async () => {

@@ -152,7 +152,7 @@ describe.each(names)('a flow with steps of every type, %s', (surface) => {
   it('ends as incomplete when it wants more model calls than a run may make', async () => {
     const agent = await agentWith(Array.from({ length: 8 }, (_one, index) => ({ id: `m${index}`, type: 'model' })));
     const { raw } = await on(surface)(bob, agent.id, 'Hi');
-    expect(raw).toContain(surface.startsWith('GraphQL') ? 'incomplete' : 'max_tool_calls');
+    expect(raw).toContain(surface.startsWith('GraphQL') ? 'RunIncomplete' : 'max_tool_calls');
     expect(upstream.requests).toHaveLength(6);
   });
 

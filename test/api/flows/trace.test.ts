@@ -107,7 +107,7 @@ describe('the trace', () => {
     const { runId } = await on('chats, one piece')(bob, agent, 'Hi');
     const query = 'query ($id: ID!) { run(id: $id) { trace { status modelCalls { modelId } } } }';
     const { data } = await bob.graphql(query, { id: runId });
-    expect(data.run.trace).toEqual({ status: 'completed', modelCalls: [{ modelId: 'openai/test-model' }] });
+    expect(data.run.trace).toEqual({ status: 'COMPLETED', modelCalls: [{ modelId: 'openai/test-model' }] });
   });
 
   it('does not exist of runs that are not stored', async () => {

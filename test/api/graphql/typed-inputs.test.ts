@@ -39,7 +39,7 @@ describe('a part of a wire format is typed in GraphQL, and its JSON is accepted 
     });
     expect(body.errors).toBeUndefined();
     expect(body.data.createResponse).toMatchObject({
-      status: 'completed',
+      status: 'COMPLETED',
       request: { metadata: { trip: 'one' }, reasoningEffort: 'low' },
     });
     expect(body.data.createResponse.request.format).toMatchObject({ type: 'json_schema', name: 'place', schema });

@@ -29,24 +29,22 @@ it('a response is begun at once, followed, and read with its items', async () =>
   upstream.next({ text: 'Done.', gate: gate.promise });
   const { createResponse: begun } = await ask(creating, { input: { model, input: 'Hi' } });
   gate.resolve();
-  expect(begun).toMatchObject({ status: 'in_progress', output: [] });
-  const query =
-    'subscription ($id: ID!) { responseEvents(id: $id) { __typename sequence type ... on TextDeltaEvent { delta } } }';
-  const events = await Array.fromAsync(ann.subscribe(query, { id: begun.id }), ({ data }) => data.responseEvents);
-  expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_event, index) => index));
-  expect(events.at(-1).type).toBe('response.completed');
+  expect(begun).toMatchObject({ status: 'IN_PROGRESS', output: [] });
+  const query = 'subscription ($id: ID!) { runEvents(runId: $id) { __typename sequence ... on TextDelta { delta } } }';
+  const events = await Array.fromAsync(ann.subscribe(query, { id: begun.id }), ({ data }) => data.runEvents);
+  expect([events[0].__typename, events.at(-1).__typename]).toEqual(['RunStarted', 'RunCompleted']);
   const { response } = await ask(
     'query ($id: ID!) { response(id: $id) { status text chatId request { model store } usage { totalTokens } } }',
     {
       id: begun.id,
     },
   );
-  expect(response).toMatchObject({ status: 'completed', text: 'Done.', chatId: begun.chatId, request: { model, store: true } });
+  expect(response).toMatchObject({ status: 'COMPLETED', text: 'Done.', chatId: begun.chatId, request: { model, store: true } });
 });
 
 it('one that is not stored is answered at its end', async () => {
   const { createResponse: whole } = await ask(creating, { input: { model, input: 'Hi', store: false } });
-  expect(whole).toMatchObject({ status: 'completed', chatId: null, output: [{}] });
+  expect(whole).toMatchObject({ status: 'COMPLETED', chatId: null, output: [{}] });
 });
 
 it('a response is paused, resumed with its new events only, and cancelled', async () => {
@@ -59,12 +57,15 @@ it('a response is paused, resumed with its new events only, and cancelled', asyn
   const controls = (name: string) =>
     ask(`mutation ($id: ID!) { ${name}(id: $id) { status incompleteReason } }`, { id: begun.id });
   expect(await controls('pauseResponse')).toEqual({
-    pauseResponse: { status: 'incomplete', incompleteReason: 'paused' },
+    pauseResponse: { status: 'INCOMPLETE', incompleteReason: 'PAUSED' },
   });
-  const query = 'subscription ($id: ID!) { resumedResponseEvents(id: $id) { type } }';
-  const events = await Array.fromAsync(ann.subscribe(query, { id: begun.id }), ({ data }) => data.resumedResponseEvents.type);
-  expect([events[0], events.at(-1)]).toEqual(['response.in_progress', 'response.completed']);
-  expect(await controls('cancelResponse')).toMatchObject({ cancelResponse: { status: 'completed' } });
+  const query = 'subscription ($id: ID!) { resumedResponseEvents(id: $id) { __typename } }';
+  const events = await Array.fromAsync(
+    ann.subscribe(query, { id: begun.id }),
+    ({ data }) => data.resumedResponseEvents.__typename,
+  );
+  expect([events[0], events.at(-1)]).toEqual(['RunResumed', 'RunCompleted']);
+  expect(await controls('cancelResponse')).toMatchObject({ cancelResponse: { status: 'COMPLETED' } });
 });
 
 it('dashboards see runs begin and end', async () => {
@@ -87,14 +88,14 @@ it('dashboards see runs begin and end', async () => {
 
 describe('answers as JSON', () => {
   const text = { format: { type: 'json_object' } };
-  const query = `subscription ($input: ResponseInput!, $inOnePiece: Boolean = false) {
-    newResponseEvents(input: $input, inOnePiece: $inOnePiece) { type ... on TextDeltaEvent { delta } ... on RunEndedEvent { run { status } } }
+  const query = `subscription ($input: ResponseInput!) {
+    newResponseEvents(input: $input) { __typename ... on TextDelta { delta } ... on RunEnded { run { status } } }
   }`;
-  const events = (members: object, inOnePiece = false) =>
-    ann.subscribe(query, { input: { model, input: 'Hi', text, ...members }, inOnePiece })[Symbol.asyncIterator]();
-  async function all(inOnePiece: boolean) {
+  const events = (members: object) =>
+    ann.subscribe(query, { input: { model, input: 'Hi', text, ...members } })[Symbol.asyncIterator]();
+  async function all() {
     const seen = [];
-    for (const read = events({}, inOnePiece); ; ) {
+    for (const read = events({}); ; ) {
       const { value, done } = await read.next();
       if (done === true) return seen;
       seen.push(value.data.newResponseEvents);
@@ -106,7 +107,7 @@ describe('answers as JSON', () => {
     const { script, goOn } = heldAnswer({ text: ['{"a":', '1}'] });
     upstream.next(script);
     const read = events(members);
-    const seen: { type: string; delta?: string; run?: object }[] = [];
+    const seen: { __typename: string; delta?: string; run?: object }[] = [];
     for (;;) {
       const { value, done } = await read.next();
       if (done === true) break;
@@ -115,18 +116,19 @@ describe('answers as JSON', () => {
       if (seen.at(-1)?.delta === '{"a":') goOn();
     }
     expect(said(seen)).toBe('{"a":1}');
-    expect(seen.at(-1)).toMatchObject({ type: 'response.completed', run: { status: 'completed' } });
+    expect(seen.at(-1)).toMatchObject({ __typename: 'RunCompleted', run: { status: 'COMPLETED' } });
   });
 
   it('that do not fit the schema fail the response after its text was sent', async () => {
     upstream.otherwise({ text: 'No.' });
-    expect((await all(false)).at(-1)).toMatchObject({ run: { status: 'failed' } });
+    expect((await all()).at(-1)).toMatchObject({ __typename: 'RunFailed', run: { status: 'FAILED' } });
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('are buffered until they fit when they are asked for in one piece', async () => {
+  it('are asked for again until they fit when they are answered at their end', async () => {
     upstream.next({ text: 'No.' }, { text: '{}' });
-    const seen = await all(true);
-    expect([said(seen), seen.at(-1).run.status, upstream.requests.length]).toEqual(['{}', 'completed', 2]);
+    const asking = 'mutation ($input: ResponseInput!) { createResponse(input: $input) { status text } }';
+    const { createResponse: whole } = await ask(asking, { input: { model, input: 'Hi', text, store: false } });
+    expect([whole, upstream.requests.length]).toEqual([{ status: 'COMPLETED', text: '{}' }, 2]);
   });
 });

@@ -54,7 +54,8 @@ type Ask = (agentId: string) => Promise<unknown>;
 const include = ['file_search_call.results'];
 const messages = [{ role: 'user', content: 'Hi' }];
 const camelTools = [{ type: 'mcp', serverLabel: 'desk', serverUrl: server.url, requireApproval: 'never' }];
-const item = '{ type text webSearch { query } fileSearch { results { text } } }';
+const item =
+  '{ ... on MessageItem { text } ... on ToolOutputItem { output } ... on McpCallItem { output } ... on FileSearchItem { output results { text } } }';
 const surfaces: Readonly<Record<string, Ask>> = {
   responses: async (model) => (await bob.post('/api/v2/responses', { model, input: 'Hi', tools, include })).body,
   'responses, streamed': (model) => bob.stream('/api/v2/responses', { model, input: 'Hi', tools, include, stream: true }),
@@ -83,7 +84,7 @@ const surfaces: Readonly<Record<string, Ask>> = {
   GraphQL: async (agentId) => {
     const chat = await make.chat({ owner: bob, agentId });
     const query = `subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) {
-      ... on ItemDoneEvent { item ${item} } ... on RunEndedEvent { run { status output ${item} } } } }`;
+      ... on ItemDone { item ${item} } ... on RunEnded { run { status output ${item} } } } }`;
     return Array.fromAsync(bob.subscribe(query, { chatId: chat.id, input: withGraphqlTools({ prompt: 'Hi', tools }) }));
   },
 };

@@ -24,7 +24,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-const fields = 'userMessage: messages { content } message { content } toolCalls { id } citations { index }';
+const fields = 'userMessage: messages { content } message { content } text output { id } toolCalls { id } citations { index }';
 
 /** Runs that only have to be in the list of active runs. */
 async function beginRuns(person: Person, count: number) {
@@ -46,7 +46,7 @@ function readsOf(statements: readonly string[]): readonly string[] {
   return statements.filter((text) => !/audit_entries|usage_entries|^SELECT "t0"\."id", "t0"\."(?:orgId|email)" FROM/.test(text));
 }
 
-it('reads what all active runs said in two statements, and in two more what of it the caller may see', async () => {
+it('reads what all active runs said in three statements, and in two more what of it the caller may see', async () => {
   await beginRuns(ann, 3);
   await beginRuns(bob, 3);
   const query = `{ activeRuns { id ${fields} } }`;
@@ -60,14 +60,14 @@ it('reads what all active runs said in two statements, and in two more what of i
   }
   const messagesShown = all.result.data.activeRuns.map(({ userMessage }: { userMessage: unknown[] }) => userMessage.length);
   expect(messagesShown.toSorted()).toEqual([0, 0, 0, 2, 2, 2]);
-  expect(readsOf(own.statements), own.statements.join('\n')).toHaveLength(3);
-  expect(readsOf(all.statements), all.statements.join('\n')).toHaveLength(5);
+  expect(readsOf(own.statements), own.statements.join('\n')).toHaveLength(4);
+  expect(readsOf(all.statements), all.statements.join('\n')).toHaveLength(6);
 });
 
-it('reads what an update of the active runs shows in two statements', async () => {
+it('reads what an update of the active runs shows in three statements', async () => {
   const updates = bob.subscribe(`subscription { runsUpdated { id ${fields} } }`)[Symbol.asyncIterator]();
   const { result, statements } = await countStatements(service, () => updates.next());
   expect(result.value.data.runsUpdated).toHaveLength(3);
-  expect(readsOf(statements), statements.join('\n')).toHaveLength(3);
+  expect(readsOf(statements), statements.join('\n')).toHaveLength(4);
   await updates.return?.(undefined);
 });

@@ -355,10 +355,10 @@ describe('while subagents work', () => {
 });
 
 describe('other APIs', () => {
-  const members = `__typename sequence type
-    ... on SubagentStartedEvent { outputIndex itemId subagent { id name agentId parentId task status depth summary usage { totalTokens } } }
-    ... on SubagentProgressEvent { outputIndex itemId subagentId message progress usage { totalTokens } }
-    ... on SubagentCompletedEvent { outputIndex itemId subagent { id task status summary usage { totalTokens } } }`;
+  const members = `__typename sequence
+    ... on SubagentStarted { outputIndex itemId subagent { id name agentId parentId task status depth summary usage { totalTokens } } }
+    ... on SubagentProgressed { outputIndex itemId subagentId message progress usageSoFar { totalTokens } }
+    ... on SubagentCompleted { outputIndex itemId subagent { id task status summary usage { totalTokens } } }`;
   const ofResponse = async () => (await ann.post(path, request)).body.id;
   const ofChat = async () => {
     const agent = await make.agent({ owner: ann });
@@ -367,29 +367,29 @@ describe('other APIs', () => {
   };
 
   it.each([
-    ['a response', `subscription ($id: ID!) { events: responseEvents(id: $id) { ${members} } }`, ofResponse],
-    ['a chat', `subscription ($id: ID!) { events: runEvents(runId: $id) { ${members} } }`, ofChat],
-  ])('GraphQL has a type for each event (%s)', async (_of, subscription, begin) => {
+    ['a response', ofResponse],
+    ['a chat', ofChat],
+  ])('GraphQL has a type for each event (%s)', async (_of, begin) => {
+    const subscription = `subscription ($id: ID!) { events: runEvents(runId: $id) { ${members} } }`;
     const results = await Array.fromAsync(ann.subscribe(subscription, { id: await begin() }));
     const events: WireEvent[] = results.map(({ data }) => data.events);
-    expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_event, index) => index));
-    const shown = subagentEvents(events);
+    const shown = events.filter(({ __typename }) => __typename.startsWith('Subagent'));
     const [started, ...rest] = shown;
     expect(started).toMatchObject({
-      ...{ __typename: 'SubagentStartedEvent', type: 'response.subagent.started', outputIndex: 0 },
+      ...{ __typename: 'SubagentStarted', outputIndex: 0 },
       itemId: expect.stringMatching(/^stc_/),
       subagent: {
         ...{ id: expect.stringMatching(/^sub_/), name: 'Researcher', parentId: null, task: expect.any(String) },
-        ...{ status: 'in_progress', depth: 1, summary: null, usage: null },
+        ...{ status: 'IN_PROGRESS', depth: 1, summary: null, usage: null },
       },
     });
     const { id } = started.subagent;
     const progress = shown.find(({ subagentId }) => subagentId === id);
-    const completed = shown.find(({ type, subagent }) => type.endsWith('completed') && subagent.id === id);
-    expect(progress).toMatchObject({ __typename: 'SubagentProgressEvent', subagentId: id, message: 'Writing', progress: 0.5 });
+    const completed = shown.find(({ __typename, subagent }) => __typename === 'SubagentCompleted' && subagent.id === id);
+    expect(progress).toMatchObject({ __typename: 'SubagentProgressed', subagentId: id, message: 'Writing', progress: 0.5 });
     expect(completed).toMatchObject({
-      __typename: 'SubagentCompletedEvent',
-      subagent: { id, status: 'completed', summary: `About: ${started.subagent.task}`, usage: { totalTokens: 11 } },
+      __typename: 'SubagentCompleted',
+      subagent: { id, status: 'COMPLETED', summary: `About: ${started.subagent.task}`, usage: { totalTokens: 11 } },
     });
     expect(rest).toHaveLength(5);
   });

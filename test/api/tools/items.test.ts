@@ -24,12 +24,14 @@ beforeAll(async () => {
 beforeEach(() => server.reset());
 afterAll(() => Promise.all([web.close(), server.close()]));
 
-const fields = `type name status isApproval error { code message }
-  webSearch { action query url sources { url title } }
-  fileSearch { queries results { fileId filename score text } }
-  mcpCall { serverLabel tool approvalRequestId }
-  mcpListing { serverLabel error tools { name description inputSchema annotations } }
-  approval { id serverLabel tool arguments }`;
+const fields = `__typename status
+  ... on CallItem { callId name arguments }
+  ... on WebSearchItem { action query url sources { url title } error { code message } }
+  ... on FileSearchItem { queries results { fileId filename score text } error { code message } }
+  ... on McpCallItem { serverLabel tool isApproved output error { code message } }
+  ... on McpToolsItem { serverLabel unavailableReason tools { name description inputSchema annotations } }
+  ... on ToolOutputItem { output error { code message } }
+  ... on ApprovalItem { mcpServerLabel tool }`;
 // biome-ignore lint/suspicious/noExplicitAny: items of any form; what is found is what is checked.
 type Item = any;
 
@@ -38,7 +40,7 @@ async function itemsOf(tools: readonly object[], calls: readonly (readonly [stri
   const toolCalls = calls.map(([name, args], index) => ({ id: `call_${index}`, name, arguments: JSON.stringify(args) }));
   upstream.next(...toolCalls.map((call) => ({ toolCalls: [call] })), { text: 'Done.' });
   const query = `subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) {
-    ... on ItemDoneEvent { item { ${fields} } } ... on RunEndedEvent { run { output { ${fields} } } } } }`;
+    ... on ItemDone { item { ${fields} } } ... on RunEnded { run { output { ${fields} } } } } }`;
   const chat = await make.chat({ owner: ann, agentId });
   const results = await Array.fromAsync(
     ann.subscribe(query, { chatId: chat.id, input: withGraphqlTools({ prompt: 'Go', tools }) }),
@@ -49,8 +51,7 @@ async function itemsOf(tools: readonly object[], calls: readonly (readonly [stri
   expect(events.flatMap(({ item }) => item ?? [])).toEqual(output);
   return output;
 }
-const typed = ['webSearch', 'fileSearch', 'mcpCall', 'mcpListing', 'approval'] as const;
-const present = (item: Item) => typed.filter((name) => item[name] !== null);
+const typesOf = (items: readonly Item[]) => items.map(({ __typename }) => __typename);
 const mcp = (members: object = {}) => ({ type: 'mcp', serverLabel: 'shop', serverUrl: server.url, ...members });
 
 describe('the items of a run', () => {
@@ -63,18 +64,18 @@ describe('the items of a run', () => {
       ],
     );
     const sources = [{ url: `${web.url}/bikes`, title: 'Bikes' }];
-    expect(searched.webSearch).toEqual({ action: 'search', query: 'bikes', url: null, sources });
-    expect(opened.webSearch).toEqual({ action: 'open_page', query: null, url: `${web.url}/bikes`, sources: [] });
-    expect([searched, opened, said].map(present)).toEqual([['webSearch'], ['webSearch'], []]);
+    expect(searched).toMatchObject({ action: 'SEARCH', query: 'bikes', url: null, sources });
+    expect(opened).toMatchObject({ action: 'OPEN_PAGE', query: null, url: `${web.url}/bikes`, sources: [] });
+    expect(typesOf([searched, opened, said])).toEqual(['WebSearchItem', 'WebSearchItem', 'MessageItem']);
   });
 
   it('say what a search of knowledge found', async () => {
     const [searched] = await itemsOf([{ type: 'file_search' }], [['search_knowledge', { query: 'repair' }]]);
-    expect(searched.fileSearch).toMatchObject({
+    expect(searched).toMatchObject({
+      __typename: 'FileSearchItem',
       queries: ['repair'],
       results: [{ filename: 'Prices', fileId: expect.any(String), text: expect.stringContaining('15 euros') }],
     });
-    expect(present(searched)).toEqual(['fileSearch']);
   });
 
   it('say which tools a server has, which one was called, and why a call failed', async () => {
@@ -86,41 +87,38 @@ describe('the items of a run', () => {
         ['shop__fail', {}],
       ],
     );
-    expect(listing.mcpListing).toMatchObject({
-      ...{ serverLabel: 'shop', error: null },
+    expect(listing).toMatchObject({
+      ...{ serverLabel: 'shop', unavailableReason: null },
       tools: [
         { name: 'echo', inputSchema: { required: ['text'] }, annotations: { readOnlyHint: true, idempotentHint: true } },
         { name: 'fail', description: 'Says that it failed.', annotations: null },
       ],
     });
-    expect(called).toMatchObject({ error: null, mcpCall: { serverLabel: 'shop', tool: 'echo', approvalRequestId: null } });
+    expect(called).toMatchObject({ error: null, serverLabel: 'shop', tool: 'echo', isApproved: false });
     expect(failed.error).toMatchObject({ code: expect.any(String), message: expect.stringContaining('The order 7 is closed.') });
-    expect([listing, called, failed].map(present)).toEqual([['mcpListing'], ['mcpCall'], ['mcpCall']]);
+    expect(typesOf([listing, called, failed])).toEqual(['McpToolsItem', 'McpCallItem', 'McpCallItem']);
   });
 
   it('say why a server cannot be used', async () => {
     const [listing] = await itemsOf([mcp({ serverUrl: 'http://10.0.0.1/mcp' })], []);
-    expect(listing.mcpListing).toMatchObject({ tools: [], error: expect.stringContaining('10.0.0.1') });
+    expect(listing).toMatchObject({ tools: [], unavailableReason: expect.stringContaining('10.0.0.1') });
   });
 
   it('say why a call of another tool failed', async () => {
     const items = await itemsOf([{ type: 'memory' }], [['forget', { id: 'memo_none' }]]);
-    const output = items.find(({ type }) => type === 'server_tool_call_output');
-    expect(output).toMatchObject({ status: 'failed', error: { code: 'not_found', message: expect.any(String) } });
-    expect(items.filter(({ error }) => error !== null)).toEqual([output]);
+    const output = items.find(({ __typename }) => __typename === 'ToolOutputItem');
+    expect(output).toMatchObject({ status: 'FAILED', output: null, error: { code: 'not_found', message: expect.any(String) } });
+    expect(items.filter(({ error }) => (error ?? null) !== null)).toEqual([output]);
   });
 
   it.each<[string, object, string, object]>([
-    ['of a server', mcp(), 'shop__act', { serverLabel: 'shop', tool: 'act' }],
-    ['of the service', { type: 'memory', requireApproval: true }, 'remember', { serverLabel: null, tool: 'remember' }],
+    ['of a server', mcp(), 'shop__act', { mcpServerLabel: 'shop', tool: 'act' }],
+    ['of the service', { type: 'memory', requireApproval: true }, 'remember', { mcpServerLabel: null, tool: 'remember' }],
   ])('say what a person is asked to approve: a tool %s', async (_case, tool, name, shown) => {
     const args = { text: 'Tea' };
     const items = await itemsOf([tool], [[name, args]]);
-    const asking = items.filter(({ isApproval }) => isApproval);
-    expect(asking.map(({ approval }) => approval)).toEqual([
-      { id: expect.any(String), arguments: JSON.stringify(args), ...shown },
-    ]);
-    expect(items.filter(({ approval }) => approval !== null)).toEqual(asking);
+    const asking = items.filter(({ __typename }) => __typename === 'ApprovalItem');
+    expect(asking).toMatchObject([{ callId: expect.any(String), arguments: JSON.stringify(args), ...shown }]);
   });
 });
 
@@ -136,6 +134,6 @@ it('a response that was approved names the request', async () => {
   const query = `query ($id: ID!) { response(id: $id) { output { ${fields} } } }`;
   const { data, errors } = await ann.graphql(query, { id: body.id });
   expect(errors).toBeUndefined();
-  const calls = data.response.output.filter((item: Item) => item.mcpCall !== null);
-  expect(calls.map((item: Item) => item.mcpCall)).toEqual([{ serverLabel: 'shop', tool: 'act', approvalRequestId: request.id }]);
+  const calls = data.response.output.filter(({ __typename }: Item) => __typename === 'McpCallItem');
+  expect(calls).toMatchObject([{ serverLabel: 'shop', tool: 'act', isApproved: true, callId: request.id }]);
 });

@@ -59,6 +59,7 @@ async function newMessage({ world, agent }: Setting): Promise<Arguments> {
 export const table: Readonly<Record<string, Line>> = {
   'Query.viewer': line('anyone'),
   'Query.node': line('sees', byId('agent')),
+  'Query.nodes': line('sees', ({ agent }) => ({ ids: [agent] })),
 
   // agents
   'Query.agent': line('sees', byId('agent')),
@@ -225,7 +226,6 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.resumeResponse': conflict('ownsResponse', byId('response')),
   'Mutation.deleteResponse': line('ownsResponse', async ({ agent, world }) => ({ id: await world.response(agent) })),
   'Subscription.newResponseEvents': line('sees', ({ agent }) => ({ input: { model: agent, input: 'Hello' } })),
-  'Subscription.responseEvents': line('ownsResponse', byId('response')),
   'Subscription.resumedResponseEvents': conflict('ownsResponse', byId('response')),
   'Subscription.runsUpdated': line('anyone'),
 

@@ -122,10 +122,18 @@ const surfaces: Readonly<Record<string, (asked: Asked) => Promise<unknown>>> = {
     const events = await Array.fromAsync(
       ann.subscribe(
         `subscription ($id: ID!) { runEvents(runId: $id) {
-          ... on TextDeltaEvent { delta } ... on CitationEvent { citation { name url snippet } }
-          ... on ItemDoneEvent { item { text name arguments citations { name url snippet } webSearch { action query url sources { url title } } fileSearch { queries results { filename text } } mcpListing { tools { description } } } }
-          ... on RunEndedEvent { run { output { text arguments citations { name } } } }
-        } }`,
+          ... on TextDelta { delta } ... on CitationAdded { citation { name url snippet } }
+          ... on ItemDone { item { ...Told } }
+          ... on ToolCallStarted { call { ...Told } } ... on ToolCallCompleted { call { ...Told } } ... on ToolCallFailed { call { ...Told } }
+          ... on RunEnded { run { output { ...Told } } }
+        } }
+        fragment Told on RunItem {
+          ... on MessageItem { text citations { name url snippet } } ... on ReasoningItem { text }
+          ... on CallItem { name arguments } ... on ToolOutputItem { output error { message } }
+          ... on WebSearchItem { action query url sources { url title } output error { message } }
+          ... on FileSearchItem { queries results { filename text } output error { message } }
+          ... on McpCallItem { tool output error { message } } ... on McpToolsItem { unavailableReason tools { description } }
+        }`,
         { id },
       ),
     );

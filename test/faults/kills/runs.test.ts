@@ -85,7 +85,7 @@ describe('a process that is killed while it answers', () => {
       variables: { id: chatId, run: runId },
     });
     expect(graphql.body.data).toMatchObject({
-      run: { status: 'failed', error },
+      run: { status: 'FAILED', error },
       chat: { messages: [{ error: { code: error.code } }, {}] },
     });
     const exported = await ann.fetch('GET', `/api/v1/chats/${chatId}/export`, undefined, {});

@@ -117,7 +117,7 @@ describe('a process that is told to stop', () => {
     };
     const subscribe = (field: string, input: unknown, inputType: string) => {
       const query = `subscription ($input: ${inputType}!) {
-        ${field}(input: $input) { type ... on RunEndedEvent { run { status error { code } } } }
+        ${field}(input: $input) { __typename ... on RunEnded { run { status error { code } } } }
       }`;
       return read(field, ann.sse('POST', '/graphql', { query, variables: { input } }));
     };

@@ -144,7 +144,7 @@ describe('a process that is killed in the middle of calls', () => {
     const failed = frames.map(({ data }) => JSON.parse(data)).find(({ type }) => type === 'run.failed');
     expect(failed.error).toMatchObject({ code: 'tool_outcome_unknown', type: 'server_error' });
     const { data } = await ann.graphql('query ($id: ID!) { run(id: $id) { status error { code } } }', { id: sent.id });
-    expect(data.run).toEqual({ status: 'failed', error: { code: 'TOOL_OUTCOME_UNKNOWN' } });
+    expect(data.run).toEqual({ status: 'FAILED', error: { code: 'TOOL_OUTCOME_UNKNOWN' } });
     expect(keysAt(chatPlace)).toHaveLength(1);
     // One call of the model behind each tool that was called again and behind the stored outcome, and none for the others.
     expect(upstream.requests.length - asked).toBe(safeRuns.length + 1);

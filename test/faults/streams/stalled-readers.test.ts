@@ -101,7 +101,7 @@ const completion: Wire = ['/api/v1/chat/completions', { model, stream: true, mes
 const subscription: Wire = [
   '/graphql',
   {
-    query: 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on TextDeltaEvent { delta } } }',
+    query: 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on TextDelta { delta } } }',
     variables: { input: { model, messages } },
   },
 ];

@@ -84,7 +84,9 @@ export const apis: Readonly<Record<string, Ask>> = {
       return eventually(async () => {
         const { run } = await graphql(who, runQuery, { id: begun[name].id });
         expect(run.status).not.toBe('IN_PROGRESS');
-        return chatAnswer({ ...run, status: run.status.toLowerCase(), systemMessageId: run.message?.id });
+        const incompleteReason = run.incompleteReason?.toLowerCase() ?? null;
+        const shown = { ...run, status: run.status.toLowerCase(), incompleteReason, systemMessageId: run.message?.id };
+        return chatAnswer(shown);
       });
     }),
   'chat subscription': (who, question) =>
@@ -114,7 +116,7 @@ export const apis: Readonly<Record<string, Ask>> = {
       });
       return eventually(async () => {
         const { response } = await graphql(who, responseQuery, { id: begun.createResponse.id });
-        expect(response.status).not.toBe('in_progress');
+        expect(response.status).not.toBe('IN_PROGRESS');
         return runResponse(response);
       });
     }),
@@ -202,9 +204,11 @@ async function askResponse(
 
 const wholeRun = `{
   id status incompleteReason error { code } usage { inputTokens outputTokens }
-  output { type text callId name arguments citations { answerStart answerEnd name url } }
+  output {
+    __typename ... on MessageItem { text citations { answerStart answerEnd name url } } ... on CallItem { callId name arguments }
+  }
 }`;
-const runEvent = `{ type ... on TextDeltaEvent { delta } ... on RunEndedEvent { run ${wholeRun} } }`;
+const runEvent = `{ __typename ... on TextDelta { delta } ... on RunEnded { run ${wholeRun} } }`;
 const completionMutation = `mutation ($input: CompletionInput!) { createCompletion(input: $input) ${wholeRun} }`;
 const completionSubscription = `subscription ($input: CompletionInput!) { completionEvents(input: $input) ${runEvent} }`;
 const runQuery = `query ($id: ID!) { run(id: $id) {

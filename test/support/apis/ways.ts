@@ -96,9 +96,10 @@ async function chatId(who: Person, { model }: Asked): Promise<string> {
   return (await who.post(`/api/v1/ais/${model}/chats`, {})).body.id;
 }
 const messageOf = ({ tools }: Asked) => ({ prompt: question, tools: tools.map((type) => ({ type })) });
+/** GraphQL shows enums by their names. */
 const ofMessage = ({ status, incompleteReason, toolCalls }: Wire): Ended => ({
-  status,
-  reason: incompleteReason ?? null,
+  status: status.toLowerCase(),
+  reason: incompleteReason?.toLowerCase() ?? null,
   calls: (toolCalls ?? []).map(({ name }: Wire) => name),
 });
 
@@ -120,7 +121,7 @@ export const ways: readonly Way[] = [
     ...{ name: 'a completion on GraphQL, streamed', hasToolChoice: true, hasToolCallsMax: false },
     async ask(who, asked) {
       const query =
-        'subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on RunEndedEvent { run { status incompleteReason toolCalls { name } } } } }';
+        'subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on RunEnded { run { status incompleteReason toolCalls { name } } } } }';
       const events = await Array.fromAsync(who.subscribe(query, { input: camel(asked) }), ({ data }) => data.completionEvents);
       return ofMessage(events.at(-1).run);
     },
@@ -149,11 +150,10 @@ export const ways: readonly Way[] = [
         input: withGraphqlTools(messageOf(asked)),
       });
       const following =
-        'subscription ($runId: ID!) { runEvents(runId: $runId) { ... on RunEndedEvent { run { status incompleteReason output { type name } } } } }';
+        'subscription ($runId: ID!) { runEvents(runId: $runId) { ... on RunEnded { run { status incompleteReason output { ... on FunctionCallItem { name } } } } } }';
       const events = await Array.fromAsync(who.subscribe(following, { runId: data.sendMessage.id }));
       const { run } = events.at(-1).data.runEvents;
-      const calls = run.output.filter(({ type }: Wire) => type.toLowerCase() === 'function_call').map(({ name }: Wire) => name);
-      return { status: run.status.toLowerCase(), reason: run.incompleteReason, calls };
+      return ofMessage({ ...run, toolCalls: run.output.filter(({ name }: Wire) => name !== undefined) });
     },
   },
   {

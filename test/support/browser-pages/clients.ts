@@ -44,8 +44,7 @@ const clients = {
   /** Follows a subscription with graphql-sse. */
   async sse(url: string, key: string, singleConnection: boolean): Promise<string> {
     const client = createClient({ url, singleConnection, retryAttempts: 0, headers: { authorization: `Bearer ${key}` } });
-    const query =
-      'subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on TextDeltaEvent { delta } } }';
+    const query = 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on TextDelta { delta } } }';
     const variables = { input: { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hi' }] } };
     let text = '';
     for await (const { data, errors } of client.iterate<Events>({ query, variables })) {

@@ -90,22 +90,24 @@ export function eventsResponse(events: readonly Wire[]): Wire {
 
 /** A run of GraphQL in the form of a response. */
 export function runResponse(run: Wire): Wire {
-  const output = run.output.map(({ type, text, citations, callId, ...call }: Wire) => {
-    if (type !== 'message') return { type, call_id: callId, ...call };
+  const output = run.output.map(({ __typename, text, citations, callId, ...call }: Wire) => {
+    if (__typename !== 'MessageItem') {
+      return { type: __typename === 'FunctionCallItem' ? 'function_call' : __typename, call_id: callId, ...call };
+    }
     const annotations = citations.map(({ answerStart, answerEnd, name, url }: Wire) => ({
       start_index: answerStart,
       end_index: answerEnd,
       title: name,
       url,
     }));
-    return { type, content: [{ text, annotations }] };
+    return { type: 'message', content: [{ text, annotations }] };
   });
   const { id, status, incompleteReason: reason, error, usage } = run;
   return {
     id,
     status: status.toLowerCase(),
     error,
-    incomplete_details: { reason },
+    incomplete_details: { reason: reason?.toLowerCase() ?? null },
     output,
     usage: usage === null ? null : { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
   };

@@ -98,13 +98,13 @@ export function flowSurfaces(make: Make): Readonly<Record<string, AskFlow>> {
   };
 }
 
-const eventMembers = `sequence type __typename
-  ... on RunStartedEvent { run { id } }
-  ... on TextDeltaEvent { delta }
-  ... on CitationEvent { citation { name } }
-  ... on FlowStepEvent { step { stepId type status input output durationMs } }
-  ... on ItemDoneEvent { item { type name arguments text } }
-  ... on RunEndedEvent { run { status error { code message } flowSteps { stepId } output { type text } } }`;
+const eventMembers = `sequence __typename
+  ... on RunStarted { run { id } }
+  ... on TextDelta { delta }
+  ... on CitationAdded { citation { name } }
+  ... on FlowStepCompleted { step { stepId type status input output durationMs } }
+  ... on ItemDone { item { __typename ... on CallItem { name arguments } ... on MessageItem { text } ... on ToolOutputItem { output } } }
+  ... on RunEnded { run { status error { code message } flowSteps { stepId } output { __typename ... on MessageItem { text } } } }`;
 
 async function eventsOf(who: Person, field: string, variables: object, head = ''): Promise<Wire> {
   const events: Wire[] = [];
@@ -118,9 +118,12 @@ async function eventsOf(who: Person, field: string, variables: object, head = ''
 }
 
 function graphqlAnswer(runId: string | null, events: readonly Wire[], warnings: readonly Wire[]): FlowAnswer {
-  const said = events.filter((event) => event.__typename === 'TextDeltaEvent').map(({ delta }) => delta);
-  const cited = events.filter((event) => event.__typename === 'CitationEvent').map(({ citation }) => citation.name);
-  const steps = events.filter(({ step }) => step !== undefined && step !== null).map(({ step }) => step);
+  const said = events.filter((event) => event.__typename === 'TextDelta').map(({ delta }) => delta);
+  const cited = events.filter((event) => event.__typename === 'CitationAdded').map(({ citation }) => citation.name);
+  const steps = events
+    .filter(({ step }) => step !== undefined)
+    // GraphQL shows enums by their names.
+    .map(({ step }) => ({ ...step, type: step.type.toLowerCase(), status: step.status.toLowerCase() }));
   return answer(200, said.join(''), cited, steps, events.at(-1)?.run?.error ?? undefined, warnings, events, runId);
 }
 

@@ -48,7 +48,7 @@ const toolsOf = ({ tool }: ApiQuestion) => (tool === undefined ? [] : [tool]);
 const citedBy = ({ url, filename }: Body): string => url ?? filename;
 
 function ofResponse({ status, output }: Body): ApiAnswer {
-  expect(status).toBe('completed');
+  expect(status).toBe('COMPLETED');
   const parts = output.filter(({ type }: Body) => type === 'message').flatMap(({ content }: Body) => content);
   return {
     text: parts.map(({ text }: Body) => text).join(''),
@@ -154,14 +154,14 @@ async function graphql(who: Person, question: ApiQuestion): Promise<ApiAnswer> {
 
 async function graphqlStream(who: Person, question: ApiQuestion): Promise<ApiAnswer> {
   const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) {
-    ... on TextDeltaEvent { delta }
-    ... on CitationEvent { citation { url } }
-    ... on RunEndedEvent { run { status error { message } files { url } } }
+    ... on TextDelta { delta }
+    ... on CitationAdded { citation { url } }
+    ... on RunEnded { run { status error { message } files { url } } }
   } }`;
   const events = (await Array.fromAsync(who.subscribe(query, { input: asInput(question) }))).map(
     ({ data }) => data.completionEvents,
   );
-  expect(events.at(-1).run).toMatchObject({ status: 'completed', error: null });
+  expect(events.at(-1).run).toMatchObject({ status: 'COMPLETED', error: null });
   return {
     text: events.map(({ delta }) => delta ?? '').join(''),
     cited: events.flatMap(({ citation }) => (citation === undefined ? [] : [citation.url])),
@@ -188,25 +188,28 @@ async function graphqlChat(who: Person, question: ApiQuestion, make: TestBench['
   const read = await who.graphql(query, { id, chatId: variables.chatId });
   expect(read.errors).toBeUndefined();
   const { run, chatFiles } = read.data;
-  expect(run.status).toBe('completed');
+  expect(run.status).toBe('COMPLETED');
   return { text: run.message.content, cited: urls(run.citations), files: urls(chatFiles) };
 }
 
 async function graphqlChatStream(who: Person, question: ApiQuestion, make: TestBench['make']): Promise<ApiAnswer> {
   const query = `subscription ($chatId: ID!, $input: SendMessageInput!) {
     messageEvents(chatId: $chatId, input: $input) {
-      ... on TextDeltaEvent { delta }
-      ... on CitationEvent { citation { url } }
-      ... on ItemDoneEvent { item { files { url } } }
-      ... on RunEndedEvent { run { status output { type text files { url } citations { url } } } }
+      ... on TextDelta { delta }
+      ... on CitationAdded { citation { url } }
+      ... on ItemDone { item { ...Shown } }
+      ... on RunEnded { run { status output { ...Shown } } }
     }
+  }
+  fragment Shown on RunItem {
+    ... on MessageItem { citations { url } } ... on ToolOutputItem { files { url } } ... on McpCallItem { files { url } }
   }`;
   const events = await Array.fromAsync(
     who.subscribe(query, await asMessage(who, question, make)),
     ({ data }) => data.messageEvents,
   );
   const { status, output } = events.at(-1).run;
-  expect(status).toBe('completed');
+  expect(status).toBe('COMPLETED');
   const answer: ApiAnswer = {
     text: events.map(({ delta }) => delta ?? '').join(''),
     cited: events.flatMap(({ citation }) => (citation === undefined ? [] : [citation.url])),

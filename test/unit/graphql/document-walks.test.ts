@@ -17,6 +17,7 @@ const walks: Readonly<Record<string, string>> = {
   'graphql/builder/members.ts': 'reads each selection set once',
   'rest/documents/checks.ts': 'our own documents',
   'rest/documents/document.ts': 'our own documents',
+  'rest/documents/enum-texts.ts': 'our own documents',
   'rest/openapi/document.ts': 'our own documents',
   'rest/openapi/schemas.ts': 'our own documents',
   'rest/documents/resolver.ts': 'our own documents',

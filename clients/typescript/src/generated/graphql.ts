@@ -528,6 +528,19 @@ export type ImageModeration =
   /** Less. */
   | 'LOW';
 
+/** Why a run was cut. */
+export type IncompleteReason =
+  /** The provider held back the rest. */
+  | 'CONTENT_FILTER'
+  /** The answer reached the limit of its tokens. */
+  | 'MAX_OUTPUT_TOKENS'
+  /** Its model asked for more calls of tools than a run may make. */
+  | 'MAX_TOOL_CALLS'
+  /** It was paused, and may be resumed. */
+  | 'PAUSED'
+  /** It took longer than a run may. */
+  | 'TIMEOUT';
+
 /** The progress of indexing. */
 export type IndexStatus =
   /** It was cancelled. */
@@ -666,15 +679,15 @@ export type PublicCategory =
 /** The status of a run. */
 export type RunStatus =
   /** It was cancelled. */
-  | 'cancelled'
+  | 'CANCELLED'
   /** It completed. Function calls in its output wait for the caller's outputs. */
-  | 'completed'
+  | 'COMPLETED'
   /** It failed. */
-  | 'failed'
-  /** It is in progress. */
-  | 'in_progress'
+  | 'FAILED'
   /** It was cut: see `incompleteReason`. */
-  | 'incomplete';
+  | 'INCOMPLETE'
+  /** It is in progress. */
+  | 'IN_PROGRESS';
 
 /** How much of what is found is read. */
 export type SearchContextSize =
@@ -792,7 +805,7 @@ export type CreateCompletionMutationVariables = Exact<{
 }>;
 
 
-export type CreateCompletionMutation = { createCompletion: { status: RunStatus, incompleteReason: string | null, text: string, toolCalls: Array<{ id: string, name: string, arguments: string }> } };
+export type CreateCompletionMutation = { createCompletion: { status: RunStatus, incompleteReason: IncompleteReason | null, text: string | null, toolCalls: Array<{ id: string, name: string, arguments: string }> } };
 
 export type CompletionEventsSubscriptionVariables = Exact<{
   input: CompletionInput;
@@ -809,7 +822,10 @@ export type CompletionEventsSubscription = { completionEvents:
     | { sequence: number }
     | { sequence: number }
     | { sequence: number }
-    | { sequence: number, run: { status: RunStatus, incompleteReason: string | null, error: { message: string } | null } }
+    | { sequence: number, run: { status: RunStatus, incompleteReason: IncompleteReason | null, error: { message: string } | null } }
+    | { sequence: number, run: { status: RunStatus, incompleteReason: IncompleteReason | null, error: { message: string } | null } }
+    | { sequence: number, run: { status: RunStatus, incompleteReason: IncompleteReason | null, error: { message: string } | null } }
+    | { sequence: number, run: { status: RunStatus, incompleteReason: IncompleteReason | null, error: { message: string } | null } }
     | { sequence: number }
     | { sequence: number }
     | { sequence: number }
@@ -817,6 +833,9 @@ export type CompletionEventsSubscription = { completionEvents:
     | { sequence: number }
     | { sequence: number }
     | { delta: string, sequence: number }
+    | { sequence: number }
+    | { sequence: number }
+    | { sequence: number }
     | { sequence: number }
     | { sequence: number }
     | { sequence: number }
@@ -934,10 +953,10 @@ export const CompletionEventsDocument = new TypedDocumentString(`
     subscription CompletionEvents($input: CompletionInput!) {
   completionEvents(input: $input) {
     sequence
-    ... on TextDeltaEvent {
+    ... on TextDelta {
       delta
     }
-    ... on RunEndedEvent {
+    ... on RunEnded {
       run {
         status
         incompleteReason

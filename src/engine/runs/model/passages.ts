@@ -1,4 +1,5 @@
 import type { Turn } from '../../../entities/knowledge/searched-question.ts';
+import type { RetrievalDetail } from '../../../entities/runs/event.ts';
 import type { ModelMessage } from '../../models/port.ts';
 import { type CitedPassage, passagesWithin } from '../../models/prompts/passages.ts';
 import type { RunPlan } from '../../plan/plan.ts';
@@ -20,7 +21,7 @@ export async function findPassages(
 ): Promise<readonly CitedPassage[]> {
   const { knowledge, messages, inputTokensMax } = plan;
   if (knowledge === undefined) return [];
-  const step = (detail: Readonly<Record<string, unknown>>) => {
+  const step = (detail: RetrievalDetail) => {
     if (plan.hidesSteps !== true) output.emit({ type: 'parley.step', name: 'retrieve', detail });
   };
   try {

@@ -85,10 +85,16 @@ export class OpenRun {
     this.callAgain = continues?.call === undefined ? undefined : OpenCall.again(this.output, continues.call, continues.subagents);
     this.#hasYielded = isEager;
     if (firstSequence > 0) return;
-    const begun = snapshot(runId, 'in_progress', []);
+    const begun = { ...snapshot(runId, 'in_progress', []), ...this.#answerer };
     const more = { ...(head === undefined ? {} : { head }), ...(warnings.length === 0 ? {} : { warnings }) };
     this.output.emit({ type: 'response.created', run: { ...begun, ...more } });
     this.output.emit({ type: 'response.in_progress', run: begun });
+  }
+
+  /** Who answers, where no row tells it. */
+  get #answerer(): Pick<RunSnapshot, 'modelId' | 'agentId'> {
+    const { modelId, charge } = this.plan;
+    return this.start.isEager ? {} : { modelId, agentId: charge.agentId };
   }
 
   /** The events that may leave now. None leaves before the first token or finished step, so that a refusal can still be an error reply. */
@@ -164,6 +170,7 @@ export class OpenRun {
     const serviceTier = last.serviceTier ?? before?.serviceTier;
     const base = {
       ...snapshot(runId, 'completed', output.items),
+      ...this.#answerer,
       usage: spending.total,
       selection: selectionOf(selection) ?? before?.selection ?? null,
       ...this.tools.endWarnings,

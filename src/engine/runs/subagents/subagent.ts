@@ -1,6 +1,7 @@
 import { DomainError } from '../../../entities/errors.ts';
 import type { Citation } from '../../../entities/knowledge/citation.ts';
 import type {
+  RetrievalDetail,
   RunError,
   RunEvent,
   RunItem,
@@ -222,7 +223,7 @@ class Steps {
   }
 }
 
-function foundText({ passages, isUnavailable }: Readonly<Record<string, unknown>>): string {
+function foundText({ passages, isUnavailable }: RetrievalDetail): string {
   if (isUnavailable === true) return 'The knowledge cannot be searched now';
   return passages === 1 ? 'Reading 1 passage' : `Reading ${String(passages)} passages`;
 }

@@ -27,14 +27,14 @@ const toolExample = {
 };
 
 const sendingEvents =
-  'subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) { type } }';
+  'subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) { sequence } }';
 const sendingWhole =
-  'subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input, inOnePiece: true) { type } }';
+  'subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input, inOnePiece: true) { sequence } }';
 const submittingEvents =
-  'subscription ($chatId: ID!, $input: SubmitToolOutputsInput!) { toolOutputEvents(chatId: $chatId, input: $input) { type } }';
+  'subscription ($chatId: ID!, $input: SubmitToolOutputsInput!) { toolOutputEvents(chatId: $chatId, input: $input) { sequence } }';
 const submittingWhole =
-  'subscription ($chatId: ID!, $input: SubmitToolOutputsInput!) { toolOutputEvents(chatId: $chatId, input: $input, inOnePiece: true) { type } }';
-const following = 'subscription ($chatId: ID!, $runId: ID!) { runEvents(runId: $runId, chatId: $chatId) { type sequence } }';
+  'subscription ($chatId: ID!, $input: SubmitToolOutputsInput!) { toolOutputEvents(chatId: $chatId, input: $input, inOnePiece: true) { sequence } }';
+const following = 'subscription ($chatId: ID!, $runId: ID!) { runEvents(runId: $runId, chatId: $chatId) { sequence } }';
 
 /** The whole trace of a run. */
 const tracing = `query ($runId: ID!) {

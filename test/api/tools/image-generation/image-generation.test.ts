@@ -67,9 +67,9 @@ describe('on every API', () => {
     const { data } = await ann.graphql('query ($id: ID!) { chat(id: $id) { messages { parts } } }', { id: chat });
     expect(data.chat.messages.at(-1).parts).toEqual(parts);
     const following =
-      'subscription ($runId: ID!) { runEvents(runId: $runId) { ... on RunEndedEvent { run { output { files { fileId filename mimeType sizeBytes url } } } } } }';
+      'subscription ($runId: ID!) { runEvents(runId: $runId) { ... on RunEnded { run { output { ... on ToolOutputItem { files { fileId filename mimeType sizeBytes url } } } } } } }';
     const events = await Array.fromAsync(ann.subscribe(following, { runId }));
-    const files = events.at(-1)?.data.runEvents.run.output.flatMap((item: { files: object[] }) => item.files);
+    const files = events.at(-1)?.data.runEvents.run.output.flatMap((item: { files?: object[] }) => item.files ?? []);
     expect(files).toMatchObject([{ fileId: file.id, filename: 'a-red-cat.png', mimeType: 'image/png', sizeBytes: pixel.length }]);
   });
 

@@ -73,8 +73,7 @@ const camelTool = ({
 type Tool = Readonly<Record<string, unknown>>;
 const input = (tool: Tool) => ({ input: { model, ...said('Go'), tools: [graphqlTool(tool)] } });
 const mutation = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { text } }';
-const subscription =
-  'subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on TextDeltaEvent { delta } } }';
+const subscription = 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on TextDelta { delta } } }';
 
 /** Each answers what the client received, as text. */
 const surfaces: Readonly<Record<string, (tool: Tool) => Promise<string>>> = {

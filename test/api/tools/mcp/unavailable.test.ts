@@ -68,7 +68,7 @@ const apis: Readonly<Record<string, Read>> = {
     ).data.createCompletion.warnings,
   'GraphQL completions, streamed': async (asked) => {
     const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) {
-      ... on RunStartedEvent { run { ${shown} } } ... on RunEndedEvent { run { ${shown} } }
+      ... on RunStarted { run { ${shown} } } ... on RunEnded { run { ${shown} } }
     } }`;
     const input = { messages, ...withGraphqlTools(named(asked)) };
     const events = await Array.fromAsync(ann.subscribe(query, { input }));
@@ -82,7 +82,7 @@ const apis: Readonly<Record<string, Read>> = {
     ).data.createResponse.warnings,
   'GraphQL messages': async (asked) => {
     const input = { prompt: 'Go', ...withGraphqlTools(given(asked)) };
-    const query = `subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) { ... on RunEndedEvent { run { ${shown} } } } }`;
+    const query = `subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) { ... on RunEnded { run { ${shown} } } } }`;
     const events = await Array.fromAsync(ann.subscribe(query, { chatId: await chatOf(asked), input }));
     return events.at(-1).data.messageEvents.run.warnings;
   },

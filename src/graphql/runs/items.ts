@@ -1,0 +1,327 @@
+import { type CallResult, publicForm, publicOutput, type RunItem, type TokenLogprob } from '../../entities/runs/event.ts';
+import type { CallForm, FileSearchResult, ListedTool, WebSource } from '../../entities/runs/tool.ts';
+import { type BuilderTypes, builder } from '../builder/builder.ts';
+import { CitationType } from '../chats/messages.ts';
+import { enumOf } from '../types/enums.ts';
+import { OutputFileType } from './parts.ts';
+
+/** The items of a run's output: one type each, by which a front end chooses what it shows. */
+
+type ItemOf<Type extends RunItem['type']> = Extract<RunItem, { readonly type: Type }>;
+type FormOf<Type extends CallForm['type']> = Extract<CallForm, { readonly type: Type }>;
+type CallOf<Type extends CallForm['type']> = ItemOf<'server_tool_call'> & { readonly form: FormOf<Type> };
+type ItemFields<T> = PothosSchemaTypes.ObjectFieldBuilder<BuilderTypes, T>;
+
+const access = { scope: 'CHATS:READ' } as const;
+
+const itemStatuses = ['in_progress', 'completed', 'incomplete', 'failed'] as const;
+const ItemStatusType = enumOf('RunItemStatus', 'The status of an item.', itemStatuses, {
+  in_progress: 'It is not whole yet.',
+  completed: 'It is whole.',
+  incomplete: 'It was cut.',
+  failed: 'The call failed.',
+});
+
+export const RunItemType = builder.interfaceRef<RunItem>('RunItem').implement({
+  access,
+  description:
+    'A part of the output of a run: something that the model says or thinks, a call, what a call gave. Each kind is a type of its own.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'The same from its first event to its last.' }),
+    status: t.expose('status', { type: ItemStatusType, description: 'Its status.' }),
+  }),
+  resolveType: typeNameOf,
+});
+
+function typeNameOf(item: RunItem): string {
+  if (item.type === 'server_tool_call') return item.form === undefined ? 'ToolCallItem' : callTypeNames[item.form.type];
+  if (item.type === 'function_call') return item.approval === true ? 'ApprovalItem' : 'FunctionCallItem';
+  return typeNames[item.type];
+}
+
+const callTypeNames = { web_search: 'WebSearchItem', file_search: 'FileSearchItem', mcp: 'McpCallItem' } as const;
+const typeNames = {
+  message: 'MessageItem',
+  reasoning: 'ReasoningItem',
+  server_tool_call_output: 'ToolOutputItem',
+  mcp_list_tools: 'McpToolsItem',
+} as const;
+
+/** A call, whoever makes it. */
+type CallItem = ItemOf<'server_tool_call' | 'function_call'>;
+
+export const CallItemType = builder.interfaceRef<CallItem>('CallItem').implement({
+  access,
+  description: 'A call of a tool, by the service or by the caller.',
+  interfaces: [RunItemType],
+  fields: (t) => ({
+    callId: t.exposeString('callId', { description: 'The id that the output of the call refers to.' }),
+    name: t.exposeString('name', { description: 'The function that is called.' }),
+    arguments: t.exposeString('arguments', {
+      description: 'Its arguments as JSON text, as the model wrote them; empty until they are whole.',
+    }),
+  }),
+  resolveType: typeNameOf,
+});
+
+const RunCallErrorType = builder.objectRef<NonNullable<CallResult['error']>>('RunCallError').implement({
+  access,
+  description: 'Why a call of a tool of the service failed. The model read it.',
+  fields: (t) => ({
+    code: t.exposeString('code', { description: 'For programs.' }),
+    message: t.exposeString('message', { description: 'For a person to read.' }),
+  }),
+});
+
+const TokenType = builder.objectRef<Omit<TokenLogprob, 'top_logprobs'>>('LikelyToken').implement({
+  access,
+  description: 'A token and how likely it was.',
+  fields: (t) => ({
+    token: t.exposeString('token', { description: 'The token.' }),
+    logprob: t.exposeFloat('logprob', { description: 'The logarithm of its probability.' }),
+    bytes: t.field({ type: ['Int'], description: 'Its bytes in UTF-8.', resolve: ({ bytes }) => [...bytes] }),
+  }),
+});
+
+const TokenLogprobType = builder.objectRef<TokenLogprob>('TokenLogprob').implement({
+  access,
+  description: 'How likely a token of a text was.',
+  fields: (t) => ({
+    chosen: t.field({ type: TokenType, description: 'The token of the text.', resolve: (token) => token }),
+    likeliest: t.field({
+      type: [TokenType],
+      description: 'The likeliest tokens in its place; as many as `topLogprobs` asks for.',
+      resolve: (token) => [...token.top_logprobs],
+    }),
+  }),
+});
+
+builder.objectRef<ItemOf<'message'>>('MessageItem').implement({
+  access,
+  description: 'A message of the model.',
+  interfaces: [RunItemType],
+  fields: (t) => ({
+    text: t.exposeString('text', { description: 'Its text so far; of a refusal, the refusal.' }),
+    isRefusal: t.boolean({
+      description: 'Whether it says that the model refuses.',
+      resolve: ({ isRefusal }) => isRefusal === true,
+    }),
+    citations: t.field({
+      type: [CitationType],
+      description: 'The passages that it cites, in the order of its text.',
+      resolve: ({ citations }) => [...citations],
+    }),
+    logprobs: t.field({
+      type: [TokenLogprobType],
+      description: 'How likely its tokens were, where the request asks and the provider tells.',
+      resolve: ({ logprobs }) => [...(logprobs ?? [])],
+    }),
+  }),
+});
+
+builder.objectRef<ItemOf<'reasoning'>>('ReasoningItem').implement({
+  access,
+  description: 'What the model thought.',
+  interfaces: [RunItemType],
+  fields: (t) => ({ text: t.exposeString('text', { description: 'The thinking so far.' }) }),
+});
+
+builder.objectRef<ItemOf<'function_call'>>('FunctionCallItem').implement({
+  access,
+  description: 'A call of a function of the caller, who is asked to make it.',
+  interfaces: [CallItemType, RunItemType],
+});
+
+builder.objectRef<ItemOf<'function_call'>>('ApprovalItem').implement({
+  access,
+  description:
+    'A call of a tool of the service that waits for a person. It is answered with `submitToolOutputs`, which names its `callId`: `SUCCESS` makes the call, `CANCELLED` does not.',
+  interfaces: [CallItemType, RunItemType],
+  fields: (t) => ({
+    mcpServerLabel: t.string({
+      nullable: true,
+      description: 'The label of the MCP server that has the tool; null for other tools.',
+      resolve: ({ form }) => (form?.type === 'mcp' ? form.serverLabel : null),
+    }),
+    tool: t.string({
+      description: 'The tool: of an MCP server of the request its name there, else the name of the function.',
+      resolve: ({ form, name }) => (form?.type === 'mcp' ? form.tool : name),
+    }),
+  }),
+});
+
+builder.objectRef<ItemOf<'server_tool_call'>>('ToolCallItem').implement({
+  access,
+  description: 'A call of a tool of the service. What it gave is a ToolOutputItem with the same `callId`.',
+  interfaces: [CallItemType, RunItemType],
+  fields: (t) => ({ isApproved: isApproved(t) }),
+});
+
+/** The fields of what a call gave, where it stands with the call. */
+function resultFields<T extends ItemOf<'server_tool_call'>>(t: ItemFields<T>) {
+  return {
+    isApproved: isApproved(t),
+    error: t.field({
+      type: RunCallErrorType,
+      nullable: true,
+      description: 'Why it failed; null otherwise.',
+      resolve: ({ result }) => result?.error ?? null,
+    }),
+    output: t.string({
+      nullable: true,
+      description: 'What the model reads of it; null until it is over, and when it failed.',
+      resolve: ({ result }) => (result === undefined || result.error !== null ? null : publicOutput(result)),
+    }),
+  };
+}
+
+function isApproved<T extends ItemOf<'server_tool_call'>>(t: ItemFields<T>) {
+  return t.boolean({
+    description: 'Whether a person approved it. It then has the `callId` of the ApprovalItem.',
+    resolve: (call) => call.isApproved === true,
+  });
+}
+
+const webActions = ['search', 'open_page'] as const;
+const WebActionType = enumOf('WebSearchAction', 'What a call of `web_search` does.', webActions, {
+  search: 'It searches.',
+  open_page: 'It opens a page.',
+});
+
+const WebSourceType = builder.objectRef<WebSource>('WebSource').implement({
+  access,
+  description: 'A page of the web that a search found.',
+  fields: (t) => ({
+    url: t.exposeString('url', { description: 'Its address.' }),
+    title: t.exposeString('title', { description: 'Its title.' }),
+  }),
+});
+
+builder.objectRef<CallOf<'web_search'>>('WebSearchItem').implement({
+  access,
+  description: 'A call of `web_search`: it searches, or opens a page.',
+  interfaces: [CallItemType, RunItemType],
+  fields: (t) => ({
+    ...resultFields(t),
+    action: t.field({ type: WebActionType, description: 'What it does.', resolve: ({ form }) => form.action.type }),
+    query: t.string({
+      nullable: true,
+      description: 'What is searched for; null for a page.',
+      resolve: ({ form: { action } }) => (action.type === 'search' ? action.query : null),
+    }),
+    url: t.string({
+      nullable: true,
+      description: 'The page that is opened; null for a search.',
+      resolve: ({ form: { action } }) => (action.type === 'open_page' ? action.url : null),
+    }),
+    sources: t.field({
+      type: [WebSourceType],
+      description: 'What the search found.',
+      resolve: ({ form: { action } }) => (action.type === 'search' ? [...(action.sources ?? [])] : []),
+    }),
+  }),
+});
+
+const FileSearchResultType = builder.objectRef<FileSearchResult>('FileSearchResult').implement({
+  access,
+  description: 'A passage that a search of knowledge found.',
+  fields: (t) => ({
+    fileId: t.exposeID('fileId', { description: 'The document it is from.' }),
+    filename: t.exposeString('filename', { description: 'The name of that document.' }),
+    score: t.exposeFloat('score', { description: 'How well it fits; higher is closer.' }),
+    text: t.exposeString('text', { description: 'The passage.' }),
+  }),
+});
+
+builder.objectRef<CallOf<'file_search'>>('FileSearchItem').implement({
+  access,
+  description: 'A call of `file_search`, which searches knowledge.',
+  interfaces: [CallItemType, RunItemType],
+  fields: (t) => ({
+    ...resultFields(t),
+    queries: t.stringList({ description: 'What is searched for.', resolve: ({ form }) => [...form.queries] }),
+    results: t.field({
+      type: [FileSearchResultType],
+      description: 'What it found, best first; none where the agent hides its intermediate steps.',
+      resolve: ({ form, result }) => [...(publicForm(form, result) as FormOf<'file_search'>).results],
+    }),
+  }),
+});
+
+builder.objectRef<CallOf<'mcp'>>('McpCallItem').implement({
+  access,
+  description: 'A call of a tool of an MCP server of the request.',
+  interfaces: [CallItemType, RunItemType],
+  fields: (t) => ({
+    ...resultFields(t),
+    serverLabel: t.string({
+      description: 'The label that the request gave the server.',
+      resolve: ({ form }) => form.serverLabel,
+    }),
+    tool: t.string({ description: 'The name of the tool at its server.', resolve: ({ form }) => form.tool }),
+    files: t.field({
+      type: [OutputFileType],
+      description: 'Files that it made.',
+      resolve: ({ result }) => [...(result?.files ?? [])],
+    }),
+  }),
+});
+
+builder.objectRef<ItemOf<'server_tool_call_output'>>('ToolOutputItem').implement({
+  access,
+  description: 'What a call of a tool of the service gave.',
+  interfaces: [RunItemType],
+  fields: (t) => ({
+    callId: t.exposeString('callId', { description: 'The call.' }),
+    output: t.string({
+      nullable: true,
+      description: 'What the model reads of it; null when the call failed.',
+      resolve: (item) => (item.error === null ? publicOutput(item) : null),
+    }),
+    error: t.field({
+      type: RunCallErrorType,
+      nullable: true,
+      description: 'Why the call failed; null otherwise.',
+      resolve: ({ error }) => error,
+    }),
+    files: t.field({
+      type: [OutputFileType],
+      description: 'Images and other files that it made.',
+      resolve: ({ files }) => [...(files ?? [])],
+    }),
+  }),
+});
+
+const McpToolType = builder.objectRef<ListedTool>('McpListedTool').implement({
+  access,
+  description: 'A tool that an MCP server offers.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Its name at the server.' }),
+    description: t.exposeString('description', { nullable: true, description: 'What it does, as the server says.' }),
+    inputSchema: t.field({
+      type: 'JsonSchema',
+      description: 'JSON Schema of its arguments.',
+      resolve: ({ inputSchema }) => inputSchema,
+    }),
+    annotations: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: 'What the server says of its effects, such as `readOnlyHint`. JSON: each server has hints of its own.',
+      resolve: ({ annotations }) => annotations,
+    }),
+  }),
+});
+
+builder.objectRef<ItemOf<'mcp_list_tools'>>('McpToolsItem').implement({
+  access,
+  description: 'The tools of an MCP server of the request, as the run found them.',
+  interfaces: [RunItemType],
+  fields: (t) => ({
+    serverLabel: t.exposeString('serverLabel', { description: 'The label that the request gave the server.' }),
+    tools: t.field({ type: [McpToolType], description: 'Those that the request allows.', resolve: ({ tools }) => [...tools] }),
+    unavailableReason: t.exposeString('error', {
+      nullable: true,
+      description: 'Why the server cannot be used; null when it can.',
+    }),
+  }),
+});

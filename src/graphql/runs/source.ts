@@ -1,0 +1,92 @@
+import { createContextCache } from '@pothos/core';
+import DataLoader from 'dataloader';
+import { listRunMessages } from '../../domain/runs/runs.ts';
+import { listRunStates, readableRuns, stateWithoutContents } from '../../domain/runs/states.ts';
+import type { ChatMessage } from '../../entities/chats/chat.ts';
+import { isId } from '../../entities/ids.ts';
+import type { ServerCallItem } from '../../entities/runs/event.ts';
+import type { Run, RunState, RunView } from '../../entities/runs/run.ts';
+import type { GraphContext } from '../builder/context.ts';
+import { nodeOf } from '../builder/nodes.ts';
+
+/**
+ * What a `Run` is made of: the row of a stored run, or the state of any run. A field that needs the other one loads it, in one statement for all
+ * runs of a list.
+ */
+export function isRow(run: RunView): run is Run {
+  return 'orgId' in run;
+}
+
+/** The row; null for a run that is not stored. */
+export function rowOf(run: RunView, context: GraphContext): Run | Promise<Run | null> | null {
+  if (isRow(run)) return run;
+  return nodeOf(context, runKind(run.id), run.id) as Promise<Run | null> | null;
+}
+
+function runKind(id: string): 'run' | 'response' {
+  return isId('response', id) ? 'response' : 'run';
+}
+
+/** The state: of a stored run, as far as its events are kept and the caller may read it. */
+export async function stateOf(run: RunView, context: GraphContext): Promise<RunState> {
+  if (!isRow(run)) return run;
+  return (await readableOfRuns(context).load(run)) ? statesOfRuns(context).load(run) : stateWithoutContents(run);
+}
+
+export async function chatIdOf(run: RunView, context: GraphContext): Promise<string | null> {
+  if (!isRow(run) && run.head !== undefined) return run.head.conversationId;
+  return (await rowOf(run, context))?.chatId ?? null;
+}
+
+export async function agentIdOf(run: RunView, context: GraphContext): Promise<string | null> {
+  return run.agentId === undefined ? ((await rowOf(run, context))?.agentId ?? null) : run.agentId;
+}
+
+export async function keyIdOf(run: RunView, context: GraphContext): Promise<string | null> {
+  const { keyId = '' } = (await rowOf(run, context)) ?? {};
+  return keyId === '' ? null : keyId;
+}
+
+/** The model that was asked for; of a run that an earlier version began, the one that answered. */
+export async function modelIdOf(run: RunView, context: GraphContext): Promise<string> {
+  const known = run.modelId ?? (await rowOf(run, context))?.modelId;
+  return known ?? (run.selection === null ? 'unknown' : `${run.selection.provider}/${run.selection.model}`);
+}
+
+/** A call of a tool of the service in the output of a stored run. */
+export async function callInRun(runId: string, itemId: string, context: GraphContext): Promise<ServerCallItem | null> {
+  const run = await (nodeOf(context, runKind(runId), runId) as Promise<Run | null> | null);
+  if (run === null) return null;
+  const { output } = await stateOf(run, context);
+  const item = output.find(({ id }) => id === itemId);
+  return item?.type === 'server_tool_call' ? item : null;
+}
+
+/** Of each run, whether the caller may read what it says. */
+const readableOfRuns = createContextCache(({ deps, caller }: GraphContext) =>
+  byId(async (runs: readonly Run[]) => {
+    const readable = new Set((await readableRuns(deps, caller, runs)).map(({ id }) => id));
+    return runs.map(({ id }) => readable.has(id));
+  }),
+);
+
+const statesOfRuns = createContextCache(({ deps }: GraphContext) => byId((runs: readonly Run[]) => listRunStates(deps, runs)));
+
+/** The messages that a stored run began with and said; none for another run. */
+export async function messagesOf(run: RunView, context: GraphContext): Promise<readonly ChatMessage[]> {
+  const row = await rowOf(run, context);
+  return row !== null && (await readableOfRuns(context).load(row)) ? messagesOfRuns(context).load(row) : [];
+}
+
+/** The last message of the output. */
+export async function lastMessageOf(run: RunView, context: GraphContext): Promise<ChatMessage | null> {
+  return (await messagesOf(run, context)).findLast(({ role }) => role === 'assistant') ?? null;
+}
+
+const messagesOfRuns = createContextCache(({ deps }: GraphContext) =>
+  byId((runs: readonly Run[]) => listRunMessages(deps, runs)),
+);
+
+function byId<Of>(load: (runs: readonly Run[]) => Promise<readonly Of[]>): DataLoader<Run, Of, string> {
+  return new DataLoader<Run, Of, string>(async (runs) => [...(await load(runs))], { cacheKeyFn: ({ id }) => id });
+}
