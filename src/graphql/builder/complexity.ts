@@ -1,7 +1,7 @@
 import type { FieldComplexityValue } from '@pothos/plugin-complexity';
 import { type GraphQLOutputType, getNamedType, getNullableType, isEnumType, isLeafType, isListType } from 'graphql';
 
-/** Items that a list without `first` is taken to have: such lists are bounded by their one parent. */
+/** Items that a list without pages is taken to have: such lists are bounded by their one parent. */
 const boundedListSize = 10;
 /** Items of a page that is asked for without `first` and `last`. */
 const pageSizeDefault = 20;
@@ -23,15 +23,25 @@ export function fieldComplexity(
   { name, type, args: definitions }: { name: string; type: GraphQLOutputType; args: readonly { readonly name: string }[] },
 ): FieldComplexityValue {
   const isPage = definitions.some((argument) => argument.name === 'first');
-  const [given = pageSizeDefault] = [args.first, args.last].filter((size) => typeof size === 'number');
-  // A size outside the range is refused by the resolver; here it must only not make the operation look cheap.
-  const first = given >= 1 && given <= listMax ? given : listMax;
-  const listSize = listsOfPages.has(name) ? 1 : boundedListSize;
-  const multiplier = isPage ? first : isListType(getNullableType(type)) ? listSize : 1;
+  const multiplier = isPage ? pageSize(args, listMax) : isListType(getNullableType(type)) ? listSize(name, args) : 1;
   return { field: multiplier * ownCost(type), multiplier };
 }
 
-/** Lists of a connection: `first` of the connection has counted their items. */
+/** A size outside the range, or two of them, are refused by the resolver; here they must only not make the operation look cheap. */
+function pageSize({ first, last }: Readonly<Record<string, unknown>>, listMax: number): number {
+  const sizes = [first, last]
+    .filter((size) => typeof size === 'number')
+    .map((size) => (size >= 1 && size <= listMax ? size : listMax));
+  return sizes.length === 0 ? pageSizeDefault : Math.max(...sizes);
+}
+
+/** A list of things that the request names has as many. */
+function listSize(name: string, { ids }: Readonly<Record<string, unknown>>): number {
+  if (Array.isArray(ids)) return Math.max(1, ids.length);
+  return listsOfPages.has(name) ? 1 : boundedListSize;
+}
+
+/** Lists of a connection: its page has counted their items. */
 const listsOfPages: ReadonlySet<string> = new Set(['nodes', 'edges']);
 
 function ownCost(type: GraphQLOutputType): number {
