@@ -13,12 +13,15 @@ import type { IdKind } from '../entities/ids.ts';
 import type { Settings } from '../settings.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { AuditTrail } from './audit/trail.ts';
+import type { LiveFeed } from './live/feed.ts';
 
 /** The services that domain functions work with. Made once in start/compose.ts; tests make their own. */
 export interface Deps {
   readonly settings: Settings;
   readonly storage: Storage;
   readonly audit: AuditTrail;
+  /** What changes, for lists that are live. */
+  readonly live: LiveFeed;
   readonly models: ModelRouter;
   readonly runs: RunEngine;
   /** The tools of the service. */

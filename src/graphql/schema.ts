@@ -63,6 +63,7 @@ import './memories/memories.ts';
 import './files/files.ts';
 import './files/uploads.ts';
 import './embeddings/embeddings.ts';
+import './live/changes.ts';
 
 /**
  * Builds the schema of all features.

@@ -12,6 +12,7 @@ import { registerFileExpiry } from '../domain/files/files.ts';
 import { registerUploadExpiry } from '../domain/files/uploads.ts';
 import { registerIdempotencySweep } from '../domain/idempotency.ts';
 import { registerVectorStoreExpiry } from '../domain/knowledge/vector-stores/detach.ts';
+import { LiveFeed } from '../domain/live/feed.ts';
 import { createRightsOfAgent } from '../domain/runs/agent-rights.ts';
 import { registerApprovalSweep, registerRunEventSweep } from '../domain/runs/runs.ts';
 import { createSubagentPlan } from '../domain/runs/subagent-plan.ts';
@@ -124,7 +125,8 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       },
     });
     const audit = new AuditTrail(basics);
-    const deps: Deps = { ...basics, audit, pools, rates, jobs, models, knowledge, runs, tools, mcp, egress, publicUrl };
+    const live = new LiveFeed(storage.signals, storage.live);
+    const deps: Deps = { ...basics, audit, live, pools, rates, jobs, models, knowledge, runs, tools, mcp, egress, publicUrl };
     knowledge.registerJobs();
     registerIdempotencySweep(deps);
     registerAuditSweep(deps);

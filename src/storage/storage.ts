@@ -52,6 +52,7 @@ import { createSyncStore, type SyncStore } from './knowledge/syncing/syncing.ts'
 import { createVectorStoreBatchStore, type VectorStoreBatchStore } from './knowledge/vector-stores/batches.ts';
 import { createVectorStoreStore, type VectorStoreStore } from './knowledge/vector-stores/stores.ts';
 import { createLeases, type Leases } from './leases.ts';
+import { createLiveStore, type LiveStore } from './live/live.ts';
 import { createMemoryStore, type MemoryStore } from './memories/memories.ts';
 import { type ApprovalStore, createApprovalStore } from './runs/approvals.ts';
 import { createRunEventStore, type RunEventStore } from './runs/events.ts';
@@ -129,6 +130,8 @@ export interface Storage {
   readonly indexing: IndexingStore;
   readonly syncing: SyncStore;
   readonly leases: Leases;
+  /** What streams of changes read. */
+  readonly live: LiveStore;
   close(): Promise<void>;
 }
 
@@ -181,7 +184,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     apiKeys,
     agents: createAgentStore(db, signals),
     agentCategories: createAgentCategoryStore(db),
-    agentRatings: createAgentRatingStore(db),
+    agentRatings: createAgentRatingStore(db, signals),
     agentParts: createAgentPartStore(db, signals),
     agentImports: createAgentImportStore(db, signals),
     agentGrants: createGrantStore(db),
@@ -200,20 +203,20 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     chats: createChatStore(db, signals),
     chatChanges: createChatChangeStore(db, signals),
     branches: createBranchStore(db, signals),
-    chatReads: createChatReadStore(db),
-    feedback: createFeedbackStore(db),
+    chatReads: createChatReadStore(db, signals),
+    feedback: createFeedbackStore(db, signals),
     conversations: createConversationStore(db, signals),
     chatFiles: createChatFileStore(db),
     codeStates: createCodeStateStore(db),
     files: createFileStore(db),
     fileUploads: createFileUploadStore(db),
-    memories: createMemoryStore(db),
+    memories: createMemoryStore(db, signals),
     runs: createRunStore(db),
     runEvents: createRunEventStore(db),
     responses: createResponseStore(db),
     threads: createThreadStore(db, signals),
     idempotency: createIdempotencyStore(db),
-    connections: createConnectionStore(db),
+    connections: createConnectionStore(db, signals),
     approvals: createApprovalStore(db),
     toolNames: createToolNameStore(db),
     endedSessions: createEndedSessionStore(db),
@@ -228,6 +231,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     indexing: createIndexingStore(db, signals, chunks),
     syncing: createSyncStore(db, signals),
     leases: createLeases(db),
+    live: createLiveStore(db),
     close: async () => {
       await auditBatch.close();
       await apiKeys.close();

@@ -110,7 +110,7 @@ export class TestClient {
   }
 }
 
-async function* frames(body: ReadableStream<Uint8Array>): AsyncGenerator<SseFrame> {
+export async function* frames(body: ReadableStream<Uint8Array>): AsyncGenerator<SseFrame> {
   let rest = '';
   const decoder = new TextDecoder();
   for await (const chunk of body) {

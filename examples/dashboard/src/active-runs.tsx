@@ -1,20 +1,21 @@
 import { documents } from '@parley/client';
-import { useSubscription } from 'urql';
 import { typed } from './client.ts';
 import { useAgentNames } from './use-agent-names.ts';
+import { useLive } from './use-live.ts';
 
-const query = typed(documents.RunsUpdatedDocument);
+const query = typed(documents.ActiveRunsDocument);
+const changes = typed(documents.RunsChangedDocument);
 
-/** The runs that are not over. Each event is the whole list, so the newest one is all there is to show. */
+/** The runs that are not over. */
 export function ActiveRuns() {
-  const [{ data, error }] = useSubscription({ query });
+  const { data, error } = useLive(query, {}, changes);
   const nameOf = useAgentNames();
   return (
     <section id="runs">
-      <h2>Active runs: {data?.runsUpdated.length ?? '…'}</h2>
+      <h2>Active runs: {data?.activeRuns.length ?? '…'}</h2>
       {error && <p role="alert">{error.message}</p>}
       <ul>
-        {data?.runsUpdated.map(({ id, agentId, modelId, status, createdAt }) => (
+        {data?.activeRuns.map(({ id, agentId, modelId, status, createdAt }) => (
           <li key={id}>
             {agentId === null ? modelId : nameOf(agentId)}, {status} since {new Date(createdAt).toLocaleTimeString()}
           </li>

@@ -4,10 +4,11 @@ const pauseMaxMs = 30_000;
 /** Asking again does not help: the document or the key was refused. */
 const refusals = [400, 401, 403];
 let refusal: Error | undefined;
+const listeners = new Set<() => void>();
 
 /**
  * Carries all subscriptions of the page on one connection, because a browser opens at most six to a server that speaks HTTP/1.1. When it
- * breaks it is opened anew, after pauses that grow; with `lazy: false` once for all of them. Each tells its state at once, so nothing is lost.
+ * breaks it is opened anew, after pauses that grow; with `lazy: false` once for all of them.
  */
 export const stream = createClient({
   url: '/graphql/stream',
@@ -26,6 +27,9 @@ export const stream = createClient({
     return reply;
   },
   on: {
+    connected() {
+      for (const listener of listeners) listener();
+    },
     message({ data }) {
       // A Parley that stops says so and ends the subscriptions. As an error of the network, the client connects to the next one.
       if (data && 'payload' in data && data.payload.errors?.[0]?.extensions?.code === 'OVERLOADED')
@@ -33,6 +37,14 @@ export const stream = createClient({
     },
   },
 });
+
+/** Calls the listener whenever a connection was opened. @returns a function that ends it. */
+export function onConnected(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+  };
+}
 
 async function reasonOf(reply: Response): Promise<string> {
   const { errors } = await reply.json();

@@ -3,13 +3,13 @@ import { useSubscription } from 'urql';
 import { typed } from './client.ts';
 import { useAgentNames } from './use-agent-names.ts';
 
-const query = typed(documents.UsageUpdatedDocument);
+const query = typed(documents.UsageChangedDocument);
 
-/** What the organization and its agents used. A new report comes when it changed, at most once a second. */
+/** What the organization and its agents used. The whole report comes at once, and when it changed, at most once a second. */
 export function Usage() {
   const [{ data, error }] = useSubscription({ query });
   const nameOf = useAgentNames();
-  const { organization, agents } = data?.usageUpdated ?? {};
+  const { organization, agents } = data?.usageChanged.node ?? {};
   return (
     <section id="usage">
       <h2>Tokens used: {organization?.apiTokensUsed.toLocaleString() ?? '…'}</h2>

@@ -11,14 +11,16 @@ const link = new ApolloLink(
 // Queries and mutations need an HttpLink beside it: ApolloLink.split(({ operationType }) => operationType === 'subscription', link, httpLink)
 const client = new ApolloClient({ link, cache: new InMemoryCache() });
 
-interface UsageUpdated {
-  usageUpdated: { organization: { apiTokensUsed: number } };
+interface UsageChanged {
+  usageChanged: { node: { organization: { apiTokensUsed: number } } };
 }
-const query: TypedDocumentNode<UsageUpdated> = gql`
-  subscription UsageUpdated {
-    usageUpdated {
-      organization {
-        apiTokensUsed
+const query: TypedDocumentNode<UsageChanged> = gql`
+  subscription UsageChanged {
+    usageChanged {
+      node {
+        organization {
+          apiTokensUsed
+        }
       }
     }
   }
@@ -26,7 +28,7 @@ const query: TypedDocumentNode<UsageUpdated> = gql`
 
 function Usage() {
   const { data, error } = useSubscription(query);
-  return <Tokens used={data?.usageUpdated.organization.apiTokensUsed} error={error} />;
+  return <Tokens used={data?.usageChanged.node.organization.apiTokensUsed} error={error} />;
 }
 
 createRoot(document.body).render(

@@ -21,9 +21,11 @@ const environment = new Environment({
 
 const subscription = graphql`
   subscription relayUsageSubscription {
-    usageUpdated {
-      organization {
-        apiTokensUsed
+    usageChanged {
+      node {
+        organization {
+          apiTokensUsed
+        }
       }
     }
   }
@@ -37,7 +39,7 @@ function Usage() {
     () => ({
       subscription,
       variables: {},
-      onNext: (data?: relayUsageSubscription['response'] | null) => setUsed(data?.usageUpdated.organization.apiTokensUsed),
+      onNext: (data?: relayUsageSubscription['response'] | null) => setUsed(data?.usageChanged.node.organization.apiTokensUsed),
       onError: setError,
     }),
     [],

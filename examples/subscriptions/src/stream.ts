@@ -6,7 +6,7 @@ const refusals = [400, 401, 403];
 let refusal: Error | undefined;
 
 /**
- * What all three pages subscribe with. A connection that breaks is opened anew, after pauses that grow. `usageUpdated` tells its state at
+ * What all three pages subscribe with. A connection that breaks is opened anew, after pauses that grow. `usageChanged` tells its state at
  * once, so nothing is lost.
  */
 export const stream = createClient({

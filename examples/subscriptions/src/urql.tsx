@@ -16,14 +16,16 @@ const client = new Client({
   ],
 });
 
-interface UsageUpdated {
-  usageUpdated: { organization: { apiTokensUsed: number } };
+interface UsageChanged {
+  usageChanged: { node: { organization: { apiTokensUsed: number } } };
 }
-const query = gql<UsageUpdated, Record<string, never>>`
-  subscription UsageUpdated {
-    usageUpdated {
-      organization {
-        apiTokensUsed
+const query = gql<UsageChanged, Record<string, never>>`
+  subscription UsageChanged {
+    usageChanged {
+      node {
+        organization {
+          apiTokensUsed
+        }
       }
     }
   }
@@ -31,7 +33,7 @@ const query = gql<UsageUpdated, Record<string, never>>`
 
 function Usage() {
   const [{ data, error }] = useSubscription({ query });
-  return <Tokens used={data?.usageUpdated.organization.apiTokensUsed} error={error} />;
+  return <Tokens used={data?.usageChanged.node.organization.apiTokensUsed} error={error} />;
 }
 
 createRoot(document.body).render(

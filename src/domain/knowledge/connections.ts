@@ -211,15 +211,18 @@ export async function listConnections(
   { kind, provider, ofOrganization }: ConnectionListQuery,
   page: PageRequest,
 ): Promise<Page<Connection>> {
-  const isEverybodys = ofOrganization === true;
-  if (isEverybodys && !isAdministrator(caller, caller.orgId)) {
-    throw new DomainError('FORBIDDEN', 'Only administrators may list the connections of others', { param: 'ofOrganization' });
-  }
   const query = {
     ...(kind === undefined || kind === null ? {} : { kind }),
     ...(provider === undefined || provider === null ? {} : { provider }),
   };
-  return deps.storage.connections.list(isEverybodys ? { orgId: caller.orgId } : ownConnections(caller), query, page);
+  return deps.storage.connections.list(connectionsListed(caller, ofOrganization === true), query, page);
+}
+
+/** The connections that a list has. @throws DomainError FORBIDDEN for those of an organization that the caller does not administer. */
+export function connectionsListed(caller: Caller, ofOrganization: boolean): ConnectionScope & { readonly orgId: string } {
+  if (!ofOrganization) return ownConnections(caller);
+  if (isAdministrator(caller, caller.orgId)) return { orgId: caller.orgId };
+  throw new DomainError('FORBIDDEN', 'Only administrators may list the connections of others', { param: 'ofOrganization' });
 }
 
 /** Absent members are kept; null clears members that may be empty. */

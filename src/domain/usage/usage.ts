@@ -18,8 +18,6 @@ const dayMs = 86_400_000;
 const agentsMax = 1_000;
 const daysDefault = 30;
 const daysMax = 366;
-/** The ledger announces every write; a dashboard need not show each one. */
-const updateEveryMs = 1_000;
 
 /**
  * What the caller's organization used: the sum of the ledger, in total or for a period. Administrators see every agent; others see
@@ -62,56 +60,6 @@ export async function getUsageDays(deps: Deps, caller: Caller, input: UsageDaysI
   return Array.from({ length: count }, (_, index) => {
     const day = dayOf(firstMs + index * dayMs);
     return byDay.get(day) ?? { day, dataTokensUsed: 0, apiTokensUsed: 0 };
-  });
-}
-
-/** The report at once and after each change, at most once a second, until the signal fires. */
-export async function* watchUsage(deps: Deps, caller: Caller, signal: AbortSignal): AsyncGenerator<UsageReport> {
-  let isChanged = true;
-  let wake: (() => void) | undefined;
-  const changed = () => {
-    isChanged = true;
-    wake?.();
-  };
-  const { signals } = deps.storage;
-  const mine = (orgId: string) => {
-    if (orgId === caller.orgId) changed();
-  };
-  const stops = [
-    signals.subscribe('usage-changed', mine),
-    signals.subscribe('organization-changed', mine),
-    signals.onGap(changed),
-  ];
-  const left = () => wake?.();
-  signal.addEventListener('abort', left, { once: true });
-  try {
-    while (!signal.aborted) {
-      if (isChanged) {
-        isChanged = false;
-        yield await getUsage(deps, caller, {});
-        await pause(signal);
-        continue;
-      }
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-        if (isChanged || signal.aborted) resolve();
-      });
-    }
-  } finally {
-    signal.removeEventListener('abort', left);
-    for (const stop of stops) stop();
-  }
-}
-
-function pause(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, updateEveryMs);
-    signal.addEventListener('abort', done, { once: true });
   });
 }
 

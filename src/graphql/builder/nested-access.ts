@@ -21,6 +21,7 @@ import type { Caller, Scope } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { flatType } from '../../lib/flat-inputs.ts';
 import type { GraphContext } from './context.ts';
+import { scopeOf } from './scopes.ts';
 import { accessOf } from './type-access.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
@@ -100,7 +101,7 @@ function rootFaults(root: Fielded): string[] {
     const place = `${root.name}.${field.name}`;
     const named = getNamedType(field.type);
     const answered = isObjectType(named) || isInterfaceType(named) ? (accessOf(named)?.scope ?? null) : null;
-    const asked = operationScopes[place] ?? null;
+    const asked = scopeOf(field) ?? null;
     const isSame = answered === null || nounOf(answered) === (asked === null ? '' : nounOf(asked));
     return isSame || sharedFields[place] !== undefined ? [] : [`${place} answers with ${named.name}, which needs ${answered}`];
   });

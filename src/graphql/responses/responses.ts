@@ -10,7 +10,7 @@ import {
   resumeResponse,
   stateOf,
 } from '../../domain/responses/lifecycle.ts';
-import { listActiveRuns, watchActiveRuns } from '../../domain/runs/active.ts';
+import { listActiveRuns } from '../../domain/runs/active.ts';
 import { seenSequenceNote } from '../../wire/responses/events.ts';
 import { builder } from '../builder/builder.ts';
 import type { GraphContext } from '../builder/context.ts';
@@ -168,13 +168,6 @@ builder.subscriptionFields((t) => ({
       return shownEvents(events, id);
     },
     resolve: (event) => event,
-  }),
-  runsUpdated: t.field({
-    authScopes: { key: 'CHATS:READ' },
-    type: [RunRef],
-    description: "The organization's runs that are not over, at once and whenever one begins or ends. As `activeRuns`.",
-    subscribe: (_root, _args, { deps, caller, signal }) => watchActiveRuns(deps, caller, signal) as never,
-    resolve: (runs) => runs as never,
   }),
 }));
 

@@ -1,4 +1,4 @@
-import { getUsage, getUsageDays, watchUsage } from '../../domain/usage/usage.ts';
+import { getUsage, getUsageDays } from '../../domain/usage/usage.ts';
 import type { AgentUsage, UsageDay, UsageReport } from '../../entities/usage.ts';
 import { builder } from '../builder/builder.ts';
 
@@ -32,7 +32,7 @@ const AgentUsageType = builder.objectRef<AgentUsage>('AgentUsage').implement({
   }),
 });
 
-const UsageReportType = builder.objectRef<UsageReport>('UsageReport').implement({
+export const UsageReportType = builder.objectRef<UsageReport>('UsageReport').implement({
   access: { scope: 'USAGE:READ' },
   description: 'The tokens that an organization and its agents used: the sum of the ledger.',
   fields: (t) => ({
@@ -82,13 +82,3 @@ builder.queryFields((t) => ({
     resolve: async (_root, input, { deps, caller }) => [...(await getUsageDays(deps, caller, input))],
   }),
 }));
-
-builder.subscriptionField('usageUpdated', (t) =>
-  t.field({
-    authScopes: { key: 'USAGE:READ' },
-    type: UsageReportType,
-    description: "What the caller's organization used, at once and whenever it changed, at most once a second.",
-    subscribe: (_root, _args, { deps, caller, signal }) => watchUsage(deps, caller, signal),
-    resolve: (report) => report,
-  }),
-);

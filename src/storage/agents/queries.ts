@@ -186,6 +186,6 @@ function branchWhere(branch: AgentFilter, narrow: AgentFilter): Prisma.AgentWher
   return { AND: [{ isDeleted: false }, agentWhere(branch), agentWhere(narrow)] };
 }
 
-function alternatives(filter: AgentFilter): readonly AgentFilter[] {
+export function alternatives(filter: AgentFilter): readonly AgentFilter[] {
   return isAny(filter) && filter.any.length > 0 ? filter.any.flatMap(alternatives) : [filter];
 }

@@ -1,5 +1,6 @@
 import { DomainError } from '../../entities/errors.ts';
 import type { Database } from '../database/database.ts';
+import type { Signals } from '../database/signals/signals.ts';
 import { lockAgent } from '../database/sql/locks.ts';
 import { addToCounters } from './counters.ts';
 
@@ -11,7 +12,7 @@ export interface AgentRatingStore {
   ofUser(userId: string, agentIds: readonly string[]): Promise<readonly { readonly agentId: string; readonly rating: number }[]>;
 }
 
-export function createAgentRatingStore(db: Database): AgentRatingStore {
+export function createAgentRatingStore(db: Database, signals: Signals): AgentRatingStore {
   return {
     async rate(agentId, userId, rating) {
       await db.transaction(async (tx) => {
@@ -27,6 +28,7 @@ export function createAgentRatingStore(db: Database): AgentRatingStore {
           ratingSum: (rating ?? 0) - (before?.rating ?? 0),
         });
       });
+      signals.publish('agent-rated', agentId);
     },
     ofUser: (userId, agentIds) =>
       db.prisma.agentRating.findMany({

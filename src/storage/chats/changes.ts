@@ -10,7 +10,7 @@ import { compress } from './messages.ts';
 
 /** `run-active`: a run holds the chat. `missing`: the chat is deleted. */
 export type ResetResult =
-  | { readonly kind: 'done'; readonly blobKeys: readonly string[] }
+  | { readonly kind: 'done'; readonly blobKeys: readonly string[]; readonly runIds: readonly string[] }
   | { readonly kind: 'missing' }
   | { readonly kind: 'run-active'; readonly runId: string };
 
@@ -31,10 +31,16 @@ export interface ChatChangeStore {
 
 export function createChatChangeStore(db: Database, signals: Signals): ChatChangeStore {
   return {
-    duplicate: (chatId, copy) => db.transaction((tx) => duplicate(tx, chatId, copy)),
+    async duplicate(chatId, copy) {
+      const wasCopied = await db.transaction((tx) => duplicate(tx, chatId, copy));
+      if (wasCopied) signals.publish('chat-changed', copy.id);
+      return wasCopied;
+    },
     async reset(chatId) {
       const result = await db.transaction((tx) => reset(tx, chatId));
-      if (result.kind === 'done') signals.publish('chat-changed', chatId);
+      if (result.kind !== 'done') return result;
+      signals.publish('chat-changed', chatId);
+      for (const runId of result.runIds) signals.publish('run-changed', runId);
       return result;
     },
     async summariesOf(chatIds) {
@@ -63,10 +69,10 @@ async function reset(tx: Transaction, chatId: string): Promise<ResetResult> {
   if (locked === undefined || locked.deletedAt !== null) return { kind: 'missing' };
   const runId = await openRunOf(tx, locked);
   if (runId !== undefined) return { kind: 'run-active', runId };
-  const messageCount = await clearTurns(tx, chatId);
+  const { messageCount, runIds } = await clearTurns(tx, chatId);
   const blobKeys = await clearFiles(tx, chatId);
   const data = { summary: null, lastRunId: null, answeredAt: null, updatedAt: new Date() };
   await tx.prisma.chat.update({ where: { id: chatId }, data });
   await addToCounters(tx, locked.agentId, { messageCount: -messageCount });
-  return { kind: 'done', blobKeys };
+  return { kind: 'done', blobKeys, runIds };
 }

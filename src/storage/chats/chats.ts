@@ -65,20 +65,23 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
     findMany: (ids, filter) => findChats(db, ids, filter),
     list: (query, page) => listChats(db, query, page),
     async create(chat, messages) {
-      if (messages.length === 0) return addChat(db, chat);
-      await db.transaction(async (tx) => {
-        await addChat(tx, chat);
-        await addMessages(tx, chat.id, messages);
-      });
+      if (messages.length === 0) await addChat(db, chat);
+      else
+        await db.transaction(async (tx) => {
+          await addChat(tx, chat);
+          await addMessages(tx, chat.id, messages);
+        });
+      signals.publish('chat-changed', chat.id);
     },
     async update(id, changes) {
       await db.prisma.chat.updateMany({ where: { id, deletedAt: null }, data: { ...changes, updatedAt: new Date() } });
       signals.publish('chat-changed', id);
     },
     async delete(id) {
-      const wasThere = await db.transaction((tx) => deleteChat(tx, id));
+      const runIds = await db.transaction((tx) => deleteChat(tx, id));
       signals.publish('chat-changed', id);
-      return wasThere;
+      for (const runId of runIds ?? []) signals.publish('run-changed', runId);
+      return runIds !== undefined;
     },
     messagesOf: (chatIds, limit) => listMessages(db, chatIds, limit),
     messagePage: (chatId, page, order) => pageOfMessages(db, chatId, page, order),
@@ -92,7 +95,10 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
     messagesOfRuns: (runIds) => listMessagesOfRuns(db, runIds),
     async startTurn(turn) {
       const result = await db.transaction((tx) => beginTurn(tx, turn));
-      if (result.kind === 'started') signals.publish('chat-changed', turn.chatId);
+      if (result.kind === 'started') {
+        signals.publish('chat-changed', turn.chatId);
+        signals.publish('run-changed', turn.run.id);
+      }
       return result;
     },
   };
@@ -102,12 +108,14 @@ export async function addChat({ prisma }: Pick<Transaction, 'prisma'>, { userInp
   await prisma.chat.create({ data: { ...chat, updatedAt: chat.createdAt, userInputs } });
 }
 
-async function deleteChat(tx: Transaction, id: string): Promise<boolean> {
+/** @returns the ids of its runs; undefined when it was deleted before. */
+async function deleteChat(tx: Transaction, id: string): Promise<readonly string[] | undefined> {
   const { chat, chatRead } = tx.prisma;
   const data = { deletedAt: new Date(), activeRunId: null, name: '' };
   const deleted = await unlessMissing(chat.update({ where: { id, deletedAt: null }, data, select: { agentId: true } }));
-  if (deleted === undefined) return false;
+  if (deleted === undefined) return undefined;
   await chatRead.deleteMany({ where: { chatId: id } });
-  await addToCounters(tx, deleted.agentId, { messageCount: -(await clearTurns(tx, id)) });
-  return true;
+  const { messageCount, runIds } = await clearTurns(tx, id);
+  await addToCounters(tx, deleted.agentId, { messageCount: -messageCount });
+  return runIds;
 }

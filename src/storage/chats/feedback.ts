@@ -3,9 +3,10 @@ import type { Feedback, FeedbackCounts, FeedbackRating } from '../../entities/ch
 import { isAny } from '../../entities/filter.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import { agentWhere } from '../agents/filter.ts';
-import { settled } from '../database/conflicts.ts';
+import { settled, unlessMissing } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
 import { mergeLatest, newestFirst, readPage } from '../database/paging.ts';
+import type { Signals } from '../database/signals/signals.ts';
 import { type WhereTree, whereOf } from '../database/where.ts';
 import type { Prisma } from '../generated/client.ts';
 
@@ -31,16 +32,18 @@ export interface FeedbackStore {
   countsOf(agents: readonly { readonly id: string; readonly orgId: string }[]): Promise<ReadonlyMap<string, FeedbackCounts>>;
 }
 
-export function createFeedbackStore(db: Database): FeedbackStore {
+export function createFeedbackStore(db: Database, signals: Signals): FeedbackStore {
   return {
     async set({ tags, ...given }) {
       const { messageId, rating, comment } = given;
       const changes = { rating, comment, tags: [...tags] };
       const create = { ...given, ...changes, updatedAt: given.createdAt };
       await settled(db.prisma.messageFeedback.upsert({ where: { messageId }, create, update: changes }), 'message');
+      signals.publish('chat-changed', given.chatId);
     },
     async remove(messageId) {
-      await db.prisma.messageFeedback.deleteMany({ where: { messageId } });
+      const gone = await unlessMissing(db.prisma.messageFeedback.delete({ where: { messageId }, select: { chatId: true } }));
+      if (gone !== undefined) signals.publish('chat-changed', gone.chatId);
     },
     async ofMessages(messageIds) {
       const found = await db.prisma.messageFeedback.findMany({ where: { messageId: { in: [...messageIds] } } });

@@ -1,5 +1,6 @@
 // Raw SQL: counters. A mark is the time of the last answer that a reader can see, which one statement reads and writes.
 import type { Database } from '../database/database.ts';
+import type { Signals } from '../database/signals/signals.ts';
 
 /** How far users have read chats. */
 export interface ChatReadStore {
@@ -9,7 +10,7 @@ export interface ChatReadStore {
   marksOf(chatIds: readonly string[], userId: string): Promise<ReadonlyMap<string, Date>>;
 }
 
-export function createChatReadStore(db: Database): ChatReadStore {
+export function createChatReadStore(db: Database, signals: Signals): ChatReadStore {
   return {
     async mark(chatId, userId) {
       await db.execute(
@@ -18,6 +19,7 @@ export function createChatReadStore(db: Database): ChatReadStore {
          on conflict ("chatId", "userId") do update set "readAt" = greatest(chat_reads."readAt", excluded."readAt")`,
         [chatId, userId],
       );
+      signals.publish('chat-changed', chatId);
     },
     async marksOf(chatIds, userId) {
       const found = await db.prisma.chatRead.findMany({ where: { chatId: { in: [...chatIds] }, userId } });

@@ -99,10 +99,17 @@ export function createThreadStore(db: Database, signals: Signals): ThreadStore {
         if (isPlaced(begun)) await answerApprovals(tx, turn.approvalIds);
         return begun;
       });
-      if (result.kind === 'started' || result.kind === 'waiting') signals.publish('chat-changed', turn.run.chatId);
+      if (result.kind === 'started' || result.kind === 'waiting') {
+        signals.publish('chat-changed', turn.run.chatId);
+        signals.publish('run-changed', turn.run.id);
+      }
       return result;
     },
-    resume: (runId, resumption) => db.transaction((tx) => resumeRun(tx, runId, resumption)),
+    async resume(runId, resumption) {
+      const result = await db.transaction((tx) => resumeRun(tx, runId, resumption));
+      if (result !== undefined) signals.publish('run-changed', runId);
+      return result;
+    },
     async settle(runId, how) {
       const wasSettled = await db.transaction((tx) => settleRun(tx, runId, how));
       if (wasSettled) signals.publish('run-changed', runId);

@@ -3,6 +3,7 @@ import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/pag
 import { settled } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
 import { newestFirst } from '../database/paging.ts';
+import type { Signals } from '../database/signals/signals.ts';
 import type { Lease } from '../leases.ts';
 
 /** Which connections; an absent member does not narrow the list. */
@@ -70,7 +71,9 @@ const shown = {
   needsReauthorization: true,
 } as const;
 
-export function createConnectionStore(db: Database): ConnectionStore {
+export function createConnectionStore(db: Database, signals: Signals): ConnectionStore {
+  const announce = (id: string) => signals.publish('connection-changed', id);
+
   return {
     async find(id, scope) {
       const row = await db.prisma.connection.findFirst({ where: { ...scope, id }, select: shown });
@@ -103,23 +106,32 @@ export function createConnectionStore(db: Database): ConnectionStore {
     },
     async create(connection) {
       const data = { ...connection, scopes: [...connection.scopes], updatedAt: connection.createdAt };
-      return connectionOf(await settled(db.prisma.connection.create({ data, select: shown }), 'connection'));
+      const created = await settled(db.prisma.connection.create({ data, select: shown }), 'connection');
+      announce(created.id);
+      return connectionOf(created);
     },
     async update(id, { scopes, ...changes }) {
       const renewed = changes.sealed === undefined ? {} : { needsReauthorization: false };
       const data = { ...changes, ...renewed, ...(scopes === undefined ? {} : { scopes: [...scopes] }) };
-      return connectionOf(await settled(db.prisma.connection.update({ where: { id }, data, select: shown }), 'connection'));
+      const changed = await settled(db.prisma.connection.update({ where: { id }, data, select: shown }), 'connection');
+      announce(id);
+      return connectionOf(changed);
     },
     async delete(id) {
-      return (await db.prisma.connection.deleteMany({ where: { id } })).count > 0;
+      const { count } = await db.prisma.connection.deleteMany({ where: { id } });
+      if (count > 0) announce(id);
+      return count > 0;
     },
     async storeRenewal({ id, owner: renewalOwner }, token) {
       const data = { ...token, needsReauthorization: false };
       const [row] = await db.prisma.connection.updateManyAndReturn({ where: { id, renewalOwner }, data, select: shown });
-      return row === undefined ? undefined : connectionOf(row);
+      if (row === undefined) return undefined;
+      announce(id);
+      return connectionOf(row);
     },
     async requireReauthorization({ id, owner: renewalOwner }) {
       await db.prisma.connection.updateMany({ where: { id, renewalOwner }, data: { needsReauthorization: true } });
+      announce(id);
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Memory } from '../../entities/memories/memory.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { newestFirst } from '../database/paging.ts';
+import type { Signals } from '../database/signals/signals.ts';
 import { lockRow } from '../database/sql/locks.ts';
 import type { MemoryFilter, MemoryOwner } from './owner.ts';
 import { type RankedMemory, rankMemories } from './ranking.ts';
@@ -42,7 +43,9 @@ const shown = {
   ...{ id: true, createdAt: true, updatedAt: true, orgId: true, userId: true, agentId: true, key: true, text: true },
 } as const;
 
-export function createMemoryStore(db: Database): MemoryStore {
+export function createMemoryStore(db: Database, signals: Signals): MemoryStore {
+  const announce = (id: string) => signals.publish('memory-changed', id);
+
   return {
     findMany: (ids, { orgId, userId }) =>
       db.prisma.memory.findMany({ where: { id: { in: [...ids] }, orgId, userId }, select: shown }),
@@ -54,9 +57,13 @@ export function createMemoryStore(db: Database): MemoryStore {
       const rows = await db.prisma.memory.findMany({ ...newestFirst(where, page), select: shown });
       return pageOf(rows, page, timeKey, (take) => db.prisma.memory.count({ where, take }));
     },
-    remember: (memory, countMax) => inTurn(db, memory, (tx) => remember(tx, memory, countMax)),
-    update: (id, owner, changes) =>
-      inTurn(db, owner, async (tx) => {
+    async remember(memory, countMax) {
+      const result = await inTurn(db, memory, (tx) => remember(tx, memory, countMax));
+      if (result.kind === 'stored' || result.kind === 'replaced') announce(result.memory.id);
+      return result;
+    },
+    async update(id, owner, changes) {
+      const result = await inTurn(db, owner, async (tx) => {
         const { orgId, userId } = owner;
         const before = await tx.prisma.memory.findFirst({ where: { id, orgId, userId }, select: shown });
         if (before === null) return undefined;
@@ -69,13 +76,23 @@ export function createMemoryStore(db: Database): MemoryStore {
           if (other !== null) return 'conflict';
         }
         return tx.prisma.memory.update({ where: { id }, data: changes, select: shown });
-      }),
+      });
+      if (typeof result === 'object') announce(id);
+      return result;
+    },
     async delete(id, filter) {
       const { count } = await db.prisma.memory.deleteMany({ where: { ...whereOf(filter), id } });
+      if (count > 0) announce(id);
       return count > 0;
     },
     async deleteAll(filter) {
-      return (await db.prisma.memory.deleteMany({ where: whereOf(filter) })).count;
+      const where = whereOf(filter);
+      const { count, ids } = await db.transaction(async ({ prisma: { memory } }) => {
+        const found = await memory.findMany({ where, select: { id: true } });
+        return { ids: found.map(({ id }) => id), ...(await memory.deleteMany({ where })) };
+      });
+      for (const id of ids) announce(id);
+      return count;
     },
     search: (filter, question, limit) => rankMemories(db, filter, question, limit),
   };

@@ -283,7 +283,7 @@ describe('users', () => {
 describe('memberships', () => {
   it('that end stop the keys within a second, and streams within five', async () => {
     const leaver = await make.person({ organization });
-    const stream = leaver.subscribe('subscription { usageUpdated { organization { orgId } } }');
+    const stream = leaver.subscribe('subscription { usageChanged { id } }');
     await stream.next();
     const { id } = await membershipOf(leaver, admin);
     expect(await admin.delete(`${base}/memberships/${id}`)).toMatchObject({ status: 200, body: { id, userId: leaver.userId } });

@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { follow } from '../../support/live.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 import { heldAnswer } from '../../support/upstream.ts';
@@ -69,21 +70,16 @@ it('a response is paused, resumed with its new events only, and cancelled', asyn
 });
 
 it('dashboards see runs begin and end', async () => {
-  const seen: string[][] = [];
-  const watching = (async () => {
-    for await (const { data } of ann.subscribe('subscription { runsUpdated { id } }')) {
-      seen.push(data.runsUpdated.map(({ id }: { id: string }) => id));
-      if (seen.length >= 3 && seen.at(-1)?.length === 0) return;
-    }
-  })();
-  await eventually(() => expect(seen).toHaveLength(1));
+  const changes = await follow(ann, 'runsChanged');
+  const active = async () => (await ask('{ activeRuns { id } }')).activeRuns.map(({ id }: { id: string }) => id);
   upstream.next(endless);
   const { createResponse: begun } = await ask(creating, { input: { model, input: 'Hi' } });
-  await eventually(() => expect(seen.at(-1)).toEqual([begun.id]));
-  expect(await ask('{ activeRuns { id status } }')).toMatchObject({ activeRuns: [{ id: begun.id }] });
+  expect(await changes.next()).toEqual({ kind: 'CREATED', id: begun.id });
+  expect(await active()).toEqual([begun.id]);
   await ask('mutation ($id: ID!) { cancelResponse(id: $id) { id } }', { id: begun.id });
-  await watching;
-  expect(seen.at(-1)).toEqual([]);
+  do expect(await changes.next()).toEqual({ kind: 'UPDATED', id: begun.id });
+  while ((await active()).length > 0);
+  changes.stop();
 });
 
 describe('answers as JSON', () => {

@@ -158,10 +158,16 @@ describe('GET /api/v1/usage/daily', () => {
   });
 });
 
-describe('the subscription usageUpdated', () => {
+describe('the subscription usageChanged', () => {
   it('shows the report at once and after a change', async () => {
-    const reports = ann.subscribe('subscription { usageUpdated { organization { apiTokensUsed apiUsageTokenLimit } } }');
-    const next = async () => (await reports.next()).value.data.usageUpdated.organization;
+    const reports = ann.subscribe(
+      'subscription { usageChanged { kind id node { organization { apiTokensUsed apiUsageTokenLimit } } } }',
+    );
+    const next = async () => {
+      const { node, ...change } = (await reports.next()).value.data.usageChanged;
+      expect(change).toEqual({ kind: 'UPDATED', id: ann.orgId });
+      return node.organization;
+    };
     expect(await next()).toEqual({ apiTokensUsed: 0, apiUsageTokenLimit: null });
     await ask(ann);
     expect(await next()).toEqual({ apiTokensUsed: 15, apiUsageTokenLimit: null });

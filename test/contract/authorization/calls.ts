@@ -156,7 +156,7 @@ function post(who: TestClient, query: string, variables: Arguments): Promise<Rep
   return who.post('/graphql', form, { 'graphql-require-preflight': '1' });
 }
 
-/** The first result of a subscription, or its refusal. Every subscription of Parley begins with the current state. */
+/** The first result of a subscription, or its refusal. Most begin with the current state; one that tells changes is silent until there is one. */
 async function firstResult(who: TestClient, body: unknown): Promise<unknown> {
   const response = await who.fetch('POST', '/graphql', body, { accept: 'text/event-stream' });
   if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) return response.json();
@@ -166,6 +166,8 @@ async function firstResult(who: TestClient, body: unknown): Promise<unknown> {
     text += decoder.decode(chunk, { stream: true });
     const found = /^data: (\{.*)\n\n/m.exec(text)?.[1];
     if (found !== undefined) return JSON.parse(found);
+    // The first comment opens the stream, the second one is a heartbeat: nothing was refused.
+    if (/^(?::\n\n){2}/.test(text)) return { data: {} };
   }
   throw new Error(`the stream ended without a result: ${text}`);
 }

@@ -227,7 +227,6 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.deleteResponse': line('ownsResponse', async ({ agent, world }) => ({ id: await world.response(agent) })),
   'Subscription.newResponseEvents': line('sees', ({ agent }) => ({ input: { model: agent, input: 'Hello' } })),
   'Subscription.resumedResponseEvents': conflict('ownsResponse', byId('response')),
-  'Subscription.runsUpdated': line('anyone'),
 
   // data sources
   'Query.dataSource': line('readsSource', byId('source')),
@@ -356,7 +355,16 @@ export const table: Readonly<Record<string, Line>> = {
   'Query.auditLog': line('administersOrganization', ({ world }) => ({ orgId: world.home.id })),
   'Query.usage': line('anyone'),
   'Query.usageDays': line('sees', ofAgent),
-  'Subscription.usageUpdated': line('anyone'),
+  'Subscription.usageChanged': line('anyone'),
+
+  // lists that are live
+  'Subscription.agentsChanged': line('anyone'),
+  'Subscription.chatsChanged': line('sees', ofAgent),
+  'Subscription.messagesChanged': line('readsChat', ofChat),
+  'Subscription.dataSourcesChanged': line('anyone'),
+  'Subscription.runsChanged': line('anyone'),
+  'Subscription.memoriesChanged': line('anyone'),
+  'Subscription.connectionsChanged': line('anyone'),
 
   // keys, groups
   'Query.apiKeys': line('anyone'),

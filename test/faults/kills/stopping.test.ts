@@ -143,7 +143,7 @@ describe('a process that is told to stop', () => {
       waiting: read('waiting', ann.sse('POST', responses, { model, input: 'Wait', stream, conversation: busy.conversation.id })),
       graphql: subscribe('completionEvents', { model, messages: question.messages }, 'CompletionInput'),
       graphqlResponse: subscribe('newResponseEvents', { model, input: 'Hi' }, 'ResponseInput'),
-      dashboard: read('dashboard', ann.sse('POST', '/graphql', { query: 'subscription { runsUpdated { id } }' })),
+      dashboard: read('dashboard', ann.sse('POST', '/graphql', { query: 'subscription { usageChanged { id } }' })),
     };
     const single = createClient({
       url: `${ann.url}/graphql/stream`,

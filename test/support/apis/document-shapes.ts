@@ -90,7 +90,7 @@ export const documentShapes: Readonly<Record<string, DocumentShape>> = {
     ends: `${tooMany}FRAGMENTS`,
   },
   'subscriptions of many roots': {
-    query: `${times(50, (i) => `subscription S${i} { ...F }`)} fragment F on Subscription { ${times(200, () => 'runsUpdated { id } usageUpdated { day }')} }`,
+    query: `${times(50, (i) => `subscription S${i} { ...F }`)} fragment F on Subscription { ${times(200, () => 'runsChanged { id } usageChanged { day }')} }`,
     ends: 'GRAPHQL_VALIDATION_FAILED|OPERATION_RESOLUTION_FAILURE',
   },
   'unused variables': {

@@ -127,6 +127,15 @@ export type AttributeOperator =
   /** It is none of the values. */
   | 'NIN';
 
+/** What happened to a thing of a list, as the caller sees the list. */
+export type ChangeKind =
+  /** It is new, or the caller may see it from now on. */
+  | 'CREATED'
+  /** It is gone, or the caller may not see it any more. Only its id is told. */
+  | 'DELETED'
+  /** It has changed. Also told of a thing that the client does not know: take it into the list. */
+  | 'UPDATED';
+
 /** The flow of the agent. */
 export type ChatFlowOptionsInput = {
   /** Another one than its own. */
@@ -851,24 +860,27 @@ export type DataSourcesQueryVariables = Exact<{
 }>;
 
 
-export type DataSourcesQuery = { dataSources: { nodes: Array<{ id: string, name: string, type: DataSourceType, indexStatus: IndexStatus, indexPercentage: string }> } };
+export type DataSourcesQuery = { dataSources: { nodes: Array<{ id: string, name: string, type: DataSourceType, indexStatus: IndexStatus, indexPercentage: string, errorMessage: string | null }> } };
 
-export type DataSourceUpdatedSubscriptionVariables = Exact<{
-  dataSourceId: string;
-}>;
+export type DataSourcesChangedSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
 
-export type DataSourceUpdatedSubscription = { dataSourceUpdated: { id: string, indexStatus: IndexStatus, indexPercentage: string, errorMessage: string | null } };
+export type DataSourcesChangedSubscription = { dataSourcesChanged: { kind: ChangeKind, id: string } };
 
-export type RunsUpdatedSubscriptionVariables = Exact<{ [key: string]: never; }>;
-
-
-export type RunsUpdatedSubscription = { runsUpdated: Array<{ id: string, agentId: string | null, modelId: string, status: RunStatus, createdAt: string }> };
-
-export type UsageUpdatedSubscriptionVariables = Exact<{ [key: string]: never; }>;
+export type ActiveRunsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type UsageUpdatedSubscription = { usageUpdated: { organization: { apiTokensUsed: number, apiUsageTokenLimit: number | null, dataTokensUsed: number, dataUsageTokenLimit: number | null }, agents: Array<{ agentId: string, apiTokensUsed: number }> } };
+export type ActiveRunsQuery = { activeRuns: Array<{ id: string, agentId: string | null, modelId: string, status: RunStatus, createdAt: string }> };
+
+export type RunsChangedSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type RunsChangedSubscription = { runsChanged: { kind: ChangeKind, id: string } };
+
+export type UsageChangedSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type UsageChangedSubscription = { usageChanged: { node: { organization: { apiTokensUsed: number, apiUsageTokenLimit: number | null, dataTokensUsed: number, dataUsageTokenLimit: number | null }, agents: Array<{ agentId: string, apiTokensUsed: number }> } } };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -985,23 +997,22 @@ export const DataSourcesDocument = new TypedDocumentString(`
       type
       indexStatus
       indexPercentage
+      errorMessage
     }
   }
 }
     `) as unknown as TypedDocumentString<DataSourcesQuery, DataSourcesQueryVariables>;
-export const DataSourceUpdatedDocument = new TypedDocumentString(`
-    subscription DataSourceUpdated($dataSourceId: ID!) {
-  dataSourceUpdated(dataSourceId: $dataSourceId) {
+export const DataSourcesChangedDocument = new TypedDocumentString(`
+    subscription DataSourcesChanged {
+  dataSourcesChanged {
+    kind
     id
-    indexStatus
-    indexPercentage
-    errorMessage
   }
 }
-    `) as unknown as TypedDocumentString<DataSourceUpdatedSubscription, DataSourceUpdatedSubscriptionVariables>;
-export const RunsUpdatedDocument = new TypedDocumentString(`
-    subscription RunsUpdated {
-  runsUpdated {
+    `) as unknown as TypedDocumentString<DataSourcesChangedSubscription, DataSourcesChangedSubscriptionVariables>;
+export const ActiveRunsDocument = new TypedDocumentString(`
+    query ActiveRuns {
+  activeRuns {
     id
     agentId
     modelId
@@ -1009,20 +1020,30 @@ export const RunsUpdatedDocument = new TypedDocumentString(`
     createdAt
   }
 }
-    `) as unknown as TypedDocumentString<RunsUpdatedSubscription, RunsUpdatedSubscriptionVariables>;
-export const UsageUpdatedDocument = new TypedDocumentString(`
-    subscription UsageUpdated {
-  usageUpdated {
-    organization {
-      apiTokensUsed
-      apiUsageTokenLimit
-      dataTokensUsed
-      dataUsageTokenLimit
-    }
-    agents {
-      agentId
-      apiTokensUsed
+    `) as unknown as TypedDocumentString<ActiveRunsQuery, ActiveRunsQueryVariables>;
+export const RunsChangedDocument = new TypedDocumentString(`
+    subscription RunsChanged {
+  runsChanged {
+    kind
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<RunsChangedSubscription, RunsChangedSubscriptionVariables>;
+export const UsageChangedDocument = new TypedDocumentString(`
+    subscription UsageChanged {
+  usageChanged {
+    node {
+      organization {
+        apiTokensUsed
+        apiUsageTokenLimit
+        dataTokensUsed
+        dataUsageTokenLimit
+      }
+      agents {
+        agentId
+        apiTokensUsed
+      }
     }
   }
 }
-    `) as unknown as TypedDocumentString<UsageUpdatedSubscription, UsageUpdatedSubscriptionVariables>;
+    `) as unknown as TypedDocumentString<UsageChangedSubscription, UsageChangedSubscriptionVariables>;

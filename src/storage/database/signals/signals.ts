@@ -38,6 +38,10 @@ export type SignalTopic =
   /** A waiting run may begin. */
   | 'run-ready'
   | 'chat-changed'
+  /** Somebody rated an agent: nothing that a cache keeps of it has changed. */
+  | 'agent-rated'
+  | 'memory-changed'
+  | 'connection-changed'
   /** Announced by the trigger when a source is about to be deleted; also published while a source is indexed. */
   | 'data-source-changed'
   | 'usage-changed';

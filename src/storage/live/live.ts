@@ -1,0 +1,144 @@
+import type { AgentFilter, ChatFilter, DataSourceFilter } from '../../entities/accounts/access.ts';
+import type { LiveKind, LiveRow } from '../../entities/live.ts';
+import { agentWhere } from '../agents/filter.ts';
+import { alternatives } from '../agents/queries.ts';
+import { chatWhere } from '../chats/filter.ts';
+import type { Database } from '../database/database.ts';
+import type { ConnectionScope } from '../knowledge/connections.ts';
+import { dataSourceWhere } from '../knowledge/source-filter.ts';
+import type { MemoryOwner } from '../memories/owner.ts';
+import { createPlaceStore, type PlaceStore } from './places.ts';
+
+/** Which runs: those of an organization, or of one user in it. */
+export interface RunScope {
+  readonly orgId: string;
+  readonly userId?: string;
+}
+
+/** Which things of a kind a list has. */
+export type LiveRule =
+  | { readonly kind: 'agent'; readonly filter: AgentFilter }
+  | { readonly kind: 'dataSource'; readonly filter: DataSourceFilter }
+  | { readonly kind: 'chat'; readonly filter: ChatFilter; readonly agentId: string | undefined }
+  | { readonly kind: 'run'; readonly scope: RunScope }
+  | { readonly kind: 'memory'; readonly owner: MemoryOwner }
+  | { readonly kind: 'connection'; readonly scope: ConnectionScope };
+
+/** What streams of changes read. No statement reads a long column. */
+export interface LiveStore extends PlaceStore {
+  /** The rows with one of the ids that match the rule, in no order. One statement. */
+  find(rule: LiveRule, ids: readonly string[]): Promise<readonly LiveRow[]>;
+  /** The newest rows that match the rule, in no order. One statement; of agents, one for each alternative of their filter. */
+  newest(rule: LiveRule, limit: number): Promise<readonly LiveRow[]>;
+  /** The rows that match the rule and changed since a time, the first changed first. */
+  changedSince(rule: LiveRule, since: Date, limit: number): Promise<readonly LiveRow[]>;
+  /** Agents and chats that were deleted since a time and match the rule; of other kinds no trace is kept. */
+  deletedSince(rule: LiveRule, since: Date, limit: number): Promise<readonly LiveRow[]>;
+  /** The newest messages of a chat that people read, on the active branch, with the time of their last change or of their feedback. */
+  messages(chatId: string, limit: number): Promise<readonly LiveRow[]>;
+}
+
+const columns = { id: true, createdAt: true, updatedAt: true } as const;
+
+export function createLiveStore(db: Database): LiveStore {
+  return {
+    ...createPlaceStore(db),
+    find: (rule, ids) =>
+      tableOf(db, rule.kind).findMany({ where: { AND: [{ id: { in: [...ids] } }, ...present(rule)] }, select: columns }),
+    async newest(rule, limit) {
+      const orderBy = [{ createdAt: 'desc' }, { id: 'desc' }] as const;
+      const lists = branchesOf(rule).map((branch) =>
+        tableOf(db, rule.kind).findMany({ where: { AND: present(branch) }, select: columns, orderBy, take: limit }),
+      );
+      return [...new Map((await Promise.all(lists)).flat().map((row) => [row.id, row])).values()];
+    },
+    changedSince: (rule, since, limit) => changed(db, rule, [...present(rule), ...bounded(rule, since)], since, limit),
+    async deletedSince(rule, since, limit) {
+      const gone = traceOf(rule);
+      return gone === undefined ? [] : changed(db, rule, [gone, whereOf(rule)], since, limit);
+    },
+    async messages(chatId, limit) {
+      const rows = await db.prisma.message.findMany({
+        where: { chatId, isHidden: false, isActive: true },
+        select: { ...columns, feedback: { select: { updatedAt: true } } },
+        orderBy: { ordinal: 'desc' },
+        take: limit,
+      });
+      return rows.map(({ feedback, ...row }) => {
+        const updatedAt = feedback !== null && feedback.updatedAt > row.updatedAt ? feedback.updatedAt : row.updatedAt;
+        return { ...row, updatedAt };
+      });
+    },
+  };
+}
+
+interface Table {
+  findMany(query: {
+    readonly where: object;
+    readonly select: typeof columns;
+    readonly orderBy?: readonly object[];
+    readonly take?: number;
+  }): Promise<readonly LiveRow[]>;
+}
+
+function tableOf({ prisma }: Database, kind: LiveKind): Table {
+  return prisma[kind] as unknown as Table;
+}
+
+function changed(
+  db: Database,
+  rule: LiveRule,
+  where: readonly object[],
+  since: Date,
+  limit: number,
+): Promise<readonly LiveRow[]> {
+  return tableOf(db, rule.kind).findMany({
+    where: { AND: [...where, { updatedAt: { gte: since } }] },
+    select: columns,
+    orderBy: [{ updatedAt: 'asc' }, { id: 'asc' }],
+    take: limit,
+  });
+}
+
+/** The rows of a rule that are not deleted. */
+function present(rule: LiveRule): readonly object[] {
+  const isThere = { agent: { isDeleted: false }, dataSource: { deletingAt: null }, chat: { deletedAt: null } };
+  return [whereOf(rule), ...(rule.kind in isThere ? [isThere[rule.kind as keyof typeof isThere]] : [])];
+}
+
+/** How a deleted row is known; undefined where its kind leaves none. */
+function traceOf({ kind }: LiveRule): object | undefined {
+  if (kind === 'agent') return { isDeleted: true };
+  return kind === 'chat' ? { deletedAt: { not: null } } : undefined;
+}
+
+const dayMs = 86_400_000;
+
+/** Runs are found by the time of their beginning: none is at work for longer than a day. */
+function bounded({ kind }: LiveRule, since: Date): readonly object[] {
+  return kind === 'run' ? [{ createdAt: { gte: new Date(since.getTime() - dayMs) } }] : [];
+}
+
+function whereOf(rule: LiveRule): object {
+  switch (rule.kind) {
+    case 'agent':
+      return agentWhere(rule.filter);
+    case 'dataSource':
+      return dataSourceWhere(rule.filter);
+    case 'chat':
+      return { AND: [chatWhere(rule.filter), rule.agentId === undefined ? {} : { agentId: rule.agentId }] };
+    case 'run':
+      return { ...rule.scope };
+    case 'memory': {
+      const { orgId, userId } = rule.owner;
+      return { orgId, userId };
+    }
+    case 'connection':
+      return { ...rule.scope };
+  }
+}
+
+/** The alternatives of a rule about agents, so that each reads its own index. */
+function branchesOf(rule: LiveRule): readonly LiveRule[] {
+  return rule.kind === 'agent' ? alternatives(rule.filter).map((filter) => ({ kind: 'agent', filter })) : [rule];
+}

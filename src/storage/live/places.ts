@@ -1,0 +1,62 @@
+import type { LiveKind, LivePlace } from '../../entities/live.ts';
+import type { Database } from '../database/database.ts';
+
+/** Where things stand: for those who decide whom a change may concern. */
+export interface PlaceStore {
+  /** Where things stand, also deleted ones whose row is kept. One statement. */
+  places(kind: LiveKind, ids: readonly string[]): Promise<ReadonlyMap<string, LivePlace>>;
+  /** The sources that are attached to agents. */
+  sourcesOf(agentIds: readonly string[]): Promise<ReadonlyMap<string, LivePlace>>;
+}
+
+type Entry = readonly [id: string, place: LivePlace];
+
+export function createPlaceStore({ prisma }: Database): PlaceStore {
+  const found: Readonly<Record<LiveKind, (id: { readonly in: string[] }) => Promise<readonly Entry[]>>> = {
+    agent: async (id) => {
+      const select = { id: true, orgId: true, userId: true, listInPublicCatalog: true, listInTenantCatalog: true } as const;
+      return (await prisma.agent.findMany({ where: { id }, select })).map(
+        ({ id: agentId, orgId, userId, listInPublicCatalog, listInTenantCatalog }) => [
+          agentId,
+          { orgId, userId, isInOpenCatalog: listInPublicCatalog || listInTenantCatalog },
+        ],
+      );
+    },
+    dataSource: async (id) => {
+      const rows = await prisma.dataSource.findMany({ where: { id }, select: { id: true, orgId: true, ownerUserId: true } });
+      return rows.map(({ id: sourceId, orgId, ownerUserId }) => [sourceId, { orgId, userId: ownerUserId }]);
+    },
+    chat: async (id) => {
+      const select = { id: true, orgId: true, userId: true, agentId: true } as const;
+      return (await prisma.chat.findMany({ where: { id }, select })).map(({ id: chatId, ...place }) => [chatId, place]);
+    },
+    run: async (id) => {
+      const select = {
+        ...{ id: true, orgId: true, userId: true, agentId: true },
+        ...{ status: true, incompleteReason: true, isWaiting: true, startedAt: true, endedAt: true },
+      } as const;
+      return (await prisma.run.findMany({ where: { id }, select })).map(({ id: runId, orgId, userId, agentId, ...shown }) => [
+        runId,
+        { orgId, userId, agentId, state: JSON.stringify(shown) },
+      ]);
+    },
+    memory: async (id) => {
+      const rows = await prisma.memory.findMany({ where: { id }, select: { id: true, orgId: true, userId: true } });
+      return rows.map(({ id: memoryId, ...place }) => [memoryId, place]);
+    },
+    connection: async (id) => {
+      const rows = await prisma.connection.findMany({ where: { id }, select: { id: true, orgId: true, ownerUserId: true } });
+      return rows.map(({ id: connectionId, orgId, ownerUserId }) => [connectionId, { orgId, userId: ownerUserId }]);
+    },
+  };
+  return {
+    places: async (kind, ids) => new Map(await found[kind]({ in: [...ids] })),
+    async sourcesOf(agentIds) {
+      const links = await prisma.agentDataSource.findMany({
+        where: { agentId: { in: [...agentIds] } },
+        select: { dataSource: { select: { id: true, orgId: true, ownerUserId: true } } },
+      });
+      return new Map(links.map(({ dataSource: { id, orgId, ownerUserId } }) => [id, { orgId, userId: ownerUserId }] as const));
+    },
+  };
+}
