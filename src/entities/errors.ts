@@ -40,6 +40,8 @@ export const errorCodes = {
   INVALID_API_KEY: invalid(401),
   INSUFFICIENT_SCOPE: { status: 403, type: 'permission_error' },
   FORBIDDEN: { status: 403, type: 'permission_error' },
+  /** The role of the caller changed while a subscription was open. */
+  RIGHTS_CHANGED: { status: 403, type: 'permission_error' },
   NOT_FOUND: { status: 404, type: 'not_found' },
   MODEL_NOT_FOUND: invalid(404),
   METHOD_NOT_ALLOWED: invalid(405),

@@ -41,6 +41,25 @@ export function watchKey(deps: Deps, caller: Caller, onKeyRevoked: () => void): 
   return deps.storage.apiKeys.watch(caller.keyId, onKeyRevoked);
 }
 
+/**
+ * For streams that go on showing what the caller may see: calls `onEnd` once with the reason, within 5 seconds after its key ended as by `watchKey`, or its
+ * role changed.
+ *
+ * @returns a function that stops watching.
+ */
+export function watchRights(deps: Deps, caller: Caller, onEnd: (reason: DomainError) => void): () => void {
+  const { keyId, role } = caller;
+  const stops = [
+    watchKey(deps, caller, () => onEnd(keyEnded())),
+    deps.storage.apiKeys.watchRole(keyId, role, () =>
+      onEnd(new DomainError('RIGHTS_CHANGED', 'The role of the caller has changed: subscribe again')),
+    ),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
 /** Like `watchKey`, for requests, without expiry: an expired key may still receive the result of a request it made before. */
 export function watchRevocation(deps: Deps, caller: Caller, onKeyRevoked: () => void): () => void {
   return deps.storage.apiKeys.watchRevocation(caller.keyId, onKeyRevoked);

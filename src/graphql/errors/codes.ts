@@ -67,6 +67,7 @@ export const ErrorCodeType = enumOf(
     INVALID_API_KEY: 'The API key is missing, unknown, expired or revoked.',
     INSUFFICIENT_SCOPE: 'The API key has no scope for this.',
     FORBIDDEN: 'The caller sees the thing and may not do this with it.',
+    RIGHTS_CHANGED: 'The role of the caller has changed while the subscription was open: subscribe again.',
     NOT_FOUND: 'The thing does not exist, or the caller may not see it.',
     MODEL_NOT_FOUND: 'There is no such model, or the caller may not see the agent.',
     METHOD_NOT_ALLOWED: 'The path does not take this method of HTTP.',

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Response } from 'express';
 import type { Plugin } from 'graphql-yoga';
 import type { Caller } from '../../entities/accounts/caller.ts';
+import type { DomainError } from '../../entities/errors.ts';
 import type { CallContext } from '../../http/context.ts';
 import type { RouteMeter } from '../../http/log/metrics.ts';
 import type { ErrorContext } from '../errors/present.ts';
@@ -73,5 +74,5 @@ export interface ServerContext {
 }
 export type CallPlugin = Plugin<ServerContext & Record<string, unknown>, ServerContext, ServerContext>;
 
-/** Calls `onEnd` when the key of a caller is revoked; returns what stops watching. */
-export type WatchKey = (caller: Caller, onEnd: () => void) => () => void;
+/** Calls `onEnd`, perhaps with the reason, when the key of a caller is revoked; returns what stops watching. */
+export type WatchKey = (caller: Caller, onEnd: (reason?: DomainError) => void) => () => void;

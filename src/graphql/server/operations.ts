@@ -11,7 +11,7 @@ import {
   Kind,
 } from 'graphql';
 import { runOperations } from '../../domain/access/policy.ts';
-import { keyEnded, watchKey, watchRevocation } from '../../domain/accounts/api-keys.ts';
+import { keyEnded, watchKey, watchRevocation, watchRights } from '../../domain/accounts/api-keys.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { CallContext } from '../../http/context.ts';
@@ -42,15 +42,17 @@ export class Operations {
   readonly #deps: Deps;
   readonly #admissions: Admissions;
   readonly #watchKey: WatchKey;
+  readonly #watchRights: WatchKey;
   readonly #watchRevocation: WatchKey;
   /** Subscriptions without an end of their own. */
   readonly #endless = new Set<CallContext>();
 
-  /** @param watch  replaces both watchers in a test. */
+  /** @param watch  replaces all watchers in a test. */
   constructor(deps: Deps, admissions: Admissions, watch: WatchKey | undefined) {
     this.#deps = deps;
     this.#admissions = admissions;
     this.#watchKey = watch ?? ((caller, onEnd) => watchKey(deps, caller, onEnd));
+    this.#watchRights = watch ?? ((caller, onEnd) => watchRights(deps, caller, onEnd));
     this.#watchRevocation = watch ?? ((caller, onEnd) => watchRevocation(deps, caller, onEnd));
   }
 
@@ -86,7 +88,9 @@ export class Operations {
     const { runs, subscriptions } = this.#admissions;
     const pool = holdsRun ? runs : subscriptions;
     pool.enter(caller);
-    const stopWatching = this.#watchKey(caller, () => context.abort(keyEnded()));
+    // A run that its caller began goes on whatever role the caller has by now.
+    const watch = holdsRun ? this.#watchKey : this.#watchRights;
+    const stopWatching = watch(caller, (reason = keyEnded()) => context.abort(reason));
     const leave = call.reserved?.join(context);
     if (!holdsRun) this.#endless.add(context);
     const onEnd = () => {

@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../entities/accounts/api-key.ts';
-import type { AccessLevel, Caller, Scope } from '../../entities/accounts/caller.ts';
+import type { AccessLevel, Caller, MemberRole, Scope } from '../../entities/accounts/caller.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
 import { newestFirst } from '../database/paging.ts';
@@ -21,6 +21,8 @@ export interface ApiKeyStore {
   watch(keyId: string, onEnd: () => void): () => void;
   /** Like `watch`, but does not call when the key only expired. */
   watchRevocation(keyId: string, onRevoked: () => void): () => void;
+  /** Calls `onChanged` once, within 5 seconds after the user of the key got another role. */
+  watchRole(keyId: string, role: MemberRole, onChanged: () => void): () => void;
   create(key: NewApiKey): Promise<ApiKey>;
   find(id: string): Promise<ApiKey | undefined>;
   /** Active and expired keys, newest first. Revoked keys are in no list. */
@@ -75,6 +77,7 @@ export function createApiKeyStore(db: Database, signals: Signals): ApiKeyStore {
     noteUse: uses.note,
     watch: keyWatch.watch,
     watchRevocation: keyWatch.watchRevocation,
+    watchRole: keyWatch.watchRole,
     async create(key) {
       const row = await db.prisma.apiKey.create({ data: { ...key, scopes: [...key.scopes], updatedAt: key.createdAt } });
       signals.publish('key-changed', key.id);

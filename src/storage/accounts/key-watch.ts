@@ -1,3 +1,4 @@
+import type { MemberRole } from '../../entities/accounts/caller.ts';
 import type { Database } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 
@@ -11,6 +12,8 @@ export interface KeyWatch {
   watch(keyId: string, onEnd: () => void): () => void;
   /** Like `watch`, for work that may outlive the expiry of its key: calls only when the key was revoked, or its user left the organization. */
   watchRevocation(keyId: string, onRevoked: () => void): () => void;
+  /** Calls `onChanged` once, as soon after, when the user of the key gets another role in its organization. */
+  watchRole(keyId: string, role: MemberRole, onChanged: () => void): () => void;
   close(): void;
 }
 
@@ -18,8 +21,14 @@ export interface KeyWatch {
 const checkEveryMs = 3_000;
 
 interface Listener {
-  readonly outlivesExpiry: boolean;
+  readonly ends: (now: KeyState | undefined) => boolean;
   readonly onEnd: () => void;
+}
+
+/** What a key that is not revoked allows. */
+interface KeyState {
+  readonly isExpired: boolean;
+  readonly role: string;
 }
 
 export function createKeyWatch(db: Database, signals: Signals): KeyWatch {
@@ -32,19 +41,15 @@ export function createKeyWatch(db: Database, signals: Signals): KeyWatch {
     // An unreachable database ends no stream: the next check asks again.
     findLiving(db, keyIds).then(
       (living) => {
-        for (const keyId of keyIds) {
-          const expiresAt = living.get(keyId);
-          const isExpired = expiresAt !== undefined && expiresAt !== null && expiresAt.getTime() <= Date.now();
-          if (expiresAt === undefined || isExpired) end(keyId, expiresAt === undefined);
-        }
+        for (const keyId of keyIds) tell(keyId, living.get(keyId));
       },
       () => undefined,
     );
   }
 
-  function end(keyId: string, isRevoked: boolean): void {
+  function tell(keyId: string, now: KeyState | undefined): void {
     const ofKey = listeners.get(keyId) ?? new Set();
-    const ended = [...ofKey].filter(({ outlivesExpiry }) => isRevoked || !outlivesExpiry);
+    const ended = [...ofKey].filter(({ ends }) => ends(now));
     for (const listener of ended) ofKey.delete(listener);
     if (ofKey.size === 0) listeners.delete(keyId);
     for (const { onEnd } of ended) onEnd();
@@ -70,8 +75,10 @@ export function createKeyWatch(db: Database, signals: Signals): KeyWatch {
   ];
 
   return {
-    watch: (keyId, onEnd) => add(keyId, { outlivesExpiry: false, onEnd }),
-    watchRevocation: (keyId, onRevoked) => add(keyId, { outlivesExpiry: true, onEnd: onRevoked }),
+    watch: (keyId, onEnd) => add(keyId, { ends: (now) => now === undefined || now.isExpired, onEnd }),
+    watchRevocation: (keyId, onRevoked) => add(keyId, { ends: (now) => now === undefined, onEnd: onRevoked }),
+    watchRole: (keyId, role, onChanged) =>
+      add(keyId, { ends: (now) => now !== undefined && now.role !== role, onEnd: onChanged }),
     close() {
       clearInterval(timer);
       for (const stop of unsubscribe) stop();
@@ -80,15 +87,19 @@ export function createKeyWatch(db: Database, signals: Signals): KeyWatch {
   };
 }
 
-/** When each of the keys expires; null: never. Keys that were revoked, or whose user left the organization, are absent. */
-async function findLiving({ prisma }: Database, keyIds: readonly string[]): Promise<ReadonlyMap<string, Date | null>> {
+/** The keys that are alive. Those that were revoked, or whose user left the organization, are absent. */
+async function findLiving({ prisma }: Database, keyIds: readonly string[]): Promise<ReadonlyMap<string, KeyState>> {
   const select = { id: true, expiresAt: true, orgId: true, userId: true };
   const keys = await prisma.apiKey.findMany({ where: { id: { in: [...keyIds] }, revokedAt: null }, select });
   if (keys.length === 0) return new Map();
   const where = { OR: keys.map(({ orgId, userId }) => ({ orgId, userId })) };
-  const members = await prisma.membership.findMany({ where, select: { orgId: true, userId: true } });
-  const places = new Set(members.map(({ orgId, userId }) => `${orgId} ${userId}`));
+  const members = await prisma.membership.findMany({ where, select: { orgId: true, userId: true, role: true } });
+  const roles = new Map(members.map(({ orgId, userId, role }) => [`${orgId} ${userId}`, role]));
+  const nowMs = Date.now();
   return new Map(
-    keys.filter(({ orgId, userId }) => places.has(`${orgId} ${userId}`)).map(({ id, expiresAt }) => [id, expiresAt]),
+    keys.flatMap(({ id, expiresAt, orgId, userId }) => {
+      const role = roles.get(`${orgId} ${userId}`);
+      return role === undefined ? [] : [[id, { isExpired: expiresAt !== null && expiresAt.getTime() <= nowMs, role }] as const];
+    }),
   );
 }

@@ -245,6 +245,25 @@ describe('connectionsChanged', () => {
   });
 });
 
+describe('rights that end', () => {
+  it('a change of the role ends the stream, and so does the end of the key', async () => {
+    const carl = await make.person({ organization, role: 'ADMIN' });
+    const dora = await make.person({ organization });
+    const [demoted, ended] = await Promise.all([follow(carl, 'runsChanged'), follow(dora, 'agentsChanged')]);
+    const membershipOf = async ({ userId }: Person) =>
+      (await admin.get(`/api/v1/admin/memberships?userId=${userId}`)).body.data[0].id;
+    const reply = await admin.patch(`/api/v1/admin/memberships/${await membershipOf(carl)}`, { role: 'MEMBER' });
+    expect(reply.status).toBe(200);
+    await demoted.over();
+    expect(demoted.code).toBe('RIGHTS_CHANGED');
+    await admin.delete(`/api/v1/admin/memberships/${await membershipOf(dora)}`);
+    await ended.over();
+    expect(ended.code).toBe('INVALID_API_KEY');
+    await make.agent({ owner: ann, visibility: 'ORGANIZATION' });
+    expect(ended.told).toEqual([]);
+  });
+});
+
 describe('after a break', () => {
   it('a new subscription begins with what changed since the cursor', async () => {
     const { id } = await make.agent({ owner: ann });
