@@ -202,7 +202,7 @@ describe('runsChanged', () => {
     ]);
     upstream.next({ text: ['Hello'] }, { text: ['Hello'] });
     await ann.post(`/api/v1/chats/${chatId}/messages`, { prompt: 'Hi' });
-    const told = await own.until(({ node }) => node?.status === 'completed');
+    const told = await own.until(({ node }) => node?.status === 'COMPLETED');
     const runId = told[0]?.id;
     expect(told[0]).toMatchObject({ kind: 'CREATED', id: expect.stringMatching(/^run_/) });
     expect(told.slice(1).every(({ kind }) => kind === 'UPDATED')).toBe(true);

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { topicsOfKind } from '../../../src/domain/live/feed.ts';
 import { type LiveKind, liveKinds } from '../../../src/entities/live.ts';
+import { servedSchema } from '../../../src/graphql/builder/one-api.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { eventually } from '../../support/eventually.ts';
 import { withService } from '../../support/service.ts';
@@ -13,7 +14,7 @@ import { type Setting, World, worldEnv } from '../authorization/world.ts';
 // are live listen to (test/api/live). The database itself notes the rows that are written. Operations come from the schema, arguments from the
 // authorization table.
 
-const schema = buildSchema();
+const schema = servedSchema(buildSchema());
 const mutations = callsOf(schema, []).filter(({ operation }) => operation.startsWith('Mutation.'));
 
 const { service, upstream } = await withService('web', { env: { ...worldEnv, EMBEDDING_MODEL: 'openai/embed' } });
