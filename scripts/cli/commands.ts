@@ -8,8 +8,8 @@ import {
   isListType,
   isNonNullType,
 } from 'graphql';
+import { restMembersOf } from '../../src/http/input/names.ts';
 import { compileRoutes, type Route } from '../../src/rest/compile.ts';
-import { restMembersOf } from '../../src/rest/input/member-names.ts';
 import { allRoutes } from '../../src/rest/routes/index.ts';
 import { operations } from './commands/operations.ts';
 

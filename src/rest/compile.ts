@@ -12,14 +12,16 @@ import {
 import { operationScopes } from '../domain/access/operation-scopes.ts';
 import { Faults } from '../domain/faults.ts';
 import type { Scope } from '../entities/accounts/caller.ts';
-import { flatType, withReadVariables } from '../lib/flat-inputs.ts';
+import { restMembersOf } from '../http/input/names.ts';
+import { compileReader, type Reader } from '../http/input/reader.ts';
+import { withReadVariables } from '../lib/flat-inputs.ts';
 import { wireDeclarations } from '../wire/openapi.ts';
+import { integerBounds } from '../wire/schema.ts';
 import { checkReply, checkSchemas, checkShape, checkVariables } from './documents/checks.ts';
 import { checkDocument, compileDocument, type OperationScopes, type RowDocument, readDocument } from './documents/document.ts';
 import { compileEnumTexts, type ShowEnums } from './documents/enum-texts.ts';
 import { type CallResolver, compileResolver, compileSource, type OpenSource } from './documents/resolver.ts';
-import { compileReader, type Reader } from './input/body.ts';
-import { memberNames, restMembersOf } from './input/member-names.ts';
+import { memberNames } from './input/member-names.ts';
 import { compileParameter, type ParameterReader, replyParameterType } from './input/parameters.ts';
 import { replyMembersOf } from './input/reply-members.ts';
 import { checkDeclarations, type Declarations } from './openapi/declarations.ts';
@@ -181,8 +183,11 @@ function variableReaders(row: DeclaredRoute, main: RowDocument, pathNames: reado
     path: pathNames.map(parameter),
     query: Object.keys(row.query ?? {}).map(parameter),
     // A body may be left out where its variable may; null is no body.
-    body: bodyType === undefined ? undefined : compileReader(new GraphQLNonNull(getNullableType(bodyType)), memberNames(row)),
-    replyMembers: extra === undefined ? undefined : compileReader(extra, memberNames(row)),
+    body:
+      bodyType === undefined
+        ? undefined
+        : compileReader(new GraphQLNonNull(getNullableType(bodyType)), memberNames(row), integerBounds),
+    replyMembers: extra === undefined ? undefined : compileReader(extra, memberNames(row), integerBounds),
     form: row.upload === undefined ? [] : formFields(row, main, pathNames).toArray(),
     defaults: defaults.map((variable) => [variable.name, variable.defaultValue] as const),
   };
@@ -191,7 +196,7 @@ function variableReaders(row: DeclaredRoute, main: RowDocument, pathNames: reado
 function* formFields(row: DeclaredRoute, main: RowDocument, pathNames: readonly string[]): Generator<FormField> {
   const bodyType = getNamedType(row.body === undefined ? undefined : main.variables.get(row.body)?.type);
   if (isInputObjectType(bodyType) && row.upload?.orJson !== true) {
-    for (const field of restMembersOf(flatType(bodyType))) {
+    for (const field of restMembersOf(bodyType)) {
       const wire = memberNames(row).wire(field.name);
       const isRequired = isNonNullType(field.type) && field.defaultValue === undefined;
       yield { name: field.name, wire, read: compileParameter(wire, field.type), isRequired, isMember: true };

@@ -24,8 +24,8 @@ const contentMaxBytes = 4 * 1024 * 1024;
 export interface ExportQuery {
   /** Default: included when the key may read them. */
   readonly includeDataSources?: boolean | null | undefined;
-  /** Ids separated by commas: only these are included. */
-  readonly dataSourceIds?: string | null | undefined;
+  /** Only these are included; none: all. */
+  readonly dataSourceIds?: readonly string[] | null | undefined;
 }
 
 export const itemsPerSourceMax = 10_000;
@@ -210,11 +210,7 @@ async function bundledDataSources(
   agent: AgentView,
   query: ExportQuery,
 ): Promise<readonly BundledDataSource[]> {
-  const wanted =
-    query.dataSourceIds
-      ?.split(',')
-      .map((id) => id.trim())
-      .filter((id) => id !== '') ?? [];
+  const wanted = (query.dataSourceIds ?? []).filter((id) => id !== '');
   if (query.includeDataSources === false && wanted.length === 0) return [];
   if (!caller.scopes.has('DATA_SOURCES:READ')) {
     const param = wanted.length > 0 ? 'dataSourceIds' : query.includeDataSources === true ? 'includeDataSources' : undefined;

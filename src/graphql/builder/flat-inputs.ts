@@ -12,6 +12,8 @@ import {
   isObjectType,
   isUnionType,
 } from 'graphql';
+import { Faults } from '../../domain/faults.ts';
+import { compileReader } from '../../http/input/reader.ts';
 import { type FlatTypes, flatType, restName } from '../../lib/flat-inputs.ts';
 import { hasMembers, isObject } from '../../lib/json.ts';
 import type { GraphContext } from './context.ts';
@@ -32,6 +34,8 @@ interface Member extends Partial<Conversion> {
   readonly name?: string;
   /** Its flat members stand beside those of the input that has it. */
   readonly isSpread?: true;
+  /** Of a member of an argument `input`: it is JSON to GraphQL, and is read as REST reads it. */
+  readonly isJson?: true;
 }
 
 /** What a flat form is, for `flatInput`. */
@@ -269,8 +273,9 @@ function objectForm(type: GraphQLInputObjectType): ValueForm {
   const said = formSaid(type)?.members ?? {};
   const members = lazily(() =>
     Object.values(type.getFields()).map(({ name, type: inner }): ObjectMember => {
-      const { name: flatName = name, isSpread, ...own } = memberOf(said[name]);
-      return { name, flatPath: flatName.split('.'), isSpread: isSpread === true, own, form: formOf(inner) };
+      const { name: flatName = name, isSpread, isJson, ...own } = memberOf(said[name]);
+      const form = isJson === true ? jsonForm(flatType(type), flatName) : formOf(inner);
+      return { name, flatPath: flatName.split('.'), isSpread: isSpread === true, own, form };
     }),
   );
   return {
@@ -297,6 +302,23 @@ function objectForm(type: GraphQLInputObjectType): ValueForm {
       const inside = own.place?.(rest, given[name]) ?? rest;
       return [name, ...(form?.place(given[name], inside) ?? inside)];
     },
+  };
+}
+
+/** @throws DomainError of the first fault, with all of them. */
+function jsonForm(flat: GraphQLInputObjectType, member: string): ValueForm {
+  const type = flat.getFields()[member]?.type;
+  if (type === undefined) throw new Error(`${flat.name} has no member ${member}`);
+  const read = compileReader(type);
+  return {
+    flatten: (value) => {
+      const faults = new Faults();
+      faults.path.push(member);
+      const flatValue = read(value, faults);
+      faults.throwIfAny();
+      return flatValue;
+    },
+    place: (_value, place) => place,
   };
 }
 

@@ -1,5 +1,6 @@
 import { getAgent } from '../../domain/agents/agents.ts';
 import { exportAgent } from '../../domain/bundles/export.ts';
+import { bundleFile } from '../../domain/bundles/file.ts';
 import { type ImportResult, importAgent } from '../../domain/bundles/import.ts';
 import type { AgentBundle, BundledDataSource, BundledTool, BundledUserInput } from '../../entities/agents/bundle.ts';
 import { AgentType } from '../agents/agents.ts';
@@ -9,6 +10,7 @@ import { SecretTypeType } from '../agents/secrets.ts';
 import { AgentToolTypeType } from '../agents/tools.ts';
 import { UserInputTypeType } from '../agents/user-inputs.ts';
 import { builder } from '../builder/builder.ts';
+import { restOnly } from '../builder/one-api.ts';
 import { DataSourceKind, RefreshPeriodType } from '../knowledge/sources.ts';
 import { RestEnabledTool } from '../tools/rest.ts';
 import { WarningType } from '../types/warnings.ts';
@@ -217,12 +219,41 @@ const ImportAgentPayload = builder.objectRef<ImportResult>('ImportAgentPayload')
   }),
 });
 
+const AgentExportType = builder.objectRef<AgentBundle>('AgentExport').implement({
+  access: { scope: 'AGENTS:READ' },
+  description: 'A portable agent, without any secret.',
+  fields: (t) => ({
+    file: t.field({
+      type: 'JSON',
+      description:
+        'The file, which `importAgent` takes as it is. The same agent gives the same file but for `exportedAt`. JSON: it is a document of the user, which other installations read; docs/agents.md describes it.',
+      resolve: bundleFile,
+    }),
+    requiredSecrets: t.field({
+      type: [RequiredSecretResource],
+      description: 'What its tools need, by key.',
+      resolve: ({ requiredSecrets }) => requiredSecrets,
+    }),
+    warnings: t.field({
+      type: [WarningType],
+      description: 'What the caller may not read and the file therefore lacks, each with its member; none when it is whole.',
+      resolve: ({ warnings }) => warnings ?? [],
+    }),
+    bundle: t.field({
+      extensions: restOnly,
+      type: AgentBundleResource,
+      description: 'The file, with the types of its members.',
+      resolve: (bundle) => bundle,
+    }),
+  }),
+});
+
 builder.queryField('agentBundle', (t) =>
   t.field({
     authScopes: { key: 'AGENTS:READ' },
-    type: AgentBundleResource,
+    type: AgentExportType,
     description:
-      'Exports an agent of the own organization, for everybody who may use it: whole for who may edit it, else without what reads of the agent hide. Agents of other organizations: for who may edit them, and INSTANCE keys.',
+      'A portable agent, for everybody who may use an agent of the own organization; INSTANCE keys across organizations. Warnings name what the key may not read and is left out.',
     args: {
       agentId: t.arg.id({ description: 'The id of the agent.' }),
       includeDataSources: t.arg.boolean({
@@ -230,10 +261,16 @@ builder.queryField('agentBundle', (t) =>
         description:
           'Whether its knowledge comes along. Default: when the key has the scope DATA_SOURCES:READ; true without it is INSUFFICIENT_SCOPE.',
       }),
-      dataSourceIds: t.arg.string({ required: false, description: 'Ids separated by commas: only these data sources.' }),
+      dataSourceIds: t.arg.idList({ required: false, description: 'Only these data sources.' }),
+      dataSourceIdsText: t.arg.string({
+        extensions: restOnly,
+        required: false,
+        description: 'Ids separated by commas: only these data sources.',
+      }),
     },
-    resolve: async (_root, { agentId, ...query }, { deps, caller, notes }) => {
-      const bundle = await exportAgent(deps, caller, agentId, query);
+    resolve: async (_root, { agentId, dataSourceIdsText, ...query }, { deps, caller, notes }) => {
+      const dataSourceIds = query.dataSourceIds ?? dataSourceIdsText?.split(',').map((id) => id.trim());
+      const bundle = await exportAgent(deps, caller, agentId, { ...query, dataSourceIds });
       if (bundle.warnings !== null) notes?.set('x-parley-warnings', bundle.warnings.map(({ message }) => message).join('; '));
       return bundle;
     },

@@ -5,10 +5,13 @@ import { SecretTypeType } from '../agents/secrets.ts';
 import { AgentToolTypeType } from '../agents/tools.ts';
 import { UserInputConfigurationInput, UserInputTypeType } from '../agents/user-inputs.ts';
 import { builder } from '../builder/builder.ts';
+import { byName, flatInput } from '../builder/flat-inputs.ts';
 import { DataSourceKind, RefreshPeriodType } from '../knowledge/sources.ts';
 import { RestToolInput } from '../tools/rest.ts';
 import { partMembers, strictInput } from '../types/json-inputs.ts';
+import { NamedTextInput } from '../types/named-texts.ts';
 
+/** The file of an export, as REST reads it; GraphQL takes it as JSON. */
 const BundleSourceInput = builder.inputType('AgentBundleSourceInput', {
   description: 'Where a bundle comes from; not used.',
   fields: (t) => ({
@@ -145,7 +148,7 @@ const AgentBundleInput = builder.inputType('AgentBundleInput', {
     warnings: t.field({ type: [BundleWarningInput], required: false, description: 'What the export left out; not used.' }),
   }),
 });
-export const ImportAgentInput = builder.inputType('ImportAgentInput', {
+const RestImportAgentInput = builder.inputType('RestImportAgentInput', {
   description: 'A bundle to make an agent from.',
   fields: (t) => ({
     bundle: t.field({ type: AgentBundleInput, description: 'The bundle.' }),
@@ -157,3 +160,23 @@ export const ImportAgentInput = builder.inputType('ImportAgentInput', {
     }),
   }),
 });
+
+export const ImportAgentInput = flatInput(
+  builder.inputType('ImportAgentInput', {
+    description: 'A file that an export made, to make an agent from.',
+    fields: (t) => ({
+      bundle: t.field({
+        type: 'JSON',
+        description:
+          'The file, as `agentBundle` gives it. JSON: it is a document of the user, which other installations read; docs/agents.md describes it.',
+      }),
+      name: t.string({ required: false, description: "Instead of the bundle's name; 1 to 200 characters." }),
+      secrets: t.field({
+        type: [NamedTextInput],
+        required: false,
+        description: 'Values by the keys of `requiredSecrets`: texts of at most 4,096 bytes.',
+      }),
+    }),
+  }),
+  { rest: RestImportAgentInput, members: { bundle: { isJson: true }, secrets: byName } },
+);

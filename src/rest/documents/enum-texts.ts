@@ -1,6 +1,6 @@
 import { type GraphQLOutputType, type GraphQLSchema, getNamedType, isCompositeType, isEnumType } from 'graphql';
+import { enumTexts } from '../../http/input/names.ts';
 import { fieldNamed, fieldsOf, fragmentsOf } from '../../lib/selections.ts';
-import { enumTexts } from '../input/member-names.ts';
 import type { RowDocument } from './document.ts';
 
 /** Makes the value of a reply show enums as REST writes them. Changes the value, which graphql-js made for this reply alone. */

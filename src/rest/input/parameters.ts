@@ -1,8 +1,7 @@
 import { GraphQLBoolean, type GraphQLInputType, GraphQLInt, isEnumType, isListType, isNonNullType } from 'graphql';
 import type { Faults } from '../../domain/faults.ts';
+import { compileReader, type Reader } from '../../http/input/reader.ts';
 import type { DeclaredRoute } from '../route.ts';
-import { compileReader, type Reader } from './body.ts';
-import { camelNames } from './member-names.ts';
 
 /** Reads one path or query parameter from its texts. A parameter that was given several times has several. */
 export type ParameterReader = (texts: readonly string[], faults: Faults) => unknown;
@@ -12,7 +11,7 @@ export type ParameterReader = (texts: readonly string[], faults: Faults) => unkn
  * by commas or repeated. The faults are those of body members.
  */
 export function compileParameter(name: string, type: GraphQLInputType): ParameterReader {
-  const read = compileReader(type, camelNames);
+  const read = compileReader(type);
   const nullable = isNonNullType(type) ? type.ofType : type;
   const isList = isListType(nullable);
   const toValue = fromText(isListType(nullable) ? nullable.ofType : nullable);

@@ -1,10 +1,11 @@
 import { GraphQLNonNull, type GraphQLSchema, getNullableType, isListType, isObjectType, Kind } from 'graphql';
+import { camelNames } from '../../http/input/names.ts';
 import type { JsonSchema } from '../../wire/json-schema.ts';
 import { wireDeclarations } from '../../wire/openapi.ts';
 import { behaves, isExtension } from '../../wire/schema.ts';
 import type { Route } from '../compile.ts';
 import { type DocumentVariable, repliedPart } from '../documents/document.ts';
-import { camelNames, memberNames } from '../input/member-names.ts';
+import { memberNames } from '../input/member-names.ts';
 import { replyParameterType } from '../input/parameters.ts';
 import { pathsOf } from '../paths.ts';
 import type { Declarations } from './declarations.ts';

@@ -20,9 +20,9 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
+import { camelNames, enumTexts, type MemberNames, restMembersOf } from '../../http/input/names.ts';
 import { flatType, restName } from '../../lib/flat-inputs.ts';
 import { type JsonSchema, orNull } from '../../wire/json-schema.ts';
-import { camelNames, enumTexts, type MemberNames, restMembersOf } from '../input/member-names.ts';
 import { replyFieldsOf } from '../input/reply-members.ts';
 import { type Declarations, reference, referredNames } from './declarations.ts';
 

@@ -80,13 +80,14 @@ export const agentBundleRoutes: readonly DeclaredRoute[] = [
     method: 'get',
     path: '/api/v1/ais/{aiId}/export',
     summary: 'Export agent',
+    member: 'bundle',
     omitNull: ['warnings'],
     description:
       'For everybody who may use an agent of the own organization; INSTANCE keys across organizations. Secrets are references, listed in `requiredSecrets`. The owner, editors and administrators get the agent whole; for others instructions, tools, flows and skills are left out, as in every read. Skills need the scope SKILLS:READ, data sources DATA_SOURCES:READ. `warnings` and the header `x-parley-warnings` name what is left out; a whole bundle has neither.',
     tag: 'Agents',
     spec: 'Export agent',
     document: `query ($aiId: ID!, $includeDataSources: Boolean, $dataSourceIds: String) {
-      agentBundle(agentId: $aiId, includeDataSources: $includeDataSources, dataSourceIds: $dataSourceIds) { ${bundleFields} }
+      agentBundle(agentId: $aiId, includeDataSources: $includeDataSources, dataSourceIdsText: $dataSourceIds) { bundle { ${bundleFields} } }
     }`,
     query: {
       includeDataSources:

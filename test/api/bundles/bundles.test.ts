@@ -267,8 +267,8 @@ describe('a bundle', () => {
     expect(await Promise.all(statuses)).toEqual([200, 200, 404, 404, 200]);
     await ann.patch(`/api/v1/ais/${id}`, { visibility: 'PRIVATE' });
     expect((await colleague.get(path)).status).toBe(404);
-    const query = 'query ($id: ID!) { agentBundle(agentId: $id) { agent { instructions } tools { data } } }';
-    expect((await here.client().graphql(query, { id })).data.agentBundle.agent.instructions).toBe(agentPart.instructions);
+    const query = 'query ($id: ID!) { agentBundle(agentId: $id) { file requiredSecrets { key } } }';
+    expect((await here.client().graphql(query, { id })).data.agentBundle.file.agent.instructions).toBe(agentPart.instructions);
     await ann.patch(`/api/v1/ais/${id}`, { visibility: 'ANYONE_WITH_LINK' });
     const stranger = await make.person();
     expect((await stranger.graphql(query, { id })).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
@@ -279,6 +279,26 @@ describe('a bundle', () => {
     const reply = await ann.graphql(mutation, { input: { bundle: whole() } });
     expect(reply.data.importAgent).toMatchObject({ agent: { name: 'Workshop help' } });
     expect(JSON.stringify(reply.data)).not.toContain('CANARY');
+  });
+
+  it('is over GraphQL the file that REST exports, and is refused with the place of a fault', async () => {
+    const { id } = await makeFor(here).agent({
+      owner: ann,
+      enabledTools: [{ type: 'web_search', user_location: { city: 'Bern' } }],
+    });
+    const { data } = await ann.graphql('query ($id: ID!) { agentBundle(agentId: $id) { file } }', { id });
+    const { file } = data.agentBundle;
+    const exported = (await ann.get(`/api/v1/ais/${id}/export`)).body;
+    const [tool] = exported.agent.enabledTools;
+    expect(tool).toMatchObject(file.agent.enabledTools[0]);
+    expect({ ...exported, exportedAt: file.exportedAt, agent: null }).toEqual({ ...file, agent: null });
+    const mutation = 'mutation ($input: ImportAgentInput!) { importAgent(input: $input) { agentId warnings } }';
+    const copy = await ann.graphql(mutation, { input: { bundle: file } });
+    expect(copy.errors).toBeUndefined();
+    const again = (await ann.get(`/api/v1/ais/${copy.data.importAgent.agentId}/export`)).body;
+    expect({ ...again, exportedAt: exported.exportedAt }).toEqual(exported);
+    const { errors } = await ann.graphql(mutation, { input: { bundle: { ...file, agent: { ...file.agent, name: 7 } } } });
+    expect(errors?.[0]?.extensions.faults[0].path).toBe('input.bundle.agent.name');
   });
 });
 

@@ -83,9 +83,10 @@ describe('an exported bundle', () => {
     });
     expect(exported.body.warnings.map(({ param }: { param: string }) => param)).toEqual(leftOutMembers);
     expect(exported.headers.get('x-parley-warnings')).toContain('agent.instructions left out');
-    const query = `{ agentBundle(agentId: "${agent.id}") { tools { name } warnings { code param } } }`;
+    const query = `{ agentBundle(agentId: "${agent.id}") { file warnings { code param } } }`;
     const { data } = await callers.colleague.graphql(query);
-    expect(data.agentBundle).toMatchObject({ tools: [], warnings: leftOutMembers.map((param) => ({ code: 'left_out', param })) });
+    const warnings = leftOutMembers.map((param) => ({ code: 'left_out', param }));
+    expect(data.agentBundle).toMatchObject({ file: { tools: [], warnings }, warnings });
   });
 
   it('is imported with its warnings', async () => {

@@ -58,7 +58,8 @@ it.each(cases)(
     const dry = await ann.post('/api/v1/ais/import?dryRun=true', input);
     const real = await ann.post('/api/v1/ais/import', input);
     const mutation = 'mutation ($input: ImportAgentInput!) { importAgent(input: $input) { warnings } }';
-    const overGraphql = await ann.graphql(mutation, { input });
+    const named = Object.entries(secrets ?? {}).map(([name, value]) => ({ name, value }));
+    const overGraphql = await ann.graphql(mutation, { input: { ...input, secrets: named } });
     for (const told of [dry.body.warnings, real.body.warnings, overGraphql.data?.importAgent.warnings])
       expect(told).toEqual(warnings);
     expect(JSON.stringify([dry.body, real.body, overGraphql])).not.toContain('CANARY');

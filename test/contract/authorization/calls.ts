@@ -8,6 +8,8 @@ import {
   type OperationTypeNode,
 } from 'graphql';
 import { type ErrorCode, errorCodes } from '../../../src/entities/errors.ts';
+import { flattener } from '../../../src/graphql/builder/flat-inputs.ts';
+import { isRestOnly } from '../../../src/graphql/builder/one-api.ts';
 import { compileRoutes, type Route } from '../../../src/rest/compile.ts';
 import type { DeclaredRoute } from '../../../src/rest/route.ts';
 import type { Reply, TestClient } from '../../support/client.ts';
@@ -58,7 +60,7 @@ export function callsOf(schema: GraphQLSchema, rows: readonly DeclaredRoute[]): 
         field,
         takesTicket: false,
         isRoot: true,
-        argumentNames: field.args.map((one) => one.name),
+        argumentNames: field.args.filter((one) => !isRestOnly(one)).map((one) => one.name),
         call,
       };
     }),
@@ -92,7 +94,7 @@ export function operationsOf(schema: GraphQLSchema): readonly Operation[] {
 
 /** Calls a root field over GraphQL. */
 async function callGraphql(who: TestClient, { field, kind }: Operation, given: Arguments): Promise<Answer> {
-  const used = field.args.filter(({ name }) => given[name] !== undefined);
+  const used = field.args.filter((one) => given[one.name] !== undefined && !isRestOnly(one));
   const declared = used.map(({ name, type }) => `$${name}: ${type}`).join(', ');
   const passed = used.map(({ name }) => `${name}: $${name}`).join(', ');
   const selected = isCompositeType(getNamedType(field.type)) ? '{ __typename }' : '';
@@ -102,10 +104,10 @@ async function callGraphql(who: TestClient, { field, kind }: Operation, given: A
   return answerOfResult((await post(who, query, variables)).body, field);
 }
 
-/** Calls a REST route with the arguments of its root field. */
+/** Calls a REST route with the arguments of its root field, which are flat there. */
 async function callRest(who: TestClient, route: Route, given: Arguments): Promise<Answer> {
   const { row } = route;
-  const variables = variablesOf(route, given);
+  const variables = variablesOf(route, flattener(route.main.rootField)?.(given) ?? given);
   const path = row.path.replace(/\{([^}]*)\}/g, (_all, name: string) => encodeURIComponent(String(variables.get(name))));
   const search = new URLSearchParams();
   for (const name of Object.keys(row.query ?? {})) {

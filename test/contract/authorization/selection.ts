@@ -3,15 +3,19 @@ import {
   type GraphQLNamedType,
   type GraphQLObjectType,
   getNamedType,
+  isAbstractType,
   isCompositeType,
   isInterfaceType,
   isNonNullType,
   isObjectType,
 } from 'graphql';
 import { expect } from 'vitest';
+import { isRestOnly } from '../../../src/graphql/builder/one-api.ts';
+import { buildSchema } from '../../../src/graphql/schema.ts';
 import type { RequestHeaders, TestClient } from '../../support/client.ts';
 
 const depthMax = 7;
+const schema = buildSchema();
 
 /** Settings of a service that accepts such documents. */
 export const roomForWholeSelections = {
@@ -33,7 +37,7 @@ export async function ask(
   headers?: RequestHeaders,
   refusal?: string,
 ): Promise<unknown> {
-  const used = field.args.filter(({ name }) => given[name] !== undefined);
+  const used = field.args.filter((one) => given[one.name] !== undefined && !isRestOnly(one));
   const declared = used.map(({ name, type }) => `$${name}: ${type}`).join(', ');
   const passed = used.map(({ name }) => `${name}: $${name}`).join(', ');
   const query = `query ${declared === '' ? '' : `(${declared})`} { ${field.name}${passed === '' ? '' : `(${passed})`} ${selection(field, [], 0)} }`;
@@ -51,11 +55,18 @@ function selection(field: GraphQLField<unknown, unknown>, above: readonly string
   const type = getNamedType(field.type);
   if (!isCompositeType(type)) return '';
   const path = [...above, type.name];
+  const fragments = isAbstractType(type)
+    ? schema.getPossibleTypes(type).map((one) => `... on ${one.name} ${membersOf(one, path, depth)}`)
+    : [];
+  return `{ __typename ${membersOf(type, path, depth).slice(1, -1)} ${fragments.join(' ')} }`;
+}
+
+function membersOf(type: GraphQLNamedType, path: readonly string[], depth: number): string {
   const parts = fieldsOf(type)
-    .filter((inner) => inner.args.every(({ type: argument }) => !isNonNullType(argument)))
+    .filter((inner) => !isRestOnly(inner) && inner.args.every(({ type: argument }) => !isNonNullType(argument)))
     .filter(
       (inner) =>
-        !isCompositeType(getNamedType(inner.type)) || (depth < depthMax && !above.includes(getNamedType(inner.type).name)),
+        !isCompositeType(getNamedType(inner.type)) || (depth < depthMax && !path.includes(getNamedType(inner.type).name)),
     )
     .map((inner) => `${inner.name} ${selection(inner, path, depth + 1)}`);
   return `{ __typename ${parts.join(' ')} }`;

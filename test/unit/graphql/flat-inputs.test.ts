@@ -13,9 +13,9 @@ import {
   tagged,
   withFlatForms,
 } from '../../../src/graphql/builder/flat-inputs.ts';
+import { camelNames } from '../../../src/http/input/names.ts';
+import { compileReader } from '../../../src/http/input/reader.ts';
 import { flatType, restName } from '../../../src/lib/flat-inputs.ts';
-import { compileReader } from '../../../src/rest/input/body.ts';
-import { camelNames } from '../../../src/rest/input/member-names.ts';
 
 const builder = new SchemaBuilder<object>({} as never);
 

@@ -15,8 +15,8 @@ import { describe, expect, it } from 'vitest';
 import { Faults } from '../../../src/domain/faults.ts';
 import { graphqlOnly, isRestOnly, restOnly, servedSchema } from '../../../src/graphql/builder/one-api.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
-import { compileReader } from '../../../src/rest/input/body.ts';
-import { camelNames } from '../../../src/rest/input/member-names.ts';
+import { camelNames } from '../../../src/http/input/names.ts';
+import { compileReader } from '../../../src/http/input/reader.ts';
 
 const Expiry = new GraphQLInputObjectType({ name: 'Expiry', fields: { anchor: { type: GraphQLString } } });
 const StoreInput = new GraphQLInputObjectType({

@@ -13,8 +13,7 @@ import { DomainError } from '../../entities/errors.ts';
 import { flatType, restName } from '../../lib/flat-inputs.ts';
 import { nounOfInput, nounOfValue } from '../../lib/input-values.ts';
 import { isObject } from '../../lib/json.ts';
-import { integerBounds } from '../../wire/schema.ts';
-import { camelNames, eitherNames, enumTexts, type MemberNames, restMembersOf } from './member-names.ts';
+import { camelNames, eitherNames, enumTexts, type MemberNames, restMembersOf } from './names.ts';
 
 export type Reader = (value: unknown, faults: Faults) => unknown;
 
@@ -23,19 +22,25 @@ export type Reader = (value: unknown, faults: Faults) => unknown;
  * members, with scalars parsed, enum values resolved and defaults filled in. It notes every fault with its code and path instead of stopping at the first;
  * with a fault, its result has no meaning. Absent members stay absent and null stays null: an absent member keeps a value, null clears it.
  */
-export function compileReader(type: GraphQLInputType, names: MemberNames): Reader {
-  return new ReaderCompiler(names).reader(type);
+export function compileReader(type: GraphQLInputType, names: MemberNames = camelNames, bounds: IntegerBounds = noBounds): Reader {
+  return new ReaderCompiler(names, bounds).reader(type);
 }
+
+/** The bounds of whole numbers that may be beyond 32 bits, by the coordinate of their member: `CompletionInput.maxTokens`. */
+export type IntegerBounds = ReadonlyMap<string, { readonly min: number; readonly max: number }>;
+const noBounds: IntegerBounds = new Map();
 
 class ReaderCompiler {
   readonly #names: MemberNames;
+  readonly #bounds: IntegerBounds;
   /** Whether members that an input does not have are refused; else they are ignored. */
   readonly #isStrict: boolean;
   /** Input types may contain themselves. */
   readonly #objects = new Map<GraphQLInputObjectType, Reader>();
 
-  constructor(names: MemberNames, isStrict = false) {
+  constructor(names: MemberNames, bounds: IntegerBounds, isStrict = false) {
     this.#names = names;
+    this.#bounds = bounds;
     this.#isStrict = isStrict;
   }
 
@@ -75,7 +80,7 @@ class ReaderCompiler {
   /** See `eitherSpelling` in graphql/types/json-inputs.ts. Routes that write snake_case take both spellings of everything. */
   #inEitherSpelling(type: GraphQLInputObjectType): Reader | undefined {
     if (this.#names !== camelNames || type.extensions.takesEitherSpelling !== true) return undefined;
-    return new ReaderCompiler(eitherNames, this.#isStrict).#object(type);
+    return new ReaderCompiler(eitherNames, this.#bounds, this.#isStrict).#object(type);
   }
 
   #scalar(type: GraphQLScalarType): Reader {
@@ -109,7 +114,7 @@ class ReaderCompiler {
   #object(type: GraphQLInputObjectType): Reader {
     const { takenMembers } = type.extensions;
     const isStrict = type.extensions.ignoresUnknown !== true && (this.#isStrict || Array.isArray(takenMembers));
-    if (isStrict !== this.#isStrict) return new ReaderCompiler(this.#names, isStrict).#object(type);
+    if (isStrict !== this.#isStrict) return new ReaderCompiler(this.#names, this.#bounds, isStrict).#object(type);
     const known = this.#objects.get(type);
     if (known !== undefined) return (value, faults) => (this.#objects.get(type) ?? known)(value, faults);
     const proxy: Reader = (value, faults) => this.#objects.get(type)?.(value, faults);
@@ -125,7 +130,7 @@ class ReaderCompiler {
         name: field.name,
         wire: this.#names.wire(field.name),
         other: this.#names.other(field.name),
-        read: withBounds(this.reader(field.type), integerBounds.get(`${restName(type)}.${field.name}`)),
+        read: withBounds(this.reader(field.type), this.#bounds.get(`${restName(type)}.${field.name}`)),
         isRequired: isNonNullType(field.type) && field.defaultValue === undefined,
         default: field.defaultValue as unknown,
       };

@@ -1,0 +1,37 @@
+import type { GraphQLEnumType, GraphQLEnumValue, GraphQLInputField, GraphQLInputObjectType } from 'graphql';
+import { flatType } from '../../lib/flat-inputs.ts';
+
+/** How callers write the members of a JSON value. */
+export interface MemberNames {
+  /** The name that is documented and shown in errors. */
+  wire(name: string): string;
+  /** Another spelling that is taken too. */
+  other(name: string): string | undefined;
+  /** Two routes with the same key write all members alike. */
+  readonly key: string;
+}
+
+/** Everything as GraphQL has it. */
+export const camelNames: MemberNames = { wire: (name) => name, other: () => undefined, key: 'camel' };
+
+/** As GraphQL has it, and in snake_case too. */
+export const eitherNames: MemberNames = {
+  wire: (name) => name,
+  other: (name) => (snakeCase(name) === name ? undefined : snakeCase(name)),
+  key: 'either',
+};
+
+/** The members of an input that REST reads: those of its flat form, without those that only GraphQL has (`graphqlOnly`). */
+export function restMembersOf(type: GraphQLInputObjectType): readonly GraphQLInputField[] {
+  return Object.values(flatType(type).getFields()).filter(({ extensions }) => extensions.api !== 'graphql');
+}
+
+/** How callers write the values of an enum: by their names, or as the third-party format has them that they come from. */
+export function enumTexts(type: GraphQLEnumType): ReadonlyMap<string, GraphQLEnumValue> {
+  const isOfFormat = type.extensions.isOfFormat === true;
+  return new Map(type.getValues().map((value) => [isOfFormat ? String(value.value) : value.name, value]));
+}
+
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
