@@ -49,6 +49,34 @@ export function pageOf<T>(
     : { items: read, hasNextPage: goesOn, hasPreviousPage: isBehind, keyOf, countAll };
 }
 
+/**
+ * A page of a list that was read whole.
+ *
+ * @param compare  the order of the list, by sort keys.
+ */
+export function pageOfItems<T>(
+  items: readonly T[],
+  request: PageRequest,
+  keyOf: (item: T) => SortKey,
+  compare: (a: SortKey, b: SortKey) => number,
+): Page<T> {
+  const { after, isBackward = false } = request;
+  const inOrder = isBackward ? items.toReversed() : items;
+  const sign = isBackward ? -1 : 1;
+  const rest = after === undefined ? inOrder : inOrder.filter((item) => sign * compare(keyOf(item), after) > 0);
+  return pageOf(rest.slice(0, request.limit + 1), request, keyOf, async (most) => Math.min(items.length, most));
+}
+
+/** The page of a list without items. */
+export function emptyPage(request: PageRequest): Page<never> {
+  return pageOf<never>(
+    [],
+    request,
+    () => [],
+    async () => 0,
+  );
+}
+
 /** The sort key of lists by time: `[createdAt in ISO 8601, id]`. Stores pass it to SQL. */
 export function timeKey(item: { readonly createdAt: Date; readonly id: string }): SortKey {
   return [item.createdAt.toISOString(), item.id];

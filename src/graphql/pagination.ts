@@ -3,6 +3,7 @@ import { DomainError, outOfRange } from '../entities/errors.ts';
 import { countEverything, type ListPage, type Page, type PageRequest, type SortKey } from '../entities/page.ts';
 import { builder } from './builder/builder.ts';
 import type { GraphContext } from './builder/context.ts';
+import { restOnly } from './builder/one-api.ts';
 import type { TypeAccess } from './builder/type-access.ts';
 import { enumOf, ofFormat } from './types/enums.ts';
 
@@ -178,6 +179,11 @@ export function pageArgs(arg: ArgBuilder) {
   };
 }
 
+/** For a list that its REST operation answers whole: `wholeRequest` reads it beside the arguments of a page. */
+export function wholeArg(arg: ArgBuilder) {
+  return { whole: arg.boolean({ required: false, extensions: restOnly, description: 'All items instead of a page.' }) };
+}
+
 /** The values of `pageArgs`. */
 export interface PageArgs {
   readonly first?: number | null | undefined;
@@ -232,6 +238,16 @@ export function pageRequest(context: GraphContext, args: PageArgs, shape: KeySha
   if (limit < 1 || limit > max) throw outOfRange(name, 1, max);
   const after = cursor === undefined || cursor === null ? undefined : decodeCursor(cursor, shape, place);
   return { limit, after, isBackward };
+}
+
+/** The same with `wholeArg`. @param most  items that the whole list may have. */
+export function wholeRequest(
+  context: GraphContext,
+  { whole, ...args }: PageArgs & { readonly whole?: boolean | null | undefined },
+  most: number,
+  shape?: KeyShape,
+): PageRequest {
+  return whole === true ? { limit: most, after: undefined } : pageRequest(context, args, shape);
 }
 
 /** Opaque to callers: base64url of the sort key. */

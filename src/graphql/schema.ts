@@ -18,6 +18,7 @@ import { notePlaces } from './errors/places.ts';
 import './types/scalars.ts';
 import './types/node.ts';
 import './accounts/accounts.ts';
+import './accounts/viewer.ts';
 
 // The features; each import adds its types and fields.
 import './completions/completions.ts';
@@ -42,6 +43,7 @@ import './accounts/users.ts';
 import './accounts/memberships.ts';
 import './audit/log.ts';
 import './usage/usage.ts';
+import './usage/used-by.ts';
 import './chats/chats.ts';
 import './chats/changes.ts';
 import './chats/files.ts';

@@ -74,7 +74,7 @@ describe('ids of one thing are the same on both APIs', () => {
     '/api/v1/ais': ['agents', 'nodes { id }'],
     '/api/v1/chats': ['chats', 'nodes { id }'],
     '/api/v1/data-sources': ['dataSources', 'nodes { id }'],
-    '/api/v1/groups': ['myGroups', 'id'],
+    '/api/v1/groups': ['myGroups', 'nodes { id }'],
     '/api/v1/api-keys': ['apiKeys', 'nodes { id }'],
     '/api/v1/connections': ['connections', 'nodes { id }'],
     '/api/v1/models': ['models', 'id'],

@@ -12,15 +12,13 @@ const link = new ApolloLink(
 const client = new ApolloClient({ link, cache: new InMemoryCache() });
 
 interface UsageChanged {
-  usageChanged: { node: { organization: { apiTokensUsed: number } } };
+  usageChanged: { node: { apiTokensUsed: number } };
 }
 const query: TypedDocumentNode<UsageChanged> = gql`
   subscription UsageChanged {
     usageChanged {
       node {
-        organization {
-          apiTokensUsed
-        }
+        apiTokensUsed
       }
     }
   }
@@ -28,7 +26,7 @@ const query: TypedDocumentNode<UsageChanged> = gql`
 
 function Usage() {
   const { data, error } = useSubscription(query);
-  return <Tokens used={data?.usageChanged.node.organization.apiTokensUsed} error={error} />;
+  return <Tokens used={data?.usageChanged.node.apiTokensUsed} error={error} />;
 }
 
 createRoot(document.body).render(

@@ -23,9 +23,7 @@ const subscription = graphql`
   subscription relayUsageSubscription {
     usageChanged {
       node {
-        organization {
-          apiTokensUsed
-        }
+        apiTokensUsed
       }
     }
   }
@@ -39,7 +37,7 @@ function Usage() {
     () => ({
       subscription,
       variables: {},
-      onNext: (data?: relayUsageSubscription['response'] | null) => setUsed(data?.usageChanged.node.organization.apiTokensUsed),
+      onNext: (data?: relayUsageSubscription['response'] | null) => setUsed(data?.usageChanged.node.apiTokensUsed),
       onError: setError,
     }),
     [],

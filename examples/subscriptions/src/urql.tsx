@@ -17,15 +17,13 @@ const client = new Client({
 });
 
 interface UsageChanged {
-  usageChanged: { node: { organization: { apiTokensUsed: number } } };
+  usageChanged: { node: { apiTokensUsed: number } };
 }
 const query = gql<UsageChanged, Record<string, never>>`
   subscription UsageChanged {
     usageChanged {
       node {
-        organization {
-          apiTokensUsed
-        }
+        apiTokensUsed
       }
     }
   }
@@ -33,7 +31,7 @@ const query = gql<UsageChanged, Record<string, never>>`
 
 function Usage() {
   const [{ data, error }] = useSubscription({ query });
-  return <Tokens used={data?.usageChanged.node.organization.apiTokensUsed} error={error} />;
+  return <Tokens used={data?.usageChanged.node.apiTokensUsed} error={error} />;
 }
 
 createRoot(document.body).render(

@@ -1,4 +1,5 @@
 import type {
+  AccountSight,
   AdminReach,
   AgentFilter,
   AgentLeaf,
@@ -50,10 +51,24 @@ export function levelsAbove(caller: Caller): readonly AccessLevel[] {
  * @throws DomainError FORBIDDEN for a caller who administers nothing.
  */
 export function adminReach(caller: Caller): AdminReach {
+  const reach = adminReachIfAny(caller);
+  if (reach === undefined) throw new DomainError('FORBIDDEN', 'Only administrators may do this');
+  return reach;
+}
+
+/** The same; undefined for a caller who administers nothing. */
+export function adminReachIfAny(caller: Caller): AdminReach | undefined {
   if (caller.level === 'INSTANCE') return { reach: 'instance' };
   if (caller.level === 'TENANT') return { reach: 'tenant', tenantId: caller.tenantId };
-  if (caller.role === 'ADMIN') return { reach: 'organization', orgId: caller.orgId };
-  throw new DomainError('FORBIDDEN', 'Only administrators may do this');
+  return caller.role === 'ADMIN' ? { reach: 'organization', orgId: caller.orgId } : undefined;
+}
+
+/**
+ * The users and organizations that a caller may read by their ids: the organization that its key acts in and the people of it, whose names agents,
+ * groups and sources show anyway; and with the scope ADMIN:READ what it administers. Lists are for administrators.
+ */
+export function accountSight(caller: Caller): AccountSight {
+  return { orgId: caller.orgId, reach: caller.scopes.has('ADMIN:READ') ? adminReachIfAny(caller) : undefined };
 }
 
 // Agents

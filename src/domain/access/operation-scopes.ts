@@ -154,6 +154,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Query.flows': 'AGENTS:READ',
   'Query.grants': 'CHATS:READ',
   'Query.group': 'GROUPS:READ',
+  'Query.groups': 'GROUPS:READ',
   'Query.indexingStatistics': 'DATA_SOURCES:READ',
   'Query.knowledgeItem': 'DATA_SOURCES:READ',
   'Query.knowledgeItems': 'DATA_SOURCES:READ',

@@ -49,9 +49,8 @@ export const sharedFields: Readonly<Record<string, string>> = {
   'Query.nodes': 'asks for the scopes of the things that it finds',
   'Query.viewer': 'the caller itself',
   'Viewer.keyId': 'the key of this call',
-  'Viewer.user': 'the user of this key',
-  'Viewer.organization': 'the organization of this key',
   'AgentSkill.agentId': 'the caller named it',
+  'ApiKeyUsage.keyId': 'use is listed by key, as far as the caller may see it',
   'AgentUsage.agentId': 'use is listed by agent, as far as the caller may use it',
   'AttachDataSourcePayload.aiId': 'the caller named it',
   'BulkDeleteDataSourcesPayload.aiId': 'the caller named it',
@@ -65,7 +64,6 @@ export const sharedFields: Readonly<Record<string, string>> = {
   'Memory.agentId': 'a memory says with which agent it is remembered',
   'Citation.dataSourceId': 'an answer says what it rests on',
   'Citation.knowledgeItemId': 'an answer says what it rests on',
-  'DataSource.ownerUser': 'a source says who added it, to who may see the source',
 };
 
 /**

@@ -1,7 +1,7 @@
 import type { Organization } from '../../entities/accounts/account.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
-import { adminReach, levelsAbove } from '../access/access.ts';
+import { adminReach, canAdminister, isAdministrator, levelsAbove } from '../access/access.ts';
 import { removeBlobs } from '../blobs.ts';
 import type { Deps } from '../deps.ts';
 import type { Faults } from '../faults.ts';
@@ -25,6 +25,16 @@ export async function administeredOrganization(
   const found = await deps.storage.organizations.find(orgId ?? caller.orgId, adminReach(caller));
   if (found === undefined) throw missing('organization', 'orgId');
   return found;
+}
+
+/** Those of the organizations that the caller administers. Cost: one statement, and only for organizations other than its own. */
+export async function administeredAmong(deps: Deps, caller: Caller, orgIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const ids = [...new Set(orgIds)];
+  const near = ids.filter((id) => isAdministrator(caller, id));
+  const far = ids.filter((id) => !near.includes(id));
+  if (far.length === 0 || caller.level !== 'TENANT') return new Set(near);
+  const found = await deps.storage.accounts.findOrganizations(far);
+  return new Set([...near, ...found.filter((organization) => canAdminister(caller, organization)).map(({ id }) => id)]);
 }
 
 /** @throws DomainError FORBIDDEN for all keys except TENANT and INSTANCE keys. */

@@ -5,6 +5,7 @@ import type { Page, PageRequest } from '../../entities/page.ts';
 import { canAdminister, levelsAbove, levelsWithin } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
+import { administeredAmong } from './administration.ts';
 
 /**
  * The caller of a key; undefined for a key that is unknown, revoked or expired, or whose user left its organization.
@@ -140,6 +141,25 @@ export async function listApiKeys(
 }
 
 /**
+ * The keys among `ids` that the caller may see, in any order, also revoked ones: its own in this organization, and those of organizations that it
+ * administers.
+ */
+export async function getApiKeys(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly ApiKey[]> {
+  const keys = await deps.storage.apiKeys.findMany(ids);
+  const foreign = keys.filter((key) => !isOwnKey(caller, key));
+  const administered = await administeredAmong(
+    deps,
+    caller,
+    foreign.map(({ orgId }) => orgId),
+  );
+  return keys.filter((key) => isOwnKey(caller, key) || administered.has(key.orgId));
+}
+
+function isOwnKey(caller: Caller, key: ApiKey): boolean {
+  return key.orgId === caller.orgId && key.userId === caller.userId;
+}
+
+/**
  * Revokes a key. After a second no instance accepts it. Within five seconds its open streams and waiting requests end, and its
  * background runs fail with INVALID_API_KEY.
  *
@@ -162,7 +182,7 @@ export async function revokeApiKey(deps: Deps, caller: Caller, id: string): Prom
 }
 
 async function seesKey(deps: Deps, caller: Caller, key: ApiKey): Promise<boolean> {
-  if (key.orgId === caller.orgId && key.userId === caller.userId) return true;
+  if (isOwnKey(caller, key)) return true;
   const [organization] = await deps.storage.accounts.findOrganizations([key.orgId]);
   return organization !== undefined && canAdminister(caller, organization);
 }

@@ -1,6 +1,7 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Group, GroupAvailability, GroupMember } from '../../entities/accounts/group.ts';
 import { DomainError } from '../../entities/errors.ts';
+import type { Page, PageRequest } from '../../entities/page.ts';
 import type { NewMember } from '../../storage/accounts/groups.ts';
 import { canEditGroup, groupsOf, visibleGroups } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
@@ -23,8 +24,7 @@ export interface UpdateGroupInput {
 
 const nameLengthMax = 200;
 const emailLengthMax = 320;
-const membersMax = 1_000;
-const listMax = 1_000;
+export const membersMax = 1_000;
 const emailPattern = /^[^\s@,]+@[^\s@,]+$/;
 
 /** @throws DomainError NOT_FOUND, also for a RESTRICTED group that the caller is not in. */
@@ -39,15 +39,31 @@ export function getGroups(deps: Deps, caller: Caller, ids: readonly string[]): P
   return deps.storage.groups.findMany(ids, visibleGroups(caller));
 }
 
-/** The groups the caller owns or is a member of, newest first; at most 1,000. */
-export function listMyGroups(deps: Deps, caller: Caller): Promise<readonly Group[]> {
-  return deps.storage.groups.list(groupsOf(caller), listMax);
+/** The groups the caller owns or is a member of, newest first. */
+export function listMyGroups(deps: Deps, caller: Caller, page: PageRequest): Promise<Page<Group>> {
+  return deps.storage.groups.list(groupsOf(caller), {}, page);
 }
 
-/** The members of groups that the caller sees, one array for each id. One statement. */
-export async function listGroupMembers(deps: Deps, groupIds: readonly string[]): Promise<readonly (readonly GroupMember[])[]> {
-  const byGroup = Map.groupBy(await deps.storage.groups.membersOf(groupIds), ({ groupId }) => groupId);
-  return groupIds.map((id) => byGroup.get(id) ?? []);
+/** The groups that the caller may see, newest first. @throws DomainError INVALID_VALUE. */
+export async function listGroups(
+  deps: Deps,
+  caller: Caller,
+  { orgId, search }: { readonly orgId?: string | null | undefined; readonly search?: string | null | undefined },
+  page: PageRequest,
+): Promise<Page<Group>> {
+  const faults = new Faults();
+  faults.requireLength('search', search ?? '', nameLengthMax);
+  faults.throwIfAny();
+  return deps.storage.groups.list(visibleGroups(caller), { orgId: orgId ?? undefined, search: search ?? undefined }, page);
+}
+
+/** The same page of the members of each group that the caller sees, oldest first. */
+export function groupMemberPages(
+  deps: Deps,
+  groupIds: readonly string[],
+  page: PageRequest,
+): Promise<ReadonlyMap<string, Page<GroupMember>>> {
+  return deps.storage.groups.memberPagesOf(groupIds, page);
 }
 
 /** The groups of agents that the caller sees, one array for each id. One statement. */

@@ -3,7 +3,7 @@ import type { Caller, MemberRole } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
 import type { MembershipChange } from '../../storage/accounts/memberships.ts';
-import { adminReach } from '../access/access.ts';
+import { adminReach, adminReachIfAny } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 import { administeredOrganization, lastAdmin, missing, requireNoKeyAbove } from './administration.ts';
 import { getUser } from './users.ts';
@@ -21,6 +21,27 @@ export async function getMembership(deps: Deps, caller: Caller, id: string): Pro
   const membership = await deps.storage.memberships.find(id, adminReach(caller));
   if (membership === undefined) throw missing('membership', 'membershipId');
   return membership;
+}
+
+/** The memberships among `ids` that the caller administers, in any order. */
+export async function getMemberships(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Membership[]> {
+  const reach = adminReachIfAny(caller);
+  return reach === undefined ? [] : deps.storage.memberships.findMany(ids, reach);
+}
+
+/**
+ * The same page of the memberships of each of several users or organizations, newest first: those within the caller's administration. Nothing for a
+ * caller who administers nothing.
+ */
+export async function membershipPagesOf(
+  deps: Deps,
+  caller: Caller,
+  owner: 'user' | 'organization',
+  ids: readonly string[],
+  page: PageRequest,
+): Promise<ReadonlyMap<string, Page<Membership>>> {
+  const reach = adminReachIfAny(caller);
+  return reach === undefined ? new Map() : deps.storage.memberships.pagesOf(owner, ids, reach, page);
 }
 
 /** Memberships within the caller's administration, newest first. @throws DomainError FORBIDDEN. */

@@ -15,6 +15,11 @@ export async function getTenant(deps: Deps, caller: Caller, id: string): Promise
   return tenant;
 }
 
+/** The tenants among `ids`, in any order; none for keys other than INSTANCE keys. */
+export async function getTenants(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Tenant[]> {
+  return caller.level === 'INSTANCE' ? deps.storage.tenants.findMany(ids, adminReach(caller)) : [];
+}
+
 /** Newest first. @throws DomainError FORBIDDEN for all keys except INSTANCE keys. */
 export async function listTenants(deps: Deps, caller: Caller, page: PageRequest): Promise<Page<Tenant>> {
   requireInstance(caller);

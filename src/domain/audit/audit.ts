@@ -2,7 +2,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AuditEntry, AuditFilter } from '../../entities/audit.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
-import { administeredOrganization } from '../accounts/administration.ts';
+import { administeredAmong, administeredOrganization } from '../accounts/administration.ts';
 import type { Deps } from '../deps.ts';
 
 /** Runs change nothing that belongs to the organization; the usage ledger records them. */
@@ -35,6 +35,17 @@ export async function listAuditEntries(
   const isAbove = caller.level === 'INSTANCE' && orgId !== undefined;
   const { id } = isAbove ? { id: orgId } : await administeredOrganization(deps, caller, orgId);
   return deps.storage.auditEntries.list({ ...filter, orgId: id }, page);
+}
+
+/** The entries among `ids` of organizations that the caller administers, in any order. */
+export async function getAuditEntries(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly AuditEntry[]> {
+  const entries = await deps.storage.auditEntries.findMany(ids);
+  const administered = await administeredAmong(
+    deps,
+    caller,
+    entries.map(({ orgId }) => orgId),
+  );
+  return entries.filter(({ orgId }) => administered.has(orgId));
 }
 
 /** Registers the deletion of entries older than AUDIT_RETENTION_DAYS. */

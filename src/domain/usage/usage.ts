@@ -1,61 +1,167 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { everything } from '../../entities/filter.ts';
-import type { UsageDay, UsageReport } from '../../entities/usage.ts';
+import { type Page, type PageRequest, pageOfItems, type SortKey } from '../../entities/page.ts';
+import type {
+  AgentUsage,
+  SubjectUsage,
+  TokenLimits,
+  UsageDay,
+  UsagePeriod,
+  UsageReport,
+  UsageSubject,
+  UsageSums,
+} from '../../entities/usage.ts';
 import { isAdministrator, usableAgents, viewerOf } from '../access/access.ts';
 import { callerOrganization } from '../accounts/accounts.ts';
+import { administeredOrganization } from '../accounts/administration.ts';
 import type { Deps } from '../deps.ts';
 
 export interface UsagePeriodInput {
   readonly from?: Date | null | undefined;
   readonly to?: Date | null | undefined;
 }
+export interface UsageInput extends UsagePeriodInput {
+  /** Default: the caller's organization. */
+  readonly orgId?: string | null | undefined;
+}
 export interface UsageDaysInput extends UsagePeriodInput {
   readonly agentId?: string | null | undefined;
 }
 
 const dayMs = 86_400_000;
-const agentsMax = 1_000;
+/** A report lists so many agents. */
+export const usedAgentsMax = 1_000;
 const daysDefault = 30;
-const daysMax = 366;
+export const usageDaysMax = 366;
 
 /**
- * What the caller's organization used: the sum of the ledger, in total or for a period. Administrators see every agent; others see
- * the totals and the agents that they may use.
+ * What an organization used: the sum of the ledger, in total or for a period. Everybody sees the totals of the own organization; those of another are
+ * for who administers it.
  *
- * @throws DomainError INVALID_VALUE for a period that ends before it begins.
+ * @throws DomainError INVALID_VALUE for a period that ends before it begins; FORBIDDEN and NOT_FOUND for another organization.
  *
- * Cost: three statements; a period of whole UTC days reads the daily sums, any other the ledger itself.
+ * Cost: two statements; a period of whole UTC days reads the daily sums, any other the ledger itself.
  */
-export async function getUsage(deps: Deps, caller: Caller, input: UsagePeriodInput): Promise<UsageReport> {
+export async function getUsage(deps: Deps, caller: Caller, input: UsageInput): Promise<UsageReport> {
   const period = readPeriod(input);
-  const { orgId } = caller;
-  const filter = isAdministrator(caller, orgId) ? everything : usableAgents(caller);
-  const [organization, total, agents] = await Promise.all([
-    callerOrganization(deps, caller),
+  const orgId = input.orgId ?? caller.orgId;
+  const isOwn = orgId === caller.orgId;
+  const [organization, total] = await Promise.all([
+    isOwn ? callerOrganization(deps, caller) : administeredOrganization(deps, caller, orgId),
     deps.storage.usage.total(orgId, period),
-    deps.storage.usage.byAgent(orgId, period, filter, agentsMax),
   ]);
   const { dataUsageTokenLimit, apiUsageTokenLimit } = organization;
-  return { orgId, ...total, dataUsageTokenLimit, apiUsageTokenLimit, agents };
+  const isAdministered = !isOwn || isAdministrator(caller, orgId);
+  return { orgId, period, isAdministered, ...total, dataUsageTokenLimit, apiUsageTokenLimit };
+}
+
+/** By agent, most tokens first. Administrators of the organization see every agent; others those that they may use. */
+export async function listAgentUsage(
+  deps: Deps,
+  caller: Caller,
+  { orgId, period }: UsageReport,
+  page: PageRequest,
+): Promise<Page<AgentUsage>> {
+  const filter = isAdministrator(caller, orgId) ? everything : usableAgents(caller);
+  const agents = await deps.storage.usage.byAgent(orgId, period, filter, usedAgentsMax);
+  return pageOfItems(agents, page, (usage) => [tokensOf(usage), usage.agentId], mostFirst);
+}
+
+/** By user, key or model, most tokens first. Who does not administer the organization sees itself and its own keys, and all models. */
+export function listSubjectUsage(
+  deps: Deps,
+  caller: Caller,
+  { orgId, period, isAdministered }: UsageReport,
+  subject: UsageSubject,
+  page: PageRequest,
+): Promise<Page<SubjectUsage>> {
+  const userId = isAdministered ? undefined : caller.userId;
+  return deps.storage.usage.bySubject({ orgId, subject, userId }, period, page);
+}
+
+/** What the caller's organization used of each agent. Default of `from`: 30 days back. */
+export function usageOfAgents(
+  deps: Deps,
+  caller: Caller,
+  agentIds: readonly string[],
+  input: UsagePeriodInput,
+): Promise<ReadonlyMap<string, UsageSums>> {
+  return deps.storage.usage.ofAgents(caller.orgId, agentIds, latelyOr(deps, input));
+}
+
+/** What users used in the caller's organization: see `seesUsageOf`. */
+export function usageOfUsers(
+  deps: Deps,
+  caller: Caller,
+  userIds: readonly string[],
+  input: UsagePeriodInput,
+): Promise<ReadonlyMap<string, UsageSums>> {
+  return deps.storage.usage.ofSubjects(caller.orgId, 'user', userIds, latelyOr(deps, input));
+}
+
+/** Whether the caller may read what a user used in the caller's organization. */
+export function seesUsageOf(caller: Caller, userId: string): boolean {
+  return userId === caller.userId || isAdministrator(caller, caller.orgId);
+}
+
+/** What keys of one organization used, for a caller who sees the keys. */
+export function usageOfKeys(
+  deps: Deps,
+  orgId: string,
+  keyIds: readonly string[],
+  input: UsagePeriodInput,
+): Promise<ReadonlyMap<string, UsageSums>> {
+  return deps.storage.usage.ofSubjects(orgId, 'key', keyIds, latelyOr(deps, input));
+}
+
+/** The limits of tokens of the caller's organization, and how much of them is used. */
+export async function getTokenLimits(deps: Deps, caller: Caller): Promise<TokenLimits> {
+  const [{ apiUsageTokenLimit, dataUsageTokenLimit }, used] = await Promise.all([
+    callerOrganization(deps, caller),
+    deps.storage.usage.counted(caller.orgId),
+  ]);
+  return { api: { limit: apiUsageTokenLimit, used: used.api }, data: { limit: dataUsageTokenLimit, used: used.data } };
 }
 
 /**
- * The use on each UTC day of a period, including days without use. Default: the last 30 days.
+ * The use of the caller's organization on each UTC day of a period, including days without use. Default: the last 30 days.
  *
  * @throws DomainError INVALID_VALUE for a period that ends before it begins or has more than 366 days; NOT_FOUND for an agent that
  * the caller may not see.
  */
 export async function getUsageDays(deps: Deps, caller: Caller, input: UsageDaysInput): Promise<readonly UsageDay[]> {
-  const { from, to } = readPeriod(input);
+  const agentId = input.agentId ?? undefined;
+  if (agentId !== undefined) await requireVisible(deps, caller, agentId);
+  return daysOf(deps, caller.orgId, readPeriod(input), agentId);
+}
+
+/** The days of a report, one page, the first day first. @throws DomainError like `getUsageDays`. */
+export async function listUsageDays(deps: Deps, { orgId, period }: UsageReport, page: PageRequest): Promise<Page<UsageDay>> {
+  return pageOfDays(await daysOf(deps, orgId, period, undefined), page);
+}
+
+export function pageOfDays(days: readonly UsageDay[], page: PageRequest): Page<UsageDay> {
+  return pageOfItems(
+    days,
+    page,
+    ({ day }) => [day],
+    ([a = ''], [b = '']) => (a < b ? -1 : Number(a > b)),
+  );
+}
+
+async function daysOf(
+  deps: Deps,
+  orgId: string,
+  { from, to }: UsagePeriod,
+  agentId: string | undefined,
+): Promise<readonly UsageDay[]> {
   const lastMs = floorDay(to === undefined ? deps.now().getTime() : to.getTime() - 1);
   const firstMs = from === undefined ? lastMs - (daysDefault - 1) * dayMs : floorDay(from.getTime());
   const count = (lastMs - firstMs) / dayMs + 1;
-  if (count > daysMax) throw new DomainError('INVALID_VALUE', `At most ${daysMax} days at a time`, { param: 'from' });
+  if (count > usageDaysMax) throw new DomainError('INVALID_VALUE', `At most ${usageDaysMax} days at a time`, { param: 'from' });
   if (count < 1) throw new DomainError('INVALID_VALUE', 'from must not be in the future', { param: 'from' });
-  const agentId = input.agentId ?? undefined;
-  if (agentId !== undefined) await requireVisible(deps, caller, agentId);
-  const found = await deps.storage.usage.byDay(caller.orgId, dayOf(firstMs), dayOf(lastMs), agentId);
+  const found = await deps.storage.usage.byDay(orgId, dayOf(firstMs), dayOf(lastMs), agentId);
   const byDay = new Map(found.map((day) => [day.day, day]));
   return Array.from({ length: count }, (_, index) => {
     const day = dayOf(firstMs + index * dayMs);
@@ -69,12 +175,28 @@ async function requireVisible(deps: Deps, caller: Caller, agentId: string): Prom
   deps.audit.read(caller, 'agent', [seen]);
 }
 
-function readPeriod({ from, to }: UsagePeriodInput): { readonly from: Date | undefined; readonly to: Date | undefined } {
+function readPeriod({ from, to }: UsagePeriodInput): UsagePeriod {
   const period = { from: from ?? undefined, to: to ?? undefined };
   if (period.from !== undefined && period.to !== undefined && period.from >= period.to) {
     throw new DomainError('INVALID_VALUE', 'to must be later than from', { param: 'to' });
   }
   return period;
+}
+
+/** The last 30 UTC days, today included, where a period has no beginning. */
+function latelyOr(deps: Deps, input: UsagePeriodInput): UsagePeriod {
+  const { from, to } = readPeriod(input);
+  const lastMs = to === undefined ? deps.now().getTime() : to.getTime() - 1;
+  return { from: from ?? new Date(floorDay(lastMs) - (daysDefault - 1) * dayMs), to };
+}
+
+function tokensOf({ dataTokensUsed, apiTokensUsed }: UsageSums): number {
+  return dataTokensUsed + apiTokensUsed;
+}
+
+/** The order of sort keys `[tokens, id]`. */
+function mostFirst([tokensA = 0, idA = '']: SortKey, [tokensB = 0, idB = '']: SortKey): number {
+  return Number(tokensB) - Number(tokensA) || (idA < idB ? -1 : Number(idA > idB));
 }
 
 function floorDay(ms: number): number {

@@ -29,6 +29,13 @@ export type AdminReach =
   | { readonly reach: 'tenant'; readonly tenantId: string }
   | { readonly reach: 'organization'; readonly orgId: string };
 
+/** Whose accounts a caller may read: those of its organization, and what it administers. */
+export interface AccountSight {
+  readonly orgId: string;
+  /** Undefined for a caller who administers nothing. */
+  readonly reach: AdminReach | undefined;
+}
+
 export type DataSourceLeaf =
   | { readonly dataSource: 'in-organization'; readonly orgId: string }
   | { readonly dataSource: 'owned-by'; readonly userId: string }

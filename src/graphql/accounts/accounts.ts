@@ -1,8 +1,10 @@
-import { callerOrganization, callerUser } from '../../domain/accounts/accounts.ts';
-import { accessLevels, type Caller, memberRoles, scopes } from '../../entities/accounts/caller.ts';
-import { builder } from '../builder/builder.ts';
-import { OrganizationRef, UserRef } from '../refs.ts';
+import { getOrganizations, getUsers } from '../../domain/accounts/accounts.ts';
+import { accessLevels, memberRoles } from '../../entities/accounts/caller.ts';
+import { nodeOf, registerNode } from '../builder/nodes.ts';
+import { describedOnRest } from '../builder/one-api.ts';
+import { OrganizationRef, TenantRef, UserRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
+import { NodeType } from '../types/node.ts';
 
 export const AccessLevelType = enumOf('AccessLevel', 'The reach of a key.', accessLevels, {
   ORGANIZATION: 'Its own organization.',
@@ -15,26 +17,51 @@ export const MemberRoleType = enumOf('MemberRole', 'The role of a user in an org
   ADMIN: 'Also administers the organization.',
 });
 
+/** Every key may read the people of its organization: agents, groups and sources name them anyway. */
 export const UserType = UserRef.implement({
-  access: { scope: 'ADMIN:READ' },
-  description: 'A person, or a service, that keys act as.',
+  extensions: describedOnRest('A person, or a service, that keys act as.'),
+  access: { scope: null },
+  description:
+    'A person, or a service, that keys act as. A key reads those of its organization by their ids; with the scope ADMIN:READ also others that its user administers.',
+  interfaces: [NodeType],
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the user.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the user was added.' }),
     name: t.exposeString('name', { description: 'As shown to others.' }),
     email: t.exposeString('email', { description: 'In lower case.' }),
     tenantId: t.exposeID('tenantId', { description: 'The tenant the user belongs to.' }),
+    tenant: t.field({
+      type: TenantRef,
+      nullable: true,
+      description: 'The tenant, for INSTANCE keys; null for others.',
+      resolve: ({ tenantId }, _args, context) => nodeOf(context, 'tenant', tenantId),
+    }),
   }),
 });
 
+registerNode('user', {
+  typeName: 'User',
+  operation: 'Query.node',
+  loadMany: (ids, { deps, caller }) => getUsers(deps, caller, ids),
+});
+
 export const OrganizationType = OrganizationRef.implement({
-  access: { scope: 'ADMIN:READ' },
-  description: 'The organization holds agents, chats and knowledge.',
+  extensions: describedOnRest('The organization holds agents, chats and knowledge.'),
+  access: { scope: null },
+  description:
+    'The organization holds agents, chats and knowledge. A key reads its own by its id; with the scope ADMIN:READ also others that its user administers.',
+  interfaces: [NodeType],
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the organization.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the organization was added.' }),
     name: t.exposeString('name', { description: 'As shown to its members.' }),
     tenantId: t.exposeID('tenantId', { description: 'The tenant it belongs to.' }),
+    tenant: t.field({
+      type: TenantRef,
+      nullable: true,
+      description: 'The tenant, for INSTANCE keys; null for others.',
+      resolve: ({ tenantId }, _args, context) => nodeOf(context, 'tenant', tenantId),
+    }),
     dataUsageTokenLimit: t.expose('dataUsageTokenLimit', {
       type: 'Count',
       nullable: true,
@@ -48,35 +75,8 @@ export const OrganizationType = OrganizationRef.implement({
   }),
 });
 
-const ViewerType = builder.objectRef<Caller>('Viewer').implement({
-  access: { scope: null },
-  description: 'Who is calling: one key, acting as one user in one organization.',
-  fields: (t) => ({
-    keyId: t.exposeID('keyId', { description: 'The key of this call.' }),
-    user: t.field({
-      type: UserType,
-      description: 'The user the key acts as.',
-      resolve: (_caller, _args, { deps, caller }) => callerUser(deps, caller),
-    }),
-    organization: t.field({
-      type: OrganizationType,
-      description: 'The organization the key acts in.',
-      resolve: (_caller, _args, { deps, caller }) => callerOrganization(deps, caller),
-    }),
-    scopes: t.stringList({
-      description: 'The scopes of the key, `RESOURCE:READ` or `RESOURCE:WRITE`.',
-      resolve: (caller) => scopes.filter((scope) => caller.scopes.has(scope)),
-    }),
-    level: t.expose('level', { type: AccessLevelType, description: 'The reach of the key.' }),
-    role: t.expose('role', { type: MemberRoleType, description: "The user's role in the organization." }),
-  }),
+registerNode('organization', {
+  typeName: 'Organization',
+  operation: 'Query.node',
+  loadMany: (ids, { deps, caller }) => getOrganizations(deps, caller, ids),
 });
-
-builder.queryField('viewer', (t) =>
-  t.field({
-    authScopes: { anyKey: true },
-    type: ViewerType,
-    description: 'Who is calling.',
-    resolve: (_root, _args, { caller }) => caller,
-  }),
-);

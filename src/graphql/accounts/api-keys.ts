@@ -1,13 +1,24 @@
-import { type CreatedApiKey, createApiKey, listApiKeys, revokeApiKey, seesKeyEmail } from '../../domain/accounts/api-keys.ts';
+import {
+  type CreatedApiKey,
+  createApiKey,
+  getApiKeys,
+  listApiKeys,
+  revokeApiKey,
+  seesKeyEmail,
+} from '../../domain/accounts/api-keys.ts';
 import type { ApiKey } from '../../entities/accounts/api-key.ts';
 import { builder } from '../builder/builder.ts';
+import { nodeOf, registerNode } from '../builder/nodes.ts';
+import { restOnly } from '../builder/one-api.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
-import { ApiKeyRef } from '../refs.ts';
+import { ApiKeyRef, OrganizationRef, UserRef } from '../refs.ts';
+import { NodeType } from '../types/node.ts';
 import { AccessLevelType } from './accounts.ts';
 
 const ApiKeyType = ApiKeyRef.implement({
   access: { scope: 'API_KEYS:READ' },
   description: 'A key acts as one user in one organization.',
+  interfaces: [NodeType],
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the key; not the secret.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
@@ -20,8 +31,21 @@ const ApiKeyType = ApiKeyRef.implement({
     expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true, description: 'When it ends; null: never.' }),
     revokedAt: t.expose('revokedAt', { type: 'DateTime', nullable: true, description: 'When it was revoked.' }),
     orgId: t.exposeID('orgId', { description: 'The organization it acts in.' }),
-    userId: t.exposeID('userId', { description: 'The user it acts as.' }),
+    organization: t.field({
+      type: OrganizationRef,
+      nullable: true,
+      description: 'The organization it acts in; null for one that the caller may not see.',
+      resolve: ({ orgId }, _args, context) => nodeOf(context, 'organization', orgId),
+    }),
+    ownerUserId: t.exposeID('userId', { description: 'The user it acts as.' }),
+    owner: t.field({
+      type: UserRef,
+      nullable: true,
+      description: 'The user it acts as; null for one that the caller may not see.',
+      resolve: ({ userId }, _args, context) => nodeOf(context, 'user', userId),
+    }),
     userEmail: t.string({
+      extensions: restOnly,
       description: 'The e-mail of that user. Empty for keys of others without the scope ADMIN:READ.',
       resolve: (key, _args, { caller }) => (seesKeyEmail(caller, key) ? key.userEmail : ''),
     }),
@@ -36,8 +60,21 @@ const ApiKeyType = ApiKeyRef.implement({
       nullable: true,
       description: 'Who made the key; another than `userId` can act as that user. Null for the first key and for old keys.',
     }),
+    createdBy: t.field({
+      type: UserRef,
+      nullable: true,
+      description: 'Who made the key; null for the first key, for old keys, and for a user that the caller may not see.',
+      resolve: ({ createdByUserId }, _args, context) => nodeOf(context, 'user', createdByUserId),
+    }),
     createdByKeyId: t.exposeID('createdByKeyId', { nullable: true, description: 'The key that it was made with.' }),
+    createdByKey: t.field({
+      type: ApiKeyRef,
+      nullable: true,
+      description: 'The key that it was made with, also a revoked one; null for one that the caller may not see.',
+      resolve: ({ createdByKeyId }, _args, context) => nodeOf(context, 'apiKey', createdByKeyId),
+    }),
     key: t.string({
+      extensions: restOnly,
       nullable: true,
       description: 'The secret itself, in the reply of its creation only. It is kept nowhere.',
       resolve: (key) => ('key' in key ? key.key : null),
@@ -45,7 +82,34 @@ const ApiKeyType = ApiKeyRef.implement({
   }),
 });
 
+registerNode('apiKey', {
+  typeName: 'ApiKey',
+  operation: 'Query.apiKeys',
+  loadMany: (ids, { deps, caller }) => getApiKeys(deps, caller, ids),
+});
+
+const CreateApiKeyPayload = builder.objectRef<CreatedApiKey>('CreateApiKeyPayload').implement({
+  access: { scope: 'API_KEYS:READ' },
+  description: 'A new key and its secret.',
+  fields: (t) => ({
+    apiKey: t.field({ type: ApiKeyType, description: 'The new key.', resolve: (created) => created }),
+    secret: t.exposeString('key', {
+      description: 'The secret itself: callers send it as their bearer token. It is shown once and kept nowhere.',
+    }),
+  }),
+});
+
 const ApiKeyConnection = connectionOf<ApiKey | CreatedApiKey>(ApiKeyType, 'ApiKey', 'Keys');
+
+builder.objectField(OrganizationRef, 'apiKeys', (t) =>
+  t.field({
+    type: ApiKeyConnection,
+    nullable: true,
+    description: 'Keys that act in it, newest first: those of everybody for its administrators, their own for others.',
+    args: { ...pageArgs(t.arg) },
+    resolve: ({ id }, args, context) => listApiKeys(context.deps, context.caller, { orgId: id }, pageRequest(context, args)),
+  }),
+);
 
 builder.queryField('apiKeys', (t) =>
   t.field({
@@ -87,7 +151,7 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
 builder.mutationFields((t) => ({
   createApiKey: t.field({
     authScopes: { key: 'API_KEYS:WRITE' },
-    type: ApiKeyType,
+    type: CreateApiKeyPayload,
     description: 'Makes a key for the caller, or for a given user and organization within its reach. The secret is shown once.',
     args: { input: t.arg({ type: CreateApiKeyInput, description: 'The members of the new key.' }) },
     resolve: (_root, { input }, { deps, caller }) => createApiKey(deps, caller, input),

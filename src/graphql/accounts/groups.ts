@@ -1,16 +1,22 @@
+import { canEditGroup } from '../../domain/access/access.ts';
 import {
   createGroup,
   deleteGroup,
   getGroup,
   getGroups,
-  listGroupMembers,
+  groupMemberPages,
+  listGroups,
   listMyGroups,
+  membersMax,
   updateGroup,
 } from '../../domain/accounts/groups.ts';
 import { type GroupMember, groupAvailabilities } from '../../entities/accounts/group.ts';
+import { emptyPage } from '../../entities/page.ts';
+import { inBatch } from '../builder/batches.ts';
 import { builder } from '../builder/builder.ts';
-import { registerNode } from '../builder/nodes.ts';
-import { GroupRef } from '../refs.ts';
+import { nodeOf, registerNode } from '../builder/nodes.ts';
+import { connectionOf, pageArgs, pageRequest, wholeArg, wholeRequest } from '../pagination.ts';
+import { GroupRef, OrganizationRef, UserRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 import { NodeType } from '../types/node.ts';
 
@@ -25,13 +31,21 @@ const GroupMemberType = builder.objectRef<GroupMember>('GroupMember').implement(
   fields: (t) => ({
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the member was added.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the entry was last changed.' }),
-    userId: t.string({
-      description: 'The id of the user; empty until a user of this e-mail exists.',
-      resolve: ({ userId }) => userId ?? '',
+    userId: t.exposeID('userId', {
+      nullable: true,
+      description: 'The id of the user; null until a user of this e-mail exists.',
+    }),
+    user: t.field({
+      type: UserRef,
+      nullable: true,
+      description: 'The user; null until one of this e-mail exists, and for one who left the organization.',
+      resolve: ({ userId }, _args, context) => nodeOf(context, 'user', userId),
     }),
     email: t.exposeString('email', { description: 'In lower case.' }),
   }),
 });
+
+const GroupMemberConnection = connectionOf(GroupMemberType, 'GroupMember', 'Members');
 
 export const GroupType = GroupRef.implement({
   access: { scope: 'GROUPS:READ' },
@@ -41,14 +55,34 @@ export const GroupType = GroupRef.implement({
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
     orgId: t.exposeID('orgId', { description: 'The organization it belongs to.' }),
+    organization: t.field({
+      type: OrganizationRef,
+      nullable: true,
+      description: 'The organization it belongs to; null for one that the caller may not see.',
+      resolve: ({ orgId }, _args, context) => nodeOf(context, 'organization', orgId),
+    }),
     ownerUserId: t.exposeID('ownerUserId', { description: 'Its owner.' }),
+    owner: t.field({
+      type: UserRef,
+      nullable: true,
+      description: 'Its owner; null for one who left the organization.',
+      resolve: ({ ownerUserId }, _args, context) => nodeOf(context, 'user', ownerUserId),
+    }),
     name: t.exposeString('name', { description: 'Never blank.' }),
     availability: t.expose('availability', { type: GroupAvailabilityType, description: 'Who sees it.' }),
-    users: t.loadableList({
-      type: GroupMemberType,
-      description: 'Its members, oldest first; at most 1,000.',
-      load: (groupIds: string[], { deps }) => listGroupMembers(deps, groupIds) as never,
-      resolve: ({ id }) => id,
+    canEdit: t.boolean({
+      description: 'Whether the caller may change and delete it.',
+      resolve: (group, _args, { caller }) => canEditGroup(caller, group),
+    }),
+    members: t.field({
+      type: GroupMemberConnection,
+      description: `Its members, oldest first; a group has at most ${membersMax.toLocaleString('en')}.`,
+      args: { ...pageArgs(t.arg), ...wholeArg(t.arg) },
+      resolve: async ({ id }, args, context) => {
+        const page = wholeRequest(context, args, membersMax);
+        const found = await inBatch(context, ['Group.members', page], id, (ids) => groupMemberPages(context.deps, ids, page));
+        return found ?? emptyPage(page);
+      },
     }),
   }),
 });
@@ -59,21 +93,50 @@ registerNode('group', {
   loadMany: (ids, { deps, caller }) => getGroups(deps, caller, ids),
 });
 
+const GroupConnection = connectionOf(GroupType, 'Group', 'Groups');
+
+builder.objectField(OrganizationRef, 'groups', (t) =>
+  t.field({
+    type: GroupConnection,
+    nullable: true,
+    description: 'Its groups that the caller may see, newest first.',
+    args: { ...pageArgs(t.arg) },
+    resolve: ({ id }, args, context) => listGroups(context.deps, context.caller, { orgId: id }, pageRequest(context, args)),
+  }),
+);
+
 builder.queryFields((t) => ({
   group: t.field({
     authScopes: { key: 'GROUPS:READ' },
     type: GroupType,
-    description: 'One group. NOT_FOUND when there is none or the caller may not see it.',
+    nullable: true,
+    description: 'One group. Null when there is none or the caller may not see it.',
     args: { id: t.arg.id({ description: 'The id of the group.' }) },
     resolve: (_root, { id }, { deps, caller }) => getGroup(deps, caller, id),
   }),
+  groups: t.field({
+    authScopes: { key: 'GROUPS:READ' },
+    type: GroupConnection,
+    description:
+      "Groups that the caller may see, newest first: those open to everyone in the caller's organization, and its own; administrators see all of it.",
+    args: {
+      search: t.arg.string({ required: false, description: 'Text in the name, whatever the case; at most 200 characters.' }),
+      ...pageArgs(t.arg),
+    },
+    resolve: (_root, { search, ...args }, context) =>
+      listGroups(context.deps, context.caller, { search }, pageRequest(context, args)),
+  }),
   myGroups: t.field({
     authScopes: { key: 'GROUPS:READ' },
-    type: [GroupType],
-    description: 'The groups the caller owns or is a member of, newest first; at most 1,000.',
-    resolve: (_root, _args, { deps, caller }) => listMyGroups(deps, caller),
+    type: GroupConnection,
+    description: 'The groups the caller owns or is a member of, newest first.',
+    args: { ...pageArgs(t.arg), ...wholeArg(t.arg) },
+    resolve: (_root, args, context) => listMyGroups(context.deps, context.caller, wholeRequest(context, args, groupsOnRest)),
   }),
 }));
+
+/** REST answers the groups of a person in one array. */
+const groupsOnRest = 1_000;
 
 const CreateGroupInput = builder.inputType('CreateGroupInput', {
   description: 'A new group.',

@@ -1,47 +1,101 @@
-import { organizationsById, usersById } from '../../domain/accounts/accounts.ts';
 import {
   createMembership,
   deleteMembership,
   getMembership,
+  getMemberships,
   listMemberships,
+  membershipPagesOf,
   updateMembership,
 } from '../../domain/accounts/memberships.ts';
+import type { PageRequest } from '../../entities/page.ts';
+import { inBatch } from '../builder/batches.ts';
 import { builder } from '../builder/builder.ts';
+import type { GraphContext } from '../builder/context.ts';
+import { nodeOf, registerNode } from '../builder/nodes.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
-import { MembershipRef } from '../refs.ts';
-import { MemberRoleType, OrganizationType, UserType } from './accounts.ts';
+import { MembershipRef, OrganizationRef, UserRef } from '../refs.ts';
+import { NodeType } from '../types/node.ts';
+import { MemberRoleType } from './accounts.ts';
 
 const MembershipType = MembershipRef.implement({
   access: { scope: 'ADMIN:READ' },
   description: 'A user in an organization.',
+  interfaces: [NodeType],
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the membership.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the user became a member.' }),
     orgId: t.exposeID('orgId', { description: 'The id of the organization.' }),
     userId: t.exposeID('userId', { description: 'The id of the user.' }),
     role: t.expose('role', { type: MemberRoleType, description: 'The role of the user.' }),
-    user: t.loadable({
-      type: UserType,
-      description: 'The user.',
-      load: (ids: string[], { deps }) => usersById(deps, ids),
-      resolve: ({ userId }) => userId,
+    user: t.field({
+      type: UserRef,
+      nullable: true,
+      description: 'The user; null when the user was deleted at the same time.',
+      resolve: ({ userId }, _args, context) => nodeOf(context, 'user', userId),
     }),
-    organization: t.loadable({
-      type: OrganizationType,
-      description: 'The organization.',
-      load: (ids: string[], { deps }) => organizationsById(deps, ids),
-      resolve: ({ orgId }) => orgId,
+    organization: t.field({
+      type: OrganizationRef,
+      nullable: true,
+      description: 'The organization; null when it was deleted at the same time.',
+      resolve: ({ orgId }, _args, context) => nodeOf(context, 'organization', orgId),
     }),
   }),
 });
 
+registerNode('membership', {
+  typeName: 'Membership',
+  operation: 'Query.membership',
+  loadMany: (ids, { deps, caller }) => getMemberships(deps, caller, ids),
+});
+
 const MembershipConnection = connectionOf(MembershipType, 'Membership', 'Memberships');
+
+builder.objectField(UserRef, 'memberships', (t) =>
+  t.field({
+    type: MembershipConnection,
+    nullable: true,
+    description: "The user's memberships within the caller's administration, newest first; null for who administers nothing.",
+    args: { ...pageArgs(t.arg) },
+    resolve: ({ id }, args, context) => membershipsOf(context, 'user', id, pageRequest(context, args)),
+  }),
+);
+builder.objectField(UserRef, 'organizations', (t) =>
+  t.field({
+    type: [OrganizationRef],
+    nullable: true,
+    description: `The organizations of these memberships, at most ${organizationsMax}: \`memberships\` has more. Null for who administers nothing.`,
+    resolve: async ({ id }, _args, context) => {
+      const page = await membershipsOf(context, 'user', id, { limit: organizationsMax, after: undefined });
+      if (page === null) return null;
+      const found = await Promise.all(page.items.map(({ orgId }) => nodeOf(context, 'organization', orgId)));
+      return found.filter((organization) => organization !== null);
+    },
+  }),
+);
+builder.objectField(OrganizationRef, 'members', (t) =>
+  t.field({
+    type: MembershipConnection,
+    nullable: true,
+    description: 'Its people with their roles, the last added first; null for who does not administer it.',
+    args: { ...pageArgs(t.arg) },
+    resolve: ({ id }, args, context) => membershipsOf(context, 'organization', id, pageRequest(context, args)),
+  }),
+);
+
+/** `organizations` of a user has at most so many. */
+const organizationsMax = 100;
+
+function membershipsOf(context: GraphContext, owner: 'user' | 'organization', id: string, page: PageRequest) {
+  const { deps, caller } = context;
+  return inBatch(context, ['memberships', owner, page], id, (ids) => membershipPagesOf(deps, caller, owner, ids, page));
+}
 
 builder.queryFields((t) => ({
   membership: t.field({
     authScopes: { key: 'ADMIN:READ' },
     type: MembershipType,
-    description: "One membership within the caller's administration.",
+    nullable: true,
+    description: "One membership within the caller's administration; null when there is none.",
     args: { id: t.arg.id({ description: 'The id of the membership.' }) },
     resolve: (_root, { id }, { deps, caller }) => getMembership(deps, caller, id),
   }),

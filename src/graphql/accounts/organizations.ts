@@ -7,15 +7,26 @@ import {
 } from '../../domain/accounts/organizations.ts';
 import { builder } from '../builder/builder.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+import { TenantRef } from '../refs.ts';
 import { OrganizationType } from './accounts.ts';
 
 const OrganizationConnection = connectionOf(OrganizationType, 'Organization', 'Organizations');
+
+builder.objectField(TenantRef, 'organizations', (t) =>
+  t.field({
+    type: OrganizationConnection,
+    description: 'Its organizations, newest first.',
+    args: { ...pageArgs(t.arg) },
+    resolve: ({ id }, args, context) => listOrganizations(context.deps, context.caller, id, pageRequest(context, args)),
+  }),
+);
 
 builder.queryFields((t) => ({
   organization: t.field({
     authScopes: { key: 'ADMIN:READ' },
     type: OrganizationType,
-    description: "One organization within the caller's administration.",
+    nullable: true,
+    description: "One organization within the caller's administration; null when there is none.",
     args: { id: t.arg.id({ description: 'The id of the organization.' }) },
     resolve: (_root, { id }, { deps, caller }) => getOrganization(deps, caller, id),
   }),

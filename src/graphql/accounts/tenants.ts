@@ -1,11 +1,14 @@
-import { createTenant, deleteTenant, getTenant, listTenants, updateTenant } from '../../domain/accounts/tenants.ts';
+import { createTenant, deleteTenant, getTenant, getTenants, listTenants, updateTenant } from '../../domain/accounts/tenants.ts';
 import { builder } from '../builder/builder.ts';
+import { registerNode } from '../builder/nodes.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { TenantRef } from '../refs.ts';
+import { NodeType } from '../types/node.ts';
 
 const TenantType = TenantRef.implement({
   access: { scope: 'ADMIN:READ' },
   description: 'The outermost boundary: only INSTANCE keys reach organizations and users across tenants.',
+  interfaces: [NodeType],
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the tenant.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was added.' }),
@@ -14,13 +17,20 @@ const TenantType = TenantRef.implement({
   }),
 });
 
+registerNode('tenant', {
+  typeName: 'Tenant',
+  operation: 'Query.tenant',
+  loadMany: (ids, { deps, caller }) => getTenants(deps, caller, ids),
+});
+
 const TenantConnection = connectionOf(TenantType, 'Tenant', 'Tenants');
 
 builder.queryFields((t) => ({
   tenant: t.field({
     authScopes: { key: 'ADMIN:READ' },
     type: TenantType,
-    description: 'One tenant, for INSTANCE keys.',
+    nullable: true,
+    description: 'One tenant, for INSTANCE keys; null when there is none.',
     args: { id: t.arg.id({ description: 'The id of the tenant.' }) },
     resolve: (_root, { id }, { deps, caller }) => getTenant(deps, caller, id),
   }),

@@ -9,7 +9,8 @@ builder.queryFields((t) => ({
   user: t.field({
     authScopes: { key: 'ADMIN:READ' },
     type: UserType,
-    description: "One user within the caller's administration.",
+    nullable: true,
+    description: "One user within the caller's administration; null when there is none. `node` finds colleagues too.",
     args: { id: t.arg.id({ description: 'The id of the user.' }) },
     resolve: (_root, { id }, { deps, caller }) => getUser(deps, caller, id),
   }),

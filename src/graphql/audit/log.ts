@@ -1,9 +1,12 @@
-import { listAuditEntries } from '../../domain/audit/audit.ts';
+import { getAuditEntries, listAuditEntries } from '../../domain/audit/audit.ts';
 import { type AuditChange, auditKinds, auditOutcomes } from '../../entities/audit.ts';
 import { builder } from '../builder/builder.ts';
+import { nodeOf, registerNode, seenNode } from '../builder/nodes.ts';
+import { describedOnRest } from '../builder/one-api.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
-import { AuditEntryRef } from '../refs.ts';
+import { ApiKeyRef, AuditEntryRef, OrganizationRef, UserRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
+import { NodeType } from '../types/node.ts';
 
 const AuditKindType = enumOf('AuditKind', 'The kind of an audit entry.', auditKinds, {
   CHANGE: 'Something was changed.',
@@ -25,8 +28,11 @@ const AuditChangeType = builder.objectRef<AuditChange>('AuditChange').implement(
     value: t.field({
       type: 'JSON',
       nullable: true,
-      description:
+      extensions: describedOnRest(
         'What it was set to; null for null, and for what is never recorded: secrets, instructions, whatever people write.',
+      ),
+      description:
+        'What it was set to; null for null, and for what is never recorded: secrets, instructions, whatever people write. JSON, because it is the value of any member: a text, a number, true, false, or a list of those.',
       resolve: ({ value }) => value ?? null,
     }),
   }),
@@ -35,13 +41,32 @@ const AuditChangeType = builder.objectRef<AuditChange>('AuditChange').implement(
 const AuditEntryType = AuditEntryRef.implement({
   access: { scope: 'ADMIN:READ' },
   description: 'One call: who did what to what, when, and from where.',
+  interfaces: [NodeType],
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the entry.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'The time of the call.' }),
     orgId: t.exposeID('orgId', { description: 'The organization in which it was done.' }),
+    organization: t.field({
+      type: OrganizationRef,
+      nullable: true,
+      description: 'The organization; null when it was deleted.',
+      resolve: ({ orgId }, _args, context) => nodeOf(context, 'organization', orgId),
+    }),
     actorUserId: t.exposeID('actorUserId', { description: 'The user who did it.' }),
+    actor: t.field({
+      type: UserRef,
+      nullable: true,
+      description: 'The user who did it; null for one who left, and for a user of elsewhere. `actorEmail` stays.',
+      resolve: ({ actorUserId }, _args, context) => nodeOf(context, 'user', actorUserId),
+    }),
     actorEmail: t.exposeString('actorEmail', { description: 'The e-mail of that user at the time.' }),
     actorKeyId: t.exposeID('actorKeyId', { description: 'The key of the call.' }),
+    key: t.field({
+      type: ApiKeyRef,
+      nullable: true,
+      description: 'The key of the call, also a revoked one; null for one that the caller may not see.',
+      resolve: ({ actorKeyId }, _args, context) => nodeOf(context, 'apiKey', actorKeyId),
+    }),
     action: t.exposeString('action', {
       description: 'The operation: `createAgent`. Of reads, every root field of the request: `agents, chats`.',
     }),
@@ -62,6 +87,20 @@ const AuditEntryType = AuditEntryRef.implement({
       description: 'Everything that the call named, made or showed, the target first; at most 100.',
       resolve: ({ targetIds }) => [...targetIds],
     }),
+    target: t.field({
+      type: NodeType,
+      nullable: true,
+      description: 'The changed thing; null when it was deleted, and for what the caller may not see.',
+      resolve: ({ targetId }, _args, context) => (targetId === null ? null : seenNode(context, targetId)),
+    }),
+    targets: t.field({
+      type: [NodeType],
+      description: 'The things of `targetIds` that are still there and that the caller may see.',
+      resolve: async ({ targetIds }, _args, context) => {
+        const found = await Promise.all(targetIds.map((id) => seenNode(context, id)));
+        return found.filter((thing) => thing !== null);
+      },
+    }),
     address: t.exposeString('address', { nullable: true, description: 'The network address of the client.' }),
     changes: t.field({
       type: [AuditChangeType],
@@ -70,6 +109,12 @@ const AuditEntryType = AuditEntryRef.implement({
     }),
     requestId: t.exposeString('requestId', { description: 'Finds the request in the logs.' }),
   }),
+});
+
+registerNode('auditEntry', {
+  typeName: 'AuditEntry',
+  operation: 'Query.auditLog',
+  loadMany: (ids, { deps, caller }) => getAuditEntries(deps, caller, ids),
 });
 
 const AuditEntryConnection = connectionOf(AuditEntryType, 'AuditEntry', 'Changes');

@@ -1,5 +1,6 @@
 import { createContextCache } from '@pothos/core';
 import DataLoader from 'dataloader';
+import { operationScopes } from '../../domain/access/operation-scopes.ts';
 import { type IdKind, kindOfId } from '../../entities/ids.ts';
 import type { GraphContext } from './context.ts';
 
@@ -64,6 +65,14 @@ export function nodeOf(context: GraphContext, kind: IdKind, id: string | null | 
 export async function nodesOf(context: GraphContext, kind: IdKind, ids: readonly string[] | null | undefined): Promise<never> {
   const found = ids === null || ids === undefined ? null : await Promise.all(ids.map((id) => nodeOf(context, kind, id)));
   return (found?.filter((thing) => thing !== null) ?? null) as never;
+}
+
+/** The thing of any kind that an id names: null also where the key lacks the scope that reads such things. */
+export function seenNode(context: GraphContext, id: string): Promise<Thing | null> | null {
+  const loader = nodeLoaderOf(id);
+  if (loader === undefined) return null;
+  const scope = operationScopes[loader.operation] ?? null;
+  return scope === null || context.caller.scopes.has(scope) ? nodeOf(context, loader.kind, id) : null;
 }
 
 /** Lets the fields of a mutation read what it changed, though fields of another mutation in the document have read it before. */

@@ -1,7 +1,7 @@
 import type { DeclaredRoute } from '../route.ts';
 
 const keyFields =
-  'id createdAt updatedAt lastUsedAt expiresAt revokedAt orgId userId userEmail name scopes level prefix createdByUserId createdByKeyId';
+  'id createdAt updatedAt lastUsedAt expiresAt revokedAt orgId userId: ownerUserId userEmail name scopes level prefix createdByUserId createdByKeyId';
 
 export const apiKeyRoutes: readonly DeclaredRoute[] = [
   {
@@ -14,7 +14,8 @@ export const apiKeyRoutes: readonly DeclaredRoute[] = [
     tag: 'API keys',
     spec: 'Create API key for the caller or a given user and organization',
     schemas: { ApiKey: 'CreatedApiKey' },
-    document: `mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { ${keyFields} key } }`,
+    document: `mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { apiKey { ${keyFields} key } } }`,
+    member: 'apiKey',
     body: 'input',
     example: { name: 'Nightly report', scopes: ['AGENTS:READ', 'CHATS:WRITE'], level: 'ORGANIZATION' },
   },

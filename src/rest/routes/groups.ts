@@ -2,7 +2,12 @@ import { checkGroupInput } from '../../domain/accounts/groups.ts';
 import type { DeclaredRoute } from '../route.ts';
 
 const groupFields = 'id createdAt updatedAt orgId ownerUserId name availability';
-const groupWithUsers = `${groupFields} users { createdAt updatedAt userId email }`;
+/** The members that REST shows in other forms. */
+const ownMembers = {
+  lists: { users: 'Its members, oldest first; at most 1,000.' },
+  blankNull: { userId: 'The id of the user; empty until a user of this e-mail exists.' },
+};
+const groupWithUsers = `${groupFields} users: members(whole: true) { nodes { createdAt updatedAt userId email } }`;
 
 export const groupRoutes: readonly DeclaredRoute[] = [
   {
@@ -15,6 +20,7 @@ export const groupRoutes: readonly DeclaredRoute[] = [
     spec: 'Create group',
     checkBody: checkGroupInput,
     schemas: { Group: 'GroupWithUsers' },
+    ...ownMembers,
     document: `mutation ($input: CreateGroupInput!) { createGroup(input: $input) { ${groupWithUsers} } }`,
     body: 'input',
     example: { name: 'Writers', availability: 'RESTRICTED', memberEmails: 'ann@example.com, bob@example.com' },
@@ -27,7 +33,8 @@ export const groupRoutes: readonly DeclaredRoute[] = [
     description: 'A bare array, newest first, without `users`.',
     tag: 'Groups',
     spec: 'List groups of the current user',
-    document: `query { myGroups { ${groupFields} } }`,
+    document: `query { myGroups(whole: true) { nodes { ${groupFields} } } }`,
+    member: 'nodes',
   },
   {
     operationId: 'getGroup',
@@ -37,6 +44,7 @@ export const groupRoutes: readonly DeclaredRoute[] = [
     description: 'Its name, who may see it, and its members as far as the caller may see them.',
     tag: 'Groups',
     schemas: { Group: 'GroupWithUsers' },
+    ...ownMembers,
     document: `query ($groupId: ID!) { group(id: $groupId) { ${groupWithUsers} } }`,
   },
   {
@@ -49,6 +57,7 @@ export const groupRoutes: readonly DeclaredRoute[] = [
     spec: 'Update group',
     checkBody: checkGroupInput,
     schemas: { Group: 'GroupWithUsers' },
+    ...ownMembers,
     document: `mutation ($groupId: ID!, $input: UpdateGroupInput!) { updateGroup(id: $groupId, input: $input) { ${groupWithUsers} } }`,
     body: 'input',
     example: {

@@ -11,10 +11,13 @@ export const usageRoutes: readonly DeclaredRoute[] = [
     spec: 'Organization usage by AI',
     document: `query ($from: DateTime, $to: DateTime) {
       usage(from: $from, to: $to) {
-        orgUsage: organization { orgId dataTokensUsed dataUsageTokenLimit apiTokensUsed apiUsageTokenLimit }
-        aiUsages: agents { aiId: agentId aiDataTokensUsed: dataTokensUsed aiApiTokensUsed: apiTokensUsed }
+        orgUsage { orgId dataTokensUsed dataUsageTokenLimit apiTokensUsed apiUsageTokenLimit }
+        aiUsages: agents(whole: true) { nodes { aiId: agentId aiDataTokensUsed: dataTokensUsed aiApiTokensUsed: apiTokensUsed } }
       }
     }`,
+    lists: {
+      aiUsages: 'By agent, most tokens first, at most 1,000. Administrators see all of them, others those that they may use.',
+    },
     query: { from: 'From this moment on. Default: the beginning.', to: 'Before this moment. Default: now.' },
   },
   {
@@ -25,7 +28,7 @@ export const usageRoutes: readonly DeclaredRoute[] = [
     description: 'Each UTC day of a period, days without use included: at most 366.',
     tag: 'Usage',
     document: `query ($from: DateTime, $to: DateTime, $aiId: ID) {
-      usageDays(from: $from, to: $to, agentId: $aiId) { day dataTokensUsed apiTokensUsed }
+      usageDays(from: $from, to: $to, agentId: $aiId, whole: true) { nodes { day dataTokensUsed apiTokensUsed } }
     }`,
     query: {
       from: 'Its day is the first. Default: 30 days back.',

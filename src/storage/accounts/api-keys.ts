@@ -25,6 +25,8 @@ export interface ApiKeyStore {
   watchRole(keyId: string, role: MemberRole, onChanged: () => void): () => void;
   create(key: NewApiKey): Promise<ApiKey>;
   find(id: string): Promise<ApiKey | undefined>;
+  /** Also revoked ones, in any order. */
+  findMany(ids: readonly string[]): Promise<readonly ApiKey[]>;
   /** Active and expired keys, newest first. Revoked keys are in no list. */
   list(place: { readonly orgId: string; readonly userId: string | undefined }, page: PageRequest): Promise<Page<ApiKey>>;
   /** Whether a usable key of one of the levels exists. */
@@ -89,6 +91,7 @@ export function createApiKeyStore(db: Database, signals: Signals): ApiKeyStore {
       const row = await db.prisma.apiKey.findUnique({ where: { id } });
       return row === null ? undefined : first([row]);
     },
+    findMany: async (ids) => withEmails(await db.prisma.apiKey.findMany({ where: { id: { in: [...ids] } } })),
     async list({ orgId, userId }, page) {
       const where = { orgId, revokedAt: null, ...(userId === undefined ? {} : { userId }) };
       const rows = await db.prisma.apiKey.findMany(newestFirst(where, page));

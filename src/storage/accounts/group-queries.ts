@@ -1,9 +1,16 @@
 import type { GroupFilter } from '../../entities/accounts/access.ts';
 import type { Group, GroupMember } from '../../entities/accounts/group.ts';
+import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
 import { byOwner } from '../database/links.ts';
-import { requireShortList } from '../database/paging.ts';
+import { byTime, countsOfEach, newestFirst } from '../database/paging.ts';
+import { containing } from '../database/where.ts';
 import { groupWhere } from './group-filter.ts';
+
+export interface GroupPlace {
+  readonly orgId?: string | undefined;
+  readonly search?: string | undefined;
+}
 
 export function createGroupQueries(db: Database) {
   const findMany = async (ids: readonly string[], filter: GroupFilter): Promise<readonly Group[]> =>
@@ -11,9 +18,11 @@ export function createGroupQueries(db: Database) {
   return {
     findMany,
     find: async (id: string, filter: GroupFilter) => (await findMany([id], filter))[0],
-    async list(filter: GroupFilter, limit: number): Promise<readonly Group[]> {
-      const orderBy = [{ createdAt: 'desc' as const }, { id: 'desc' as const }];
-      return (await db.prisma.group.findMany({ where: groupWhere(filter), orderBy, take: limit })) as Group[];
+    async list(filter: GroupFilter, { orgId, search }: GroupPlace, page: PageRequest): Promise<Page<Group>> {
+      const named = search === undefined ? {} : { name: containing(search) };
+      const where = { AND: [groupWhere(filter), orgId === undefined ? {} : { orgId }, named] };
+      const rows = (await db.prisma.group.findMany(newestFirst(where, page))) as Group[];
+      return pageOf(rows, page, timeKey, (take) => db.prisma.group.count({ where, take }));
     },
     /** The groups of each agent, in the order in which they were added. */
     async ofAgents(agentIds: readonly string[], filter: GroupFilter): Promise<ReadonlyMap<string, readonly Group[]>> {
@@ -24,13 +33,16 @@ export function createGroupQueries(db: Database) {
       });
       return byOwner(links.map(({ agentId, group }) => ({ ownerId: agentId, thing: group as Group })));
     },
-    /** @throws DomainError REPLY_TOO_LARGE */
-    async membersOf(groupIds: readonly string[]): Promise<readonly GroupMember[]> {
-      const where = { groupId: { in: [...groupIds] } };
-      const { _sum: sum } = await db.prisma.groupMember.aggregate({ where, _sum: { rowBytes: true } });
-      requireShortList(db, sum.rowBytes);
-      const orderBy = [{ createdAt: 'asc' as const }, { email: 'asc' as const }];
-      return db.prisma.groupMember.findMany({ where, orderBy });
+    async memberPagesOf(groupIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<GroupMember>>> {
+      const select = { id: true, members: byTime('createdAt', 'asc', {}, page, 'email') };
+      const rows = await db.prisma.group.findMany({ where: { id: { in: [...groupIds] } }, select });
+      const countAll = countsOfEach(groupIds, async (ids) => {
+        const where = { groupId: { in: [...ids] } };
+        const counts = await db.prisma.groupMember.groupBy({ by: ['groupId'], where, _count: true });
+        return new Map(counts.map(({ groupId, _count }) => [groupId, _count]));
+      });
+      const keyOf = ({ createdAt, email }: GroupMember) => [createdAt.toISOString(), email];
+      return new Map(rows.map(({ id, members }) => [id, pageOf(members, page, keyOf, countAll(id))]));
     },
   };
 }

@@ -1,9 +1,10 @@
 import type { GroupFilter } from '../../entities/accounts/access.ts';
 import type { Group, GroupMember } from '../../entities/accounts/group.ts';
+import type { Page, PageRequest } from '../../entities/page.ts';
 import { settled } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
-import { createGroupQueries } from './group-queries.ts';
+import { createGroupQueries, type GroupPlace } from './group-queries.ts';
 
 /** A new member; `userId` is null while no user of the tenant has this e-mail. */
 export interface NewMember {
@@ -15,12 +16,12 @@ export interface GroupStore {
   find(id: string, filter: GroupFilter): Promise<Group | undefined>;
   /** The groups with one of the ids that exist and match. */
   findMany(ids: readonly string[], filter: GroupFilter): Promise<readonly Group[]>;
-  /** Newest first. */
-  list(filter: GroupFilter, limit: number): Promise<readonly Group[]>;
+  /** Newest first. `search`: in the name, whatever the case. */
+  list(filter: GroupFilter, place: GroupPlace, page: PageRequest): Promise<Page<Group>>;
   /** The groups of many agents in one statement, in the order in which each agent was given to them. */
   ofAgents(agentIds: readonly string[], filter: GroupFilter): Promise<ReadonlyMap<string, readonly Group[]>>;
-  /** The members of many groups in one statement, oldest first. */
-  membersOf(groupIds: readonly string[]): Promise<readonly GroupMember[]>;
+  /** The same page of the members of each of several groups, oldest first. Cost: one statement, and one for the counts of all. */
+  memberPagesOf(groupIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<GroupMember>>>;
   countMembers(groupId: string): Promise<number>;
   create(group: Omit<Group, 'updatedAt'>, members: readonly NewMember[]): Promise<Group>;
   update(

@@ -3,7 +3,7 @@ import type { Membership } from '../../entities/accounts/account.ts';
 import type { MemberRole } from '../../entities/accounts/caller.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import type { Database, Transaction } from '../database/database.ts';
-import { newestFirst } from '../database/paging.ts';
+import { countsOfEach, newestFirst } from '../database/paging.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { lockRow } from '../database/sql/locks.ts';
 import { membershipsIn } from './reach.ts';
@@ -13,8 +13,16 @@ export type MembershipChange = 'changed' | 'missing' | 'last-admin';
 
 export interface MembershipStore {
   find(id: string, reach: AdminReach): Promise<Membership | undefined>;
+  findMany(ids: readonly string[], reach: AdminReach): Promise<readonly Membership[]>;
   /** Newest first. */
   list(reach: AdminReach, place: MembershipsOf, page: PageRequest): Promise<Page<Membership>>;
+  /** The same page of each of several users or organizations, by its id. Cost: one statement, and one for the counts of all. */
+  pagesOf(
+    owner: 'user' | 'organization',
+    ids: readonly string[],
+    reach: AdminReach,
+    page: PageRequest,
+  ): Promise<ReadonlyMap<string, Page<Membership>>>;
   setRole(id: string, role: MemberRole): Promise<MembershipChange>;
   delete(id: string): Promise<MembershipChange>;
 }
@@ -53,6 +61,25 @@ export function createMembershipStore(db: Database, signals: Signals): Membershi
       const where = { AND: [membershipsIn(reach), named] };
       const rows = await db.prisma.membership.findMany(newestFirst(where, page));
       return pageOf(rows.map(membershipOf), page, timeKey, (take) => db.prisma.membership.count({ where, take }));
+    },
+    async findMany(ids, reach) {
+      const where = { AND: [{ id: { in: [...ids] } }, membershipsIn(reach)] };
+      return (await db.prisma.membership.findMany({ where })).map(membershipOf);
+    },
+    async pagesOf(owner, ids, reach, page) {
+      const where = { id: { in: [...ids] } };
+      const select = { id: true, memberships: newestFirst(membershipsIn(reach), page) };
+      const rows =
+        owner === 'user'
+          ? await db.prisma.user.findMany({ where, select })
+          : await db.prisma.organization.findMany({ where, select });
+      const column = owner === 'user' ? 'userId' : 'orgId';
+      const countAll = countsOfEach(ids, async (some) => {
+        const named = { AND: [membershipsIn(reach), { [column]: { in: [...some] } }] };
+        const counts = await db.prisma.membership.groupBy({ by: [column], where: named, _count: true });
+        return new Map(counts.map((row) => [row[column], row._count]));
+      });
+      return new Map(rows.map(({ id, memberships }) => [id, pageOf(memberships.map(membershipOf), page, timeKey, countAll(id))]));
     },
     setRole: (id, role) => change(id, role !== 'ADMIN', (tx) => tx.prisma.membership.update({ where: { id }, data: { role } })),
     delete: (id) => change(id, true, (tx) => tx.prisma.membership.delete({ where: { id } })),

@@ -1,4 +1,4 @@
-import type { AdminReach } from '../../entities/accounts/access.ts';
+import type { AccountSight, AdminReach } from '../../entities/accounts/access.ts';
 
 /** Which tenants, organizations and users an administrator may see, as where clauses of each table. */
 export function tenantsIn(reach: AdminReach) {
@@ -19,4 +19,19 @@ export function usersIn(reach: AdminReach) {
 export function membershipsIn(reach: AdminReach) {
   if (reach.reach === 'instance') return {};
   return reach.reach === 'tenant' ? { organization: { tenantId: reach.tenantId } } : { orgId: reach.orgId };
+}
+
+/** Which users and organizations a caller may read by their ids. */
+export function usersInSight({ orgId, reach }: AccountSight) {
+  const colleagues = { memberships: { some: { orgId } } };
+  return reach === undefined ? colleagues : anyOf(colleagues, usersIn(reach));
+}
+
+export function organizationsInSight({ orgId, reach }: AccountSight) {
+  return reach === undefined ? { id: orgId } : anyOf({ id: orgId }, organizationsIn(reach));
+}
+
+/** Prisma leaves an empty condition out of an OR, where it would match everything. */
+function anyOf<A extends object, B extends object>(one: A, other: B) {
+  return Object.keys(other).length === 0 ? other : { OR: [one, other] };
 }

@@ -9,6 +9,7 @@ import { tenantsIn } from './reach.ts';
 
 export interface TenantStore {
   find(id: string, reach: AdminReach): Promise<Tenant | undefined>;
+  findMany(ids: readonly string[], reach: AdminReach): Promise<readonly Tenant[]>;
   /** Newest first. */
   list(reach: AdminReach, page: PageRequest): Promise<Page<Tenant>>;
   rename(id: string, name: string): Promise<Tenant>;
@@ -19,6 +20,7 @@ export interface TenantStore {
 export function createTenantStore(db: Database): TenantStore {
   return {
     find: async (id, reach) => (await db.prisma.tenant.findFirst({ where: { AND: [{ id }, tenantsIn(reach)] } })) ?? undefined,
+    findMany: (ids, reach) => db.prisma.tenant.findMany({ where: { AND: [{ id: { in: [...ids] } }, tenantsIn(reach)] } }),
     async list(reach, page) {
       const where = tenantsIn(reach);
       const rows = await db.prisma.tenant.findMany(newestFirst(where, page));

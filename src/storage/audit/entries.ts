@@ -13,6 +13,8 @@ export interface AuditEntryStore {
   write(entries: readonly NewAuditEntry[]): Promise<void>;
   /** Says of an entry that its call failed after its change; nothing when the change was rolled back. */
   fail(id: string): Promise<void>;
+  /** In any order. */
+  findMany(ids: readonly string[]): Promise<readonly AuditEntry[]>;
   /** Newest first. */
   list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>>;
   /** Deletes entries older than `days` days, at most 5,000 at a time. @returns how many. */
@@ -20,19 +22,18 @@ export interface AuditEntryStore {
 }
 
 export function createAuditEntryStore(db: Database): AuditEntryStore {
+  const read = async (ids: readonly string[]) =>
+    (await db.prisma.auditEntry.findMany({ where: { id: { in: [...ids] } } })) as unknown as readonly AuditEntry[];
   return {
     write: (entries) => writeEntries(db, entries),
     async fail(id) {
       await db.prisma.auditEntry.updateMany({ where: { id }, data: { outcome: 'FAILED' } });
     },
+    findMany: (ids) => read(ids),
     async list(filter, page) {
       const where = whereOf(filter);
       const places = await db.prisma.auditEntry.findMany({ ...newestFirst(where, page), select: { id: true, rowBytes: true } });
-      const { rows, foundCount } = await readPage(
-        db,
-        places,
-        async (ids) => (await db.prisma.auditEntry.findMany({ where: { id: { in: ids } } })) as unknown as readonly AuditEntry[],
-      );
+      const { rows, foundCount } = await readPage(db, places, read);
       return pageOf(rows, page, timeKey, (take) => db.prisma.auditEntry.count({ where, take }), foundCount);
     },
     async sweep(days) {

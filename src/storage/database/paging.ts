@@ -8,14 +8,17 @@ export function newestFirst<Where extends object>(where: Where, page: PageReques
 }
 
 /**
- * Prisma's arguments for a page of a list in the order of a time, and one row more, in the order of reading. The first condition on the time bounds the index: a page costs the
- * same at any depth.
+ * Prisma's arguments for a page of a list in the order of a time, and one row more, in the order of reading. The first condition on the time bounds
+ * the index: a page costs the same at any depth.
+ *
+ * @param unique  the column that tells rows of one time apart.
  */
-export function byTime<Time extends string, Where extends object>(
+export function byTime<Time extends string, Where extends object, Unique extends string = 'id'>(
   time: Time,
   order: 'asc' | 'desc',
   where: Where,
   page: PageRequest,
+  unique = 'id' as Unique,
 ) {
   const { after, limit } = page;
   const direction = readingOrder(order, page);
@@ -25,10 +28,13 @@ export function byTime<Time extends string, Where extends object>(
   const further = direction === 'desc' ? 'lt' : 'gt';
   const rest = isFirst
     ? []
-    : [{ [time]: { [`${further}e`]: at } }, { OR: [{ [time]: { [further]: at } }, { id: { [further]: afterId } }] }];
+    : [{ [time]: { [`${further}e`]: at } }, { OR: [{ [time]: { [further]: at } }, { [unique]: { [further]: afterId } }] }];
   return {
     where: { AND: [where, ...rest] },
-    orderBy: [{ [time]: direction } as { [Name in Time]: 'asc' | 'desc' }, { id: direction }],
+    orderBy: [
+      { [time]: direction } as { [Name in Time]: 'asc' | 'desc' },
+      { [unique]: direction } as { [Name in Unique]: 'asc' | 'desc' },
+    ],
     take: limit + 1,
   };
 }
@@ -37,6 +43,22 @@ export function byTime<Time extends string, Where extends object>(
 export function readingOrder(order: 'asc' | 'desc', { isBackward }: Pick<PageRequest, 'isBackward'>): 'asc' | 'desc' {
   if (isBackward !== true) return order;
   return order === 'asc' ? 'desc' : 'asc';
+}
+
+/**
+ * Counts the lists of several owners in one statement, once somebody asks for one of the counts.
+ *
+ * @returns `countAll` of the page of one owner.
+ */
+export function countsOfEach(
+  ids: readonly string[],
+  count: (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>,
+): (id: string) => (most: number) => Promise<number> {
+  let counts: Promise<ReadonlyMap<string, number>> | undefined;
+  return (id) => async (most) => {
+    counts ??= count(ids);
+    return Math.min((await counts).get(id) ?? 0, most);
+  };
 }
 
 /** Where a row stands in a list, and how long it is. */

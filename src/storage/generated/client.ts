@@ -284,6 +284,11 @@ export type UsageEntry = Prisma.UsageEntryModel
  */
 export type UsageDay = Prisma.UsageDayModel
 /**
+ * Model UsageSum
+ * The ledger summed by UTC day and by person, by key and by model, in the statement that writes its rows.
+ */
+export type UsageSum = Prisma.UsageSumModel
+/**
  * Model UsageCounter
  * All tokens of a kind that an organization ever used; its limit applies to this sum. Written with the ledger.
  */

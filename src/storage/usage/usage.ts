@@ -1,10 +1,21 @@
 // Raw SQL: counters and ledger. One statement changes the ledger, its sums and the counters.
 import type { AgentFilter } from '../../entities/accounts/access.ts';
-import type { AgentUsage, UsageDay } from '../../entities/usage.ts';
+import type { Page, PageRequest } from '../../entities/page.ts';
+import {
+  type AgentUsage,
+  noTokensUsed,
+  type SubjectUsage,
+  type UsageDay,
+  type UsageKind,
+  type UsagePeriod,
+  type UsageSubject,
+  type UsageSums,
+} from '../../entities/usage.ts';
 import { agentWhere } from '../agents/filter.ts';
 import type { Database } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { insertUnstored, type UnstoredRun, unstoredJson } from '../runs/unstored.ts';
+import { isOfDays, pageOfSubjects, type SubjectPlace } from './subjects.ts';
 
 /** A row of the usage ledger: one upstream call. */
 export interface UsageRow {
@@ -25,16 +36,6 @@ export interface UsageRow {
   readonly isEstimated?: boolean;
 }
 
-/** From the first moment to before the second; undefined means no bound. */
-export interface UsagePeriod {
-  readonly from: Date | undefined;
-  readonly to: Date | undefined;
-}
-export interface UsageSums {
-  readonly dataTokensUsed: number;
-  readonly apiTokensUsed: number;
-}
-
 export interface UsageStore {
   /**
    * Writes all rows in one statement, with the daily sums and the counters, and subtracts them from the reservations of `owner`. An existing row
@@ -48,6 +49,19 @@ export interface UsageStore {
   byAgent(orgId: string, period: UsagePeriod, filter: AgentFilter, limit: number): Promise<readonly AgentUsage[]>;
   /** Days with use, in order. `from` and `to` are days: `2026-01-31`, both included. */
   byDay(orgId: string, from: string, to: string, agentId: string | undefined): Promise<readonly UsageDay[]>;
+  /** Users, keys or models, most tokens first. The sort key is `[tokens, id]`. */
+  bySubject(place: SubjectPlace, period: UsagePeriod, page: PageRequest): Promise<Page<SubjectUsage>>;
+  /** What these agents used in an organization; those without use are left out. */
+  ofAgents(orgId: string, agentIds: readonly string[], period: UsagePeriod): Promise<ReadonlyMap<string, UsageSums>>;
+  /** What these users, keys or models used in an organization. */
+  ofSubjects(
+    orgId: string,
+    subject: UsageSubject,
+    ids: readonly string[],
+    period: UsagePeriod,
+  ): Promise<ReadonlyMap<string, UsageSums>>;
+  /** The tokens of each kind that an organization ever used: its limits apply to them. */
+  counted(orgId: string): Promise<Readonly<Record<UsageKind, number>>>;
 }
 
 /**
@@ -72,6 +86,7 @@ const addRows = `
     returning *
   ), tokens as (
     select "orgId", ("createdAt" at time zone 'utc')::date as day, coalesce("agentId", '') as "agentId",
+      "userId", coalesce("keyId", '') as "keyId", "modelId",
       case when purpose = 'run' then 'api' else 'data' end as kind, "inputTokens"::bigint + "outputTokens" as tokens
     from added
   ), days as (
@@ -80,6 +95,14 @@ const addRows = `
     from tokens group by 1, 2, 3 order by 1, 2, 3
     on conflict ("orgId", "day", "agentId") do update
       set "dataTokens" = d."dataTokens" + excluded."dataTokens", "apiTokens" = d."apiTokens" + excluded."apiTokens"
+  ), sums as (
+    insert into usage_sums as s ("orgId", dimension, day, value, "dataTokens", "apiTokens")
+    select "orgId", by.dimension, day, by.value,
+      coalesce(sum(tokens) filter (where kind = 'data'), 0), coalesce(sum(tokens) filter (where kind = 'api'), 0)
+    from tokens cross join lateral (values ('user', "userId"), ('key', "keyId"), ('model', "modelId")) as by (dimension, value)
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict ("orgId", dimension, day, value) do update
+      set "dataTokens" = s."dataTokens" + excluded."dataTokens", "apiTokens" = s."apiTokens" + excluded."apiTokens"
   ), kinds as (
     select "orgId", kind, sum(tokens) as tokens from tokens group by 1, 2 order by 1, 2
   ), counted as (
@@ -101,7 +124,7 @@ export function createUsageStore(db: Database, signals: Signals): UsageStore {
     },
     async total(orgId, period) {
       const agents = await sumsByAgent(db, orgId, period);
-      return agents.reduce((sum, { sums }) => plus(sum, sums), noTokens);
+      return agents.reduce((sum, { sums }) => plus(sum, sums), noTokensUsed);
     },
     async byAgent(orgId, period, filter, limit) {
       const used = (await sumsByAgent(db, orgId, period)).filter(({ agentId }) => agentId !== '');
@@ -121,6 +144,15 @@ export function createUsageStore(db: Database, signals: Signals): UsageStore {
       });
       return days.map(({ day, _sum }) => ({ day: dayOf(day), ...sumsOf(_sum) }));
     },
+    bySubject: (place, period, page) => pageOfSubjects(db, place, period, page),
+    ofAgents: async (orgId, agentIds, period) =>
+      new Map((await sumsByAgent(db, orgId, period, agentIds)).map(({ agentId, sums }) => [agentId, sums])),
+    ofSubjects: (orgId, subject, ids, period) => sumsBySubject(db, orgId, subject, ids, period),
+    async counted(orgId) {
+      const counters = await db.prisma.usageCounter.findMany({ where: { orgId } });
+      const used = new Map(counters.map((counter) => [counter.kind, Number(counter.used)]));
+      return { api: used.get('api') ?? 0, data: used.get('data') ?? 0 };
+    },
   };
 }
 
@@ -131,34 +163,77 @@ interface AgentSums {
 }
 
 /** The sums of a period: of the daily sums for whole days, of the ledger itself for any other period. */
-async function sumsByAgent({ prisma }: Database, orgId: string, period: UsagePeriod): Promise<readonly AgentSums[]> {
-  if (isDay(period.from) && isDay(period.to)) {
+async function sumsByAgent(
+  { prisma }: Database,
+  orgId: string,
+  period: UsagePeriod,
+  agentIds?: readonly string[],
+): Promise<readonly AgentSums[]> {
+  const agents = agentIds === undefined ? {} : { agentId: { in: [...agentIds] } };
+  if (isOfDays(period)) {
     const days = await prisma.usageDay.groupBy({
       by: ['agentId'],
-      where: { orgId, day: boundsOf(period) },
+      where: { orgId, day: boundsOf(period), ...agents },
       _sum: { dataTokens: true, apiTokens: true },
     });
     return days.map(({ agentId, _sum }) => ({ agentId, sums: sumsOf(_sum) }));
   }
   const entries = await prisma.usageEntry.groupBy({
     by: ['agentId', 'purpose'],
-    where: { orgId, createdAt: boundsOf(period) },
+    where: { orgId, createdAt: boundsOf(period), ...agents },
     _sum: { inputTokens: true, outputTokens: true },
   });
-  const agents = new Map<string, UsageSums>();
-  for (const { agentId, purpose, _sum } of entries) {
-    const tokens = (_sum.inputTokens ?? 0) + (_sum.outputTokens ?? 0);
-    const sums = purpose === 'run' ? { ...noTokens, apiTokensUsed: tokens } : { ...noTokens, dataTokensUsed: tokens };
-    agents.set(agentId ?? '', plus(agents.get(agentId ?? '') ?? noTokens, sums));
+  return [...sumsByValue(entries.map(({ agentId, ...entry }) => ({ value: agentId ?? '', ...entry })))].map(
+    ([agentId, sums]) => ({
+      agentId,
+      sums,
+    }),
+  );
+}
+
+async function sumsBySubject(
+  { prisma }: Database,
+  orgId: string,
+  subject: UsageSubject,
+  ids: readonly string[],
+  period: UsagePeriod,
+): Promise<ReadonlyMap<string, UsageSums>> {
+  if (isOfDays(period)) {
+    const days = await prisma.usageSum.groupBy({
+      by: ['value'],
+      where: { orgId, dimension: subject, day: boundsOf(period), value: { in: [...ids] } },
+      _sum: { dataTokens: true, apiTokens: true },
+    });
+    return new Map(days.map(({ value, _sum }) => [value, sumsOf(_sum)]));
   }
-  return [...agents].map(([agentId, sums]) => ({ agentId, sums }));
+  const column = ({ user: 'userId', key: 'keyId', model: 'modelId' } as const)[subject];
+  const entries = await prisma.usageEntry.groupBy({
+    by: [column, 'purpose'],
+    where: { orgId, createdAt: boundsOf(period), [column]: { in: [...ids] } },
+    _sum: { inputTokens: true, outputTokens: true },
+  });
+  return sumsByValue(entries.map((entry) => ({ value: entry[column] ?? '', ...entry })));
+}
+
+interface SummedEntries {
+  readonly value: string;
+  readonly purpose: string;
+  readonly _sum: { readonly inputTokens: number | null; readonly outputTokens: number | null };
+}
+
+function sumsByValue(entries: readonly SummedEntries[]): ReadonlyMap<string, UsageSums> {
+  const byValue = new Map<string, UsageSums>();
+  for (const { value, purpose, _sum } of entries) {
+    const tokens = (_sum.inputTokens ?? 0) + (_sum.outputTokens ?? 0);
+    const sums = purpose === 'run' ? { ...noTokensUsed, apiTokensUsed: tokens } : { ...noTokensUsed, dataTokensUsed: tokens };
+    byValue.set(value, plus(byValue.get(value) ?? noTokensUsed, sums));
+  }
+  return byValue;
 }
 
 function boundsOf({ from, to }: UsagePeriod) {
   return { ...(from === undefined ? {} : { gte: from }), ...(to === undefined ? {} : { lt: to }) };
 }
-
-const noTokens: UsageSums = { dataTokensUsed: 0, apiTokensUsed: 0 };
 
 function plus(a: UsageSums, b: UsageSums): UsageSums {
   return { dataTokensUsed: a.dataTokensUsed + b.dataTokensUsed, apiTokensUsed: a.apiTokensUsed + b.apiTokensUsed };
@@ -166,10 +241,6 @@ function plus(a: UsageSums, b: UsageSums): UsageSums {
 
 function sumsOf(sums: { readonly dataTokens: bigint | null; readonly apiTokens: bigint | null }): UsageSums {
   return { dataTokensUsed: Number(sums.dataTokens ?? 0), apiTokensUsed: Number(sums.apiTokens ?? 0) };
-}
-
-function isDay(time: Date | undefined): boolean {
-  return time === undefined || time.getTime() % 86_400_000 === 0;
 }
 
 function dayOf(time: Date): string {

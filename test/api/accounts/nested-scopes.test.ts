@@ -50,7 +50,8 @@ describe('AGENTS:READ alone', () => {
 
   it('reads no groups, no members and no sources through agents', async () => {
     const key = await only('AGENTS:READ');
-    const query = '{ agents(first: 100) { nodes { id groupIds groups { id users { email } } dataSources { id data } } } }';
+    const query =
+      '{ agents(first: 100) { nodes { id groupIds groups { id members(first: 5) { nodes { email } } } dataSources { id data } } } }';
     const { data, errors } = await key.graphql(query);
     expect(errors).toBeUndefined();
     const shown = data.agents.nodes.find(({ id }: { id: string }) => id === agent.id);

@@ -29,6 +29,7 @@ const ownTables = [
   'usage_days',
   'usage_entries',
   'usage_reservations',
+  'usage_sums',
   'used_tickets',
 ];
 

@@ -14,7 +14,7 @@ import { isRestOnly } from '../../../src/graphql/builder/one-api.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import type { RequestHeaders, TestClient } from '../../support/client.ts';
 
-const depthMax = 7;
+const depthMax = 4;
 const schema = buildSchema();
 
 /** Settings of a service that accepts such documents. */

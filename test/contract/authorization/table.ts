@@ -371,6 +371,7 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.createApiKey': line('anyone', () => ({ input: { name: 'Report', scopes: ['API_KEYS:WRITE'] } })),
   'Mutation.revokeApiKey': line('administersOwnersKeys', async ({ world }) => ({ id: await world.key() })),
   'Query.group': line('seesGroup', byId('group')),
+  'Query.groups': line('anyone'),
   'Query.myGroups': line('anyone'),
   'Mutation.createGroup': line('anyone', () => ({ input: { name: 'Writers', availability: 'EVERYONE', memberEmails: '' } })),
   'Mutation.updateGroup': line('changesGroup', byId('group', { name: 'Readers' })),

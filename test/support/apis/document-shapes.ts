@@ -54,7 +54,7 @@ export const documentShapes: Readonly<Record<string, DocumentShape>> = {
     ends: `GRAPHQL_TOO_DEEP|GRAPHQL_VALIDATION_FAILED|${tooManyFields}`,
   },
   'fragments that all merge': {
-    query: `${agents(times(90, (i) => `...F${i}`))} ${times(90, (i) => `fragment F${i} on Agent { groups { users { email } ${times(3, () => 'users { ...G }')} } }`)} fragment G on GroupMember { email }`,
+    query: `${agents(times(90, (i) => `...F${i}`))} ${times(90, (i) => `fragment F${i} on Agent { groups { members { totalCount } ${times(3, () => 'members { ...G }')} } }`)} fragment G on GroupMemberConnection { totalCount }`,
     ends: tooMuchToMerge,
   },
   'one fragment of many fields in many places': {

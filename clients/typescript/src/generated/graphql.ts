@@ -880,7 +880,7 @@ export type RunsChangedSubscription = { runsChanged: { kind: ChangeKind, id: str
 export type UsageChangedSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
 
-export type UsageChangedSubscription = { usageChanged: { node: { organization: { apiTokensUsed: number, apiUsageTokenLimit: number | null, dataTokensUsed: number, dataUsageTokenLimit: number | null }, agents: Array<{ agentId: string, apiTokensUsed: number }> } } };
+export type UsageChangedSubscription = { usageChanged: { node: { apiTokensUsed: number, apiUsageTokenLimit: number | null, dataTokensUsed: number, dataUsageTokenLimit: number | null, agents: { nodes: Array<{ agentId: string, apiTokensUsed: number, agent: { name: string } | null }> } } } };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -1033,15 +1033,18 @@ export const UsageChangedDocument = new TypedDocumentString(`
     subscription UsageChanged {
   usageChanged {
     node {
-      organization {
-        apiTokensUsed
-        apiUsageTokenLimit
-        dataTokensUsed
-        dataUsageTokenLimit
-      }
-      agents {
-        agentId
-        apiTokensUsed
+      apiTokensUsed
+      apiUsageTokenLimit
+      dataTokensUsed
+      dataUsageTokenLimit
+      agents(first: 20) {
+        nodes {
+          agentId
+          agent {
+            name
+          }
+          apiTokensUsed
+        }
       }
     }
   }

@@ -445,6 +445,7 @@ export const ModelName = {
   ResponseItem: 'ResponseItem',
   UsageEntry: 'UsageEntry',
   UsageDay: 'UsageDay',
+  UsageSum: 'UsageSum',
   UsageCounter: 'UsageCounter',
   UsageReservation: 'UsageReservation',
   RateBucket: 'RateBucket',
@@ -474,7 +475,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -4030,6 +4031,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    UsageSum: {
+      payload: Prisma.$UsageSumPayload<ExtArgs>
+      fields: Prisma.UsageSumFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UsageSumFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageSumPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UsageSumFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageSumPayload>
+        }
+        findFirst: {
+          args: Prisma.UsageSumFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageSumPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UsageSumFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageSumPayload>
+        }
+        findMany: {
+          args: Prisma.UsageSumFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageSumPayload>[]
+        }
+        create: {
+          args: Prisma.UsageSumCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageSumPayload>
+        }
+        createMany: {
+          args: Prisma.UsageSumCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UsageSumCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageSumPayload>[]
+        }
+        delete: {
+          args: Prisma.UsageSumDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageSumPayload>
+        }
+        update: {
+          args: Prisma.UsageSumUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageSumPayload>
+        }
+        deleteMany: {
+          args: Prisma.UsageSumDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UsageSumUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UsageSumUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageSumPayload>[]
+        }
+        upsert: {
+          args: Prisma.UsageSumUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageSumPayload>
+        }
+        aggregate: {
+          args: Prisma.UsageSumAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUsageSum>
+        }
+        groupBy: {
+          args: Prisma.UsageSumGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageSumGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UsageSumCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageSumCountAggregateOutputType> | number
+        }
+      }
+    }
     UsageCounter: {
       payload: Prisma.$UsageCounterPayload<ExtArgs>
       fields: Prisma.UsageCounterFieldRefs
@@ -5888,6 +5963,18 @@ export const UsageDayScalarFieldEnum = {
 export type UsageDayScalarFieldEnum = (typeof UsageDayScalarFieldEnum)[keyof typeof UsageDayScalarFieldEnum]
 
 
+export const UsageSumScalarFieldEnum = {
+  orgId: 'orgId',
+  dimension: 'dimension',
+  day: 'day',
+  value: 'value',
+  dataTokens: 'dataTokens',
+  apiTokens: 'apiTokens'
+} as const
+
+export type UsageSumScalarFieldEnum = (typeof UsageSumScalarFieldEnum)[keyof typeof UsageSumScalarFieldEnum]
+
+
 export const UsageCounterScalarFieldEnum = {
   orgId: 'orgId',
   kind: 'kind',
@@ -6429,6 +6516,7 @@ export type GlobalOmitConfig = {
   responseItem?: Prisma.ResponseItemOmit
   usageEntry?: Prisma.UsageEntryOmit
   usageDay?: Prisma.UsageDayOmit
+  usageSum?: Prisma.UsageSumOmit
   usageCounter?: Prisma.UsageCounterOmit
   usageReservation?: Prisma.UsageReservationOmit
   rateBucket?: Prisma.RateBucketOmit

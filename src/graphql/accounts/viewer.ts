@@ -1,0 +1,50 @@
+import { callerOrganization } from '../../domain/accounts/accounts.ts';
+import { type Caller, scopes } from '../../entities/accounts/caller.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { builder } from '../builder/builder.ts';
+import { nodeOf } from '../builder/nodes.ts';
+import { ApiKeyRef } from '../refs.ts';
+import { AccessLevelType, MemberRoleType, OrganizationType, UserType } from './accounts.ts';
+
+export const ViewerType = builder.objectRef<Caller>('Viewer').implement({
+  access: { scope: null },
+  description: 'Who is calling: one key, acting as one user in one organization. A front end begins here.',
+  fields: (t) => ({
+    keyId: t.exposeID('keyId', { description: 'The id of the key of this call.' }),
+    key: t.field({
+      type: ApiKeyRef,
+      nullable: true,
+      description: 'The key of this call; null for a key without the scope API_KEYS:READ.',
+      resolve: ({ keyId }, _args, context) => nodeOf(context, 'apiKey', keyId),
+    }),
+    user: t.field({
+      type: UserType,
+      description: 'The user the key acts as.',
+      resolve: async ({ userId }, _args, context) => {
+        const user = await nodeOf(context, 'user', userId);
+        if (user === null) throw new DomainError('NOT_FOUND', 'The user of this key is gone');
+        return user;
+      },
+    }),
+    organization: t.field({
+      type: OrganizationType,
+      description: 'The organization the key acts in.',
+      resolve: (_caller, _args, { deps, caller }) => callerOrganization(deps, caller),
+    }),
+    scopes: t.stringList({
+      description: 'The scopes of the key, `RESOURCE:READ` or `RESOURCE:WRITE`.',
+      resolve: (caller) => scopes.filter((scope) => caller.scopes.has(scope)),
+    }),
+    level: t.expose('level', { type: AccessLevelType, description: 'The reach of the key.' }),
+    role: t.expose('role', { type: MemberRoleType, description: "The user's role in the organization." }),
+  }),
+});
+
+builder.queryField('viewer', (t) =>
+  t.field({
+    authScopes: { anyKey: true },
+    type: ViewerType,
+    description: 'Who is calling.',
+    resolve: (_root, _args, { caller }) => caller,
+  }),
+);

@@ -1,0 +1,64 @@
+import { seesUsageOf, type UsagePeriodInput, usageOfAgents, usageOfKeys, usageOfUsers } from '../../domain/usage/usage.ts';
+import type { AgentView } from '../../entities/agents/agent.ts';
+import { noTokensUsed } from '../../entities/usage.ts';
+import { inBatch } from '../builder/batches.ts';
+import { builder } from '../builder/builder.ts';
+import { reading } from '../builder/members.ts';
+import type { ArgBuilder } from '../pagination.ts';
+import { AgentRef, ApiKeyRef, UserRef } from '../refs.ts';
+import { AgentUsageType, ApiKeyUsageType, UserUsageType } from './usage.ts';
+
+// What a thing used, beside the other members of the thing: one statement for a list of them.
+
+function periodArgs(arg: ArgBuilder) {
+  return {
+    from: arg({ type: 'DateTime', required: false, description: 'From this moment on. Default: 30 days back.' }),
+    to: arg({ type: 'DateTime', required: false, description: 'Before this moment. Default: now.' }),
+  };
+}
+
+builder.objectField(AgentRef, 'usage', (t) =>
+  t.field({
+    type: AgentUsageType,
+    nullable: true,
+    extensions: reading<AgentView>('id'),
+    description: "The tokens that the caller's organization used of it in a period.",
+    args: periodArgs(t.arg),
+    resolve: async ({ id }, period: UsagePeriodInput, context) => {
+      const { deps, caller } = context;
+      const sums = await inBatch(context, ['Agent.usage', period], id, (ids) => usageOfAgents(deps, caller, ids, period));
+      return { agentId: id, ...(sums ?? noTokensUsed) };
+    },
+  }),
+);
+
+builder.objectField(UserRef, 'usage', (t) =>
+  t.field({
+    type: UserUsageType,
+    nullable: true,
+    description:
+      "The tokens that the user used in the caller's organization in a period; null for others than its administrators and the user.",
+    args: periodArgs(t.arg),
+    resolve: async ({ id }, period: UsagePeriodInput, context) => {
+      const { deps, caller } = context;
+      if (!seesUsageOf(caller, id)) return null;
+      const sums = await inBatch(context, ['User.usage', period], id, (ids) => usageOfUsers(deps, caller, ids, period));
+      return { id, ...(sums ?? noTokensUsed) };
+    },
+  }),
+);
+
+builder.objectField(ApiKeyRef, 'usage', (t) =>
+  t.field({
+    type: ApiKeyUsageType,
+    nullable: true,
+    description: 'The tokens that calls with the key used in a period.',
+    args: periodArgs(t.arg),
+    resolve: async ({ id, orgId }, period: UsagePeriodInput, context) => {
+      const sums = await inBatch(context, ['ApiKey.usage', orgId, period], id, (ids) =>
+        usageOfKeys(context.deps, orgId, ids, period),
+      );
+      return { id, ...(sums ?? noTokensUsed) };
+    },
+  }),
+);
