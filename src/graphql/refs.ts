@@ -7,6 +7,7 @@ import type { AgentCategory, AgentView } from '../entities/agents/agent.ts';
 import type { AgentFlow, AgentSecret, AgentSkill, AgentTool, AgentUserInput, PartView } from '../entities/agents/part.ts';
 import type { AuditEntry } from '../entities/audit.ts';
 import type { Chat, ChatMessage, Conversation } from '../entities/chats/chat.ts';
+import type { Feedback } from '../entities/chats/feedback.ts';
 import type { ChatFile } from '../entities/chats/file.ts';
 import type { StoredFile } from '../entities/files/file.ts';
 import type { UploadState } from '../entities/files/upload.ts';
@@ -41,6 +42,7 @@ export const ModelRef = builder.objectRef<ModelInfo>('Model');
 
 export const ChatRef = builder.objectRef<Chat>('Chat');
 export const MessageRef = builder.objectRef<ChatMessage>('Message');
+export const FeedbackRef = builder.objectRef<Feedback>('Feedback');
 export const ChatFileRef = builder.objectRef<ChatFile>('ChatFile');
 export const RunRef = builder.objectRef<RunView>('Run');
 export const ConversationRef = builder.objectRef<Conversation>('Conversation');

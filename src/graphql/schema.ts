@@ -46,6 +46,8 @@ import './usage/usage.ts';
 import './usage/used-by.ts';
 import './chats/chats.ts';
 import './chats/changes.ts';
+import './chats/branches.ts';
+import './chats/feedback.ts';
 import './chats/files.ts';
 import './knowledge/source-changes.ts';
 import './knowledge/sources.ts';

@@ -118,9 +118,14 @@ describeMembers('SendMessageInput', {
   prompt: z.union([z.string().min(1), z.array(promptPart).min(1).max(100)]),
   ...requestMembers,
 });
+describeMembers('EditMessageInput', {
+  prompt: z.union([z.string().min(1), z.array(promptPart).min(1).max(100)]),
+  ...requestMembers,
+});
+describeMembers('RegenerateMessageInput', { secrets: requestMembers.secrets });
 describeMembers('SubmitToolOutputsInput', requestMembers);
 describeMembers('RetryRunInput', { secrets: requestMembers.secrets });
-describeMembers('Message', { parts: z.array(promptPart) });
+describeMembers('Message', { flatParts: z.array(promptPart) });
 
 const messageId = text('The id of the message.');
 const role = constant('assistant');

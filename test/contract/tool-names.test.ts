@@ -75,7 +75,7 @@ const surfaces: Readonly<Record<string, Send>> = {
         'mutation ($chatId: ID!, $input: SendMessageInput!) { sendMessage(chatId: $chatId, input: $input) { id } }',
         {
           chatId,
-          input: { prompt: 'Hi', tools: [...tools, nested(name)].map(graphqlTool) },
+          input: { prompt: { text: 'Hi' }, tools: [...tools, nested(name)].map(graphqlTool) },
         },
       ),
     ),

@@ -26,6 +26,7 @@ export const referenceScopes: Readonly<Record<string, Scope | null>> = {
   itemId: 'CHATS:READ',
   keyId: 'API_KEYS:READ',
   knowledgeItemId: 'DATA_SOURCES:READ',
+  messageId: 'CHATS:READ',
   orgId: null,
   ownerUserId: null,
   parentId: 'CHATS:READ',

@@ -12,6 +12,10 @@ export const unauditedOperations: ReadonlySet<string> = new Set([
   'sendMessage',
   'submitToolOutputs',
   'retryRun',
+  'editMessage',
+  'regenerateMessage',
+  // A mark that only its user sees.
+  'markChatRead',
 ]);
 
 const sweepEveryMs = 3_600_000;

@@ -3,6 +3,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import { type Chat, type ChatMessage, type NewMessage, newMessageDefaults } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
+import type { Kin } from '../../storage/chats/branches.ts';
 import { visibleChats } from '../access/access.ts';
 import { modelIdOf } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';
@@ -44,7 +45,7 @@ export async function editMessage(
 ): Promise<BegunRun> {
   const { message, chat } = await getOwnMessage(deps, caller, id, chatId);
   if (message.role !== 'user') {
-    throw new DomainError('CONFLICT', 'Only a message of the user can be edited', { param: 'messageId' });
+    throw new DomainError('CONFLICT', 'Only a message of the user can be edited', { param: 'id' });
   }
   const { run, secrets, said, warnings } = await prepareMessage(deps, caller, chat, input, isWhole);
   const branch = { beside: message.id };
@@ -68,7 +69,7 @@ export async function regenerateMessage(
 ): Promise<BegunRun> {
   const { message, chat } = await getOwnMessage(deps, caller, id, chatId);
   if (message.role === 'system' || (message.role === 'assistant' && !isAnswer(message))) {
-    throw new DomainError('CONFLICT', 'This message is no answer, and asks for none', { param: 'messageId' });
+    throw new DomainError('CONFLICT', 'This message is no answer, and asks for none', { param: 'id' });
   }
   const faults = new Faults();
   const secrets = readSecrets(input.secrets, faults);
@@ -97,10 +98,10 @@ export async function regenerateMessage(
  * @throws DomainError NOT_FOUND; FORBIDDEN for others than the user of the chat; RUN_ACTIVE while a run answers, waits or is paused.
  */
 export async function selectBranch(deps: Deps, caller: Caller, messageId: string, chatId?: string | null): Promise<Chat> {
-  const { message, chat } = await getOwnMessage(deps, caller, messageId, chatId);
+  const { message, chat } = await getOwnMessage(deps, caller, messageId, chatId, 'messageId');
   await deps.audit.change(caller, async () => {
     const result = await deps.storage.branches.select(chat.id, message.id);
-    if (result.kind === 'missing') throw missingMessage();
+    if (result.kind === 'missing') throw missingMessage('messageId');
     if (result.kind === 'run-active') throw runActive(result.runId);
     return { id: chat.id };
   });
@@ -114,15 +115,21 @@ export interface MessagePlace {
   readonly isWhole?: boolean;
 }
 
-/** A message that people see, of a chat of the caller, on any branch. @throws DomainError NOT_FOUND; FORBIDDEN when the caller may only read the chat. */
+/**
+ * A message that people see, of a chat of the caller, on any branch.
+ *
+ * @param param  the argument that names it.
+ * @throws DomainError NOT_FOUND; FORBIDDEN when the caller may only read the chat.
+ */
 export async function getOwnMessage(
   deps: Deps,
   caller: Caller,
   id: string,
   chatId?: string | null,
+  param?: string,
 ): Promise<{ readonly message: ChatMessage; readonly chat: Chat }> {
   const [message] = isId('message', id) ? await deps.storage.branches.find([id], visibleChats(caller)) : [];
-  if (message === undefined || (typeof chatId === 'string' && chatId !== message.chatId)) throw missingMessage();
+  if (message === undefined || (typeof chatId === 'string' && chatId !== message.chatId)) throw missingMessage(param);
   return { message, chat: await getOwnChat(deps, caller, message.chatId) };
 }
 
@@ -131,6 +138,24 @@ export async function getMessages(deps: Deps, caller: Caller, ids: readonly stri
   const found = await deps.storage.branches.find(ids, visibleChats(caller));
   for (const { chatId: id, orgId, userId } of found) deps.audit.read(caller, 'chat', [{ id, orgId, userId }]);
   return visibleMessages(deps, found);
+}
+
+/** The places of messages that the caller may read, in the order of `ids`. Cost: one statement. */
+export async function kinOf(deps: Deps, ids: readonly string[]): Promise<readonly Kin[]> {
+  const found = await deps.storage.branches.kinOf(ids);
+  return ids.map((id) => found.get(id) ?? { parentId: null, siblingIds: [id] });
+}
+
+/** The ids of the messages that follow messages that the caller may read, on all branches, in the order of `ids`. Cost: one statement. */
+export async function repliesOf(deps: Deps, ids: readonly string[]): Promise<readonly (readonly string[])[]> {
+  const found = await deps.storage.branches.repliesOf(ids);
+  return ids.map((id) => found.get(id) ?? []);
+}
+
+/** The ids of the last messages of the active branches of chats that the caller may read, in the order of `chatIds`. Cost: one statement. */
+export async function leavesOf(deps: Deps, chatIds: readonly string[]): Promise<readonly (string | null)[]> {
+  const found = await deps.storage.branches.leavesOf(chatIds);
+  return chatIds.map((id) => found.get(id) ?? null);
 }
 
 /** What is asked again: as the run of the message was asked, else, for a copied message, as a message without options. */
@@ -144,7 +169,7 @@ async function requestOf(deps: Deps, caller: Caller, chat: Chat, message: ChatMe
     const { approvals, isWhole: _isWhole, ...request } = before.request as StoredRequest;
     if (approvals === undefined) return { request, modelId: model.id, warnings: [] };
     const text = 'A person approved calls for this answer, once: regenerate the answer before it';
-    throw new DomainError('CONFLICT', text, { param: 'messageId' });
+    throw new DomainError('CONFLICT', text, { param: 'id' });
   }
   const line = await deps.storage.chats.history(chat.id, questionMessagesMax, { messageId: message.id });
   const answerer = await admitAnswerer(deps, caller, plainRequest, { agent, model, userInputs: chat.userInputs });

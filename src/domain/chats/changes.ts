@@ -10,8 +10,8 @@ import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { removeBlobs } from '../blobs.ts';
 import type { Deps } from '../deps.ts';
 import { chargeTo } from '../usage/charges.ts';
-import { getChat, getOwnChat, missingChat, runActive } from './chats.ts';
-import { jsonOf, markdownOf, readTranscripts } from './transcripts.ts';
+import { agentsOfChats, getChat, getOwnChat, missingChat, runActive } from './chats.ts';
+import { failuresOf, jsonOf, markdownOf, readTranscripts } from './transcripts.ts';
 
 export const chatExportFormats = ['markdown', 'json'] as const;
 export type ChatExportFormat = (typeof chatExportFormats)[number];
@@ -141,7 +141,12 @@ export async function exportChat(deps: Deps, caller: Caller, id: string, format:
     contentType: format === 'json' ? 'application/json; charset=utf-8' : 'text/markdown; charset=utf-8',
     async content() {
       const [messages = []] = await readTranscripts(deps, [chat.id]);
-      return write(chat, messages);
+      const failures = await failuresOf(deps, messages);
+      const [agent = chat.agent] = await agentsOfChats(deps, [chat]);
+      return write(
+        { ...chat, agent },
+        messages.map((message, index) => ({ ...message, failure: failures[index] ?? null })),
+      );
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
-import { type Chat, type ChatMessage, type NewMessage, newMessageDefaults } from '../../entities/chats/chat.ts';
+import { type Chat, type ChatAgent, type ChatMessage, type NewMessage, newMessageDefaults } from '../../entities/chats/chat.ts';
 import { DomainError, outOfRange, tooLong } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
@@ -11,7 +11,7 @@ import { removeBlobs } from '../blobs.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { showsNewChats } from '../runs/thread.ts';
-import { readTranscriptPage, readTranscripts } from './transcripts.ts';
+import { readTranscriptPages, readTranscripts } from './transcripts.ts';
 
 export interface CreateChatInput {
   readonly name?: string | null | undefined;
@@ -36,11 +36,21 @@ export async function getChat(deps: Deps, caller: Caller, id: string): Promise<C
   return chat;
 }
 
-/** The chats among `ids` that the caller may read, in any order. Cost: two statements. */
+/** The chats among `ids` that the caller may read, in any order. Cost: one statement. */
 export async function getChats(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Chat[]> {
   const chats = await deps.storage.chats.findMany(ids, visibleChats(caller));
   deps.audit.read(caller, 'chat', chats);
   return chats;
+}
+
+/** What chats show of their agents, with the names of the owners, in the order of `chats`; '' for a deleted owner. Cost: one statement. */
+export async function agentsOfChats(
+  deps: Deps,
+  chats: readonly Chat[],
+): Promise<readonly (ChatAgent & { readonly userName: string })[]> {
+  const ownerIds = [...new Set(chats.flatMap(({ agent }) => (agent.userId === '' ? [] : [agent.userId])))];
+  const names = await deps.storage.chats.ownerNames(ownerIds);
+  return chats.map(({ agent: { seed, ...agent } }) => ({ ...agent, userName: names.get(agent.userId) ?? '', seed }));
 }
 
 /** A chat the caller may write in. @throws DomainError NOT_FOUND; FORBIDDEN when the caller may only read its log. */
@@ -52,7 +62,7 @@ export async function getOwnChat(deps: Deps, caller: Caller, id: string): Promis
 
 /**
  * The caller's chats, the last changed first. With an agent: the chats with it, for callers who may edit the agent the chats of all
- * users whose logs it shows. Cost: three statements, independent of the depth of the page.
+ * users whose logs it shows. Cost: two statements, independent of the depth of the page.
  *
  * @param search  only the caller's own chats whose name or messages contain it, ignoring case; blank matches all. Cost: reads the
  * caller's chats one after the other until the page is full.
@@ -90,7 +100,18 @@ export function listMessages(deps: Deps, chatIds: readonly string[]): Promise<re
 /** One page of the messages of a chat that the caller may read, newest first. @throws DomainError NOT_FOUND. */
 export async function pageOfMessages(deps: Deps, caller: Caller, chatId: string, page: PageRequest): Promise<Page<ChatMessage>> {
   const chat = await getChat(deps, caller, chatId);
-  return readTranscriptPage(deps, chat.id, page, 'desc');
+  const [found] = await readTranscriptPages(deps, [chat.id], page, 'desc');
+  if (found === undefined) throw missingChat();
+  return found;
+}
+
+/** One page of the messages of each chat, in order; of chats that the caller may read. Cost: one statement. */
+export function pagesOfMessages(
+  deps: Deps,
+  chatIds: readonly string[],
+  page: PageRequest,
+): Promise<readonly Page<ChatMessage>[]> {
+  return readTranscriptPages(deps, chatIds, page, 'asc');
 }
 
 /** The caller has read all answers of a chat. @throws DomainError NOT_FOUND for a chat that the caller may not read. */
@@ -237,8 +258,8 @@ export function runActive(runId: string): DomainError {
   return new DomainError('RUN_ACTIVE', `This chat is being answered by ${runId}: wait for its end or cancel it`);
 }
 
-export function missingMessage(): DomainError {
-  return new DomainError('NOT_FOUND', 'There is no such message', { param: 'messageId' });
+export function missingMessage(param = 'id'): DomainError {
+  return new DomainError('NOT_FOUND', 'There is no such message', { param });
 }
 
 export function missingChat(): DomainError {

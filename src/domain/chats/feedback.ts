@@ -36,7 +36,7 @@ export async function rateMessage(
   chatId?: string | null,
 ): Promise<ChatMessage> {
   const { message, chat } = await getOwnMessage(deps, caller, id, chatId);
-  if (!isAnswer(message)) throw new DomainError('CONFLICT', 'Only an answer of the agent can be rated', { param: 'messageId' });
+  if (!isAnswer(message)) throw new DomainError('CONFLICT', 'Only an answer of the agent can be rated', { param: 'id' });
   const { rating, tags, comment } = readRating(input);
   const { feedback } = deps.storage;
   const { runId } = message;

@@ -5,7 +5,9 @@ import type { ChatFile, ChatFileSource } from '../../entities/chats/file.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
+import type { Page, PageRequest } from '../../entities/page.ts';
 import { isObject } from '../../lib/json.ts';
+import { visibleChats } from '../access/access.ts';
 import { fileView } from '../attachments/file-view.ts';
 import { removeBlobs } from '../blobs.ts';
 import type { Deps } from '../deps.ts';
@@ -116,10 +118,25 @@ export async function putChatFileContent(
   return findFile(deps, chat.id, file.id);
 }
 
-/** Files of chats that the caller sees, one array for each id, oldest first. Cost: two statements. */
-export async function listChatFiles(deps: Deps, chatIds: readonly string[]): Promise<readonly (readonly ChatFile[])[]> {
-  const byChat = Map.groupBy(await deps.storage.chatFiles.listOf(chatIds), ({ chatId }) => chatId);
-  return chatIds.map((id) => byChat.get(id) ?? []);
+/**
+ * One page of the files of each chat, oldest first; of chats that the caller may read. Cost: one statement.
+ *
+ * @param includesDeleted  as in `filesOfChat`.
+ */
+export function pagesOfChatFiles(
+  deps: Deps,
+  chatIds: readonly string[],
+  page: PageRequest,
+  includesDeleted: boolean,
+): Promise<readonly Page<ChatFile>[]> {
+  return deps.storage.chatFiles.pagesOf(chatIds, page, includesDeleted ? deletedSince(deps) : undefined);
+}
+
+/** The files among `ids` that are not deleted, in chats that the caller may read, in any order. Cost: one statement. */
+export async function getChatFiles(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly ChatFile[]> {
+  const found = await deps.storage.chatFiles.findInChats(ids, visibleChats(caller));
+  for (const { chatId, orgId, userId } of found) deps.audit.read(caller, 'chat', [{ id: chatId, orgId, userId }]);
+  return found;
 }
 
 /**
@@ -135,8 +152,11 @@ export async function filesOfChat(
   includesDeleted: boolean,
 ): Promise<readonly ChatFile[]> {
   const chat = await getChat(deps, caller, chatId);
-  const since = new Date(deps.now().getTime() - deletedListedMs);
-  return deps.storage.chatFiles.listOf([chat.id], includesDeleted ? since : undefined);
+  return deps.storage.chatFiles.listOf([chat.id], includesDeleted ? deletedSince(deps) : undefined);
+}
+
+function deletedSince({ now }: Deps): Date {
+  return new Date(now().getTime() - deletedListedMs);
 }
 
 /** A file of a chat that the caller may read. @throws DomainError NOT_FOUND. */

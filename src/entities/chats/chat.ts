@@ -1,5 +1,4 @@
 import type { UserInputValues } from '../agents/part.ts';
-import type { ErrorCode } from '../errors.ts';
 import type { Citation } from '../knowledge/citation.ts';
 
 export const messageRoles = ['user', 'assistant', 'system', 'tool'] as const;
@@ -44,7 +43,6 @@ export interface ChatAgent {
   readonly src: string;
   readonly description: string;
   readonly userId: string;
-  readonly userName: string;
   /** The text that the first message of a chat with it begins from; '' for none. */
   readonly seed: string;
 }
@@ -101,8 +99,6 @@ export interface ChatMessage {
   readonly compression?: string | null;
   /** A conversation item that models do not get, as the caller gave it; the message is hidden and empty. */
   readonly item?: Readonly<Record<string, unknown>> | null;
-  /** In transcripts, on a message of the user: why the run that answers it failed. */
-  readonly failure?: { readonly code: ErrorCode; readonly message: string };
 }
 /** A message that is not stored yet. */
 export type NewMessage = Omit<ChatMessage, 'chatId' | 'ordinal' | 'parentId' | 'isActive' | 'updatedAt'>;

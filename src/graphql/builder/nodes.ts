@@ -75,6 +75,17 @@ export function seenNode(context: GraphContext, id: string): Promise<Thing | nul
   return scope === null || context.caller.scopes.has(scope) ? nodeOf(context, loader.kind, id) : null;
 }
 
+/** The same for an id of any kind: null also for one of a kind that no type has. */
+export function nodeById(context: GraphContext, id: string | null | undefined): Promise<never> | null {
+  const loader = id === null || id === undefined ? undefined : nodeLoaderOf(id);
+  return loader === undefined ? null : nodeOf(context, loader.kind, id);
+}
+
+/** Lets edges find a thing that was read already under the rule of a direct look-up. */
+export function keepNode(context: GraphContext, kind: IdKind, thing: Thing): void {
+  dataLoaderOf(context, kind).prime(thing.id, thing);
+}
+
 /** Lets the fields of a mutation read what it changed, though fields of another mutation in the document have read it before. */
 export function forgetNodes(context: GraphContext): void {
   dataLoaders.delete(context);

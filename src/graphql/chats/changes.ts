@@ -9,13 +9,15 @@ import {
   summarizeChat,
 } from '../../domain/chats/changes.ts';
 import { builder } from '../builder/builder.ts';
-import { wireEnumOf } from '../types/enums.ts';
+import { enumOf, ofFormat } from '../types/enums.ts';
 import { ChatType } from './chats.ts';
 
-const ChatExportFormatType = wireEnumOf('ChatExportFormat', 'How an exported chat is written.', chatExportFormats, {
+const formats = {
   markdown: 'Markdown: a heading for each message.',
   json: 'JSON with the members of a chat of the REST API.',
-});
+};
+const formatDescription = 'How an exported chat is written.';
+const ChatExportFormatType = enumOf('ChatExportFormat', formatDescription, chatExportFormats, formats, ofFormat);
 
 const ChatSummaryType = builder.objectRef<{ readonly summary: string }>('ChatSummary').implement({
   access: { scope: 'CHATS:READ' },

@@ -1,25 +1,33 @@
 import { canWriteChat } from '../../domain/access/access.ts';
+import { leavesOf } from '../../domain/chats/branches.ts';
 import { listSummaries } from '../../domain/chats/changes.ts';
 import {
+  agentsOfChats,
+  areUnread,
   createChat,
   deleteChat,
   getChat,
   getChats,
   listChats,
   listMessages,
+  markChatRead,
   pageOfMessages,
+  pagesOfMessages,
   updateChat,
   watchChat,
 } from '../../domain/chats/chats.ts';
-import type { ChatAgent } from '../../entities/chats/chat.ts';
+import type { Chat, ChatAgent } from '../../entities/chats/chat.ts';
+import { batched } from '../builder/batched.ts';
 import { builder } from '../builder/builder.ts';
-import { registerNode } from '../builder/nodes.ts';
-import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
-import { ChatRef } from '../refs.ts';
+import { keepNode, nodeById, nodeOf, registerNode } from '../builder/nodes.ts';
+import { restOnly } from '../builder/one-api.ts';
+import { connectionOf, pageArgs, pageLoader, pageRequest } from '../pagination.ts';
+import { AgentRef, ChatRef, MessageRef, RunRef, UserRef } from '../refs.ts';
 import { NodeType } from '../types/node.ts';
 import { MessageType } from './messages.ts';
 
-const ChatAgentType = builder.objectRef<ChatAgent>('ChatAgent').implement({
+/** REST shows it also to users who may not use the agent any more. */
+const ChatAgentType = builder.objectRef<ChatAgent & { readonly userName: string }>('ChatAgent').implement({
   access: { scope: 'CHATS:READ' },
   description: 'What a chat shows of its agent, also when its user may not use that any more.',
   fields: (t) => ({
@@ -32,6 +40,25 @@ const ChatAgentType = builder.objectRef<ChatAgent>('ChatAgent').implement({
   }),
 });
 
+const ChatUserInputType = builder.objectRef<readonly [name: string, value: unknown]>('ChatUserInput').implement({
+  access: { scope: 'CHATS:READ' },
+  description: 'A value that a chat began with, for the instructions of its agent.',
+  fields: (t) => ({
+    name: t.string({ description: "The name of the agent's user input.", resolve: ([name]) => name }),
+    value: t.field({ type: 'PlainValue', description: 'The value that was given.', resolve: ([, value]) => value }),
+  }),
+});
+
+const MessageConnection = connectionOf(MessageType, 'Message', 'Messages');
+/** The place of a message in its chat. */
+const messageKey = ['number'] as const;
+const agentOfChat = batched((chats: readonly Chat[], { deps }) => agentsOfChats(deps, chats));
+const isChatUnread = batched((chats: readonly Chat[], { deps, caller }) => areUnread(deps, caller, chats));
+const leafOfChat = batched((ids: readonly string[], { deps }) => leavesOf(deps, ids));
+const summaryOfChat = batched((ids: readonly string[], { deps }) => listSummaries(deps, ids));
+const transcriptOfChat = batched((ids: readonly string[], { deps }) => listMessages(deps, ids));
+const pageOfChat = pageLoader((ids, page, { deps }) => pagesOfMessages(deps, ids, page));
+
 export const ChatType = ChatRef.implement({
   access: { scope: 'CHATS:READ' },
   description: 'A conversation of one user with one agent.',
@@ -39,23 +66,62 @@ export const ChatType = ChatRef.implement({
   fields: (t) => ({
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When something was last said or changed in it.' }),
-    name: t.exposeString('name', { description: 'Empty until the first exchange names it.' }),
+    name: t.string({
+      nullable: true,
+      description: 'Null until the first exchange names it.',
+      resolve: ({ name }) => (name === '' ? null : name),
+    }),
+    nameText: t.exposeString('name', { extensions: restOnly, description: 'Empty until the first exchange names it.' }),
     userId: t.exposeID('userId', { description: 'The user of the chat.' }),
-    pinPosition: t.int({
+    user: t.field({
+      type: UserRef,
+      nullable: true,
+      description: 'That user; null when the caller may not see it.',
+      resolve: ({ userId }, _args, context) => nodeById(context, userId),
+    }),
+    pinPosition: t.exposeInt('pinPosition', {
+      nullable: true,
+      description: 'Lower stands higher, from 1; null when it is not pinned.',
+    }),
+    pinNumber: t.int({
+      extensions: restOnly,
       description: 'Lower stands higher, from 1; 0 when it is not pinned.',
       resolve: ({ pinPosition }) => pinPosition ?? 0,
     }),
-    agent: t.field({ type: ChatAgentType, description: 'Who answers in it.', resolve: ({ agent }) => agent }),
+    agentId: t.exposeID('agentId', { nullable: true, description: 'The agent that answers in it; null with a bare model.' }),
+    agent: t.field({
+      type: AgentRef,
+      nullable: true,
+      description: 'That agent; null when it is gone or the caller may not use it any more.',
+      resolve: ({ agentId }, _args, context) => nodeOf(context, 'agent', agentId),
+    }),
+    ai: t.field({
+      type: ChatAgentType,
+      extensions: restOnly,
+      description: 'Who answers in it.',
+      resolve: (chat, _args, context) => agentOfChat(context, chat),
+    }),
+    modelId: t.exposeString('modelId', {
+      nullable: true,
+      description: 'The model that answers in a chat without an agent; null with an agent.',
+    }),
     seed: t.string({
+      nullable: true,
       description:
-        'A text of its agent that the first message begins from, for the box of a front end; empty when there is none. Models do not get it.',
-      resolve: ({ agent }) => agent.seed,
+        'A text of its agent that the first message begins from, for the box of a front end; null when there is none. Models do not get it.',
+      resolve: ({ agent }) => (agent.seed === '' ? null : agent.seed),
     }),
     activeRunId: t.exposeID('activeRunId', { nullable: true, description: 'The run that answers now; null when none does.' }),
+    activeRun: t.field({
+      type: RunRef,
+      nullable: true,
+      description: 'That run.',
+      resolve: ({ activeRunId }, _args, context) => nodeById(context, activeRunId),
+    }),
     userInputs: t.field({
-      type: 'JSON',
-      description: "The values of the agent's user inputs that it began with, by variable name.",
-      resolve: ({ userInputs }) => userInputs,
+      type: [ChatUserInputType],
+      description: "The values of the agent's user inputs that it began with; at most 100.",
+      resolve: ({ userInputs }) => Object.entries(userInputs),
     }),
     canWrite: t.boolean({
       description: 'Whether the caller may write in it: its user may, readers of its log may not.',
@@ -65,18 +131,38 @@ export const ChatType = ChatRef.implement({
       description:
         'Whether editors of its agent may read it while the agent has `chatLogsVisible`: decided when the chat was made, and only within the organization of the agent.',
     }),
-    summary: t.loadable({
-      type: 'String',
+    isUnread: t.boolean({
+      description: 'Whether a run has ended in it since the caller last called `markChatRead`.',
+      resolve: (chat, _args, context) => isChatUnread(context, chat),
+    }),
+    summary: t.string({
       nullable: true,
       description: 'The last summary of the chat; null without one.',
-      load: (chatIds: string[], { deps }) => listSummaries(deps, chatIds),
-      resolve: ({ id }) => id,
+      resolve: ({ id }, _args, context) => summaryOfChat(context, id),
     }),
-    messages: t.loadableList({
-      type: MessageType,
+    activeLeaf: t.field({
+      type: MessageRef,
+      nullable: true,
+      description: 'The last message of the branch that people and models read; null in an empty chat.',
+      resolve: async ({ id }, _args, context) => nodeOf(context, 'message', await leafOfChat(context, id)),
+    }),
+    messages: t.field({
+      type: MessageConnection,
+      description:
+        'What was said on the branch that people and models read, in order. A chat opens with the end of it: `last: 50`; `before` leads back to its beginning.',
+      args: pageArgs(t.arg),
+      resolve: async (chat, args, context) => {
+        const page = await pageOfChat(context, chat.id, pageRequest(context, args, messageKey));
+        keepNode(context, 'chat', chat);
+        for (const message of page.items) keepNode(context, 'message', message);
+        return page;
+      },
+    }),
+    transcript: t.field({
+      type: [MessageType],
+      extensions: restOnly,
       description: 'What was said, in order; the newest 2,000 when there are more.',
-      load: (chatIds: string[], { deps }) => listMessages(deps, chatIds) as never,
-      resolve: ({ id }) => id,
+      resolve: async ({ id }, _args, context) => [...(await transcriptOfChat(context, id))],
     }),
   }),
 });
@@ -88,15 +174,13 @@ registerNode('chat', {
 });
 
 const ChatConnection = connectionOf(ChatType, 'Chat', 'Chats');
-const MessageConnection = connectionOf(MessageType, 'Message', 'Messages');
-/** The place of a message in its chat. */
-const messageKey = ['number'] as const;
 
 builder.queryFields((t) => ({
   chat: t.field({
     authScopes: { key: 'CHATS:READ' },
     type: ChatType,
-    description: 'One chat. NOT_FOUND when there is none or the caller may not read it.',
+    nullable: true,
+    description: 'One chat. Null when there is none or the caller may not read it.',
     args: { id: t.arg.id({ description: 'The id of the chat.' }) },
     resolve: (_root, { id }, { deps, caller }) => getChat(deps, caller, id),
   }),
@@ -104,7 +188,7 @@ builder.queryFields((t) => ({
     authScopes: { key: 'CHATS:READ' },
     type: MessageConnection,
     description:
-      'Messages of a chat that the caller may read, newest first: `first` and `after` lead back to its beginning, also beyond the messages that `Chat.messages` shows.',
+      'Messages of a chat that the caller may read, newest first: `first` and `after` lead back to its beginning. `Chat.messages` has them in order.',
     args: { chatId: t.arg.id({ description: 'The id of the chat.' }), ...pageArgs(t.arg) },
     resolve: (_root, args, context) =>
       pageOfMessages(context.deps, context.caller, args.chatId, pageRequest(context, args, messageKey)),
@@ -166,6 +250,13 @@ builder.mutationFields((t) => ({
       input: t.arg({ type: UpdateChatInput, description: 'What to change.' }),
     },
     resolve: (_root, { id, input }, { deps, caller }) => updateChat(deps, caller, id, input),
+  }),
+  markChatRead: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
+    type: ChatType,
+    description: 'The caller has read all answers of a chat that it may read: `isUnread` is false until the next one.',
+    args: { id: t.arg.id({ description: 'The id of the chat.' }) },
+    resolve: (_root, { id }, { deps, caller }) => markChatRead(deps, caller, id),
   }),
   deleteChat: t.field({
     authScopes: { key: 'CHATS:WRITE' },

@@ -4,15 +4,19 @@ import {
   deleteChatFile,
   filesOfChat,
   getChatFile,
-  listChatFiles,
+  getChatFiles,
+  pagesOfChatFiles,
   putChatFileContent,
   uploadChatFile,
 } from '../../domain/chats/files.ts';
 import { chatFileSources, chatFileStatuses } from '../../entities/chats/file.ts';
 import { builder } from '../builder/builder.ts';
-import { ChatFileRef } from '../refs.ts';
+import { nodeOf, registerNode } from '../builder/nodes.ts';
+import { describedOnRest, restOnly } from '../builder/one-api.ts';
+import { connectionOf, pageArgs, pageLoader, pageRequest } from '../pagination.ts';
+import { ChatFileRef, ChatRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
-import { ChatType } from './chats.ts';
+import { NodeType } from '../types/node.ts';
 
 const ChatFileSourceType = enumOf('ChatFileSource', 'The origin of a file.', chatFileSources, {
   USER: 'The user.',
@@ -29,8 +33,16 @@ const ChatFileStatusType = enumOf('ChatFileStatus', 'The state of a file.', chat
 const ChatFileType = ChatFileRef.implement({
   access: { scope: 'CHATS:READ' },
   description: 'A file of a chat, for use in its messages.',
+  interfaces: [NodeType],
   fields: (t) => ({
     id: t.exposeID('id', { description: 'What content parts name: `{type: "id", id}`.' }),
+    chatId: t.exposeID('chatId', { description: 'The chat that it belongs to.' }),
+    chat: t.field({
+      type: ChatRef,
+      nullable: true,
+      description: 'That chat; null when it was deleted meanwhile.',
+      resolve: ({ chatId }, _args, context) => nodeOf(context, 'chat', chatId),
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     source: t.expose('source', { type: ChatFileSourceType, description: 'Whether the user or the service added the file.' }),
     filename: t.exposeString('filename', { description: 'Its name, without any path.' }),
@@ -43,7 +55,8 @@ const ChatFileType = ChatFileRef.implement({
     }),
     metadata: t.field({
       type: 'JSON',
-      description: 'The metadata of its record.',
+      description: 'The metadata of its record. JSON: an object of the user.',
+      extensions: describedOnRest('The metadata of its record.'),
       resolve: (file) => file.metadata,
     }),
     deletedAt: t.expose('deletedAt', { type: 'DateTime', nullable: true, description: 'When it was deleted.' }),
@@ -51,12 +64,31 @@ const ChatFileType = ChatFileRef.implement({
   }),
 });
 
-builder.objectField(ChatType, 'files', (t) =>
-  t.loadableList({
-    type: ChatFileType,
+registerNode('chatFile', {
+  typeName: 'ChatFile',
+  operation: 'Query.chatFile',
+  loadMany: (ids, { deps, caller }) => getChatFiles(deps, caller, ids),
+});
+
+const includeDeleted = {
+  required: true,
+  defaultValue: false,
+  description: 'Also those that were deleted in the last 30 days, with the status DELETED; their content is gone.',
+} as const;
+
+const ChatFileConnection = connectionOf(ChatFileType, 'ChatFile', 'Files');
+const filesOfListedChat = pageLoader((ids, page, { deps }) => pagesOfChatFiles(deps, ids, page, false));
+const allFilesOfListedChat = pageLoader((ids, page, { deps }) => pagesOfChatFiles(deps, ids, page, true));
+
+builder.objectField(ChatRef, 'files', (t) =>
+  t.field({
+    type: ChatFileConnection,
     description: 'Its files, oldest first.',
-    load: (chatIds: string[], { deps }) => listChatFiles(deps, chatIds) as never,
-    resolve: ({ id }) => id,
+    args: { ...pageArgs(t.arg), includeDeleted: t.arg.boolean(includeDeleted) },
+    resolve: (chat, args, context) => {
+      const pageOf = args.includeDeleted ? allFilesOfListedChat : filesOfListedChat;
+      return pageOf(context, chat.id, pageRequest(context, args));
+    },
   }),
 );
 
@@ -77,20 +109,19 @@ builder.queryFields((t) => ({
   chatFile: t.field({
     authScopes: { key: 'CHATS:READ' },
     type: ChatFileType,
-    description: 'One file of a chat that the caller may read.',
+    nullable: true,
+    description: 'One file of a chat that the caller may read; null when there is none.',
     args: { chatId: t.arg.id(chatId), fileId: t.arg.id(fileId) },
     resolve: (_root, args, { deps, caller }) => getChatFile(deps, caller, args.chatId, args.fileId),
   }),
   chatFiles: t.field({
     authScopes: { key: 'CHATS:READ' },
     type: [ChatFileType],
+    extensions: restOnly,
     description: 'The files of a chat that the caller may read, oldest first.',
     args: {
       chatId: t.arg.id(chatId),
-      includeDeleted: t.arg.boolean({
-        defaultValue: false,
-        description: 'Also those that were deleted in the last 30 days, with the status DELETED; their content is gone.',
-      }),
+      includeDeleted: t.arg.boolean(includeDeleted),
     },
     resolve: async (_root, args, { deps, caller }) => filesOfChat(deps, caller, args.chatId, args.includeDeleted),
   }),

@@ -6,9 +6,11 @@ import { threadModes } from '../../entities/chats/chat.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { builder } from '../builder/builder.ts';
 import type { GraphContext } from '../builder/context.ts';
+import { flatInput } from '../builder/flat-inputs.ts';
 import { registerNode } from '../builder/nodes.ts';
 import { restOnly } from '../builder/one-api.ts';
 import { ToolOutputStatusType } from '../chats/messages.ts';
+import { flatPrompt, PromptInput, secretsDescription } from '../chats/prompts.ts';
 import { RunRef } from '../refs.ts';
 import { ToolInput } from '../tools/inputs.ts';
 import { enumOf, ofFormat } from '../types/enums.ts';
@@ -50,24 +52,31 @@ const modes = {
 const modeDescription = 'What becomes of a message while another run answers in the chat.';
 const ThreadModeType = enumOf('ThreadMode', modeDescription, threadModes, modes, ofFormat);
 
-const secretsDescription = 'Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model.';
+type InputBuilder = Parameters<NonNullable<Parameters<typeof builder.inputType>[1]['fields']>>[0];
 
-const SendMessageInput = builder.inputType('SendMessageInput', {
-  description: 'A message to a chat.',
-  fields: (t) => ({
-    prompt: t.field({
-      type: 'JSON',
-      description:
-        'A string, or an array of parts: `{type: "text", text}`, `{type: "id", id}` (a file of the chat), `{type: "url", url}` (an image by its address or as a data URL). JSON: a text or a list.',
-    }),
-    date: t.field({ type: 'DateTime', required: false, description: "The user's date and time; the model is told." }),
-    modelId: t.string({ required: false, description: "A model for this message instead of the agent's." }),
-    options: t.field({ type: ChatOptionsInput, required: false, description: 'Options of this message.' }),
-    tools: t.field({ type: [ToolInput], required: false, description: 'Functions of the caller, and tools of the service.' }),
-    secrets: t.field({ type: 'StringMap', required: false, description: secretsDescription }),
-    threadMode: t.field({ type: ThreadModeType, required: false, description: 'Default collect.' }),
-  }),
+/** The members of a message besides its text. */
+const messageFields = (t: InputBuilder) => ({
+  date: t.field({ type: 'DateTime', required: false, description: "The user's date and time; the model is told." }),
+  modelId: t.string({ required: false, description: "A model for this message instead of the agent's." }),
+  options: t.field({ type: ChatOptionsInput, required: false, description: 'Options of this message.' }),
+  tools: t.field({ type: [ToolInput], required: false, description: 'Functions of the caller, and tools of the service.' }),
+  secrets: t.field({ type: 'StringMap', required: false, description: secretsDescription }),
+  threadMode: t.field({ type: ThreadModeType, required: false, description: 'Default collect.' }),
 });
+const messageDescription = 'A message to a chat.';
+
+const SendMessageInput = flatInput<Parameters<typeof sendMessage>[3]>(
+  builder.inputType('SendMessageInput', {
+    description: messageDescription,
+    fields: (t) => ({ prompt: t.field({ type: PromptInput, description: 'What the user says.' }), ...messageFields(t) }),
+  }),
+  {
+    rest: builder.inputType('RestSendMessageInput', {
+      description: messageDescription,
+      fields: (t) => ({ prompt: t.field(flatPrompt), ...messageFields(t) }),
+    }) as never,
+  },
+);
 
 const ToolOutputInput = builder.inputType('ToolOutputInput', {
   description: 'The output of one call.',

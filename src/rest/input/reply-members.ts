@@ -47,6 +47,8 @@ const types = [
   }),
   new GraphQLInputObjectType({ name: 'SendMessageInput', fields: { stream } }),
   new GraphQLInputObjectType({ name: 'SubmitToolOutputsInput', fields: { stream } }),
+  new GraphQLInputObjectType({ name: 'EditMessageInput', fields: { stream } }),
+  new GraphQLInputObjectType({ name: 'RegenerateMessageInput', fields: { stream } }),
   completionOptions,
 ];
 const byName: ReadonlyMap<string, GraphQLInputObjectType> = new Map(types.map((type) => [type.name, type]));

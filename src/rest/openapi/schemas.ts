@@ -237,7 +237,7 @@ function descriptionOnRest({ description, extensions: { restDescription } }: Des
 /** Those of the schema, which are sorted, with those that choose the form of the reply at their places. */
 function membersOf(type: GraphQLInputObjectType): readonly GraphQLInputField[] {
   const own = restMembersOf(type);
-  const more = Object.values(replyFieldsOf(type.name));
+  const more = Object.values(replyFieldsOf(restName(type)));
   return more.length === 0 ? own : [...own, ...more].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 

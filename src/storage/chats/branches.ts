@@ -1,6 +1,7 @@
 // Raw SQL: thread order. The branches of a chat are a tree, which Prisma cannot walk; and a change of the branch is no change of its messages.
 import type { ChatFilter } from '../../entities/accounts/access.ts';
 import type { ChatMessage } from '../../entities/chats/chat.ts';
+import type { RunError } from '../../entities/runs/event.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { requireShortList } from '../database/paging.ts';
 import type { Signals } from '../database/signals/signals.ts';
@@ -43,8 +44,8 @@ export interface BranchStore {
   kinOf(ids: readonly string[]): Promise<ReadonlyMap<string, Kin>>;
   /** The visible messages that follow each message, on any branch, the first one first. Cost: one statement. */
   repliesOf(ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
-  /** The runs that answer messages on the active branch, by message; none where a message has no answer there. */
-  answeringRuns(messages: readonly Pick<ChatMessage, 'id' | 'chatId'>[]): Promise<ReadonlyMap<string, string>>;
+  /** Why messages of users have no whole answer on the active branch, by message: of those whose run failed. Cost: one statement. */
+  failuresOf(ids: readonly string[]): Promise<ReadonlyMap<string, RunError>>;
   /** The last visible message of the active branch of each chat, by chat. */
   leavesOf(chatIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
@@ -54,15 +55,12 @@ export function createBranchStore(db: Database, signals: Signals): BranchStore {
     async find(ids, filter) {
       const { message } = db.prisma;
       const where = { id: { in: [...ids] }, isHidden: false, chat: { AND: [{ deletedAt: null }, chatWhere(filter)] } };
-      const owner = { select: { orgId: true, userId: true } };
-      const places = await message.findMany({ where, select: { id: true, rowBytes: true, chat: owner } });
-      requireShortList(
-        db,
-        places.reduce((sum, { rowBytes }) => sum + rowBytes, 0),
-      );
-      const owners = new Map(places.map(({ id, chat: { orgId, userId } }) => [id, { orgId, userId }]));
-      const found = await message.findMany({ where: { id: { in: [...owners.keys()] } } });
-      return found.map((row) => ({ ...row, ...owners.get(row.id) }) as unknown as MessageOfOwner);
+      if (ids.length > 1) {
+        const { _sum: sum } = await message.aggregate({ where, _sum: { rowBytes: true } });
+        requireShortList(db, sum.rowBytes);
+      }
+      const found = await message.findMany({ where, include: { chat: { select: { orgId: true, userId: true } } } });
+      return found.map(({ chat, ...row }) => ({ ...row, ...chat }) as unknown as MessageOfOwner);
     },
     async select(chatId, messageId) {
       const result = await db.transaction((tx) => select(tx, chatId, messageId));
@@ -77,17 +75,10 @@ export function createBranchStore(db: Database, signals: Signals): BranchStore {
       const rows = await db.query<{ id: string; replyIds: readonly string[] }>(repliesSql, [ids]);
       return new Map(rows.map(({ id, replyIds }) => [id, replyIds]));
     },
-    async answeringRuns(messages) {
-      if (messages.length === 0) return new Map();
-      const below = {
-        chatId: { in: [...new Set(messages.map(({ chatId }) => chatId))] },
-        parentId: { in: messages.map(({ id }) => id) },
-      };
-      const rows = await db.prisma.message.findMany({
-        where: { ...below, isActive: true, role: 'assistant', runId: { not: null } },
-        select: { parentId: true, runId: true },
-      });
-      return new Map(rows.map(({ parentId, runId }) => [parentId ?? '', runId ?? '']));
+    async failuresOf(ids) {
+      if (ids.length === 0) return new Map();
+      const rows = await db.query<RunError & { readonly id: string }>(failuresSql, [ids]);
+      return new Map(rows.map(({ id, code, message }) => [id, { code, message }]));
     },
     async leavesOf(chatIds) {
       const last = {
@@ -131,6 +122,12 @@ const kinSql = `with recursive above as (
 const repliesSql = `with recursive places as (select id, "chatId" from messages where id = any($1::text[])),
   ${belowSql}
   select "placeId" as id, array_agg(id order by ordinal) as "replyIds" from below where not "isHidden" group by 1`;
+
+/** An answer that was asked for again follows the message on its branch, with the run that gives it. */
+const failuresSql = `select m.id, r."errorCode" as code, coalesce(r."errorMessage", '') as message from messages m join runs r on r.id = coalesce(
+    (select a."runId" from messages a
+     where a."chatId" = m."chatId" and a."parentId" = m.id and a."isActive" and a.role = 'assistant' limit 1), m."runId")
+  where m.id = any($1::text[]) and m.role = 'user' and r.status = 'failed' and r."errorCode" is not null`;
 
 async function select(tx: Transaction, chatId: string, messageId: string): Promise<BranchChange> {
   const { chat, message, run } = tx.prisma;

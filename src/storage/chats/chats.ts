@@ -14,9 +14,9 @@ import {
   type LineEnd,
   listMessages,
   listMessagesOfRuns,
-  pageOfMessages,
+  pagesOfMessages,
 } from './messages.ts';
-import { type ChatQuery, findChats, listChats } from './queries.ts';
+import { type ChatQuery, findChats, findUserNames, listChats } from './queries.ts';
 import { beginTurn, type Turn, type TurnResult } from './turns.ts';
 
 export interface NewChat {
@@ -35,7 +35,9 @@ export interface NewChat {
 export interface ChatStore {
   find(id: string, filter: ChatFilter): Promise<Chat | undefined>;
   findMany(ids: readonly string[], filter: ChatFilter): Promise<readonly Chat[]>;
-  /** The chat changed last comes first. Three statements; their cost does not depend on the depth of the page. */
+  /** The names of users who own the agents of chats; a deleted user has none. */
+  ownerNames(userIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** The chat changed last comes first. Two statements; their cost does not depend on the depth of the page. */
   list(query: ChatQuery, page: PageRequest): Promise<Page<Chat>>;
   /** With the messages that it begins with. */
   create(chat: NewChat, messages: readonly NewMessage[]): Promise<void>;
@@ -44,8 +46,8 @@ export interface ChatStore {
   delete(id: string): Promise<boolean>;
   /** The last `limit` messages of each chat's active branch, by chat and in order, without hidden ones. */
   messagesOf(chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]>;
-  /** Messages of the active branch without hidden ones, in order or newest first. Two statements; their cost does not depend on the length of the chat. */
-  messagePage(chatId: string, page: PageRequest, order: 'asc' | 'desc'): Promise<Page<ChatMessage>>;
+  /** Messages of the active branch of each chat without hidden ones, in order or newest first. One statement; its cost does not depend on the length of the chats. */
+  messagePages(chatIds: readonly string[], page: PageRequest, order: 'asc' | 'desc'): Promise<readonly Page<ChatMessage>[]>;
   /**
    * The last `limit` messages for a model, with hidden ones: those of the active branch, or, with `end`, those of the branch that it is on, up to it. A
    * run that has no messages ends before those of later runs.
@@ -63,6 +65,7 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
   return {
     find: async (id, filter) => (await findChats(db, [id], filter))[0],
     findMany: (ids, filter) => findChats(db, ids, filter),
+    ownerNames: (userIds) => findUserNames(db, userIds),
     list: (query, page) => listChats(db, query, page),
     async create(chat, messages) {
       if (messages.length === 0) await addChat(db, chat);
@@ -84,7 +87,7 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
       return runIds !== undefined;
     },
     messagesOf: (chatIds, limit) => listMessages(db, chatIds, limit),
-    messagePage: (chatId, page, order) => pageOfMessages(db, chatId, page, order),
+    messagePages: (chatIds, page, order) => pagesOfMessages(db, chatIds, page, order),
     history: (chatId, limit, end) => (end === undefined ? findMessages(db, chatId, limit) : findLine(db, chatId, limit, end)),
     findLastRunId: async (id) =>
       (await db.prisma.chat.findUnique({ where: { id }, select: { lastRunId: true } }))?.lastRunId ?? undefined,

@@ -1,8 +1,12 @@
+import type { ChatFilter } from '../../entities/accounts/access.ts';
+import type { Chat } from '../../entities/chats/chat.ts';
 import type { ChatFile } from '../../entities/chats/file.ts';
+import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import type { Database, Transaction } from '../database/database.ts';
-import { requireShortList } from '../database/paging.ts';
+import { byTime, requireShortList } from '../database/paging.ts';
 import { lockChat } from '../database/sql/locks.ts';
 import type { Prisma } from '../generated/client.ts';
+import { chatWhere } from './filter.ts';
 
 export type NewChatFile = Omit<ChatFile, 'deletedAt'>;
 
@@ -11,8 +15,12 @@ export interface ChatFileStore {
   create(file: NewChatFile, filesMax: number): Promise<boolean>;
   find(chatId: string, id: string): Promise<ChatFile | undefined>;
   findMany(chatId: string, ids: readonly string[]): Promise<readonly ChatFile[]>;
+  /** The files that are not deleted, in chats that match, with whose chats those are. */
+  findInChats(ids: readonly string[], filter: ChatFilter): Promise<readonly (ChatFile & Pick<Chat, 'orgId' | 'userId'>)[]>;
   /** The files of each chat that are not deleted, or were deleted after `deletedAfter`, oldest first. */
   listOf(chatIds: readonly string[], deletedAfter?: Date): Promise<readonly ChatFile[]>;
+  /** One page of the same of each chat. Cost: one statement. */
+  pagesOf(chatIds: readonly string[], page: PageRequest, deletedAfter?: Date): Promise<readonly Page<ChatFile>[]>;
   /**
    * Gives a file that the service made new bytes, unless it was deleted.
    *
@@ -55,6 +63,13 @@ export function createChatFileStore(db: Database): ChatFileStore {
     },
     findMany: async (chatId, ids) =>
       (await db.prisma.chatFile.findMany({ where: { id: { in: [...ids] }, chatId, deletedAt: null } })) as readonly ChatFile[],
+    async findInChats(ids, filter) {
+      const where = { id: { in: [...ids] }, deletedAt: null, chat: { AND: [{ deletedAt: null }, chatWhere(filter)] } };
+      const owner = { select: { orgId: true, userId: true } };
+      const found = await db.prisma.chatFile.findMany({ where, include: { chat: owner } });
+      return found.map(({ chat, ...file }) => ({ ...(file as ChatFile), ...chat }));
+    },
+    pagesOf: (chatIds, page, deletedAfter) => pagesOfFiles(db, chatIds, page, deletedAfter),
     async complete(id, content) {
       const where = { id, status: 'PENDING', deletedAt: null };
       return (await db.prisma.chatFile.updateMany({ where, data: { ...content, status: 'UPLOADED' } })).count === 1;
@@ -81,10 +96,7 @@ export function createChatFileStore(db: Database): ChatFileStore {
         return clearFiles(tx, chatId);
       }),
     async listOf(chatIds, deletedAfter) {
-      const isListed = {
-        OR: [{ deletedAt: null }, ...(deletedAfter === undefined ? [] : [{ deletedAt: { gt: deletedAfter } }])],
-      };
-      const where = { chatId: { in: [...chatIds] }, ...isListed };
+      const where = { chatId: { in: [...chatIds] }, ...isListed(deletedAfter) };
       const { _sum: sum } = await db.prisma.chatFile.aggregate({ where, _sum: { rowBytes: true } });
       requireShortList(db, sum.rowBytes);
       const orderBy = [{ chatId: 'asc' as const }, { createdAt: 'asc' as const }, { id: 'asc' as const }];
@@ -106,6 +118,26 @@ export function createChatFileStore(db: Database): ChatFileStore {
       return (await db.prisma.chat.findMany({ where, select: { id: true }, take: limit })).map(({ id }) => id);
     },
   };
+}
+
+/** Files that are not deleted, or were deleted after a time. */
+function isListed(deletedAfter: Date | undefined) {
+  return { OR: [{ deletedAt: null }, ...(deletedAfter === undefined ? [] : [{ deletedAt: { gt: deletedAfter } }])] };
+}
+
+async function pagesOfFiles(
+  { prisma }: Database,
+  chatIds: readonly string[],
+  page: PageRequest,
+  deletedAfter: Date | undefined,
+): Promise<readonly Page<ChatFile>[]> {
+  const where = isListed(deletedAfter);
+  const files = byTime('createdAt', 'asc', where, page);
+  const chats = await prisma.chat.findMany({ where: { id: { in: [...chatIds] } }, select: { id: true, files } });
+  const found = new Map(chats.map((chat) => [chat.id, chat.files as readonly ChatFile[]]));
+  return chatIds.map((chatId) =>
+    pageOf(found.get(chatId) ?? [], page, timeKey, (take) => prisma.chatFile.count({ where: { ...where, chatId }, take })),
+  );
 }
 
 const leftBehindMs = 2 * 86_400_000;

@@ -119,28 +119,45 @@ export async function readMessages(
 /** The largest value of the column, which no message has. */
 const ordinalMax = 2_147_483_647;
 
-/** A page of the active branch of a chat for people; `order` is that of the list. */
-export async function pageOfMessages(
+/**
+ * One page of the active branch of each chat for people, in the order of `chatIds`. The chats share the bytes of a page; each page holds a message at
+ * least, unless there is none. Cost: one statement, which reads no more rows than the pages have.
+ *
+ * @param order  that of the list.
+ */
+export async function pagesOfMessages(
   db: Database,
-  chatId: string,
+  chatIds: readonly string[],
   page: PageRequest,
   order: 'asc' | 'desc',
-): Promise<Page<ChatMessage>> {
+): Promise<readonly Page<ChatMessage>[]> {
   const reading = readingOrder(order, page);
   const isFalling = reading === 'desc';
   const [from = isFalling ? ordinalMax : -1] = page.after ?? [];
   // A whole number of the column's type, so that the index begins at it; a cursor may be forged.
   const bound = Math.min(Math.max(isFalling ? Math.ceil(Number(from)) : Math.floor(Number(from)), -1), ordinalMax);
-  const where = { chatId, isHidden: false, isActive: true };
-  const ordinal = isFalling ? { lt: bound } : { gt: bound };
-  const { rows, foundCount } = await readMessages(db, { ...where, ordinal }, reading, page.limit + 1);
-  return pageOf(
-    rows,
-    page,
-    ({ ordinal }) => [ordinal],
-    (take) => db.prisma.message.count({ where, take }),
-    foundCount,
+  const rows = await db.query<ChatMessage & { readonly foundCount: number }>(
+    `select ${columns}, "foundCount" from unnest($1::text[]) as c("of") cross join lateral (
+       select *, count(*) over ()::int as "foundCount",
+         sum("rowBytes") over (order by ordinal ${reading} rows between unbounded preceding and 1 preceding) as "bytesBefore"
+       from (
+         select * from messages where "chatId" = c."of" and "isActive" and not "isHidden" and ordinal ${isFalling ? '<' : '>'} $2
+         order by ordinal ${reading} limit $3) found) m
+     where coalesce("bytesBefore", 0) < $4 order by ordinal ${reading}`,
+    [chatIds, bound, page.limit + 1, Math.floor(db.pageMaxBytes / Math.max(1, chatIds.length))],
   );
+  const byChat = Map.groupBy(rows, ({ chatId }) => chatId);
+  return chatIds.map((chatId) => {
+    const found = byChat.get(chatId) ?? [];
+    const where = { chatId, isHidden: false, isActive: true };
+    return pageOf(
+      found.map(({ foundCount: _count, ...message }) => message),
+      page,
+      ({ ordinal }) => [ordinal],
+      (take) => db.prisma.message.count({ where, take }),
+      found[0]?.foundCount ?? 0,
+    );
+  });
 }
 
 /** See ChatChangeStore.compress. */

@@ -38,29 +38,21 @@ export async function listChats(db: Database, query: ChatQuery, page: PageReques
   return pageOf(rows, page, activityKey, (take) => db.prisma.chat.count({ where, take }), foundCount);
 }
 
-/** Cost: one statement for the chats with their agents, one for the owners of the agents. */
+/** Cost: one statement. */
 async function readChats({ prisma }: Database, where: Prisma.ChatWhereInput): Promise<readonly Chat[]> {
   const rows = await prisma.chat.findMany({ where, select: columns });
-  const ownerIds = [...new Set(rows.flatMap(({ agent }) => agent?.userId ?? []))];
-  // The user of an agent may be deleted, so there is no relation.
-  const owners =
-    ownerIds.length === 0
-      ? []
-      : await prisma.user.findMany({ where: { id: { in: ownerIds } }, select: { id: true, name: true } });
-  const names = new Map(owners.map(({ id, name }) => [id, name]));
   return rows.map(({ agent, ...chat }) => {
     const model = chat.modelId ?? '';
-    const { id, name, src, description, userId, seed } = agent ?? {
-      id: model,
-      name: model,
-      src: '',
-      description: '',
-      userId: '',
-      seed: '',
-    };
-    const shown = { id, name, src, description, userId, userName: names.get(userId) ?? '', seed: seed ?? '' };
-    return { ...chat, userInputs: chat.userInputs as Chat['userInputs'], agent: shown };
+    const shown = agent ?? { id: model, name: model, src: '', description: '', userId: '', seed: '' };
+    return { ...chat, userInputs: chat.userInputs as Chat['userInputs'], agent: { ...shown, seed: shown.seed ?? '' } };
   });
+}
+
+/** The names of the users among `ids` that are not deleted. */
+export async function findUserNames({ prisma }: Database, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const users = await prisma.user.findMany({ where: { id: { in: [...ids] } }, select: { id: true, name: true } });
+  return new Map(users.map(({ id, name }) => [id, name]));
 }
 
 function listWhere({ userId, orgId, agentId, shownIn, search }: ChatQuery): Prisma.ChatWhereInput {

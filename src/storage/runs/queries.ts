@@ -1,6 +1,4 @@
 import type { ChatFilter } from '../../entities/accounts/access.ts';
-import type { ErrorCode } from '../../entities/errors.ts';
-import type { RunError } from '../../entities/runs/event.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { chatWhere } from '../chats/filter.ts';
 import type { Database, Transaction } from '../database/database.ts';
@@ -15,14 +13,6 @@ export async function findInChats({ prisma }: Database, ids: readonly string[], 
   const where = { AND: [{ id: { in: chatIds }, deletedAt: null }, chatWhere(filter)] };
   const readable = new Set((await prisma.chat.findMany({ where, select: { id: true } })).map(({ id }) => id));
   return rows.filter(({ chatId }) => chatId !== null && readable.has(chatId)).map((row) => runOf(row as RunRow));
-}
-
-/** See RunStore.failuresOf. */
-export async function failuresOf({ prisma }: Database, ids: readonly string[]): Promise<ReadonlyMap<string, RunError>> {
-  if (ids.length === 0) return new Map();
-  const where = { id: { in: [...ids] }, status: 'failed', errorCode: { not: null } };
-  const rows = await prisma.run.findMany({ where, select: { id: true, errorCode: true, errorMessage: true } });
-  return new Map(rows.map((row) => [row.id, { code: row.errorCode as ErrorCode, message: row.errorMessage ?? '' }]));
 }
 
 /** The run that holds a locked chat, waits for it or is paused in it: what it says belongs to the branch where it began. */

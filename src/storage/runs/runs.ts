@@ -1,11 +1,11 @@
 import type { ChatFilter } from '../../entities/accounts/access.ts';
 import { type NewMessage, withTimes } from '../../entities/chats/chat.ts';
-import type { RunError, RunEvent } from '../../entities/runs/event.ts';
+import type { RunEvent } from '../../entities/runs/event.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import type { Database } from '../database/database.ts';
 import { type EventPage, readEvents } from './events.ts';
 import { createRunLeases, type RunLeases } from './leases.ts';
-import { failuresOf, findInChats } from './queries.ts';
+import { findInChats } from './queries.ts';
 import { type RunRow, runOf, unseen } from './rows.ts';
 import { appendTo, type Finished, finishRun, type RunEnding } from './writes.ts';
 
@@ -15,8 +15,6 @@ export interface RunStore extends RunLeases {
   find(id: string): Promise<Run | undefined>;
   /** The runs with one of the ids whose chats match. */
   findInChats(ids: readonly string[], filter: ChatFilter): Promise<readonly Run[]>;
-  /** Why those of these runs failed that did. One statement; none without ids. */
-  failuresOf(ids: readonly string[]): Promise<ReadonlyMap<string, RunError>>;
   /** The model and request that the run was started with. */
   findRequest(id: string): Promise<{ readonly modelId: string; readonly request: unknown } | undefined>;
   /** Whether another process restarted the run after this attempt. */
@@ -47,7 +45,6 @@ export function createRunStore(db: Database): RunStore {
       return found === null ? undefined : runOf(found as RunRow);
     },
     findInChats: (ids, filter) => findInChats(db, ids, filter),
-    failuresOf: (ids) => failuresOf(db, ids),
     findRequest: async (id) =>
       (await db.prisma.run.findUnique({ where: { id }, select: { modelId: true, request: true } })) ?? undefined,
     wasBegunAgain: async (id, attempt) =>

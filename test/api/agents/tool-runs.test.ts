@@ -255,8 +255,14 @@ describe('user inputs', () => {
         /^You help Ann \{\{dept\}\} of Support, \{\{unknown\}\}\. Since 2024-02-29\.\n\nCurrent date: /,
       ),
     });
-    const shown = await colleague.graphql('query ($id: ID!) { chat(id: $id) { userInputs } }', { id: chat.body.id });
-    expect(shown.data.chat.userInputs).toEqual({ name: 'Ann {{dept}}', dept: 'Support', since: '2024-02-29' });
+    const shown = await colleague.graphql('query ($id: ID!) { chat(id: $id) { userInputs { name value } } }', {
+      id: chat.body.id,
+    });
+    expect(shown.data.chat.userInputs).toEqual([
+      { name: 'name', value: 'Ann {{dept}}' },
+      { name: 'dept', value: 'Support' },
+      { name: 'since', value: '2024-02-29' },
+    ]);
   });
 });
 

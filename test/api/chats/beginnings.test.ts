@@ -95,7 +95,7 @@ describe('the events of a run over GraphQL', () => {
     for await (const { data, errors } of ann.subscribe(
       `subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) {
         __typename ... on RunEnded { run { id systemMessageId toolCalls { id name arguments } } } } }`,
-      { chatId: chat.id, input: { prompt: 'Add', tools } },
+      { chatId: chat.id, input: { prompt: { text: 'Add' }, tools } },
     )) {
       expect(errors).toBeUndefined();
       events.push(data.messageEvents);

@@ -33,10 +33,10 @@ describe('the address of a file of a chat', () => {
     const { id, url } = await upload('Hello', 'notes.txt', 'text/plain');
     const listed = (await ann.get(files())).body.data.find((file: { id: string }) => file.id === id).url;
     const query =
-      'query ($chat: ID!, $file: ID!) { chatFile(chatId: $chat, fileId: $file) { url } chatFiles(chatId: $chat) { id url } chat(id: $chat) { files { id url } } }';
+      'query ($chat: ID!, $file: ID!) { chatFile(chatId: $chat, fileId: $file) { url } chat(id: $chat) { files { nodes { id url } } } }';
     const { data } = await ann.graphql(query, { chat: chatId, file: id });
     const urlIn = (all: readonly { id: string; url: string }[]) => all.find((file) => file.id === id)?.url ?? '';
-    for (const address of [url, listed, data.chatFile.url, urlIn(data.chatFiles), urlIn(data.chat.files)]) {
+    for (const address of [url, listed, data.chatFile.url, urlIn(data.chat.files.nodes)]) {
       const reply = await fetch(address);
       expect([reply.status, await reply.text()]).toEqual([200, 'Hello']);
       expect(reply.headers.get('content-disposition')).toMatch(/^attachment; filename="notes\.txt"/);

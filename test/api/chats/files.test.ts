@@ -70,8 +70,10 @@ describe('POST /api/v1/chats/:chatId/files', () => {
         { ...system.body, url },
       ],
     });
-    const { data } = await ann.graphql('query ($id: ID!) { chat(id: $id) { files { id size source } } }', { id: chat.id });
-    expect(data.chat.files).toEqual([
+    const { data } = await ann.graphql('query ($id: ID!) { chat(id: $id) { files { nodes { id size source } } } }', {
+      id: chat.id,
+    });
+    expect(data.chat.files.nodes).toEqual([
       { id: file.id, size: 10, source: 'USER' },
       { id: system.body.id, size: 1, source: 'SYSTEM' },
     ]);
@@ -230,9 +232,9 @@ it('deleted files are listed when asked for, for 30 days', async () => {
     [kept.id, 'UPLOADED'],
     [gone.id, 'DELETED'],
   ]);
-  const query = 'query ($id: ID!) { chatFiles(chatId: $id, includeDeleted: true) { id status deletedAt } }';
+  const query = 'query ($id: ID!) { chat(id: $id) { files(includeDeleted: true) { nodes { id status deletedAt } } } }';
   const { data } = await ann.graphql(query, { id: chat.id });
-  expect(data.chatFiles[1]).toMatchObject({ id: gone.id, status: 'DELETED', deletedAt: expect.any(String) });
+  expect(data.chat.files.nodes[1]).toMatchObject({ id: gone.id, status: 'DELETED', deletedAt: expect.any(String) });
   expect((await ann.get(`${filesOf(chat)}/${gone.id}/content`)).status).toBe(404);
 });
 

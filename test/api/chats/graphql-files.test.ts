@@ -26,7 +26,7 @@ async function withFile(who: TestClient, query: string, variables: object, conte
 const uploading = `mutation ($chatId: ID!, $file: File!) {
   uploadChatFile(chatId: $chatId, file: $file, source: SYSTEM) { id filename size source status }
 }`;
-const filesQuery = 'query ($id: ID!) { chat(id: $id) { files { id status } } }';
+const filesQuery = 'query ($id: ID!) { chat(id: $id) { files { nodes { id status } } } }';
 const codeOf = ({ errors }: { errors?: readonly { extensions: { code: string; param?: string } }[] | undefined }) =>
   errors?.[0]?.extensions.code;
 
@@ -35,13 +35,13 @@ describe('files of a chat on GraphQL', () => {
     const { data } = await withFile(ann, uploading, { chatId: chat.id }, 'Hello');
     expect(data.uploadChatFile).toMatchObject({ filename: 'notes.txt', size: 5, source: 'SYSTEM', status: 'UPLOADED' });
     const { id } = data.uploadChatFile;
-    expect((await ann.graphql(filesQuery, { id: chat.id })).data.chat.files).toEqual([{ id, status: 'UPLOADED' }]);
+    expect((await ann.graphql(filesQuery, { id: chat.id })).data.chat.files.nodes).toEqual([{ id, status: 'UPLOADED' }]);
     const deleting =
       'mutation ($chatId: ID!, $fileId: ID!) { deleteChatFile(chatId: $chatId, fileId: $fileId) { status deletedAt } }';
     expect(codeOf(await bob.graphql(deleting, { chatId: chat.id, fileId: id }))).toBe('NOT_FOUND');
     const removed = await ann.graphql(deleting, { chatId: chat.id, fileId: id });
     expect(removed.data.deleteChatFile).toEqual({ status: 'DELETED', deletedAt: expect.any(String) });
-    expect((await ann.graphql(filesQuery, { id: chat.id })).data.chat.files).toEqual([]);
+    expect((await ann.graphql(filesQuery, { id: chat.id })).data.chat.files.nodes).toEqual([]);
   });
 
   it('are announced, then sent once', async () => {
@@ -63,8 +63,8 @@ describe('files of a chat on GraphQL', () => {
 
   it('are missing for strangers', async () => {
     expect(codeOf(await withFile(bob, uploading, { chatId: chat.id }, 'Hello'))).toBe('NOT_FOUND');
-    const listing = 'query ($id: ID!) { chatFiles(chatId: $id) { id } }';
-    expect(codeOf(await bob.graphql(listing, { id: chat.id }))).toBe('NOT_FOUND');
+    const listing = 'query ($id: ID!) { chat(id: $id) { files { nodes { id } } } }';
+    expect((await bob.graphql(listing, { id: chat.id })).data).toEqual({ chat: null });
   });
 });
 
@@ -72,8 +72,8 @@ describe('a chat as a whole on GraphQL', () => {
   it('is duplicated, summarized, compressed, searched and reset', async () => {
     const run = (fields: string) => ann.graphql(`mutation ($id: ID!) { ${fields} }`, { id: chat.id });
     await ann.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'The quokka lives on Rottnest Island.' });
-    const copied = await run('duplicateChat(id: $id) { id messages { content } files { filename } }');
-    expect(copied.data.duplicateChat.messages).toHaveLength(2);
+    const copied = await run('duplicateChat(id: $id) { id messages { nodes { content } } files { nodes { filename } } }');
+    expect(copied.data.duplicateChat.messages.nodes).toHaveLength(2);
     expect((await run('summarizeChat(id: $id) { summary }')).data.summarizeChat.summary).toContain('quokka');
     expect((await run('compressChat(id: $id) { compressedCount keptCount }')).data.compressChat).toEqual({
       compressedCount: 0,
@@ -81,10 +81,10 @@ describe('a chat as a whole on GraphQL', () => {
     });
     const found = await ann.graphql('{ chats(search: "QUOKKA", first: 5) { totalCount nodes { id } } }');
     expect(found.data.chats.totalCount).toBe(2);
-    expect((await run('resetChat(id: $id) { id summary messages { id } }')).data.resetChat).toEqual({
+    expect((await run('resetChat(id: $id) { id summary messages { nodes { id } } }')).data.resetChat).toEqual({
       id: chat.id,
       summary: null,
-      messages: [],
+      messages: { nodes: [] },
     });
   });
 });

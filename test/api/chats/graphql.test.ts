@@ -14,7 +14,8 @@ beforeAll(async () => {
   agent = await make.agent({ owner: ann });
 });
 
-const create = 'mutation ($agentId: ID!) { createChat(agentId: $agentId) { id name canWrite messages { id } agent { id } } }';
+const create =
+  'mutation ($agentId: ID!) { createChat(agentId: $agentId) { id name canWrite messages { nodes { id } } agent { id } } }';
 const send = `mutation ($chatId: ID!, $input: SendMessageInput!) {
   sendMessage(chatId: $chatId, input: $input) { id status chatId message { id } }
 }`;
@@ -42,7 +43,7 @@ async function all(results: AsyncIterable<any>): Promise<any[]> {
 describe('chats on GraphQL', () => {
   it('are made, changed, found by node, listed, and deleted', async () => {
     const made = await ann.graphql(create, { agentId: agent.id });
-    expect(made.data.createChat).toMatchObject({ name: '', canWrite: true, messages: [], agent: { id: agent.id } });
+    expect(made.data.createChat).toMatchObject({ name: null, canWrite: true, messages: { nodes: [] }, agent: { id: agent.id } });
     const { id } = made.data.createChat;
     const changed = await ann.graphql(
       'mutation ($id: ID!) { updateChat(id: $id, input: { name: "Trip", pinPosition: 1 }) { name pinPosition } }',
@@ -58,24 +59,22 @@ describe('chats on GraphQL', () => {
     });
     expect(listed.data.chats).toMatchObject({ nodes: [{ id }], totalCount: expect.any(Number) });
     expect((await ann.graphql('mutation ($id: ID!) { deleteChat(id: $id) { id } }', { id })).data.deleteChat).toEqual({ id });
-    expect((await ann.graphql('query ($id: ID!) { chat(id: $id) { id } }', { id })).errors?.[0]).toMatchObject({
-      extensions: { code: 'NOT_FOUND' },
-    });
+    expect((await ann.graphql('query ($id: ID!) { chat(id: $id) { id } }', { id })).data).toEqual({ chat: null });
   });
 
   it('are missing for other users', async () => {
     const chatId = await newChat();
-    const sent = await ann.graphql(send, { chatId, input: { prompt: 'Hi' } });
+    const sent = await ann.graphql(send, { chatId, input: { prompt: { text: 'Hi' } } });
     const runId = sent.data.sendMessage.id;
     const asked: readonly (readonly [string, Record<string, unknown>])[] = [
-      ['query ($id: ID!) { chat(id: $id) { id } }', { id: chatId }],
       ['mutation ($id: ID!) { cancelRun(id: $id) { id } }', { id: runId }],
-      [send, { chatId, input: { prompt: 'Hi' } }],
+      [send, { chatId, input: { prompt: { text: 'Hi' } } }],
     ];
     for (const [query, variables] of asked) {
       expect((await bob.graphql(query, variables)).errors?.[0]).toMatchObject({ extensions: { code: 'NOT_FOUND' } });
     }
     expect((await bob.graphql(`query ${runQuery}`, { id: runId })).data).toEqual({ run: null });
+    expect((await bob.graphql('query ($id: ID!) { chat(id: $id) { id } }', { id: chatId })).data).toEqual({ chat: null });
     const [refused] = await all(bob.subscribe(events, { runId }));
     expect(refused).toMatchObject({ errors: [{ extensions: { code: 'NOT_FOUND' } }] });
     expect((await bob.graphql('query ($id: ID!) { node(id: $id) { id } }', { id: chatId })).data).toEqual({ node: null });
@@ -86,7 +85,7 @@ describe('runs on GraphQL', () => {
   it('begin at once and are followed to their end', async () => {
     const chatId = await newChat();
     upstream.next({ text: ['Hel', 'lo'] });
-    const sent = await ann.graphql(send, { chatId, input: { prompt: 'Hi' } });
+    const sent = await ann.graphql(send, { chatId, input: { prompt: { text: 'Hi' } } });
     expect(sent.data.sendMessage).toMatchObject({ status: 'IN_PROGRESS', chatId, message: null });
     const runId = sent.data.sendMessage.id;
     const log = (await all(ann.subscribe(events, { runId }))).map((data) => data.runEvents);
@@ -107,8 +106,8 @@ describe('runs on GraphQL', () => {
     }
     expect((await ann.graphql(`query ${runQuery}`, { id: runId })).data.run).toMatchObject({
       status: 'COMPLETED',
-      message: { content: 'Hello', role: 'assistant' },
-      messages: [{ role: 'user' }, { role: 'assistant' }],
+      message: { content: 'Hello', role: 'ASSISTANT' },
+      messages: [{ role: 'USER' }, { role: 'ASSISTANT' }],
       toolCalls: [],
       usage: { totalTokens: 12 },
       endedAt: expect.any(String),
@@ -118,7 +117,7 @@ describe('runs on GraphQL', () => {
   it('are cancelled from elsewhere, and every follower sees the same end', async () => {
     const chatId = await newChat();
     upstream.next({ text: ['Half', 'never'], chunkDelayMs: 60_000 });
-    const { id } = (await ann.graphql(send, { chatId, input: { prompt: 'Hi' } })).data.sendMessage;
+    const { id } = (await ann.graphql(send, { chatId, input: { prompt: { text: 'Hi' } } })).data.sendMessage;
     const followers = [1, 2, 3].map(() => all(ann.subscribe(events, { runId: id })));
     await upstream.until(({ openStreams }) => openStreams === 1);
     const cancelled = await ann.graphql('mutation ($id: ID!) { cancelRun(id: $id) { status } }', { id });
@@ -135,16 +134,16 @@ describe('runs on GraphQL', () => {
     upstream.next({ toolCalls: [{ id: 'call_1', name: 'look', arguments: '{}' }] }, { text: 'Seen.' });
     const tools = [{ function: { name: 'look', description: 'Looks' } }];
     const first = `subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) { __typename } }`;
-    expect((await all(ann.subscribe(first, { chatId, input: { prompt: 'Look', tools } }))).at(-1)).toEqual({
+    expect((await all(ann.subscribe(first, { chatId, input: { prompt: { text: 'Look' }, tools } }))).at(-1)).toEqual({
       messageEvents: { __typename: 'RunCompleted' },
     });
-    const asking = await ann.graphql('query ($id: ID!) { chat(id: $id) { messages { id toolCalls { id name } } } }', {
+    const asking = await ann.graphql('query ($id: ID!) { chat(id: $id) { messages { nodes { id toolCalls { id name } } } } }', {
       id: chatId,
     });
-    const message = asking.data.chat.messages[1];
+    const message = asking.data.chat.messages.nodes[1];
     expect(message.toolCalls).toEqual([{ id: 'call_1', name: 'look' }]);
     const submit = `mutation ($chatId: ID!, $input: SubmitToolOutputsInput!) { submitToolOutputs(chatId: $chatId, input: $input) { id } }`;
-    const input = { systemMessageId: message.id, outputs: [{ toolCallId: 'call_1', status: 'success', output: 'a tree' }] };
+    const input = { systemMessageId: message.id, outputs: [{ toolCallId: 'call_1', status: 'SUCCESS', output: 'a tree' }] };
     const { id } = (await ann.graphql(submit, { chatId, input })).data.submitToolOutputs;
     const log = await all(ann.subscribe(events, { runId: id }));
     expect(log.at(-1).runEvents.run.output).toEqual([{ __typename: 'MessageItem', text: 'Seen.' }]);
@@ -153,7 +152,7 @@ describe('runs on GraphQL', () => {
   it('end for a follower whose key was revoked', async () => {
     const chatId = await newChat();
     upstream.next({ text: ['Half', 'never'], chunkDelayMs: 60_000 });
-    const { id } = (await ann.graphql(send, { chatId, input: { prompt: 'Hi' } })).data.sendMessage;
+    const { id } = (await ann.graphql(send, { chatId, input: { prompt: { text: 'Hi' } } })).data.sendMessage;
     const other = await make.withKey(ann, {});
     const followed = all(other.subscribe(events, { runId: id }));
     await upstream.until(({ openStreams }) => openStreams === 1);
@@ -169,17 +168,18 @@ describe('chatUpdated', () => {
     // biome-ignore lint/suspicious/noExplicitAny: as above.
     const seen: any[] = [];
     const watching = (async () => {
-      const query = 'subscription ($chatId: ID!) { chatUpdated(chatId: $chatId) { name activeRunId messages { content } } }';
+      const query =
+        'subscription ($chatId: ID!) { chatUpdated(chatId: $chatId) { name activeRunId messages { nodes { content } } } }';
       for await (const { data } of ann.subscribe(query, { chatId })) seen.push(data.chatUpdated);
     })();
     await eventually(() => expect(seen).toHaveLength(1));
     upstream.next({ text: 'Hello' });
-    await ann.graphql(send, { chatId, input: { prompt: 'Hi there' } });
+    await ann.graphql(send, { chatId, input: { prompt: { text: 'Hi there' } } });
     await eventually(() =>
       expect(seen.at(-1)).toEqual({
         name: 'Hi there',
         activeRunId: null,
-        messages: [{ content: 'Hi there' }, { content: 'Hello' }],
+        messages: { nodes: [{ content: 'Hi there' }, { content: 'Hello' }] },
       }),
     );
     await ann.graphql('mutation ($id: ID!) { deleteChat(id: $id) { id } }', { id: chatId });

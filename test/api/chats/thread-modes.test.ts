@@ -33,7 +33,10 @@ const place = async (chatId: string, prompt: string, threadMode?: string) =>
   (
     await ann.graphql(
       'mutation ($chatId: ID!, $input: SendMessageInput!) { sendMessage(chatId: $chatId, input: $input) { id status } }',
-      { chatId, input: { prompt, ...(threadMode === undefined ? {} : { threadMode: threadMode.toUpperCase() }) } },
+      {
+        chatId,
+        input: { prompt: { text: prompt }, ...(threadMode === undefined ? {} : { threadMode: threadMode.toUpperCase() }) },
+      },
     )
   ).data.sendMessage as { id: string; status: string };
 const ended = (runId: string) =>

@@ -207,7 +207,7 @@ describe('exporting a chat', () => {
       status: 400,
       body: { error: { param: 'format' } },
     });
-    const { data } = await ann.graphql('query ($id: ID!) { chatExport(chatId: $id, format: json) { filename content } }', {
+    const { data } = await ann.graphql('query ($id: ID!) { chatExport(chatId: $id, format: JSON) { filename content } }', {
       id: chat.id,
     });
     expect(JSON.parse(data.chatExport.content).id).toBe(chat.id);

@@ -38,8 +38,8 @@ async function shownUrls(who: Person, agent: string, cited: object): Promise<rea
   const where = { chatId: id, role: 'assistant' };
   await service.deps.storage.db.prisma.message.updateMany({ where, data: { citations: [cited] as never } });
   const { messages } = (await who.get(`/api/v1/chats/${id}`)).body;
-  const { data } = await who.graphql('query ($id: ID!) { chat(id: $id) { messages { citations { url } } } }', { id });
-  return [messages, data.chat.messages].map(
+  const { data } = await who.graphql('query ($id: ID!) { chat(id: $id) { messages { nodes { citations { url } } } } }', { id });
+  return [messages, data.chat.messages.nodes].map(
     (all: readonly { citations: readonly { url: string }[] | null }[]) => all.at(-1)?.citations?.[0]?.url ?? '',
   );
 }

@@ -5,7 +5,7 @@ import { addFile, indexed } from '../../support/knowledge/knowledge.ts';
 import type { Person } from '../../support/make.ts';
 import { messagesOf } from '../../support/runs/research.ts';
 import { withService } from '../../support/service.ts';
-import { withGraphqlTools } from '../../support/tools/graphql-tool.ts';
+import { graphqlInput } from '../../support/tools/graphql-tool.ts';
 import type { UpstreamScript } from '../../support/upstream.ts';
 
 /** An agent with `intermediateStepsVisible: false` shows what its tools return to its model only, on every API, streamed, whole and replayed. */
@@ -85,7 +85,7 @@ const surfaces: Readonly<Record<string, Ask>> = {
     const chat = await make.chat({ owner: bob, agentId });
     const query = `subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) {
       ... on ItemDone { item ${item} } ... on RunEnded { run { status output ${item} } } } }`;
-    return Array.fromAsync(bob.subscribe(query, { chatId: chat.id, input: withGraphqlTools({ prompt: 'Hi', tools }) }));
+    return Array.fromAsync(bob.subscribe(query, { chatId: chat.id, input: graphqlInput({ prompt: 'Hi', tools }) }));
   },
 };
 

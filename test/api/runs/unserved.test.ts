@@ -90,7 +90,8 @@ describe('a malformed tool of the service', () => {
   it('is refused over GraphQL as well, whose inputs have the members of each tool', async () => {
     const sending = 'mutation ($chatId: ID!, $input: SendMessageInput!) { sendMessage(chatId: $chatId, input: $input) { id } }';
     const completing = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { id } }';
-    const send = (webSearch: object) => ann.graphql(sending, { chatId, input: { prompt: 'Hi', tools: [{ webSearch }] } });
+    const send = (webSearch: object) =>
+      ann.graphql(sending, { chatId, input: { prompt: { text: 'Hi' }, tools: [{ webSearch }] } });
     for (const [webSearch, code] of [
       [{ contextSize: 'HUGE' }, 'INVALID_VALUE'],
       [{ size: '1024x1024' }, 'UNSUPPORTED_VALUE'],
@@ -211,7 +212,7 @@ describe('an agent with parts that this version does not serve', () => {
     expect(codesOf(JSON.parse(started?.data ?? '{}').warnings)).toEqual(codes);
     const { data } = await ann.graphql(
       'mutation ($chatId: ID!, $input: SendMessageInput!) { sendMessage(chatId: $chatId, input: $input) { warnings { code message param } } }',
-      { chatId: chat.id, input: { prompt: 'Hi' } },
+      { chatId: chat.id, input: { prompt: { text: 'Hi' } } },
     );
     expect(codesOf(data.sendMessage.warnings)).toEqual(codes);
 

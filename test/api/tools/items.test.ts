@@ -4,7 +4,7 @@ import { html, startWeb } from '../../fixtures/upstreams/web.ts';
 import { indexed } from '../../support/knowledge/knowledge.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
-import { withGraphqlTools } from '../../support/tools/graphql-tool.ts';
+import { graphqlInput } from '../../support/tools/graphql-tool.ts';
 
 /** What GraphQL tells of calls of tools, typed: the items of a run while it happens, and of a response that is read later. */
 const web = await startWeb({
@@ -42,9 +42,7 @@ async function itemsOf(tools: readonly object[], calls: readonly (readonly [stri
   const query = `subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) {
     ... on ItemDone { item { ${fields} } } ... on RunEnded { run { output { ${fields} } } } } }`;
   const chat = await make.chat({ owner: ann, agentId });
-  const results = await Array.fromAsync(
-    ann.subscribe(query, { chatId: chat.id, input: withGraphqlTools({ prompt: 'Go', tools }) }),
-  );
+  const results = await Array.fromAsync(ann.subscribe(query, { chatId: chat.id, input: graphqlInput({ prompt: 'Go', tools }) }));
   expect(results.flatMap(({ errors }) => errors ?? [])).toEqual([]);
   const events = results.map(({ data }) => data.messageEvents);
   const { output } = events.at(-1).run;

@@ -188,7 +188,7 @@ describe('a limit of an organization', () => {
     expect(await ask(ann, { stream: true })).toMatchObject(refusal);
     expect(await ask(ann, { model: agent.id })).toMatchObject(refusal);
     expect(await ann.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'Hi' })).toMatchObject(refusal);
-    const mutation = 'mutation ($chatId: ID!) { sendMessage(chatId: $chatId, input: { prompt: "Hi" }) { id } }';
+    const mutation = 'mutation ($chatId: ID!) { sendMessage(chatId: $chatId, input: { prompt: { text: "Hi" } }) { id } }';
     expect((await ann.graphql(mutation, { chatId: chat.id })).errors).toMatchObject([
       { extensions: { code: 'INSUFFICIENT_QUOTA' } },
     ]);

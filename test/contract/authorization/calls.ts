@@ -1,8 +1,13 @@
 import {
   type GraphQLField,
+  type GraphQLInputType,
   type GraphQLSchema,
   getNamedType,
+  getNullableType,
   isCompositeType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
   isNullableType,
   Kind,
   type OperationTypeNode,
@@ -81,13 +86,13 @@ export function callsOf(schema: GraphQLSchema, rows: readonly DeclaredRoute[]): 
   ];
 }
 
-/** Every root field of the schema. */
+/** Every root field that GraphQL serves. */
 export function operationsOf(schema: GraphQLSchema): readonly Operation[] {
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   return roots.flatMap((root) =>
-    Object.values(root?.getFields() ?? {}).map((field) => {
+    Object.values(root?.getFields() ?? {}).flatMap((field) => {
       const type = root?.name ?? '';
-      return { name: `${type}.${field.name}`, field, kind: type.toLowerCase() as OperationTypeNode };
+      return isRestOnly(field) ? [] : { name: `${type}.${field.name}`, field, kind: type.toLowerCase() as OperationTypeNode };
     }),
   );
 }
@@ -107,7 +112,10 @@ async function callGraphql(who: TestClient, { field, kind }: Operation, given: A
 /** Calls a REST route with the arguments of its root field, which are flat there. */
 async function callRest(who: TestClient, route: Route, given: Arguments): Promise<Answer> {
   const { row } = route;
-  const variables = variablesOf(route, flattener(route.main.rootField)?.(given) ?? given);
+  const { rootField } = route.main;
+  const values = Object.fromEntries(rootField.args.map(({ name, type }) => [name, inFormat(type, given[name])]));
+  // REST has the flat form of inputs.
+  const variables = variablesOf(route, flattener(rootField)?.(values) ?? values);
   const path = row.path.replace(/\{([^}]*)\}/g, (_all, name: string) => encodeURIComponent(String(variables.get(name))));
   const search = new URLSearchParams();
   for (const name of Object.keys(row.query ?? {})) {
@@ -116,6 +124,22 @@ async function callRest(who: TestClient, route: Route, given: Arguments): Promis
   const url = search.size === 0 ? path : `${path}?${search}`;
   const { body, headers } = await restBody(route, variables);
   return answerOfReply(await who.call(row.method, url, body, headers));
+}
+
+/** A value with the enums as REST writes them: those of a format by their texts. */
+function inFormat(type: GraphQLInputType, value: unknown): unknown {
+  if (value === undefined || value === null) return value;
+  const inner = getNullableType(type);
+  if (isListType(inner)) return Array.isArray(value) ? value.map((item) => inFormat(inner.ofType, item)) : value;
+  if (isEnumType(inner)) return inner.extensions.isOfFormat === true ? inner.getValue(String(value))?.value : value;
+  if (!isInputObjectType(inner)) return value;
+  const members = inner.getFields();
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      members[name] === undefined ? member : inFormat(members[name].type, member),
+    ]),
+  );
 }
 
 /** A route's variables: the arguments of its root field, by the names that the route's document gives them. */

@@ -31,7 +31,7 @@ const ofAgentById =
   (setting) => ({ agentId: setting.agent, id: setting[name], input });
 
 const note = () => new Blob(['Hello'], { type: 'text/plain' });
-const asks = { prompt: 'Hello' };
+const asks = { prompt: { text: 'Hello' } };
 const completionOf = (agent: string) => ({ model: agent, messages: [{ role: 'user', content: 'Hello' }] });
 
 /** A source that is read through a connection of the owner. */
@@ -45,11 +45,19 @@ async function answers({ world, agent }: Setting): Promise<Arguments> {
   const { chat, message, call } = await world.awaiting(agent);
   return {
     chatId: chat,
-    input: { systemMessageId: message, outputs: [{ toolCallId: call, status: 'success', output: '{"celsius":12}' }] },
+    input: { systemMessageId: message, outputs: [{ toolCallId: call, status: 'SUCCESS', output: '{"celsius":12}' }] },
   };
 }
 async function newMessage({ world, agent }: Setting): Promise<Arguments> {
   return { chatId: await world.chat(agent), input: asks };
+}
+
+/** A message of a chat that is answered: the question, or the answer. */
+function toMessage(which: 'question' | 'answer', input?: Arguments): Line['given'] {
+  return async ({ world, agent }) => {
+    const { chatId, [which]: id } = await world.exchange(agent);
+    return { id, messageId: id, chatId, input };
+  };
 }
 
 /**
@@ -175,6 +183,14 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.summarizeChat': line('writesChat', byId('chat')),
   'Mutation.compressChat': line('writesChat', byId('chat')),
   'Query.chatExport': line('readsChat', ofChat),
+  'Mutation.markChatRead': line('readsChat', byId('chat')),
+  'Mutation.editMessage': line('writesChat', toMessage('question', { prompt: { text: 'Hello' } })),
+  'Mutation.regenerateMessage': line('writesChat', toMessage('answer', {})),
+  'Mutation.selectBranch': line('writesChat', toMessage('question')),
+  'Mutation.rateMessage': line('writesChat', toMessage('answer', { rating: 'UP' })),
+  'Query.feedback': line('sees', ofAgent),
+  'Subscription.editedMessageEvents': line('writesChat', toMessage('question', { prompt: { text: 'Hello' } })),
+  'Subscription.regeneratedMessageEvents': line('writesChat', toMessage('answer', {})),
   'Query.agentGrants': line('sees', ofAgent),
   'Query.grants': line('anyone'),
   'Mutation.putAgentGrants': line('sees', ({ agent }) => ({ agentId: agent, input: { memories: 'read' } })),

@@ -166,6 +166,16 @@ export class World {
     return { chat, message: asking.id, call: asking.toolCalls[0].id };
   }
 
+  /** A chat with a message and its answer. */
+  async exchange(agent: string): Promise<{ readonly chatId: string; readonly question: string; readonly answer: string }> {
+    const chatId = await this.chat(agent);
+    const sent = await this.owner.post(`/api/v1/chats/${chatId}/messages`, { prompt: 'Hello' });
+    if (sent.status !== 200) throw new Error(`not sent: ${JSON.stringify(sent.body)}`);
+    const { messages } = (await this.owner.get(`/api/v1/chats/${chatId}`)).body;
+    const idOf = (role: string) => messages.find((message: { role: string }) => message.role === role).id;
+    return { chatId, question: idOf('user'), answer: idOf('assistant') };
+  }
+
   async file(chat: string): Promise<string> {
     const form = new FormData();
     form.append('file', new Blob(['Hello'], { type: 'text/plain' }), 'note.txt');

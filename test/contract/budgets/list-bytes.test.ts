@@ -5,6 +5,7 @@ import { buildSchema } from '../../../src/graphql/schema.ts';
 import { compileRoutes } from '../../../src/rest/compile.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import { makeLongLists, rowBytes, rowCount } from '../../support/apis/long-lists.ts';
+import type { GraphQLReply } from '../../support/client.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
@@ -34,17 +35,21 @@ const ends: Readonly<Record<string, End>> = {
   'Query.agentDataSources': 'refused',
   'Query.agentSecrets': 'refused',
   'Query.agentTools': 'refused',
-  'Query.chatFiles': 'refused',
   'Query.flows': 'refused',
   'Query.skills': 'refused',
   'Query.userInputs': 'refused',
   'Agent.dataSources': 'refused',
-  'Chat.files': 'refused',
-  'Chat.messages': 'refused',
+  'Message.replies': 'refused',
+  'Message.siblings': 'refused',
   'DataSource.ais': 'refused',
   'Agent.editors': short(100 * 800, 'at most 100, read with the row of the agent and counted with it'),
   'Agent.enabledTools': short(0, 'at most 20, read with the row of the agent and counted with it: see Query.agents'),
   'Agent.groups': short(100 * 400, 'at most 100 of a name of 200 characters'),
+  'Query.feedback': short(9_000, 'a comment of 2,000 characters and 10 tags of 50'),
+  'Chat.userInputs': short(0, 'read with the row of the chat and counted with it'),
+  'Message.citations': short(0, 'read with the row of the message and counted with it'),
+  'Message.files': short(90_000, 'at most 500 of a chat, with 16 KB of metadata, each read once'),
+  'Message.toolCalls': short(0, 'read with the row of the message and counted with it'),
   'Query.activeRuns': short(2_000, 'at most 500 rows of ids, times and counts'),
   'AuditEntry.changes': short(0, 'at most 100, read with the row of the entry and counted with it: see Query.auditLog'),
   'AuditEntry.targets': short(0, 'at most 100 things, each as its own look-up has it'),
@@ -84,7 +89,7 @@ const queries: Readonly<Record<string, string>> = {
     'agents(first: 100, after: $after) { nodes { id instructions enabledTools { ... on ImageGenerationTool { model } } } PAGE }',
   'Query.auditLog': 'auditLog(first: 100, after: $after) { nodes { id changes { value } } PAGE }',
   'Query.chatMessages': 'chatMessages(chatId: "{chatId}", first: 100, after: $after) { nodes { id content } PAGE }',
-  'Query.chats': 'chats(first: 100, after: $after) { nodes { id userInputs } PAGE }',
+  'Query.chats': 'chats(first: 100, after: $after) { nodes { id userInputs { value } } PAGE }',
   'Query.conversationItems': 'conversationItems(id: "{conversationId}", first: 100, after: $after) { nodes LIST }',
   'Query.dataSources': 'dataSources(first: 100, after: $after) { nodes { id data } PAGE }',
   'Query.files': 'files(first: 100, after: $after) { nodes { id filename } LIST }',
@@ -99,13 +104,12 @@ const queries: Readonly<Record<string, string>> = {
   'Query.agentDataSources': 'agentDataSources(agentId: "{aiId}") { id }',
   'Query.agentSecrets': 'agentSecrets(agentId: "{aiId}") { id }',
   'Query.agentTools': 'agentTools(agentId: "{aiId}") { id }',
-  'Query.chatFiles': 'chatFiles(chatId: "{chatId}") { id }',
   'Query.flows': 'flows(agentId: "{aiId}") { id }',
   'Query.skills': 'skills(agentId: "{aiId}") { id }',
   'Query.userInputs': 'userInputs(agentId: "{aiId}") { id }',
   'Agent.dataSources': 'agent(id: "{aiId}") { dataSources { id data } }',
-  'Chat.files': 'chat(id: "{chatId}") { files { id } }',
-  'Chat.messages': 'chat(id: "{chatId}") { messages { id } }',
+  'Message.replies': 'chat(id: "{chatId}") { messages(first: 1) { nodes { replies { id } } } }',
+  'Message.siblings': 'chat(id: "{chatId}") { messages(last: 1) { nodes { siblings { id } } } }',
   'DataSource.ais': 'dataSource(id: "{dataSourceId}") { ais { id } }',
 };
 
@@ -190,6 +194,26 @@ describe('a list by GraphQL', () => {
     expect(total).toBeGreaterThanOrEqual(rowCount);
   });
 
+  it('Chat.messages has shorter pages, and its cursors miss nothing either way', async () => {
+    for (const [size, cursor, goesOn] of [
+      ['first', 'after', 'hasNextPage'],
+      ['last', 'before', 'hasPreviousPage'],
+    ] as const) {
+      const seen = new Set<string>();
+      for (let place: string | null = null, hasMore = true; hasMore; ) {
+        const query = `query ($place: String) { chat(id: "{chatId}") { messages(${size}: 100, ${cursor}: $place) {
+          nodes { id content } pageInfo { ${goesOn} startCursor endCursor } } } }`;
+        const { data }: GraphQLReply = await ann.graphql(written(query), { place });
+        const { messages } = data.chat;
+        expect(JSON.stringify(messages.nodes).length).toBeLessThan(pageMaxBytes + 2 * rowBytes);
+        for (const { id } of messages.nodes) seen.add(id);
+        place = size === 'first' ? messages.pageInfo.endCursor : messages.pageInfo.startCursor;
+        hasMore = messages.pageInfo[goesOn];
+      }
+      expect(seen.size).toBe(rowCount);
+    }
+  });
+
   it.each(unpaged)('%s is refused', async (name) => {
     const { errors } = await ann.graphql(written(`{ ${queries[name]} }`));
     expect(errors?.[0].extensions.code).toBe('REPLY_TOO_LARGE');
@@ -225,6 +249,11 @@ describe('a list by REST', () => {
         param: path.includes('first') ? 'first' : 'limit',
       });
     }
+  });
+
+  it.each(['', '/files'])('without pages of a chat is refused: %s', async (path) => {
+    const { status, body } = await ann.get(`/api/v1/chats/${names.get('chatId')}${path}`);
+    expect({ status, code: body.error?.code }).toEqual({ status: 400, code: 'reply_too_large' });
   });
 
   it('of a conversation goes on behind items that fill a page each', async () => {

@@ -8,7 +8,7 @@ import { inTurn } from '../../support/property-runs.ts';
 import { messagesOf } from '../../support/runs/research.ts';
 import { withService } from '../../support/service.ts';
 import { databaseText } from '../../support/storage/dump.ts';
-import { withGraphqlTools } from '../../support/tools/graphql-tool.ts';
+import { graphqlInput } from '../../support/tools/graphql-tool.ts';
 import type { UpstreamScript } from '../../support/upstream.ts';
 
 /**
@@ -115,7 +115,7 @@ const surfaces: Readonly<Record<string, (asked: Asked) => Promise<unknown>>> = {
     const chat = await make.chat({ owner: ann, agentId });
     const sent = await ann.graphql(
       'mutation ($chatId: ID!, $input: SendMessageInput!) { sendMessage(chatId: $chatId, input: $input) { id } }',
-      { chatId: chat.id, input: withGraphqlTools({ prompt: input, tools, secrets }) },
+      { chatId: chat.id, input: graphqlInput({ prompt: input, tools, secrets }) },
     );
     expect(sent.errors).toBeUndefined();
     const { id } = sent.data.sendMessage;

@@ -79,14 +79,15 @@ describe('a process that is killed while it answers', () => {
     const error = { code: 'SERVER_ERROR', message: 'The answer was interrupted and could not be continued' };
     const [question] = (await ann.get(`/api/v1/chats/${chatId}`)).body.messages;
     expect(question).toMatchObject({ content: 'Hi', runId, error });
-    const query = '{ chat(id: $id) { messages { role error { code } } } run(id: $run) { status error { code message } } }';
+    const query =
+      '{ chat(id: $id) { messages { nodes { role error { code } } } } run(id: $run) { status error { code message } } }';
     const graphql = await ann.post('/graphql', {
       query: `query ($id: ID!, $run: ID!) ${query}`,
       variables: { id: chatId, run: runId },
     });
     expect(graphql.body.data).toMatchObject({
       run: { status: 'FAILED', error },
-      chat: { messages: [{ error: { code: error.code } }, {}] },
+      chat: { messages: { nodes: [{ error: { code: error.code } }, {}] } },
     });
     const exported = await ann.fetch('GET', `/api/v1/chats/${chatId}/export`, undefined, {});
     expect(await exported.text()).toContain(`Not answered: ${error.message}`);

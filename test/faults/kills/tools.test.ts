@@ -82,7 +82,7 @@ describe('a process that is killed in the middle of calls', () => {
     const talking = await world.agentWithTool(first, model, { method: 'POST', url: world.api.url + chatPlace });
     const chat = (await first.post(`/api/v1/ais/${talking}/chats`, {})).body;
     const sending = 'mutation ($chatId: ID!, $input: SendMessageInput!) { sendMessage(chatId: $chatId, input: $input) { id } }';
-    const sent = (await first.graphql(sending, { chatId: chat.id, input: { prompt: 'Do it' } })).data.sendMessage;
+    const sent = (await first.graphql(sending, { chatId: chat.id, input: { prompt: { text: 'Do it' } } })).data.sendMessage;
     await eventually(async () => expect(world.api.requests).toHaveLength(runs.length + 2));
     await upstream.until(({ requests }) => requests.length === runs.length + 3);
     await eventually(async () => expect((await first.get(`${path}/${stored.id}`)).body.output).toHaveLength(3));

@@ -31,7 +31,7 @@ export async function makeLongLists(service: TestService, ann: Person): Promise<
   const json = `jsonb_build_object('text', ${text})`;
   const tools = `jsonb_build_array(jsonb_build_object('type', 'image_generation', 'options', jsonb_build_object('model', ${text})))`;
   /** A well-formed id of row n, for lists whose cursors are ids. */
-  const idOf = (prefix: string) => `'${prefix}_01h' || lpad(n::text, 23, '0')`;
+  const idOf = (prefix: string, n = 'n') => `'${prefix}_01h' || lpad((${n})::text, 23, '0')`;
   const rows = `generate_series(1, ${rowCount}) n`;
   const statements: readonly (readonly [string, ...unknown[]])[] = [
     [
@@ -75,8 +75,9 @@ export async function makeLongLists(service: TestService, ann: Person): Promise<
       ann.userId,
     ],
     [
-      `insert into messages (id, "createdAt", "updatedAt", "chatId", ordinal, role, content)
-       select ${idOf('msg')}, ${at}, now(), $1, n, 'user', ${text} from ${rows}`,
+      // All follow the first one, so that each has long siblings, and the first one long replies.
+      `insert into messages (id, "createdAt", "updatedAt", "chatId", ordinal, role, content, "parentId")
+       select ${idOf('msg')}, ${at}, now(), $1, n, 'user', ${text} || repeat('y', 3000), case when n > 1 then ${idOf('msg', '1')} end from ${rows}`,
       chatId,
     ],
     [

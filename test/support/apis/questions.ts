@@ -15,7 +15,7 @@ import {
   type Wire,
 } from '../runs/answers.ts';
 import { eventsOf, walk } from '../runs/response-walk.ts';
-import { withGraphqlTools } from '../tools/graphql-tool.ts';
+import { graphqlInput } from '../tools/graphql-tool.ts';
 
 /** The same question for every API. */
 export interface Question {
@@ -51,13 +51,13 @@ export const apis: Readonly<Record<string, Ask>> = {
     }),
   'completion by GraphQL': (who, question) =>
     askCompletion(question, async (body) => {
-      const { data, errors } = await who.graphql(completionMutation, { input: withGraphqlTools(camel(body)) });
+      const { data, errors } = await who.graphql(completionMutation, { input: graphqlInput(camel(body)) });
       if (errors !== undefined) return failed(errors[0].extensions.code);
       return responseAnswer(runResponse(data.createCompletion));
     }),
   'completion subscription': (who, question) =>
     askCompletion(question, async (body) => {
-      const results = await Array.fromAsync(who.subscribe(completionSubscription, { input: withGraphqlTools(camel(body)) }));
+      const results = await Array.fromAsync(who.subscribe(completionSubscription, { input: graphqlInput(camel(body)) }));
       if (results[0].errors !== undefined) return failed(results[0].errors[0].extensions.code);
       return responseAnswer(eventsResponse(results.map(({ data }) => data.completionEvents)));
     }),
@@ -78,7 +78,7 @@ export const apis: Readonly<Record<string, Ask>> = {
         `mutation ($chatId: ID!, $input: ${type}!) { ${name}(chatId: $chatId, input: $input) { id } }`,
         {
           chatId,
-          input: withGraphqlTools(input),
+          input: graphqlInput(input),
         },
       );
       return eventually(async () => {
@@ -94,7 +94,7 @@ export const apis: Readonly<Record<string, Ask>> = {
       const name = path.endsWith('messages') ? 'messageEvents' : 'toolOutputEvents';
       const type = name === 'messageEvents' ? 'SendMessageInput' : 'SubmitToolOutputsInput';
       const query = `subscription ($chatId: ID!, $input: ${type}!) { ${name}(chatId: $chatId, input: $input) ${runEvent} }`;
-      const results = await Array.fromAsync(who.subscribe(query, { chatId, input: withGraphqlTools(input) }));
+      const results = await Array.fromAsync(who.subscribe(query, { chatId, input: graphqlInput(input) }));
       return responseAnswer(eventsResponse(results.map(({ data }) => data[name])));
     }),
 

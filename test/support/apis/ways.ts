@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { SseFrame } from '../client.ts';
 import type { Person } from '../make.ts';
-import { graphqlTool, withGraphqlTools } from '../tools/graphql-tool.ts';
+import { graphqlInput, graphqlTool } from '../tools/graphql-tool.ts';
 
 /** A request in terms that all APIs share. */
 export interface Asked {
@@ -147,7 +147,7 @@ export const ways: readonly Way[] = [
       const sending = 'mutation ($chatId: ID!, $input: SendMessageInput!) { sendMessage(chatId: $chatId, input: $input) { id } }';
       const { data } = await who.graphql(sending, {
         chatId: await chatId(who, asked),
-        input: withGraphqlTools(messageOf(asked)),
+        input: graphqlInput(messageOf(asked)),
       });
       const following =
         'subscription ($runId: ID!) { runEvents(runId: $runId) { ... on RunEnded { run { status incompleteReason output { ... on FunctionCallItem { name } } } } } }';

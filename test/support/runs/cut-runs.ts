@@ -170,7 +170,7 @@ export class CutRuns {
   async #beginChat(token: string): Promise<WireEvent> {
     const chat = (await this.#owner.post(`/api/v1/ais/${this.#agentId}/chats`)).body;
     const [{ name, parameters }] = tools as [(typeof tools)[number]];
-    const input = { prompt: `A ${token}`, tools: [{ function: { name, parameters } }] };
+    const input = { prompt: { text: `A ${token}` }, tools: [{ function: { name, parameters } }] };
     const query = 'mutation ($chatId: ID!, $input: SendMessageInput!) { sendMessage(chatId: $chatId, input: $input) { id } }';
     const { data } = await this.#owner.graphql(query, { chatId: chat.id, input });
     return { id: data.sendMessage.id, conversation: { id: chat.id } };

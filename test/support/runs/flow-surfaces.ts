@@ -77,7 +77,7 @@ export function flowSurfaces(make: Make): Readonly<Record<string, AskFlow>> {
       const chatId = await chatOf(who, agentId);
       const { data, errors } = await who.graphql(
         'mutation ($chatId: ID!, $input: SendMessageInput!) { sendMessage(chatId: $chatId, input: $input) { id warnings { code message param } } }',
-        { chatId, input: { prompt, ...(options === undefined ? {} : { options }), ...members } },
+        { chatId, input: { prompt: { text: prompt }, ...(options === undefined ? {} : { options }), ...members } },
       );
       if (errors !== undefined) return graphqlRefusal(errors);
       const { id, warnings } = data.sendMessage;
@@ -85,7 +85,7 @@ export function flowSurfaces(make: Make): Readonly<Record<string, AskFlow>> {
     },
     'GraphQL, stream': async (who, agentId, prompt, members = {}) => {
       const chatId = await chatOf(who, agentId);
-      const variables = { chatId, input: { prompt, ...members } };
+      const variables = { chatId, input: { prompt: { text: prompt }, ...members } };
       const events = await eventsOf(
         who,
         'messageEvents(chatId: $chatId, input: $input)',

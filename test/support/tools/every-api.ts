@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Person } from '../make.ts';
 import type { TestBench } from '../service.ts';
-import { graphqlTool, withGraphqlTools } from './graphql-tool.ts';
+import { graphqlInput, graphqlTool } from './graphql-tool.ts';
 
 /** What one API answered. */
 export interface ApiAnswer {
@@ -140,7 +140,7 @@ export const inCamelCase = (value: unknown): unknown =>
     : Object.fromEntries(Object.entries(value).map(([name, member]) => [camel(name), inCamelCase(member)]));
 const asInput = (question: ApiQuestion) => {
   const given = asCompletion(question);
-  return withGraphqlTools(given);
+  return graphqlInput(given);
 };
 
 async function graphql(who: Person, question: ApiQuestion): Promise<ApiAnswer> {
@@ -171,7 +171,7 @@ async function graphqlStream(who: Person, question: ApiQuestion): Promise<ApiAns
 
 const asMessage = async (who: Person, question: ApiQuestion, make: TestBench['make']) => ({
   chatId: await newChat(who, question, make),
-  input: { prompt: question.input, tools: toolsOf(question).map(graphqlTool) },
+  input: { prompt: { text: question.input }, tools: toolsOf(question).map(graphqlTool) },
 });
 
 async function graphqlChat(who: Person, question: ApiQuestion, make: TestBench['make']): Promise<ApiAnswer> {

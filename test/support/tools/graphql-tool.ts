@@ -77,10 +77,24 @@ export function graphqlTool(tool: object): object {
   }
 }
 
-/** The tools of an input, where it has any. */
-export function withGraphqlTools<Given extends object>(input: Given): Given {
-  const { tools } = input as { readonly tools?: readonly object[] };
-  return tools === undefined ? input : { ...input, tools: tools.map(graphqlTool) };
+/** The input of a completion, a message or tool outputs as GraphQL takes it, of one that REST takes. */
+export function graphqlInput(input: object): object {
+  const { tools, prompt, outputs } = input as Flat;
+  return defined({
+    ...input,
+    tools: tools?.map(graphqlTool),
+    prompt: prompt === undefined ? undefined : graphqlPrompt(prompt),
+    outputs: outputs?.map(({ status, ...output }: Flat) => ({ ...output, status: status.toUpperCase() })),
+  });
+}
+
+function graphqlPrompt(prompt: Flat): object {
+  if (typeof prompt === 'string') return { text: prompt };
+  const parts = prompt.map(({ type, text, id, url }: Flat) => {
+    if (type === 'text') return { text };
+    return type === 'id' ? { fileId: id } : { imageUrl: url };
+  });
+  return { parts };
 }
 
 function graphqlFilter({ type, key, value, filters }: Flat): object {

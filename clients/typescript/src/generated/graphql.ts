@@ -638,13 +638,13 @@ export type MemoryToolScope =
 /** Who says a message. */
 export type MessageRole =
   /** The agent. */
-  | 'assistant'
+  | 'ASSISTANT'
   /** The service. */
-  | 'system'
+  | 'SYSTEM'
   /** The output of a tool. */
-  | 'tool'
+  | 'TOOL'
   /** The user. */
-  | 'user';
+  | 'USER';
 
 /** A text with its name. */
 export type NamedTextInput = {
@@ -800,14 +800,16 @@ export type CreateChatMutationVariables = Exact<{
 }>;
 
 
-export type CreateChatMutation = { createChat: { id: string, name: string } };
+export type CreateChatMutation = { createChat: { id: string, name: string | null } };
 
 export type ChatQueryVariables = Exact<{
   id: string;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
 }>;
 
 
-export type ChatQuery = { chat: { id: string, name: string, messages: Array<{ id: string, role: MessageRole, content: string }> } };
+export type ChatQuery = { chat: { id: string, name: string | null, messages: { nodes: Array<{ id: string, role: MessageRole, content: string }>, pageInfo: { hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type CreateCompletionMutationVariables = Exact<{
   input: CompletionInput;
@@ -935,14 +937,20 @@ export const CreateChatDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<CreateChatMutation, CreateChatMutationVariables>;
 export const ChatDocument = new TypedDocumentString(`
-    query Chat($id: ID!) {
+    query Chat($id: ID!, $last: Int = 50, $before: String) {
   chat(id: $id) {
     id
     name
-    messages {
-      id
-      role
-      content
+    messages(last: $last, before: $before) {
+      nodes {
+        id
+        role
+        content
+      }
+      pageInfo {
+        hasPreviousPage
+        startCursor
+      }
     }
   }
 }

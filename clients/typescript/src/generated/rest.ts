@@ -656,6 +656,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/chats/{chatId}/messages/{messageId}/edit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Edit a message
+         * @description Begins a branch with another text in place of a message of the user, and answers it. The old branch stays: see Select a branch. Replies and streams as Send a message does. 409 while a run answers, waits or is paused in the chat.
+         */
+        post: operations["editMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chatId}/messages/{messageId}/regenerate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Regenerate an answer
+         * @description Begins a branch with another answer in place of one, or with an answer to a message that has none, whatever became of the run before: with the same tools and instructions, and the same model unless another one is named. The old answer stays: see Select a branch. Replies and streams as Send a message does. 409 while a run answers, waits or is paused in the chat. A request with secrets needs them again.
+         */
+        post: operations["regenerateMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chatId}/messages/{messageId}/select": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Select a branch
+         * @description Makes the newest branch that goes through a message the one that people and models read, and answers the chat. 409 while a run answers, waits or is paused in it.
+         */
+        post: operations["selectBranch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chatId}/messages/{messageId}/feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Rate an answer
+         * @description Says what the user of the chat thinks of an answer, in place of what the user said before; editors of the AI and administrators of the organization read it. The reply is null after the rating `NONE`. 409 for a message that is no answer.
+         */
+        put: operations["rateMessage"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/chats/{chatId}/tool-outputs": {
         parameters: {
             query?: never;
@@ -6441,6 +6521,26 @@ export interface components {
             /** @description Its name; the source is called so. */
             name: string;
         };
+        /** @description What a message of the user says instead. */
+        EditMessageInput: {
+            /**
+             * Format: date-time
+             * @description The user's date and time; the model is told.
+             */
+            date?: string | null;
+            /** @description A model for this message instead of the agent's. */
+            modelId?: string | null;
+            /** @description Options of this message. */
+            options?: components["schemas"]["ChatOptions"] | null;
+            /** @description A string, or an array of parts: `{type: "text", text}`, `{type: "id", id}` (a file of the chat), `{type: "url", url}` (an image by its address or as a data URL). JSON: a text or a list. */
+            prompt: string | components["schemas"]["PromptPart"][];
+            /** @description Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model. */
+            secrets?: components["schemas"]["UserSecrets"] | null;
+            /** @description REST: whether to answer as an event stream. */
+            stream?: boolean | null;
+            /** @description Functions of the caller, and tools of the service. */
+            tools?: components["schemas"]["CompletionToolInput"][] | null;
+        };
         /**
          * Embedding
          * @description The vector of one input.
@@ -6584,6 +6684,43 @@ export interface components {
             /** @description deep_research: what it may spend. */
             budget: components["schemas"]["ToolResearchBudget"] | null;
         };
+        /** @description What the user of a chat thinks of an answer. Editors of the agent and administrators of the organization see it; what was said, and by whom, only where they may read the chat. */
+        Feedback: {
+            /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was given.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updatedAt: string;
+            /** @description The answer. */
+            messageId: string;
+            /** @description The run that gave the answer; null in the copy of a chat. */
+            runId: string | null;
+            /** @description The chat. */
+            chatId: string;
+            /** @description The rating. */
+            rating: components["schemas"]["FeedbackRating"];
+            /** @description What it is about, in words of the front end; at most 10. */
+            tags: string[];
+            /** @description What the user says about it; null without one. */
+            comment: string | null;
+        };
+        /**
+         * @description What somebody thinks of an answer.
+         * @enum {string}
+         */
+        FeedbackRating: "DOWN" | "UP";
+        /**
+         * @description The same, or nothing.
+         * @enum {string}
+         */
+        FeedbackRatingInput: "DOWN" | "NONE" | "UP";
         /**
          * FileCitation
          * @description The uploaded file that something in a text comes from, found by `file_search`.
@@ -8367,6 +8504,15 @@ export interface components {
              */
             rating?: number | null;
         };
+        /** @description What the user of a chat thinks of an answer. Editors of the agent and administrators of the organization read it. */
+        RateMessageInput: {
+            /** @description At most 2,000 characters. */
+            comment?: string | null;
+            /** @description The rating; NONE takes the feedback away. */
+            rating: components["schemas"]["FeedbackRatingInput"];
+            /** @description What it is about: at most 10 of 1 to 50 characters. */
+            tags?: string[] | null;
+        };
         /**
          * ReasoningItem
          * @description The thinking behind an answer.
@@ -8426,6 +8572,15 @@ export interface components {
             type: "refusal";
             /** @description The text. */
             refusal: string;
+        };
+        /** @description How an answer is asked for again. */
+        RegenerateMessageInput: {
+            /** @description Another model than the one that answered before. */
+            modelId?: string | null;
+            /** @description The secrets of the request, which the service has not kept. Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model. */
+            secrets?: components["schemas"]["UserSecrets"] | null;
+            /** @description REST: whether to answer as an event stream. */
+            stream?: boolean | null;
         };
         /**
          * @description Which repositories a source takes.
@@ -14559,6 +14714,231 @@ export interface operations {
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
             429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    editMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                chatId: string;
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "prompt": "What is the weather in Rome?",
+                 *       "date": "2026-01-31T09:30:00.000Z",
+                 *       "modelId": "parley/offline",
+                 *       "options": {},
+                 *       "tools": [
+                 *         {
+                 *           "type": "function",
+                 *           "function": {
+                 *             "name": "get_weather",
+                 *             "description": "Tells the weather of a city",
+                 *             "parameters": {
+                 *               "type": "object",
+                 *               "properties": {
+                 *                 "city": {
+                 *                   "type": "string"
+                 *                 }
+                 *               },
+                 *               "required": [
+                 *                 "city"
+                 *               ]
+                 *             }
+                 *           }
+                 *         }
+                 *       ],
+                 *       "secrets": {},
+                 *       "stream": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["EditMessageInput"];
+            };
+        };
+        responses: {
+            /** @description The reply in one piece, or as an event stream; the schema there is that of the `data` of one event. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatReply"];
+                    "text/event-stream": components["schemas"]["ChatStreamEvent"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    regenerateMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                chatId: string;
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "modelId": "parley/offline",
+                 *       "secrets": {},
+                 *       "stream": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["RegenerateMessageInput"];
+            };
+        };
+        responses: {
+            /** @description The reply in one piece, or as an event stream; the schema there is that of the `data` of one event. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatReply"];
+                    "text/event-stream": components["schemas"]["ChatStreamEvent"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    selectBranch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                chatId: string;
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatWithMessages"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    rateMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chatId: string;
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rating": "UP",
+                 *       "tags": [
+                 *         "clear"
+                 *       ],
+                 *       "comment": "Just what I needed."
+                 *     }
+                 */
+                "application/json": components["schemas"]["RateMessageInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Feedback"] | null;
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
             "5XX": components["responses"]["Error5XX"];
         };
     };

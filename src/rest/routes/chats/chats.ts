@@ -2,12 +2,16 @@ import { openChatExport } from '../../../domain/chats/changes.ts';
 import { chatEventEncoder, chatMessageReply } from '../../../wire/chats.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
-const chatFields = 'id createdAt updatedAt name userId pinPosition ai: agent { id name src description userId userName }';
+const chatFields =
+  'id createdAt updatedAt name: nameText userId pinPosition: pinNumber ai { id name src description userId userName }';
 const messageFields = 'id createdAt updatedAt content role';
-const shownMessageFields = `${messageFields} parts toolCalls { id name arguments approval } toolCallId toolStatus runId isComplete error { code message }
+const shownMessageFields = `${messageFields} parts: flatParts toolCalls { id name arguments approval } toolCallId toolStatus runId isComplete error { code message }
   citations { id index knowledgeItemId dataSourceId name url type page headingPath snippet charStart charEnd score answerStart answerEnd }`;
-const chatWithMessages = `${chatFields} messages { ${shownMessageFields} }`;
+const chatWithMessages = `${chatFields} messages: transcript { ${shownMessageFields} }`;
 const hiddenNulls = ['parts', 'toolCallId', 'toolStatus', 'approval', 'error'];
+const blankSeed = {
+  seed: 'A text of its agent that the first message begins from, for the box of a front end; empty when there is none. Models do not get it.',
+};
 const runFields = 'id createdAt startedAt endedAt chatId status incompleteReason error { code message } modelId';
 const usageFields = 'usage { inputTokens outputTokens cachedTokens reasoningTokens totalTokens isEstimated }';
 
@@ -34,6 +38,14 @@ const submittingEvents =
   'subscription ($chatId: ID!, $input: SubmitToolOutputsInput!) { toolOutputEvents(chatId: $chatId, input: $input) { sequence } }';
 const submittingWhole =
   'subscription ($chatId: ID!, $input: SubmitToolOutputsInput!) { toolOutputEvents(chatId: $chatId, input: $input, inOnePiece: true) { sequence } }';
+const editingEvents =
+  'subscription ($chatId: ID!, $messageId: ID!, $input: EditMessageInput!) { editedMessageEvents(id: $messageId, chatId: $chatId, input: $input) { sequence } }';
+const editingWhole =
+  'subscription ($chatId: ID!, $messageId: ID!, $input: EditMessageInput!) { editedMessageEvents(id: $messageId, chatId: $chatId, input: $input, inOnePiece: true) { sequence } }';
+const regeneratingEvents =
+  'subscription ($chatId: ID!, $messageId: ID!, $input: RegenerateMessageInput) { regeneratedMessageEvents(id: $messageId, chatId: $chatId, input: $input) { sequence } }';
+const regeneratingWhole =
+  'subscription ($chatId: ID!, $messageId: ID!, $input: RegenerateMessageInput) { regeneratedMessageEvents(id: $messageId, chatId: $chatId, input: $input, inOnePiece: true) { sequence } }';
 const following = 'subscription ($chatId: ID!, $runId: ID!) { runEvents(runId: $runId, chatId: $chatId) { sequence } }';
 
 /** The whole trace of a run. */
@@ -77,6 +89,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     spec: 'Create chat for an AI',
     schemas: { Chat: 'CreatedChat' },
     document: `mutation ($aiId: ID!, $input: CreateChatInput!) { createChat(agentId: $aiId, input: $input) { ${chatFields} seed isVisibleToEditors } }`,
+    blankNull: blankSeed,
     body: 'input',
     example: { name: 'Holidays' },
   },
@@ -107,6 +120,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     schemas: { Chat: 'ChatDetail' },
     document: `query ($chatId: ID!) { chat(id: $chatId) { ${chatWithMessages} seed isVisibleToEditors activeRunId } }`,
     omitNull: hiddenNulls,
+    blankNull: blankSeed,
   },
   {
     operationId: 'listMessagesOfChat',
@@ -198,7 +212,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     summary: 'Export a chat',
     description: 'The transcript as a file, Markdown or JSON, without what only models are given.',
     tag: 'Chats',
-    document: `query ($chatId: ID!, $format: ChatExportFormat = markdown) { chatExport(chatId: $chatId, format: $format) { filename } }`,
+    document: `query ($chatId: ID!, $format: ChatExportFormat = MARKDOWN) { chatExport(chatId: $chatId, format: $format) { filename } }`,
     query: { format: 'markdown or json. Default markdown.' },
     download: (deps, caller, { chatId, format }) => openChatExport(deps, caller, String(chatId), exportFormat(format)),
   },
@@ -227,6 +241,71 @@ export const chatRoutes: readonly DeclaredRoute[] = [
       threadMode: 'collect',
       stream: false,
     },
+  },
+  {
+    operationId: 'editMessage',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/messages/{messageId}/edit',
+    summary: 'Edit a message',
+    description:
+      'Begins a branch with another text in place of a message of the user, and answers it. The old branch stays: see Select a branch. Replies and streams as Send a message does. 409 while a run answers, waits or is paused in the chat.',
+    tag: 'Chats',
+    document: editingWhole,
+    body: 'input',
+    reply: chatMessageReply,
+    stream: { when: 'stream-or-accept', document: editingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
+    example: {
+      prompt: 'What is the weather in Rome?',
+      date: '2026-01-31T09:30:00.000Z',
+      modelId: 'parley/offline',
+      options: {},
+      tools: [toolExample],
+      secrets: {},
+      stream: false,
+    },
+  },
+  {
+    operationId: 'regenerateMessage',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/messages/{messageId}/regenerate',
+    summary: 'Regenerate an answer',
+    description:
+      'Begins a branch with another answer in place of one, or with an answer to a message that has none, whatever became of the run before: with the same tools and instructions, and the same model unless another one is named. The old answer stays: see Select a branch. Replies and streams as Send a message does. 409 while a run answers, waits or is paused in the chat. A request with secrets needs them again.',
+    tag: 'Chats',
+    document: regeneratingWhole,
+    body: 'input',
+    reply: chatMessageReply,
+    stream: { when: 'stream-or-accept', document: regeneratingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
+    example: { modelId: 'parley/offline', secrets: {}, stream: false },
+  },
+  {
+    operationId: 'selectBranch',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/messages/{messageId}/select',
+    summary: 'Select a branch',
+    description:
+      'Makes the newest branch that goes through a message the one that people and models read, and answers the chat. 409 while a run answers, waits or is paused in it.',
+    tag: 'Chats',
+    schemas: { Chat: 'ChatWithMessages' },
+    document: `mutation ($chatId: ID!, $messageId: ID!) { selectBranch(messageId: $messageId, chatId: $chatId) { ${chatWithMessages} } }`,
+    omitNull: hiddenNulls,
+  },
+  {
+    operationId: 'rateMessage',
+    method: 'put',
+    path: '/api/v1/chats/{chatId}/messages/{messageId}/feedback',
+    summary: 'Rate an answer',
+    description:
+      'Says what the user of the chat thinks of an answer, in place of what the user said before; editors of the AI and administrators of the organization read it. The reply is null after the rating `NONE`. 409 for a message that is no answer.',
+    tag: 'Chats',
+    document: `mutation ($chatId: ID!, $messageId: ID!, $input: RateMessageInput!) {
+      rateMessage(id: $messageId, chatId: $chatId, input: $input) {
+        feedback { id createdAt updatedAt messageId runId chatId rating tags comment }
+      }
+    }`,
+    member: 'feedback',
+    body: 'input',
+    example: { rating: 'UP', tags: ['clear'], comment: 'Just what I needed.' },
   },
   {
     operationId: 'submitToolOutputs',

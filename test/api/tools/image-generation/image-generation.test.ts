@@ -64,8 +64,17 @@ describe('on every API', () => {
     ];
     expect(message).toMatchObject({ content: 'Here it is.', parts });
     expect((await ann.get(`/api/v1/chats/${chat}`)).body.messages.at(-1)).toMatchObject({ parts });
-    const { data } = await ann.graphql('query ($id: ID!) { chat(id: $id) { messages { parts } } }', { id: chat });
-    expect(data.chat.messages.at(-1).parts).toEqual(parts);
+    const { data } = await ann.graphql(
+      'query ($id: ID!) { chat(id: $id) { activeLeaf { parts { __typename ... on TextPart { text } ... on FilePart { file { id filename } } } files { id } } } }',
+      { id: chat },
+    );
+    expect(data.chat.activeLeaf).toEqual({
+      parts: [
+        { __typename: 'TextPart', text: 'Here it is.' },
+        { __typename: 'FilePart', file: { id: file.id, filename: 'a-red-cat.png' } },
+      ],
+      files: [{ id: file.id }],
+    });
     const following =
       'subscription ($runId: ID!) { runEvents(runId: $runId) { ... on RunEnded { run { output { ... on ToolOutputItem { files { fileId filename mimeType sizeBytes url } } } } } } }';
     const events = await Array.fromAsync(ann.subscribe(following, { runId }));

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../../../fixtures/upstreams/mcp/server.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
-import { graphqlTool, withGraphqlTools } from '../../../support/tools/graphql-tool.ts';
+import { graphqlInput, graphqlTool } from '../../../support/tools/graphql-tool.ts';
 
 /** Of an MCP server that cannot be used when a run begins, the caller reads so, whichever API was asked. */
 const server = await startMcpUpstream();
@@ -63,14 +63,14 @@ const apis: Readonly<Record<string, Read>> = {
   'GraphQL completions': async (asked) =>
     (
       await ann.graphql(`mutation ($input: CompletionInput!) { createCompletion(input: $input) { ${shown} } }`, {
-        input: { messages, ...withGraphqlTools(named(asked)) },
+        input: { messages, ...graphqlInput(named(asked)) },
       })
     ).data.createCompletion.warnings,
   'GraphQL completions, streamed': async (asked) => {
     const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) {
       ... on RunStarted { run { ${shown} } } ... on RunEnded { run { ${shown} } }
     } }`;
-    const input = { messages, ...withGraphqlTools(named(asked)) };
+    const input = { messages, ...graphqlInput(named(asked)) };
     const events = await Array.fromAsync(ann.subscribe(query, { input }));
     return events.flatMap(({ data }) => data.completionEvents.run?.warnings ?? []);
   },
@@ -81,7 +81,7 @@ const apis: Readonly<Record<string, Read>> = {
       })
     ).data.createResponse.warnings,
   'GraphQL messages': async (asked) => {
-    const input = { prompt: 'Go', ...withGraphqlTools(given(asked)) };
+    const input = graphqlInput({ prompt: 'Go', ...given(asked) });
     const query = `subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) { ... on RunEnded { run { ${shown} } } } }`;
     const events = await Array.fromAsync(ann.subscribe(query, { chatId: await chatOf(asked), input }));
     return events.at(-1).data.messageEvents.run.warnings;
