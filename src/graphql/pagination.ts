@@ -1,6 +1,6 @@
 import type { OutputRef } from '@pothos/core';
 import { DomainError, outOfRange } from '../entities/errors.ts';
-import { countEverything, type ListPage, type Page, type PageRequest, type SortKey } from '../entities/page.ts';
+import { countEverything, type ListPage, type Page, type PageRequest, pageOf, type SortKey } from '../entities/page.ts';
 import { batched } from './builder/batched.ts';
 import { builder } from './builder/builder.ts';
 import type { GraphContext } from './builder/context.ts';
@@ -273,6 +273,19 @@ export function wholeRequest(
   shape?: KeyShape,
 ): PageRequest {
   return whole === true ? { limit: most, after: undefined } : pageRequest(context, args, shape);
+}
+
+/** A page of a list that is read whole, because it is bounded and read for many things at once. Its cursors name items by their ids. */
+export function pageOfList<T extends { readonly id: string }>(list: readonly T[], request: PageRequest): Page<T> {
+  const [cursor] = request.after ?? [];
+  const inOrder = request.isBackward === true ? list.toReversed() : list;
+  const rest = cursor === undefined ? inOrder : inOrder.slice(inOrder.findIndex(({ id }) => id === cursor) + 1);
+  return pageOf(
+    rest,
+    request,
+    ({ id }) => [id],
+    async (most) => Math.min(list.length, most),
+  );
 }
 
 /** Opaque to callers: base64url of the sort key. */

@@ -66,6 +66,7 @@ import './conversations/conversations.ts';
 import './memories/memories.ts';
 import './files/files.ts';
 import './files/uploads.ts';
+import './agents/edges.ts';
 import './embeddings/embeddings.ts';
 import './live/changes.ts';
 

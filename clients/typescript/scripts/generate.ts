@@ -36,7 +36,9 @@ async function printRest(): Promise<string> {
 
 async function printGraphql(): Promise<string> {
   const schemaText = read('../../schema.graphql');
-  const documents = readdirSync(join(here, 'documents')).sort();
+  const documents = readdirSync(join(here, 'documents'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.graphql'))
+    .sort();
   const printed = await codegen({
     filename: 'graphql.ts',
     schema: parse(schemaText),
@@ -49,6 +51,8 @@ async function printGraphql(): Promise<string> {
       enumsAsTypes: true,
       skipTypename: true,
       strictScalars: true,
+      dedupeOperationSuffix: true,
+      dedupeFragments: true,
     },
     plugins: [{ operations: {} }, { typedDocuments: {} }],
     pluginMap: { operations, typedDocuments },

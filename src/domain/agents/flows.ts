@@ -3,7 +3,16 @@ import type { AgentView } from '../../entities/agents/agent.ts';
 import type { AgentFlow, PartView } from '../../entities/agents/part.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { changedPart, editableAgent, endedApproval, getPart, listParts, missingPart } from './parts/access.ts';
+import {
+  changedPart,
+  editableAgent,
+  endedApproval,
+  getPart,
+  listParts,
+  missingPart,
+  type PartLists,
+  partsOfAgents,
+} from './parts/access.ts';
 import { noteApprovals } from './parts/flow-approvals.ts';
 import { type FlowVersionInput, readFlowVersions } from './parts/flow-data.ts';
 
@@ -22,6 +31,11 @@ const nameLengthMax = 200;
 /** The flows of an agent by name; without their versions for callers who may not edit it. @throws DomainError NOT_FOUND. */
 export function listFlows(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentFlow>[]> {
   return listParts(deps, caller, agentId, deps.storage.agentParts.flows, hidden);
+}
+
+/** The flows of agents that the caller sees, a list for each agent. */
+export function flowsOfAgents({ storage }: Deps, caller: Caller, agents: readonly AgentView[]): PartLists<AgentFlow> {
+  return partsOfAgents(caller, agents, storage.agentParts.flows, hidden);
 }
 
 /** @throws DomainError NOT_FOUND. */

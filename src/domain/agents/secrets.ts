@@ -3,6 +3,7 @@ import type { AgentView } from '../../entities/agents/agent.ts';
 import { type AgentSecret, type SecretType, secretKeyPattern } from '../../entities/agents/part.ts';
 import { isId } from '../../entities/ids.ts';
 import { secretTable } from '../../storage/agents/parts/secrets.ts';
+import { canEditAgent } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { editableAgent, missingPart } from './parts/access.ts';
@@ -35,6 +36,18 @@ const descriptionLengthMax = 2_000;
 export async function listAgentSecrets(deps: Deps, caller: Caller, agentId: string): Promise<readonly AgentSecret[]> {
   const agent = await editableAgent(deps, caller, agentId);
   return deps.storage.agentParts.secrets.ofAgent(agent.id);
+}
+
+/** The secrets of agents that the caller sees, a list for each agent; null for agents that the caller may not edit. */
+export async function secretsOfAgents(
+  { storage }: Deps,
+  caller: Caller,
+  agents: readonly AgentView[],
+): Promise<readonly (readonly AgentSecret[] | null)[]> {
+  const editable = new Set(agents.filter((agent) => canEditAgent(caller, agent)).map(({ id }) => id));
+  const found = editable.size === 0 ? [] : await storage.agentParts.secrets.ofAgents([...editable]);
+  const secrets = Map.groupBy(found, ({ agentId }) => agentId);
+  return agents.map(({ id }) => (editable.has(id) ? (secrets.get(id) ?? []) : null));
 }
 
 /** @throws DomainError NOT_FOUND, FORBIDDEN. */

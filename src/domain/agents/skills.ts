@@ -1,8 +1,18 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
+import type { AgentView } from '../../entities/agents/agent.ts';
 import type { AgentSkill, PartView } from '../../entities/agents/part.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { changedPart, editableAgent, endedApproval, getPart, listParts, missingPart } from './parts/access.ts';
+import {
+  changedPart,
+  editableAgent,
+  endedApproval,
+  getPart,
+  listParts,
+  missingPart,
+  type PartLists,
+  partsOfAgents,
+} from './parts/access.ts';
 
 type Optional<T> = T | null | undefined;
 
@@ -20,6 +30,11 @@ const lengthsMax = { name: 200, description: 10_000, content: 200_000 } as const
 /** The skills of an agent by name; without their content for callers who may not edit it. @throws DomainError NOT_FOUND. */
 export function listSkills(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentSkill>[]> {
   return listParts(deps, caller, agentId, deps.storage.agentParts.skills, hidden);
+}
+
+/** The skills of agents that the caller sees, a list for each agent. */
+export function skillsOfAgents({ storage }: Deps, caller: Caller, agents: readonly AgentView[]): PartLists<AgentSkill> {
+  return partsOfAgents(caller, agents, storage.agentParts.skills, hidden);
 }
 
 /** @throws DomainError NOT_FOUND. */

@@ -1,14 +1,23 @@
 import type { ModelTool } from '../../engine/models/port.ts';
 import { areOnDemand } from '../../engine/tools/skills/skills.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
-import type { RunnableAgent } from '../../entities/agents/agent.ts';
+import type { AgentView, RunnableAgent } from '../../entities/agents/agent.ts';
 import { type AgentTool, type AgentToolType, descriptionOf, type PartView, parametersOf } from '../../entities/agents/part.ts';
 import { skillFunction } from '../../entities/agents/skill-offer.ts';
 import { bindSecrets, putDerivedSecrets } from '../../storage/agents/parts/derived-secrets.ts';
 import type { Transaction } from '../../storage/database/database.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { changedPart, editableAgent, endedApproval, getPart, listParts, missingPart } from './parts/access.ts';
+import {
+  changedPart,
+  editableAgent,
+  endedApproval,
+  getPart,
+  listParts,
+  missingPart,
+  type PartLists,
+  partsOfAgents,
+} from './parts/access.ts';
 import { derivedSecrets } from './parts/derived-secrets.ts';
 import { noteServerOfTool } from './parts/standing-servers.ts';
 import { toolNamePattern } from './parts/tool-data.ts';
@@ -29,6 +38,11 @@ export interface UpdateAgentToolInput {
 /** The tools of an agent by name; without their inner data for callers who may not edit it. @throws DomainError NOT_FOUND. */
 export function listAgentTools(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentTool>[]> {
   return listParts(deps, caller, agentId, deps.storage.agentParts.tools, hidden);
+}
+
+/** The tools of agents that the caller sees, a list for each agent. */
+export function toolsOfAgents({ storage }: Deps, caller: Caller, agents: readonly AgentView[]): PartLists<AgentTool> {
+  return partsOfAgents(caller, agents, storage.agentParts.tools, hidden);
 }
 
 /** @throws DomainError NOT_FOUND. */

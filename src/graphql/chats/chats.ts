@@ -49,9 +49,6 @@ const ChatUserInputType = builder.objectRef<readonly [name: string, value: unkno
   }),
 });
 
-const MessageConnection = connectionOf(MessageType, 'Message', 'Messages');
-/** The place of a message in its chat. */
-const messageKey = ['number'] as const;
 const agentOfChat = batched((chats: readonly Chat[], { deps }) => agentsOfChats(deps, chats));
 const isChatUnread = batched((chats: readonly Chat[], { deps, caller }) => areUnread(deps, caller, chats));
 const leafOfChat = batched((ids: readonly string[], { deps }) => leavesOf(deps, ids));
@@ -173,7 +170,10 @@ registerNode('chat', {
   loadMany: (ids, { deps, caller }) => getChats(deps, caller, ids),
 });
 
-const ChatConnection = connectionOf(ChatType, 'Chat', 'Chats');
+export const ChatConnection = connectionOf(ChatType, 'Chat', 'Chats');
+const MessageConnection = connectionOf(MessageType, 'Message', 'Messages');
+/** The place of a message in its chat. */
+const messageKey = ['number'] as const;
 
 builder.queryFields((t) => ({
   chat: t.field({

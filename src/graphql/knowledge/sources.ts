@@ -238,7 +238,7 @@ builder.objectField(AgentType, 'dataSources', (t) =>
   }),
 );
 
-const DataSourceConnection = connectionOf(DataSourceType, 'DataSource', 'Data sources');
+export const DataSourceConnection = connectionOf(DataSourceType, 'DataSource', 'Data sources');
 
 builder.queryFields((t) => ({
   dataSource: t.field({

@@ -31,6 +31,8 @@ export interface SealedSecret {
 /** Secrets of agents. Only `sealedFor` returns sealed values. */
 export interface AgentSecretStore {
   ofAgent(agentId: string): Promise<readonly AgentSecret[]>;
+  /** In the order of their agents' ids, then by key. */
+  ofAgents(agentIds: readonly string[]): Promise<readonly AgentSecret[]>;
   find(agentId: string, id: string): Promise<AgentSecret | undefined>;
   create(secret: NewSecret): Promise<AgentSecret>;
   update(agentId: string, id: string, changes: SecretChanges): Promise<AgentSecret>;
@@ -43,6 +45,7 @@ export function createSecretStore(db: Database, signals: Signals): AgentSecretSt
   const table = createPartTable<SecretRow>(db, signals, secretShape);
   return {
     ofAgent: async (agentId) => (await table.ofAgents([agentId])).map(shown),
+    ofAgents: async (agentIds) => (await table.ofAgents(agentIds)).map(shown),
     async find(agentId, id) {
       const row = await table.find(agentId, id);
       return row === undefined ? undefined : shown(row);

@@ -1,0 +1,143 @@
+import { createContextCache } from '@pothos/core';
+import DataLoader from 'dataloader';
+import type { FieldNode, GraphQLResolveInfo } from 'graphql';
+import { modelIdOf } from '../../domain/agents/agents.ts';
+import { flowsOfAgents } from '../../domain/agents/flows.ts';
+import { secretsOfAgents } from '../../domain/agents/secrets.ts';
+import { skillsOfAgents } from '../../domain/agents/skills.ts';
+import { toolsOfAgents } from '../../domain/agents/tools.ts';
+import { userInputsOfAgents } from '../../domain/agents/user-inputs.ts';
+import { listChats } from '../../domain/chats/chats.ts';
+import type { Deps } from '../../domain/deps.ts';
+import { listDataSourcesOfAgents } from '../../domain/knowledge/sources.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { AgentView } from '../../entities/agents/agent.ts';
+import type { DataSource } from '../../entities/knowledge/data-source.ts';
+import { builder } from '../builder/builder.ts';
+import type { GraphContext } from '../builder/context.ts';
+import { membersRead, reading } from '../builder/members.ts';
+import { nodeOf } from '../builder/nodes.ts';
+import { ChatConnection } from '../chats/chats.ts';
+import { DataSourceConnection } from '../knowledge/sources.ts';
+import { pageArgs, pageOfList, pageRequest } from '../pagination.ts';
+import {
+  AgentFlowRef,
+  AgentRef,
+  AgentSecretRef,
+  AgentSkillRef,
+  AgentToolRef,
+  AgentUserInputRef,
+  ModelRef,
+  OrganizationRef,
+  UserRef,
+} from '../refs.ts';
+
+const reads = reading<AgentView>;
+/** What decides who sees the inside of an agent's parts. */
+const ofEdge = ['id', 'orgId', 'userId', 'editors'] as const;
+
+/** A loader of what agents have, for all agents of a request: one call, whatever their number. */
+function ofAgents<T>(load: (deps: Deps, caller: Caller, agents: readonly AgentView[]) => Promise<readonly T[]>) {
+  return createContextCache(
+    ({ deps, caller }: GraphContext) =>
+      new DataLoader<AgentView, T, string>(async (agents) => load(deps, caller, agents), { cacheKeyFn: ({ id }) => id }),
+  );
+}
+
+const tools = ofAgents(toolsOfAgents);
+const skills = ofAgents(skillsOfAgents);
+const flows = ofAgents(flowsOfAgents);
+const userInputs = ofAgents(userInputsOfAgents);
+const secrets = ofAgents(secretsOfAgents);
+
+/** One loader for each place in the document, because each place reads other members of the sources. */
+const sourceLoaders = createContextCache(
+  (_context: GraphContext) => new Map<readonly FieldNode[], DataLoader<string, readonly DataSource[]>>(),
+);
+
+function sourcesOf(agentId: string, context: GraphContext, info: GraphQLResolveInfo): Promise<readonly DataSource[]> {
+  const { deps, caller } = context;
+  const ofRequest = sourceLoaders(context);
+  const known = ofRequest.get(info.fieldNodes);
+  const loader =
+    known ?? new DataLoader((ids) => listDataSourcesOfAgents(deps, caller, [...ids], membersRead(info, 'DataSource')));
+  ofRequest.set(info.fieldNodes, loader);
+  return loader.load(agentId);
+}
+
+const partsMax = 'at most 64';
+
+/** What agents lead to. */
+builder.objectFields(AgentRef, (t) => ({
+  owner: t.field({
+    extensions: reads('userId'),
+    type: UserRef,
+    nullable: true,
+    description: 'Who owns it; null when the caller may not see that person.',
+    resolve: ({ userId }, _args, context) => nodeOf(context, 'user', userId),
+  }),
+  organization: t.field({
+    extensions: reads('orgId'),
+    type: OrganizationRef,
+    nullable: true,
+    description: 'The organization it belongs to; null when the caller may not see that.',
+    resolve: ({ orgId }, _args, context) => nodeOf(context, 'organization', orgId),
+  }),
+  model: t.field({
+    extensions: reads('modelId'),
+    type: ModelRef,
+    nullable: true,
+    description: 'The model that answers; null when the installation does not have it any more.',
+    resolve: async (agent, _args, { deps }) => (await deps.models.find(modelIdOf(deps, agent))) ?? null,
+  }),
+  tools: t.field({
+    extensions: reads(...ofEdge),
+    type: [AgentToolRef],
+    description: `Its own tools, by name; ${partsMax}.`,
+    resolve: async (agent, _args, context) => [...(await tools(context).load(agent))],
+  }),
+  skills: t.field({
+    extensions: reads(...ofEdge),
+    type: [AgentSkillRef],
+    description: `Its skills, by name; ${partsMax}.`,
+    resolve: async (agent, _args, context) => [...(await skills(context).load(agent))],
+  }),
+  flows: t.field({
+    extensions: reads(...ofEdge),
+    type: [AgentFlowRef],
+    description: `Its flows, by name; ${partsMax}.`,
+    resolve: async (agent, _args, context) => [...(await flows(context).load(agent))],
+  }),
+  userInputs: t.field({
+    extensions: reads(...ofEdge),
+    type: [AgentUserInputRef],
+    description: `What it asks a person for, in their order; ${partsMax}.`,
+    resolve: async (agent, _args, context) => [...(await userInputs(context).load(agent))],
+  }),
+  secrets: t.field({
+    extensions: reads(...ofEdge),
+    type: [AgentSecretRef],
+    nullable: true,
+    description: 'Its secrets, by key, without their values; at most 100. Null for callers who may not edit it.',
+    resolve: async (agent, _args, context) => {
+      const found = await secrets(context).load(agent);
+      return found === null ? null : [...found];
+    },
+  }),
+  sources: t.field({
+    extensions: reads('id'),
+    type: DataSourceConnection,
+    description: 'The data sources attached to it, as far as the caller sees them; the one attached last comes first.',
+    args: pageArgs(t.arg),
+    resolve: async ({ id }, args, context, info) =>
+      pageOfList(await sourcesOf(id, context, info), pageRequest(context, args, ['text'])),
+  }),
+  chats: t.field({
+    extensions: reads('id'),
+    type: ChatConnection,
+    description:
+      "The caller's chats with it, the one changed last first; for who may edit it, everybody's, as far as it shows its logs.",
+    args: pageArgs(t.arg),
+    resolve: ({ id }, args, context) => listChats(context.deps, context.caller, { agentId: id }, pageRequest(context, args)),
+  }),
+}));
