@@ -1,6 +1,9 @@
+import { errorOf, type GraphqlResult, ParleyError, resultOf } from './errors.ts';
+import { type FollowOptions, follow } from './follow.ts';
 import type { TypedDocumentString } from './generated/graphql.ts';
 import type { components, paths } from './generated/rest.ts';
-import { readEvents } from './sse.ts';
+import { bodyOf, readEvents } from './sse.ts';
+import { type UploadOptions, upload } from './upload.ts';
 
 export interface ClientOptions {
   /** The address of the service, such as `https://parley.example.com`. */
@@ -8,46 +11,6 @@ export interface ClientOptions {
   readonly apiKey: string;
   /** Default: the `fetch` of the platform. */
   readonly fetch?: typeof fetch;
-}
-
-/** A value of a request that is wrong. */
-export interface Fault {
-  /** Its place: `input.tools.0.url` for GraphQL, `tools[0].url` for REST; null when it has none. */
-  readonly path: string | null;
-  readonly code: string;
-  readonly message: string;
-  /** What the value must fit, as keywords of JSON Schema, such as `enum` or `maximum`; null when the service does not say. */
-  readonly allowed?: Readonly<Record<string, unknown>> | null;
-}
-
-/** A failure that the service told. */
-export class ParleyError extends Error {
-  override readonly name = 'ParleyError';
-  /** The status of HTTP; undefined for an error inside of a GraphQL result. */
-  readonly status: number | undefined;
-  /** For programs, such as `not_found`. */
-  readonly code: string | undefined;
-  /** The first value that was wrong: the path of the first fault. */
-  readonly param: string | undefined;
-  /** Every value that was wrong. */
-  readonly faults: readonly Fault[];
-  /** Seconds after which another try may succeed. */
-  readonly retryAfterSeconds: number | undefined;
-  /** Names the request in the logs of the service. */
-  readonly requestId: string | undefined;
-
-  constructor(
-    message: string,
-    { status, code, faults = [], requestId, retryAfterSeconds }: Partial<Omit<ParleyError, keyof Error | 'param'>>,
-  ) {
-    super(message);
-    this.status = status;
-    this.code = code;
-    this.param = faults[0]?.path ?? undefined;
-    this.faults = faults;
-    this.retryAfterSeconds = retryAfterSeconds;
-    this.requestId = requestId;
-  }
 }
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -108,7 +71,41 @@ export class ParleyClient {
     return resultOf<Result>((await reply.json()) as GraphqlResult);
   }
 
-  /** Follows a subscription until it ends. Leaving the loop ends it. @throws ParleyError of the first error of a result. */
+  /**
+   * Runs a mutation whose variables hold files, and tells how far the request is.
+   *
+   * @throws ParleyError when the service refuses.
+   */
+  upload<Result, Variables>(
+    document: TypedDocumentString<Result, Variables>,
+    variables: Variables,
+    options: UploadOptions = {},
+  ): Promise<Result> {
+    const { url, apiKey, fetch: send = fetch } = this.#options;
+    const target = { url: `${url}/graphql`, headers: { authorization: `Bearer ${apiKey}` }, fetch: send };
+    return upload(target, document.toString(), variables, options);
+  }
+
+  /**
+   * Follows a subscription until it ends, also when connections break or fall silent: it is asked for again after pauses that grow, and goes on behind
+   * the last event where the document has the variable `after`. Leaving the loop ends it.
+   *
+   * @throws ParleyError when the service refuses for good.
+   */
+  follow<Result, Variables>(
+    document: TypedDocumentString<Result, Variables>,
+    variables: Variables,
+    options: FollowOptions<Result, Variables> = {},
+  ): AsyncGenerator<Result, void, undefined> {
+    const headers = { accept: 'text/event-stream' };
+    return follow(
+      (query, given, signal) => this.#fetch('post', '/graphql', { body: { query, variables: given }, headers, signal }),
+      { document, variables },
+      options,
+    );
+  }
+
+  /** Follows a subscription on one connection until it ends. Leaving the loop ends it. @throws ParleyError of the first error of a result. */
   async *subscribe<Result, Variables>(
     document: TypedDocumentString<Result, Variables>,
     variables: Variables,
@@ -121,7 +118,7 @@ export class ParleyClient {
       if (event === 'complete') return;
       if (event === 'next') yield resultOf<Result>(JSON.parse(data) as GraphqlResult);
     }
-    throw new ParleyError('The stream broke off', {});
+    throw new ParleyError('The stream broke off');
   }
 
   /**
@@ -158,7 +155,7 @@ export class ParleyClient {
       } catch (error) {
         if (error instanceof ParleyError || signal?.aborted === true || lastId === '' || retries >= retriesMax) throw error;
       }
-      if (lastId === '' || retries >= retriesMax) throw new ParleyError('The stream broke off', {});
+      if (lastId === '' || retries >= retriesMax) throw new ParleyError('The stream broke off');
       retries += 1;
     }
   }
@@ -183,69 +180,9 @@ export class ParleyClient {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     });
-    if (!reply.ok) throw await errorOf(reply);
-    return reply;
+    if (reply.ok) return reply;
+    throw errorOf({ status: reply.status, header: (name) => reply.headers.get(name) }, await reply.text());
   }
-}
-
-interface GraphqlError {
-  readonly message: string;
-  readonly extensions?: {
-    readonly code?: string;
-    readonly faults?: readonly Fault[];
-    readonly requestId?: string;
-    readonly retryAfterSeconds?: number;
-  };
-}
-interface GraphqlResult {
-  readonly data?: unknown;
-  readonly errors?: readonly GraphqlError[];
-}
-interface RestError {
-  readonly message: string;
-  readonly code: string;
-  readonly param?: string | null;
-  readonly errors?: readonly RestError[];
-}
-
-function resultOf<Result>({ data, errors }: GraphqlResult): Result {
-  if (errors !== undefined && errors.length > 0) throw graphqlError(errors);
-  return data as Result;
-}
-
-function graphqlError(errors: readonly GraphqlError[], status?: number): ParleyError {
-  const [first] = errors;
-  const faults = errors.flatMap(({ extensions }) => extensions?.faults ?? []);
-  return new ParleyError(first?.message ?? 'The service told no error', {
-    ...first?.extensions,
-    faults,
-    ...(status === undefined ? {} : { status }),
-  });
-}
-
-async function errorOf(reply: Response): Promise<ParleyError> {
-  const { status, headers } = reply;
-  const body = (await reply.json().catch(() => undefined)) as ({ readonly error?: RestError } & GraphqlResult) | undefined;
-  if (body?.errors !== undefined) return graphqlError(body.errors, status);
-  const { error } = body ?? {};
-  const requestId = headers.get('x-request-id');
-  const retryAfter = Number(headers.get('retry-after'));
-  return new ParleyError(error?.message ?? `The service answered ${status}`, {
-    status,
-    ...(error === undefined ? {} : { code: error.code, faults: restFaults(error) }),
-    ...(requestId === null ? {} : { requestId }),
-    ...(retryAfter > 0 ? { retryAfterSeconds: retryAfter } : {}),
-  });
-}
-
-function restFaults({ errors, ...first }: RestError): readonly Fault[] {
-  const all = errors ?? (typeof first.param === 'string' ? [first] : []);
-  return all.map(({ code, message, param }) => ({ path: param ?? null, code, message }));
-}
-
-function bodyOf({ body }: Response): ReadableStream<Uint8Array> {
-  if (body === null) throw new ParleyError('The reply has no body', {});
-  return body;
 }
 
 function fillPath(path: string, values: object | undefined): string {

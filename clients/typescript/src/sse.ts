@@ -1,3 +1,5 @@
+import { ParleyError } from './errors.ts';
+
 /** One event of a stream of server-sent events. */
 export interface SseEvent {
   readonly event: string;
@@ -6,8 +8,20 @@ export interface SseEvent {
   readonly data: string;
 }
 
-/** Reads server-sent events. Ends when the stream ends; an event that was cut off is dropped. Leaving the loop cancels the stream. */
-export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<SseEvent, void, undefined> {
+export function bodyOf({ body }: Response): ReadableStream<Uint8Array> {
+  if (body === null) throw new ParleyError('The reply has no body');
+  return body;
+}
+
+/**
+ * Reads server-sent events. Ends when the stream ends; an event that was cut off is dropped. Leaving the loop cancels the stream.
+ *
+ * @param onBytes  called for everything that arrives, also for comments that only show that the connection holds.
+ */
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+  onBytes?: () => void,
+): AsyncGenerator<SseEvent, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let buffer = '';
@@ -16,6 +30,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
+      onBytes?.();
       buffer += decoder.decode(value, { stream: true });
       // A carriage return at the end may be the first half of a line end.
       const frames = buffer.split(/\r\n\r\n|\n\n|\r\r(?!$)/);

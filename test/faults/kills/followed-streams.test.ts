@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { documents, type FollowStatus, ParleyClient } from '../../../clients/typescript/src/index.ts';
+import { type FaultyNetwork, startFaultyNetwork } from '../../support/apis/faulty-network.ts';
+import { type Killable, prepareKillable } from '../../support/processes/killable.ts';
+
+let killable: Killable;
+let network: FaultyNetwork;
+let address = '';
+beforeAll(async () => {
+  killable = await prepareKillable();
+  network = await startFaultyNetwork(() => address);
+});
+afterAll(async () => {
+  await network.close();
+  await killable.close();
+});
+
+it('a subscription of the client goes on when the service is killed and started again', async () => {
+  const { parley, ann } = await killable.launch();
+  address = await parley.url();
+  const client = new ParleyClient({ url: network.url, apiKey: ann.key ?? '' });
+  const document = new documents.TypedDocumentString<{ usageUpdated: object }, Record<string, never>>(
+    'subscription { usageUpdated { organization { apiTokensUsed } } }',
+  );
+  const statuses: FollowStatus[] = [];
+  let results = 0;
+  const options = { pauseMs: 100, pauseMaxMs: 500, onStatus: (now: FollowStatus) => statuses.push(now) };
+  for await (const _result of client.follow(document, {}, options)) {
+    results += 1;
+    if (results === 2) break;
+    await parley.kill('SIGKILL');
+    const next = await killable.launch();
+    address = await next.parley.url();
+  }
+  expect(statuses.filter((status) => status === 'open')).toHaveLength(2);
+  expect(statuses).toContain('waiting');
+});
