@@ -17,9 +17,12 @@ const quick = { pauseMs: 20, pauseMaxMs: 100 };
 let ann: Person;
 let proxy: FaultyNetwork;
 let client: ParleyClient;
+let chatId: string;
 
 beforeAll(async () => {
   ann = await make.person();
+  const agent = await make.agent({ owner: ann });
+  chatId = (await make.chat({ owner: ann, agentId: agent.id })).id;
   proxy = await startFaultyNetwork(() => service.url);
   client = new ParleyClient({ url: proxy.url, apiKey: ann.key ?? '' });
 });
@@ -32,8 +35,8 @@ type Events = { readonly runEvents: { readonly sequence: number; readonly runId:
 const runEvents = new documents.TypedDocumentString<Events, { runId: string; after?: number }>(
   'subscription ($runId: ID!, $after: Int) { runEvents(runId: $runId, after: $after) { sequence runId } }',
 );
-const usage = new documents.TypedDocumentString<{ usageUpdated: object }, Record<string, never>>(
-  'subscription { usageUpdated { organization { apiTokensUsed } } }',
+const chatUpdated = new documents.TypedDocumentString<{ chatUpdated: { id: string } }, { id: string }>(
+  'subscription ($id: ID!) { chatUpdated(chatId: $id) { id } }',
 );
 
 async function endedRun(): Promise<string> {
@@ -64,8 +67,8 @@ describe('a subscription that is followed', () => {
     const statuses: FollowStatus[] = [];
     let results = 0;
     for await (const _result of client.follow(
-      usage,
-      {},
+      chatUpdated,
+      { id: chatId },
       { ...quick, silenceMs: 8 * heartbeatMs, onStatus: (now) => statuses.push(now) },
     )) {
       results += 1;
@@ -86,7 +89,7 @@ describe('a subscription that is followed', () => {
       onStatus: (now: FollowStatus) => statuses.push(now),
     };
     const following = (async () => {
-      for await (const _result of client.follow(usage, {}, options)) void _result;
+      for await (const _result of client.follow(chatUpdated, { id: chatId }, options)) void _result;
     })();
     await eventually(async () => expect(statuses).toContain('open'));
     const start = performance.now();
@@ -98,7 +101,10 @@ describe('a subscription that is followed', () => {
 
   it('throws what the service refuses for good, at once', async () => {
     const wrong = new ParleyClient({ url: proxy.url, apiKey: 'none' });
-    await expect(wrong.follow(usage, {}, quick).next()).rejects.toMatchObject({ status: 401, code: 'INVALID_API_KEY' });
+    await expect(wrong.follow(chatUpdated, { id: chatId }, quick).next()).rejects.toMatchObject({
+      status: 401,
+      code: 'INVALID_API_KEY',
+    });
     await expect(client.follow(runEvents, { runId: 'run_none' }, quick).next()).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
@@ -132,7 +138,7 @@ describe('a subscription that is followed', () => {
     const gone = new ParleyClient({ url: 'http://127.0.0.1:9', apiKey: ann.key ?? '' });
     const statuses: FollowStatus[] = [];
     const options = { ...quick, retriesMax: 2, onStatus: (now: FollowStatus) => statuses.push(now) };
-    await expect(gone.follow(usage, {}, options).next()).rejects.toThrow();
+    await expect(gone.follow(chatUpdated, { id: chatId }, options).next()).rejects.toThrow();
     expect(statuses).toEqual(['connecting', 'waiting', 'connecting', 'waiting', 'connecting']);
   });
 });

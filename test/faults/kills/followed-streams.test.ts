@@ -18,14 +18,16 @@ afterAll(async () => {
 it('a subscription of the client goes on when the service is killed and started again', async () => {
   const { parley, ann } = await killable.launch();
   address = await parley.url();
+  const agent = await ann.post('/api/v1/ais', { src: '', name: 'Ada', description: '', instructions: '' });
+  const chat = await ann.post(`/api/v1/ais/${agent.body.id}/chats`, {});
   const client = new ParleyClient({ url: network.url, apiKey: ann.key ?? '' });
-  const document = new documents.TypedDocumentString<{ usageUpdated: object }, Record<string, never>>(
-    'subscription { usageUpdated { organization { apiTokensUsed } } }',
+  const document = new documents.TypedDocumentString<{ chatUpdated: object }, { id: string }>(
+    'subscription ($id: ID!) { chatUpdated(chatId: $id) { id } }',
   );
   const statuses: FollowStatus[] = [];
   let results = 0;
   const options = { pauseMs: 100, pauseMaxMs: 500, onStatus: (now: FollowStatus) => statuses.push(now) };
-  for await (const _result of client.follow(document, {}, options)) {
+  for await (const _result of client.follow(document, { id: chat.body.id }, options)) {
     results += 1;
     if (results === 2) break;
     await parley.kill('SIGKILL');
