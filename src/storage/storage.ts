@@ -56,6 +56,7 @@ import { createLiveStore, type LiveStore } from './live/live.ts';
 import { createMemoryStore, type MemoryStore } from './memories/memories.ts';
 import { type ApprovalStore, createApprovalStore } from './runs/approvals.ts';
 import { createRunEventStore, type RunEventStore } from './runs/events.ts';
+import { createRunHistoryStore, type RunHistoryStore } from './runs/history.ts';
 import { createResponseStore, type ResponseStore } from './runs/responses.ts';
 import { createRunStore, type RunStore } from './runs/runs.ts';
 import { createUsageLimitStore, type UsageLimitStore } from './usage/limits.ts';
@@ -108,6 +109,7 @@ export interface Storage {
   readonly fileUploads: FileUploadStore;
   readonly memories: MemoryStore;
   readonly runs: RunStore;
+  readonly runHistory: RunHistoryStore;
   readonly runEvents: RunEventStore;
   readonly responses: ResponseStore;
   readonly threads: ThreadStore;
@@ -212,6 +214,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     fileUploads: createFileUploadStore(db),
     memories: createMemoryStore(db, signals),
     runs: createRunStore(db),
+    runHistory: createRunHistoryStore(db),
     runEvents: createRunEventStore(db),
     responses: createResponseStore(db),
     threads: createThreadStore(db, signals),

@@ -8,6 +8,7 @@ import type {
   DataSourceFilter,
   FeedbackFilter,
   GroupFilter,
+  RunFilter,
 } from '../../entities/accounts/access.ts';
 import { type AccessLevel, accessLevels, type Caller } from '../../entities/accounts/caller.ts';
 import type { AgentFacts, AgentListScope, AgentWithEditors } from '../../entities/agents/agent.ts';
@@ -390,4 +391,17 @@ export function visibleFeedback(caller: Caller): FeedbackFilter {
       { feedback: 'about', orgId, agent: editableAgents(caller) },
     ],
   };
+}
+
+// Runs
+
+/**
+ * Runs that the caller sees: who ran what, when, and at what cost. Administrators see all of their organization, others their own and those of agents
+ * that they may edit. What was said in them follows `visibleChats`.
+ */
+export function visibleRuns(caller: Caller): RunFilter {
+  const { orgId, userId } = caller;
+  if (caller.level === 'INSTANCE') return { reach: 'instance' };
+  if (isAdministrator(caller, orgId)) return { reach: 'organization', orgId };
+  return { reach: 'own', orgId, userId, agents: editableAgents(caller) };
 }

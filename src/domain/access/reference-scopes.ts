@@ -90,6 +90,8 @@ export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
   agents: null,
   agentIds: null,
   connections: null,
+  // Runs: a filter by the key that asked for them.
+  keyId: null,
   // Accounts: the domain decides which ones the caller may name.
   id: null,
   orgId: null,

@@ -81,7 +81,7 @@ export async function runCompletion(
     ...(warnings.length === 0 || !takesExtensions ? {} : { warnings }),
     generateCitations: isCiting(input, agent, takesExtensions),
     hidesSteps: !takesExtensions || planned.hidesSteps === true,
-    charge: chargeTo(caller, { agentId: agent?.id ?? null, runId: null }),
+    charge: chargeTo(caller, { agentId: agent?.id ?? null, runId: deps.newId('completion') }),
     ...(approvals === undefined ? {} : { approvals }),
   };
   return deps.runs.runStateless(plan, signal, request.secrets);

@@ -26,13 +26,6 @@ export function missingRun(): DomainError {
   return new DomainError('NOT_FOUND', 'There is no such run', { param: 'runId' });
 }
 
-/** The runs of chats among `ids` whose chats the caller may read, in any order. */
-export async function getRuns(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Run[]> {
-  const runs = await deps.storage.runs.findInChats(ids, visibleChats(caller));
-  readRuns(deps, caller, runs);
-  return runs;
-}
-
 /** Notes for the audit log that the caller is shown runs: the entry names their chats. */
 export function readRuns({ audit }: Deps, caller: Caller, runs: readonly Run[]): void {
   for (const { chatId, orgId, userId } of runs) if (chatId !== null) audit.read(caller, 'chat', [{ id: chatId, orgId, userId }]);

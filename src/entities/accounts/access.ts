@@ -72,3 +72,12 @@ export type FeedbackLeaf =
   /** Its agent is of this organization, as whoever gave it, and matches. */
   | { readonly feedback: 'about'; readonly orgId: string; readonly agent: AgentFilter };
 export type FeedbackFilter = Filter<FeedbackLeaf>;
+
+/**
+ * Runs that a caller sees by their ids: all of them, those of an organization, or the caller's own and those of agents in the caller's organization
+ * that match. Seeing a run is not reading what was said in it.
+ */
+export type RunFilter =
+  | { readonly reach: 'instance' }
+  | { readonly reach: 'organization'; readonly orgId: string }
+  | { readonly reach: 'own'; readonly orgId: string; readonly userId: string; readonly agents: AgentFilter };

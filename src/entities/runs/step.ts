@@ -1,4 +1,6 @@
+import type { FlowStepRecord } from '../agents/flow.ts';
 import type { ErrorCode } from '../errors.ts';
+import type { Retrieval } from '../knowledge/retrieval.ts';
 import type { Usage } from './event.ts';
 
 /** When a step began, in milliseconds since the epoch, and how long it took. Null: not known, or under way. */
@@ -30,7 +32,7 @@ export interface RetrievalStep extends StepTimes, StepPlace {
   /** What was searched for: in the log of a stored run only, never in a row. */
   readonly question?: string;
   /** `hybrid`: by words and by meaning; `lexical`: by words alone. Null: the search failed. */
-  readonly mode: string | null;
+  readonly mode: Retrieval['mode'] | null;
   /** Why meaning took no part although vectors are switched on; null otherwise. */
   readonly reason: string | null;
   /** How many passages the model got. */
@@ -56,8 +58,6 @@ export interface ModelCallStep extends StepTimes, StepPlace {
   readonly errorCode: ErrorCode | null;
 }
 
-export const toolCallOutcomes = ['completed', 'failed', 'in_progress', 'awaited'] as const;
-
 /** One call of a tool. `awaited`: the caller is asked to make it. */
 export interface ToolCallStep extends StepTimes, StepPlace {
   readonly type: 'tool_call';
@@ -65,7 +65,7 @@ export interface ToolCallStep extends StepTimes, StepPlace {
   readonly itemId: string;
   readonly callId: string;
   readonly name: string;
-  readonly outcome: (typeof toolCallOutcomes)[number];
+  readonly outcome: 'completed' | 'failed' | 'in_progress' | 'awaited';
   /** Null for a good call. */
   readonly errorCode: string | null;
 }
@@ -87,8 +87,8 @@ export interface SubagentStep extends StepTimes, StepPlace {
 export interface FlowRunStep extends StepTimes, StepPlace {
   readonly type: 'flow';
   readonly stepId: string;
-  /** What the step does: `retrieve`, `prompt`, `tool`, `model` or `branch`. */
-  readonly does: string;
+  /** The type of the step. */
+  readonly does: FlowStepRecord['type'];
   readonly status: 'completed' | 'failed' | 'skipped';
 }
 
@@ -97,7 +97,7 @@ export type RunStep = RetrievalStep | ModelCallStep | ToolCallStep | SubagentSte
 
 /** How the knowledge of a run was searched, all its own searches together. */
 export interface RetrievalSummary {
-  readonly mode: string | null;
+  readonly mode: Retrieval['mode'] | null;
   readonly reason: string | null;
   readonly passageCount: number;
   /** Null: there was none. */

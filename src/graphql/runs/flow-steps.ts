@@ -17,7 +17,7 @@ const kinds = {
   model: 'It asks a model.',
   branch: 'It chooses which step follows.',
 };
-const FlowStepKindType = enumOf('FlowStepKind', 'What a step of a flow does.', flowStepTypes, kinds, {
+export const FlowStepKindType = enumOf('FlowStepKind', 'What a step of a flow does.', flowStepTypes, kinds, {
   ...ofFormat,
   ...textOnRest,
 });

@@ -4,6 +4,7 @@ import { findRunTrace } from '../../domain/runs/trace.ts';
 import { awaitedCalls, outputFilesOf, toolMessageId } from '../../engine/runs/events/transcript.ts';
 import { citationsOf, reasoningOf, textOf } from '../../entities/runs/answer.ts';
 import { nodeOf } from '../builder/nodes.ts';
+import { restOnly } from '../builder/one-api.ts';
 import { CitationType, ToolCallType } from '../chats/messages.ts';
 import { AgentRef, ChatRef, MessageRef, ModelRef, RunRef } from '../refs.ts';
 import { NodeType } from '../types/node.ts';
@@ -103,14 +104,23 @@ RunRef.implement({
       resolve: (run, _args, context) => keyIdOf(run, context),
     }),
     modelId: t.string({
+      nullable: true,
+      description: 'The model that was asked for; null for a search.',
+      resolve: async (run, _args, context) => (await modelIdOf(run, context)) || null,
+    }),
+    modelIdText: t.string({
       description: 'The model that was asked for.',
+      extensions: restOnly,
       resolve: (run, _args, context) => modelIdOf(run, context),
     }),
     model: t.field({
       type: ModelRef,
       nullable: true,
       description: 'The same; null when the installation does not have it any more.',
-      resolve: async (run, _args, context) => (await context.deps.models.find(await modelIdOf(run, context))) ?? null,
+      resolve: async (run, _args, context) => {
+        const id = await modelIdOf(run, context);
+        return id === '' ? null : ((await context.deps.models.find(id)) ?? null);
+      },
     }),
     usage: t.field({
       type: UsageType,

@@ -1,7 +1,8 @@
 import { type BegunRun, sendMessage, submitToolOutputs } from '../../domain/chats/messages.ts';
 import { retryRun } from '../../domain/chats/retry.ts';
 import { followResponse } from '../../domain/responses/lifecycle.ts';
-import { cancelRun, followRun, getRun, getRuns } from '../../domain/runs/runs.ts';
+import { getAnyRun, getAnyRuns } from '../../domain/runs/history.ts';
+import { cancelRun, followRun } from '../../domain/runs/runs.ts';
 import { threadModes } from '../../entities/chats/chat.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { builder } from '../builder/builder.ts';
@@ -24,11 +25,11 @@ const runId = 'The id of the run.';
 /** Paths of REST name a chat and a run. */
 const ofChat = { required: false, description: 'The chat it must be in.', extensions: restOnly } as const;
 
-for (const kind of ['run', 'response'] as const) {
+for (const kind of ['run', 'response', 'completion', 'compaction'] as const) {
   registerNode(kind, {
     typeName: 'Run',
     operation: 'Query.run',
-    loadMany: (ids, { deps, caller }) => getRuns(deps, caller, ids),
+    loadMany: (ids, { deps, caller }) => getAnyRuns(deps, caller, ids),
   });
 }
 
@@ -37,9 +38,10 @@ builder.queryField('run', (t) =>
     authScopes: { key: 'CHATS:READ' },
     type: RunRef,
     nullable: true,
-    description: 'A stored run of any kind by its id. Null when there is none or the caller may not read its chat.',
+    description:
+      'A run of any kind and API by its id, stored or not. Null when there is none or the caller may not see it: see `runs`.',
     args: { id: t.arg.id({ description: runId }) },
-    resolve: (_root, { id }, { deps, caller }) => getRun(deps, caller, id),
+    resolve: (_root, { id }, { deps, caller }) => getAnyRun(deps, caller, id),
   }),
 );
 

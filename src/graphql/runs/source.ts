@@ -3,7 +3,7 @@ import DataLoader from 'dataloader';
 import { listRunMessages } from '../../domain/runs/runs.ts';
 import { listRunStates, readableRuns, stateWithoutContents } from '../../domain/runs/states.ts';
 import type { ChatMessage } from '../../entities/chats/chat.ts';
-import { isId } from '../../entities/ids.ts';
+import { kindOfId } from '../../entities/ids.ts';
 import type { ServerCallItem } from '../../entities/runs/event.ts';
 import type { Run, RunState, RunView } from '../../entities/runs/run.ts';
 import type { GraphContext } from '../builder/context.ts';
@@ -17,14 +17,10 @@ export function isRow(run: RunView): run is Run {
   return 'orgId' in run;
 }
 
-/** The row; null for a run that is not stored. */
+/** The row; null where there is none yet: that of a run that is not stored is written after its end. */
 export function rowOf(run: RunView, context: GraphContext): Run | Promise<Run | null> | null {
   if (isRow(run)) return run;
-  return nodeOf(context, runKind(run.id), run.id) as Promise<Run | null> | null;
-}
-
-function runKind(id: string): 'run' | 'response' {
-  return isId('response', id) ? 'response' : 'run';
+  return nodeOf(context, kindOfId(run.id) ?? 'run', run.id) as Promise<Run | null> | null;
 }
 
 /** The state: of a stored run, as far as its events are kept and the caller may read it. */
@@ -55,7 +51,7 @@ export async function modelIdOf(run: RunView, context: GraphContext): Promise<st
 
 /** A call of a tool of the service in the output of a stored run. */
 export async function callInRun(runId: string, itemId: string, context: GraphContext): Promise<ServerCallItem | null> {
-  const run = await (nodeOf(context, runKind(runId), runId) as Promise<Run | null> | null);
+  const run = await (nodeOf(context, kindOfId(runId) ?? 'run', runId) as Promise<Run | null> | null);
   if (run === null) return null;
   const { output } = await stateOf(run, context);
   const item = output.find(({ id }) => id === itemId);

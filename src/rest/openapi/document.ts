@@ -75,6 +75,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Groups: 'People that an agent is shared with.',
   'API keys': 'Keys of the caller and, for administrators, of the organization.',
   Usage: 'Tokens that were used, by agent and by day.',
+  Runs: 'What was asked, by whom, and at what cost: every run of every API.',
   Administration: 'Tenants, organizations, users, memberships, and the log of who changed what.',
   Connections: 'Accounts of the caller at other services, and MCP servers.',
   Grants: 'What agents may open of the caller: connections, memories and other agents.',

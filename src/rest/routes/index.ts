@@ -20,6 +20,7 @@ import { dataSourceRoutes } from './knowledge/sources.ts';
 import { vectorStoreRoutes } from './knowledge/vector-stores.ts';
 import { memoryRoutes } from './memories.ts';
 import { responseRoutes } from './responses.ts';
+import { runRoutes } from './runs.ts';
 import { uploadRoutes } from './uploads.ts';
 import { usageRoutes } from './usage.ts';
 
@@ -48,4 +49,5 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...connectionRoutes,
   ...grantRoutes,
   ...memoryRoutes,
+  ...runRoutes,
 ];

@@ -109,10 +109,11 @@ export const completionEncoder: StreamEncoderFactory = (variables, context) => n
 
 class CompletionEncoder implements StreamEncoder {
   readonly #context: EncoderContext;
-  /** Up to the choices of a chunk. */
-  readonly #head: string;
+  readonly #variables: Variables;
+  /** Up to the choices of a chunk; '' before the first event, which has the id of the run. */
+  #head = '';
   /** Up to a piece of text, and behind it. */
-  readonly #textHead: string;
+  #textHead = '';
   readonly #tail: string;
   readonly #textTail: string;
   readonly #includesUsage: boolean;
@@ -123,16 +124,16 @@ class CompletionEncoder implements StreamEncoder {
   #cancelled = '';
 
   constructor(variables: Variables, context: EncoderContext) {
-    const { id, chatId, model, created } = namesOf(variables, context);
     this.#context = context;
+    this.#variables = variables;
     this.#includesUsage = wantsUsage(variables);
-    this.#head = `data: {"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"chatId":"${chatId}","choices":[`;
     this.#tail = `]${this.#includesUsage ? ',"usage":null' : ''}${chunkEnd}`;
-    this.#textHead = `${this.#head}{"index":0,"delta":{"content":`;
     this.#textTail = `},"finish_reason":null}${this.#tail}`;
   }
 
   encode(events: readonly RunEvent[]): string {
+    const [first] = events;
+    if (first?.type === 'response.created') this.#begin(first.run.runId);
     const textHead = this.#textHead;
     const textTail = this.#textTail;
     let written = '';
@@ -149,6 +150,12 @@ class CompletionEncoder implements StreamEncoder {
 
   fail(error: unknown): string {
     return errorFrame(error) + done;
+  }
+
+  #begin(runId: string): void {
+    const { id, chatId, model, created } = namesOf(runId, this.#variables, this.#context);
+    this.#head = `data: {"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"chatId":"${chatId}","choices":[`;
+    this.#textHead = `${this.#head}{"index":0,"delta":{"content":`;
   }
 
   #other(event: RunEvent): string {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { awaitedCall, documentsOf, imagesOf } from '../../engine/runs/events/transcript.ts';
 import type { ToolCall } from '../../entities/chats/chat.ts';
-import { makeId, statelessChatId } from '../../entities/ids.ts';
+import { statelessChatId } from '../../entities/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import { citationsOf, reasoningOf, requireAnswer, textOf } from '../../entities/runs/answer.ts';
 import { incompleteReasons, type RunItem, type RunSnapshot, type Usage } from '../../entities/runs/event.ts';
@@ -190,7 +190,7 @@ const completion = component('Completion', 'The reply to a stateless completion:
 });
 
 function completionOf(run: RunSnapshot, variables: Variables, context: EncoderContext): Sent<typeof completion> {
-  const { id, created, model, chatId } = namesOf(variables, context);
+  const { id, created, model, chatId } = namesOf(run.runId, variables, context);
   return {
     id,
     object: 'chat.completion',
@@ -205,10 +205,9 @@ function completionOf(run: RunSnapshot, variables: Variables, context: EncoderCo
   };
 }
 
-/** The same random part makes the id of a reply and its chat id; a completion has no chat. */
-export function namesOf(variables: Variables, { nowMs }: EncoderContext) {
+/** A reply has the id of its run. The same random part makes its chat id; a completion has no chat. */
+export function namesOf(id: string, variables: Variables, { nowMs }: EncoderContext) {
   const { model } = variables.input as { readonly model: string };
-  const id = makeId('completion', nowMs);
   return { id, created: Math.floor(nowMs / 1000), model, chatId: statelessChatId(id) };
 }
 

@@ -221,6 +221,9 @@ export const table: Readonly<Record<string, Line>> = {
 
   // runs
   'Query.run': line('readsChat', byId('run')),
+  'Query.runs': line('anyone'),
+  'Query.runStatistics': line('anyone', () => ({ by: 'DAY' })),
+  'Query.unansweredQuestions': line('anyone'),
   'Query.runTrace': line('readsChat', ({ run }) => ({ runId: run })),
   'Mutation.sendMessage': line('writesChat', newMessage),
   'Mutation.submitToolOutputs': line('writesChat', answers),

@@ -1001,7 +1001,7 @@ export type DataSourcesChangedSubscription = { dataSourcesChanged: { kind: Chang
 export type ActiveRunsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ActiveRunsQuery = { activeRuns: Array<{ id: string, agentId: string | null, modelId: string, status: RunStatus, createdAt: string }> };
+export type ActiveRunsQuery = { activeRuns: Array<{ id: string, agentId: string | null, modelId: string | null, status: RunStatus, createdAt: string }> };
 
 export type RunsChangedSubscriptionVariables = Exact<{ [key: string]: never; }>;
 

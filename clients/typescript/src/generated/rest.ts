@@ -2857,6 +2857,86 @@ export interface paths {
         patch: operations["updateMemory"];
         trace?: never;
     };
+    "/api/v1/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List runs
+         * @description Runs of every kind and API, newest first, those that are not stored too. Administrators see all of their organization, others their own and those of AIs that they may edit. No contents.
+         */
+        get: operations["listRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get statistics of runs
+         * @description What runs took and cost, in all and in groups: counts, errors, percentiles of times, tokens, cost, ratings. Default: the last 30 days, by HOUR the last one. At most 92 days, by HOUR four.
+         */
+        get: operations["getRunStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/unanswered": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List questions without an answer
+         * @description Runs whose knowledge was searched and gave nothing, or whose answer is rated bad, newest first: with the question, as far as the caller may read it, and the passages that were near.
+         */
+        get: operations["listUnansweredQuestions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{runId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get run
+         * @description One run of any kind, by the id that the API gave which it was asked for with, and what it did. No contents.
+         */
+        get: operations["getRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -6932,6 +7012,31 @@ export interface components {
          * @enum {string}
          */
         FileUploadStatus: "pending" | "completed" | "cancelled" | "expired";
+        /** @description A step of the flow that answers. */
+        FlowRunStep: {
+            /** @constant */
+            type?: "FlowRunStep";
+            /**
+             * Format: int32
+             * @description Milliseconds from the start of the run to that of the step; null where it is not known.
+             */
+            offsetMs: number | null;
+            /**
+             * Format: int32
+             * @description Milliseconds that it took; null while it goes on, and where it is not known.
+             */
+            durationMs: number | null;
+            /** @description How it ended, or that it has not. */
+            status: components["schemas"]["RunStepStatus"];
+            /** @description Of a call of a model or a tool that failed: the code of its error. Null for every other step. */
+            errorCode: string | null;
+            /** @description The subagent that took the step: the `id` of a SubagentStep. Null: the run itself did. */
+            subagentId: string | null;
+            /** @description Its id in the flow, else `step_` and its place from 1. */
+            stepId: string;
+            /** @description What it does. */
+            does: string;
+        };
         /**
          * FlowStepRecord
          * @description A finished step of a flow.
@@ -6989,6 +7094,17 @@ export interface components {
             id?: string | null;
         } & {
             [key: string]: unknown;
+        };
+        /** @description A passage as a search found it: where it is, never its text. */
+        FoundPassage: {
+            /** @description The title of its document. */
+            title: string;
+            /** @description How well it fits; higher is closer. */
+            score: number;
+            /** @description Its document; null in old runs. */
+            knowledgeItemId: string | null;
+            /** @description The source of its document; null in old runs. */
+            dataSourceId: string | null;
         };
         /**
          * FunctionCallItem
@@ -8129,6 +8245,38 @@ export interface components {
          * @enum {string}
          */
         MessageRole: "assistant" | "system" | "tool" | "user";
+        /** @description A call of a model, with its retries and fallbacks. */
+        ModelCallStep: {
+            /** @constant */
+            type?: "ModelCallStep";
+            /**
+             * Format: int32
+             * @description Milliseconds from the start of the run to that of the step; null where it is not known.
+             */
+            offsetMs: number | null;
+            /**
+             * Format: int32
+             * @description Milliseconds that it took; null while it goes on, and where it is not known.
+             */
+            durationMs: number | null;
+            /** @description How it ended, or that it has not. */
+            status: components["schemas"]["RunStepStatus"];
+            /** @description Of a call of a model or a tool that failed: the code of its error. Null for every other step. */
+            errorCode: string | null;
+            /** @description The subagent that took the step: the `id` of a SubagentStep. Null: the run itself did. */
+            subagentId: string | null;
+            /** @description The model that answered, else the one that was asked. */
+            modelId: string;
+            /**
+             * Format: int32
+             * @description Milliseconds from the request to the first token; null when none came, and where it is not known.
+             */
+            firstTokenMs: number | null;
+            /** @description Its tokens; null when the model refused before its first token, which costs nothing. */
+            usage: components["schemas"]["RunUsage"] | null;
+            /** @description What it cost, in the operator's currency; null when the model has no price. */
+            cost: number | null;
+        };
         /**
          * ModelCatalog
          * @description Models and agents in the form of the common format.
@@ -9915,6 +10063,40 @@ export interface components {
             /** @description Why nothing was reranked although RERANK_URL is set; null otherwise. */
             rerankReason: string | null;
         };
+        /** @description A search for passages. */
+        RetrievalStep: {
+            /** @constant */
+            type?: "RetrievalStep";
+            /**
+             * Format: int32
+             * @description Milliseconds from the start of the run to that of the step; null where it is not known.
+             */
+            offsetMs: number | null;
+            /**
+             * Format: int32
+             * @description Milliseconds that it took; null while it goes on, and where it is not known.
+             */
+            durationMs: number | null;
+            /** @description How it ended, or that it has not. */
+            status: components["schemas"]["RunStepStatus"];
+            /** @description Of a call of a model or a tool that failed: the code of its error. Null for every other step. */
+            errorCode: string | null;
+            /** @description The subagent that took the step: the `id` of a SubagentStep. Null: the run itself did. */
+            subagentId: string | null;
+            /** @description What was searched for. Null where the caller may not read what was said, of a run that is not stored, and when its events are no longer kept. */
+            question: string | null;
+            /** @description How; null when the search failed. */
+            mode: string | null;
+            /** @description Why meaning took no part although vectors are switched on; null otherwise. */
+            reason: string | null;
+            /**
+             * Format: int32
+             * @description How many passages the model got.
+             */
+            passageCount: number;
+            /** @description The first of those that were found, best first; at most 100. */
+            passages: components["schemas"]["FoundPassage"][];
+        };
         /** @description What a run that is asked again needs and the service has not kept. */
         RetryRunInput: {
             /** @description Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model. */
@@ -9952,6 +10134,76 @@ export interface components {
             /** @description The tokens used; null until the end. */
             usage: components["schemas"]["Usage"] | null;
         };
+        /** @description One answer of an agent in a chat: from the message that asks for it to its end. */
+        RunDetail: {
+            /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
+            id: string;
+            /** @description What asked for it. */
+            kind: components["schemas"]["RunKind"];
+            /** @description Whether its messages and events are kept. Of any other run, only what stands here is. */
+            isStored: boolean;
+            /**
+             * Format: date-time
+             * @description When it was asked for.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the work began.
+             */
+            startedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it was over.
+             */
+            endedAt: string | null;
+            /** @description Its status. */
+            status: components["schemas"]["RunStatus"];
+            /** @description Why it was cut: `max_output_tokens`, `content_filter`, `paused`, `max_tool_calls` (its model asked for more calls of tools than a run may make) or `timeout`. */
+            incompleteReason: string | null;
+            /** @description Why it failed. */
+            error: components["schemas"]["RunError"] | null;
+            /** @description Whose run it is; null for a run that is not stored. */
+            userId: string | null;
+            /** @description The key that asked for it; null for a run that is not stored. */
+            keyId: string | null;
+            /** @description The agent that answers; null for a bare model. */
+            agentId: string | null;
+            /** @description The chat it answers in. */
+            chatId: string | null;
+            /** @description The model that was asked for; null for a search. */
+            modelId: string | null;
+            /** @description The model that answered last, where it is another than the one that was asked for too. Null while none has. */
+            answeredModelId: string | null;
+            /**
+             * Format: int32
+             * @description Milliseconds from the start of the work to the first token of a model; null when none came. Of a run that is not stored, half a second after its end at the latest.
+             */
+            firstTokenMs: number | null;
+            /**
+             * Format: int32
+             * @description Milliseconds that it was worked on, without pauses; null until it is over. Of a run that is not stored, half a second after its end at the latest.
+             */
+            durationMs: number | null;
+            /** @description The tokens used; null until the end. */
+            usage: components["schemas"]["RunUsage"] | null;
+            /** @description What its model calls cost by the prices of the models file when it ran, in the operator's currency; null when one of its models has no price. Of a run that is not stored, half a second after its end at the latest. */
+            cost: number | null;
+            /** @description How its knowledge was searched. Null when it was not, and where the agent hides its steps from the caller. */
+            retrieval: components["schemas"]["RunRetrieval"] | null;
+            /**
+             * Format: int32
+             * @description How many of its answers are rated good.
+             */
+            ratedUpCount: number;
+            /**
+             * Format: int32
+             * @description How many of its answers are rated bad.
+             */
+            ratedDownCount: number;
+            /** @description What it did, in the order in which it began; at most 100 steps. Searches, and steps of a flow, only where the agent shows its steps or the caller may edit it. */
+            steps: (components["schemas"]["FlowRunStep"] | components["schemas"]["ModelCallStep"] | components["schemas"]["RetrievalStep"] | components["schemas"]["SubagentStep"] | components["schemas"]["ToolCallStep"])[];
+        };
         /** @description Why a run failed. */
         RunError: {
             /** @description As in `extensions.code` of errors. */
@@ -9960,10 +10212,232 @@ export interface components {
             message: string;
         };
         /**
+         * @description How the answers of a run are rated.
+         * @enum {string}
+         */
+        RunFeedback: "ANY" | "DOWN" | "UP";
+        /** @description What runs took and cost together. */
+        RunFigures: {
+            /**
+             * Format: int32
+             * @description How many runs.
+             */
+            runCount: number;
+            /**
+             * Format: int32
+             * @description Those that completed.
+             */
+            completedCount: number;
+            /**
+             * Format: int32
+             * @description Those that failed.
+             */
+            failedCount: number;
+            /**
+             * Format: int32
+             * @description Those that were cut, or are paused.
+             */
+            incompleteCount: number;
+            /**
+             * Format: int32
+             * @description Those that were cancelled.
+             */
+            cancelledCount: number;
+            /**
+             * Format: int32
+             * @description Those that are not over.
+             */
+            activeCount: number;
+            /** @description Time to the first token; null when no run has one. */
+            firstTokenMs: components["schemas"]["RunPercentiles"] | null;
+            /** @description Time to the end; null when no run is over. Not computed where figures are members of an agent. */
+            durationMs: components["schemas"]["RunPercentiles"] | null;
+            /**
+             * Format: int64
+             * @description Input tokens.
+             */
+            inputTokens: number;
+            /**
+             * Format: int64
+             * @description Output tokens.
+             */
+            outputTokens: number;
+            /**
+             * Format: int64
+             * @description Input tokens that providers read from their caches.
+             */
+            cachedTokens: number;
+            /**
+             * Format: int64
+             * @description Output tokens spent on thinking.
+             */
+            reasoningTokens: number;
+            /** @description What the runs cost whose cost is known, in the operator's currency: an exact sum of decimal numbers. */
+            cost: number;
+            /**
+             * Format: int32
+             * @description Runs that used tokens of a model without a price.
+             */
+            unpricedCount: number;
+            /**
+             * Format: int32
+             * @description Answers that are rated good.
+             */
+            ratedUpCount: number;
+            /**
+             * Format: int32
+             * @description Answers that are rated bad.
+             */
+            ratedDownCount: number;
+            /**
+             * Format: int32
+             * @description Runs whose knowledge was searched, and that got no passage.
+             */
+            nothingFoundCount: number;
+        };
+        /** @description The runs of one agent, person, key or model, or of one day or hour. */
+        RunGroup: {
+            /** @description The id of the agent, person or key, the model, or when the day or hour begins. Null: runs without one. */
+            key: string | null;
+            /** @description What its runs took and cost. */
+            figures: components["schemas"]["RunFigures"];
+        };
+        /**
+         * @description What runs are counted by.
+         * @enum {string}
+         */
+        RunGrouping: "AGENT" | "DAY" | "HOUR" | "KEY" | "MODEL" | "USER";
+        /**
+         * @description What asked for a run.
+         * @enum {string}
+         */
+        RunKind: "CHAT" | "COMPACTION" | "COMPLETION" | "EMBEDDING" | "PROFILE" | "RESPONSE" | "SEARCH";
+        /** @description Nearest-rank percentiles of a time, in milliseconds. */
+        RunPercentiles: {
+            /**
+             * Format: int32
+             * @description Half of the runs took no longer.
+             */
+            p50: number;
+            /**
+             * Format: int32
+             * @description 95 of 100 runs took no longer.
+             */
+            p95: number;
+        };
+        /** @description How the knowledge of a run was searched, all its own searches together. */
+        RunRetrieval: {
+            /** @description How; null when the search failed. */
+            mode: string | null;
+            /** @description Why meaning took no part although vectors are switched on; null otherwise. */
+            reason: string | null;
+            /**
+             * Format: int32
+             * @description How many passages the model got.
+             */
+            passageCount: number;
+            /** @description The score of the best one; null when there was none. */
+            bestScore: number | null;
+            /** @description Of a run that got none: those that were near, best first; at most 8. */
+            nearPassages: components["schemas"]["FoundPassage"][];
+        };
+        /** @description One answer of an agent in a chat: from the message that asks for it to its end. */
+        RunRow: {
+            /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
+            id: string;
+            /** @description What asked for it. */
+            kind: components["schemas"]["RunKind"];
+            /** @description Whether its messages and events are kept. Of any other run, only what stands here is. */
+            isStored: boolean;
+            /**
+             * Format: date-time
+             * @description When it was asked for.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the work began.
+             */
+            startedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it was over.
+             */
+            endedAt: string | null;
+            /** @description Its status. */
+            status: components["schemas"]["RunStatus"];
+            /** @description Why it was cut: `max_output_tokens`, `content_filter`, `paused`, `max_tool_calls` (its model asked for more calls of tools than a run may make) or `timeout`. */
+            incompleteReason: string | null;
+            /** @description Why it failed. */
+            error: components["schemas"]["RunError"] | null;
+            /** @description Whose run it is; null for a run that is not stored. */
+            userId: string | null;
+            /** @description The key that asked for it; null for a run that is not stored. */
+            keyId: string | null;
+            /** @description The agent that answers; null for a bare model. */
+            agentId: string | null;
+            /** @description The chat it answers in. */
+            chatId: string | null;
+            /** @description The model that was asked for; null for a search. */
+            modelId: string | null;
+            /** @description The model that answered last, where it is another than the one that was asked for too. Null while none has. */
+            answeredModelId: string | null;
+            /**
+             * Format: int32
+             * @description Milliseconds from the start of the work to the first token of a model; null when none came. Of a run that is not stored, half a second after its end at the latest.
+             */
+            firstTokenMs: number | null;
+            /**
+             * Format: int32
+             * @description Milliseconds that it was worked on, without pauses; null until it is over. Of a run that is not stored, half a second after its end at the latest.
+             */
+            durationMs: number | null;
+            /** @description The tokens used; null until the end. */
+            usage: components["schemas"]["RunUsage"] | null;
+            /** @description What its model calls cost by the prices of the models file when it ran, in the operator's currency; null when one of its models has no price. Of a run that is not stored, half a second after its end at the latest. */
+            cost: number | null;
+            /** @description How its knowledge was searched. Null when it was not, and where the agent hides its steps from the caller. */
+            retrieval: components["schemas"]["RunRetrieval"] | null;
+            /**
+             * Format: int32
+             * @description How many of its answers are rated good.
+             */
+            ratedUpCount: number;
+            /**
+             * Format: int32
+             * @description How many of its answers are rated bad.
+             */
+            ratedDownCount: number;
+        };
+        /** @description What the runs that the caller sees took and cost. */
+        RunStatistics: {
+            /**
+             * Format: date-time
+             * @description Runs that were asked for from this time on are counted.
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Runs that were asked for before this time are counted.
+             */
+            until: string;
+            /** @description False when only the newest million runs were counted: ask for a shorter time, or for fewer runs. */
+            isComplete: boolean;
+            /** @description All of them together. */
+            total: components["schemas"]["RunFigures"];
+            /** @description By DAY and HOUR in the order of time, those with runs only; else those with the most runs first. At most 100. */
+            groups: components["schemas"]["RunGroup"][];
+        };
+        /**
          * @description The status of a run.
          * @enum {string}
          */
         RunStatus: "cancelled" | "completed" | "failed" | "in_progress" | "incomplete";
+        /**
+         * @description The state of a step of a run.
+         * @enum {string}
+         */
+        RunStepStatus: "AWAITED" | "CANCELLED" | "COMPLETED" | "FAILED" | "IN_PROGRESS" | "SKIPPED";
         /** @description What a stored run did between question and answer. */
         RunTrace: {
             /** @description The run. */
@@ -9988,6 +10462,31 @@ export interface components {
             subagents: components["schemas"]["Subagent"][];
             /** @description The skills that its model read. */
             skills: components["schemas"]["TracedSkill"][];
+        };
+        /** @description Tokens of a run, as its models counted them. */
+        RunUsage: {
+            /**
+             * Format: int32
+             * @description Input tokens.
+             */
+            inputTokens: number;
+            /**
+             * Format: int32
+             * @description Output tokens.
+             */
+            outputTokens: number;
+            /**
+             * Format: int32
+             * @description Input tokens that the provider read from its cache.
+             */
+            cachedTokens: number;
+            /**
+             * Format: int32
+             * @description Output tokens that the model spent on thinking.
+             */
+            reasoningTokens: number;
+            /** @description True where the service estimated some of them, because a model was cut off or its provider counted nothing; null where all are counted. */
+            isEstimated: boolean | null;
         };
         /**
          * SandboxTool
@@ -10370,6 +10869,42 @@ export interface components {
          * @enum {string}
          */
         SubagentStatus: "cancelled" | "completed" | "failed" | "in_progress";
+        /** @description A subagent from its start to its end. Its own steps name it in `subagentId`. */
+        SubagentStep: {
+            /** @constant */
+            type?: "SubagentStep";
+            /**
+             * Format: int32
+             * @description Milliseconds from the start of the run to that of the step; null where it is not known.
+             */
+            offsetMs: number | null;
+            /**
+             * Format: int32
+             * @description Milliseconds that it took; null while it goes on, and where it is not known.
+             */
+            durationMs: number | null;
+            /** @description How it ended, or that it has not. */
+            status: components["schemas"]["RunStepStatus"];
+            /** @description Of a call of a model or a tool that failed: the code of its error. Null for every other step. */
+            errorCode: string | null;
+            /** @description The subagent that took the step: the `id` of a SubagentStep. Null: the run itself did. */
+            subagentId: string | null;
+            /** @description Its id within the run. */
+            id: string;
+            /** @description What it is called. */
+            name: string;
+            /** @description The agent that it answers as; null for a bare model. */
+            agentId: string | null;
+            /**
+             * Format: int32
+             * @description 1 below the run itself.
+             */
+            depth: number;
+            /** @description Its tokens, a part of those of the run; null when its process died. */
+            usage: components["schemas"]["RunUsage"] | null;
+            /** @description What it cost, a part of the cost of the run; null when one of its models has no price. */
+            cost: number | null;
+        };
         /**
          * SubagentTool
          * @description Asks other agents.
@@ -10519,6 +11054,33 @@ export interface components {
             arguments: string;
             /** @description True when the tool runs in the service and waits for approval: the output `success` approves (an object replaces the arguments), `cancelled` refuses. */
             approval?: boolean;
+        };
+        /** @description A call of a tool. */
+        ToolCallStep: {
+            /** @constant */
+            type?: "ToolCallStep";
+            /**
+             * Format: int32
+             * @description Milliseconds from the start of the run to that of the step; null where it is not known.
+             */
+            offsetMs: number | null;
+            /**
+             * Format: int32
+             * @description Milliseconds that it took; null while it goes on, and where it is not known.
+             */
+            durationMs: number | null;
+            /** @description How it ended, or that it has not. */
+            status: components["schemas"]["RunStepStatus"];
+            /** @description Of a call of a model or a tool that failed: the code of its error. Null for every other step. */
+            errorCode: string | null;
+            /** @description The subagent that took the step: the `id` of a SubagentStep. Null: the run itself did. */
+            subagentId: string | null;
+            /** @description The item of the output of the run that shows the call. */
+            itemId: string;
+            /** @description The id of the call. */
+            callId: string;
+            /** @description The name of the function. */
+            name: string;
         };
         /**
          * ToolChoiceAllowed
@@ -10797,6 +11359,42 @@ export interface components {
              * @description Milliseconds that it took; null where that is not known.
              */
             durationMs: number | null;
+        };
+        /** @description A run that did not answer its question. */
+        UnansweredQuestion: {
+            /** @description The run. */
+            run: components["schemas"]["UnansweredRun"];
+            /** @description What was asked, at most 2,000 characters. Null where the caller may not read the chat, and of a run that is not stored. */
+            question: string | null;
+            /** @description Why; NOTHING_FOUND where both are true. */
+            reason: components["schemas"]["UnansweredReason"];
+            /** @description All reasons; at most two. */
+            reasons: components["schemas"]["UnansweredReason"][];
+            /** @description The passages that were near, best first; at most 8. Empty where the agent hides its steps from the caller. */
+            passages: components["schemas"]["FoundPassage"][];
+        };
+        /**
+         * @description Why a question has no answer.
+         * @enum {string}
+         */
+        UnansweredReason: "NOTHING_FOUND" | "RATED_DOWN";
+        /** @description One answer of an agent in a chat: from the message that asks for it to its end. */
+        UnansweredRun: {
+            /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was asked for.
+             */
+            createdAt: string;
+            /** @description What asked for it. */
+            kind: components["schemas"]["RunKind"];
+            /** @description The agent that answers; null for a bare model. */
+            agentId: string | null;
+            /** @description Whose run it is; null for a run that is not stored. */
+            userId: string | null;
+            /** @description The chat it answers in. */
+            chatId: string | null;
         };
         /** @description Changes of an agent: absent members are kept, null clears what can be empty. */
         UpdateAgentInput: {
@@ -21659,6 +22257,211 @@ export interface operations {
             409: components["responses"]["Error409"];
             429: components["responses"]["Error429"];
             "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listRuns: {
+        parameters: {
+            query?: {
+                /** @description Runs of this agent. */
+                agentId?: string;
+                /** @description Runs of this person. */
+                userId?: string;
+                /** @description Runs that this key asked for. */
+                keyId?: string;
+                /** @description Runs that asked for this model: `provider/name`. */
+                modelId?: string;
+                /** @description `in_progress`, `completed`, `failed`, `incomplete` or `cancelled`. */
+                status?: components["schemas"]["RunStatus"];
+                /** @description `CHAT`, `COMPLETION`, `RESPONSE`, `EMBEDDING`, `SEARCH`, `COMPACTION` or `PROFILE`. */
+                kind?: components["schemas"]["RunKind"];
+                /** @description Asked for at this time or later. */
+                since?: string;
+                /** @description Asked for before this time. */
+                until?: string;
+                /** @description `UP`, `DOWN`, or `ANY`: runs with such ratings. */
+                feedback?: components["schemas"]["RunFeedback"];
+                /** @description The id of a run, an agent, a chat, a person or a key; else words in the name of the agent, in the model, or in the question. */
+                search?: string;
+                /** @description How many to return. Default 100. */
+                limit?: number;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RunRow"][];
+                        /** @description Hand it to `cursor` to read on; null at the end. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getRunStatistics: {
+        parameters: {
+            query: {
+                /** @description Runs of this agent. */
+                agentId?: string;
+                /** @description Runs of this person. */
+                userId?: string;
+                /** @description Runs that this key asked for. */
+                keyId?: string;
+                /** @description Runs that asked for this model: `provider/name`. */
+                modelId?: string;
+                /** @description `in_progress`, `completed`, `failed`, `incomplete` or `cancelled`. */
+                status?: components["schemas"]["RunStatus"];
+                /** @description `CHAT`, `COMPLETION`, `RESPONSE`, `EMBEDDING`, `SEARCH`, `COMPACTION` or `PROFILE`. */
+                kind?: components["schemas"]["RunKind"];
+                /** @description Asked for at this time or later. */
+                since?: string;
+                /** @description Asked for before this time. */
+                until?: string;
+                /** @description `UP`, `DOWN`, or `ANY`: runs with such ratings. */
+                feedback?: components["schemas"]["RunFeedback"];
+                /** @description The id of a run, an agent, a chat, a person or a key; else words in the name of the agent, in the model, or in the question. */
+                search?: string;
+                /** @description What they are counted by: `AGENT`, `USER`, `KEY`, `MODEL`, `DAY` or `HOUR`. */
+                by: components["schemas"]["RunGrouping"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunStatistics"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listUnansweredQuestions: {
+        parameters: {
+            query?: {
+                /** @description Of this agent; default: of all. */
+                agentId?: string;
+                /** @description Asked for at this time or later. */
+                since?: string;
+                /** @description Asked for before this time. */
+                until?: string;
+                /** @description How many to return. Default 100. */
+                limit?: number;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["UnansweredQuestion"][];
+                        /** @description Hand it to `cursor` to read on; null at the end. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunDetail"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
             "5XX": components["responses"]["Error5XX"];
         };
     };

@@ -1,6 +1,13 @@
 import { timeOfId } from '../../../entities/ids.ts';
 import type { RunEvent, RunItem, RunRecord, SpentCall, Subagent } from '../../../entities/runs/event.ts';
-import type { FlowRunStep, ModelCallStep, RunStep, SubagentStep, ToolCallStep } from '../../../entities/runs/step.ts';
+import type {
+  FlowRunStep,
+  ModelCallStep,
+  RetrievalStep,
+  RunStep,
+  SubagentStep,
+  ToolCallStep,
+} from '../../../entities/runs/step.ts';
 import type { ModelPrice } from '../../models/providers/provider.ts';
 import { costOf, decimalOf } from '../../usage/cost.ts';
 
@@ -70,7 +77,16 @@ function stepsOfRecord({ steps, calls = [], retrievals = [] }: RunRecord, priceO
       ...passage,
       ...{ chunkId: null, knowledgeItemId: null, dataSourceId: null },
     }));
-    return { type: 'retrieval', startedAtMs: null, durationMs: null, ...retrieval, passageCount: passages.length, passages };
+    const mode = retrieval.mode as RetrievalStep['mode'];
+    return {
+      type: 'retrieval',
+      startedAtMs: null,
+      durationMs: null,
+      ...retrieval,
+      mode,
+      passageCount: passages.length,
+      passages,
+    };
   });
   return [...searches, ...calls.map((call) => callStep(call, priceOf))];
 }

@@ -12,7 +12,7 @@ const hiddenNulls = ['parts', 'toolCallId', 'toolStatus', 'approval', 'error'];
 const blankSeed = {
   seed: 'A text of its agent that the first message begins from, for the box of a front end; empty when there is none. Models do not get it.',
 };
-const runFields = 'id createdAt startedAt endedAt chatId status incompleteReason error { code message } modelId';
+const runFields = 'id createdAt startedAt endedAt chatId status incompleteReason error { code message } modelId: modelIdText';
 const usageFields = 'usage { inputTokens outputTokens cachedTokens reasoningTokens totalTokens isEstimated }';
 
 const exportFormat = (format: unknown) => (format === 'json' ? 'json' : 'markdown');
