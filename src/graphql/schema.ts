@@ -72,7 +72,9 @@ import './files/files.ts';
 import './files/uploads.ts';
 import './agents/edges.ts';
 import './embeddings/embeddings.ts';
+import './knowledge/citations.ts';
 import './live/changes.ts';
+import './search/search.ts';
 
 /**
  * Builds the schema of all features.

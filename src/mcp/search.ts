@@ -27,7 +27,7 @@ export async function searchKnowledge(
 ): Promise<readonly Passage[]> {
   const { deps, signal } = context;
   const agentIds = agents.map(({ id }) => id);
-  return performOperation(context, 'Query.search', agentIds, async (caller) => {
+  return performOperation(context, 'Query.searchKnowledge', agentIds, async (caller) => {
     const [first] = agents;
     if (first === undefined) return [];
     const loaded = await Promise.all(agentIds.map(async (id) => agentForRun(deps, caller, id)));

@@ -84,7 +84,7 @@ export function createServer(call: McpCall, isSessionless: boolean): Server {
   server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }, { mcpReq }) =>
     handled(async () => {
       requireOperation(context, 'Query.agents');
-      requireOperation(context, name === searchTool ? 'Query.search' : 'Mutation.sendMessage');
+      requireOperation(context, name === searchTool ? 'Query.searchKnowledge' : 'Mutation.sendMessage');
       const known = await agents();
       return asResult(context, async () => {
         if (name === searchTool) return search(context, known, args);

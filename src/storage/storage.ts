@@ -59,6 +59,7 @@ import { createRunEventStore, type RunEventStore } from './runs/events.ts';
 import { createRunHistoryStore, type RunHistoryStore } from './runs/history.ts';
 import { createResponseStore, type ResponseStore } from './runs/responses.ts';
 import { createRunStore, type RunStore } from './runs/runs.ts';
+import { createSearchStore, type SearchStore } from './search/search.ts';
 import { createUsageLimitStore, type UsageLimitStore } from './usage/limits.ts';
 import { createRateBucketStore, type RateBucketStore } from './usage/rate-buckets.ts';
 import { createUsageStore, type UsageStore } from './usage/usage.ts';
@@ -134,6 +135,7 @@ export interface Storage {
   readonly leases: Leases;
   /** What streams of changes read. */
   readonly live: LiveStore;
+  readonly search: SearchStore;
   close(): Promise<void>;
 }
 
@@ -235,6 +237,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     syncing: createSyncStore(db, signals),
     leases: createLeases(db),
     live: createLiveStore(db),
+    search: createSearchStore(db),
     close: async () => {
       await auditBatch.close();
       await apiKeys.close();

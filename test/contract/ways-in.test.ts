@@ -107,7 +107,10 @@ const acts: Readonly<Record<string, Act>> = {
     ways: {
       REST: ({ dataSourceId }, who) => rest(who, 'POST', '/api/v1/search', { query: 'harbour', dataSourceIds: [dataSourceId] }),
       GraphQL: ({ dataSourceId }, who) =>
-        graphql(who, `{ search(input: { query: "harbour", dataSourceIds: ["${dataSourceId}"] }) { data { dataSourceId } } }`),
+        graphql(
+          who,
+          `{ search: searchKnowledge(input: { query: "harbour", dataSourceIds: ["${dataSourceId}"] }) { data { dataSourceId } } }`,
+        ),
       MCP: ({ agentId }, who) =>
         mcp(who, (client) => client.callTool({ name: 'search_knowledge', arguments: { query: 'harbour', agent: agentId } })),
     },

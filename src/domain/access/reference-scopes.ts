@@ -49,6 +49,7 @@ export const sharedFields: Readonly<Record<string, string>> = {
   'Query.node': 'asks for the scope of the thing that it finds',
   'Query.nodes': 'asks for the scopes of the things that it finds',
   'Query.viewer': 'the caller itself',
+  'Query.search': 'leaves out the kinds of things that the key may not read',
   'Viewer.keyId': 'the key of this call',
   'AgentSkill.agentId': 'the caller named it',
   'ApiKeyUsage.keyId': 'use is listed by key, as far as the caller may see it',

@@ -3,25 +3,14 @@ import { contentLinkParameter, type LinkedPassage, readContentTicket } from '../
 import { DomainError } from '../../entities/errors.ts';
 import type { KnowledgeItem } from '../../entities/knowledge/data-source.ts';
 import { inlineImageTypes } from '../../lib/image-type.ts';
-import type { ChunkInDocument } from '../../storage/knowledge/chunk-details.ts';
 import type { Deps } from '../deps.ts';
 import { contentOf, type ItemPlace, missingItem } from './items.ts';
+import { type PassageText, passageIn } from './passages.ts';
 
-/** A cited passage within the text around it. */
-export interface PassageView {
+/** A cited passage within the text around it, on a page. */
+export interface PassageView extends PassageText {
   /** The name of the document. */
   readonly name: string;
-  /** The headings above the passage; empty when there are none. */
-  readonly headingPath: string;
-  readonly page: number | null;
-  readonly before: string;
-  readonly text: string;
-  readonly after: string;
-  /** Whether the document has more text before and after. */
-  readonly isCutBefore: boolean;
-  readonly isCutAfter: boolean;
-  /** False when the document was read again since, so that the place may hold another text. */
-  readonly isCurrent: boolean;
   /** How a browser may open the document: `none` when its bytes are not kept here. */
   readonly original: 'pdf' | 'image' | 'download' | 'none';
 }
@@ -75,42 +64,15 @@ export async function linkedItem(deps: Deps, { dataSourceId, id }: ItemPlace, si
 }
 
 async function passageOf(deps: Deps, item: KnowledgeItem, place: LinkedPassage): Promise<PassageView> {
-  const chunks = await deps.storage.chunks.around(item.id, place, { before: chunksBefore, after: chunksAfter });
-  const cited = chunks.find(({ chunkId }) => chunkId === place.chunkId);
-  const near = cited ?? chunks.find(({ charEnd }) => charEnd > place.charStart);
-  const { before, text, after } = textsOf(chunks, place);
-  const last = chunks.at(-1)?.ordinal ?? 0;
+  const [chunks = []] = await deps.storage.chunks.around([{ itemId: item.id, ...place }], {
+    before: chunksBefore,
+    after: chunksAfter,
+  });
   return {
+    ...passageIn(chunks, place, { aroundChars, passageChars, documentCount: item.documentCount }),
     name: item.name,
-    headingPath: near?.headingPath ?? '',
-    page: near?.page ?? null,
-    before: before.slice(-aroundChars),
-    text: text.slice(0, passageChars),
-    after: text.length > passageChars ? '' : after.slice(0, aroundChars),
-    isCutBefore: before.length > aroundChars || (chunks[0]?.ordinal ?? 0) > 0,
-    isCutAfter: text.length > passageChars || after.length > aroundChars || last + 1 < item.documentCount,
-    isCurrent: cited !== undefined,
     original: originalOf(item),
   };
-}
-
-/** The text of neighbouring chunks, which may overlap, in three parts: before, within and after a place of the document. */
-function textsOf(chunks: readonly ChunkInDocument[], { charStart, charEnd }: LinkedPassage) {
-  const parts = { before: '', text: '', after: '' };
-  let end: number | undefined;
-  const add = (start: number, text: string) => {
-    const cut = (from: number, to: number) => text.slice(Math.max(0, from - start), Math.max(0, to - start));
-    parts.before += cut(0, charStart);
-    parts.text += cut(charStart, charEnd);
-    parts.after += cut(Math.max(charStart, charEnd), Number.POSITIVE_INFINITY);
-  };
-  for (const chunk of chunks) {
-    const overlap = end === undefined ? 0 : Math.max(0, end - chunk.charStart);
-    if (end !== undefined && overlap === 0) add(end, chunk.gapBefore);
-    add(chunk.charStart + overlap, chunk.text.slice(overlap));
-    end = Math.max(end ?? 0, chunk.charEnd);
-  }
-  return parts;
 }
 
 function originalOf({ contentBlobKey, mimeType }: KnowledgeItem): PassageView['original'] {

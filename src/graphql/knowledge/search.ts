@@ -174,7 +174,7 @@ const SearchInput = builder.inputType('KnowledgeSearchInput', {
 });
 
 builder.queryFields((t) => ({
-  search: t.field({
+  searchKnowledge: t.field({
     authScopes: { key: 'DATA_SOURCES:READ' },
     type: ResultType,
     description:

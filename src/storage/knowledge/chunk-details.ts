@@ -29,6 +29,13 @@ export interface ChunkInDocument {
   readonly charEnd: number;
 }
 
+/** Where a passage stood when it was cited. */
+export interface PassagePlace {
+  readonly itemId: string;
+  readonly chunkId: string;
+  readonly charStart: number;
+}
+
 /** Reads about chunks that a search found. It checks no rights: the search did. */
 export interface ChunkDetails {
   /** Which of the terms occur in which of the chunks. */
@@ -36,14 +43,13 @@ export interface ChunkDetails {
   /** The texts of the chunks of items' live generations that exist at these places. */
   textsAt(places: readonly ChunkPlace[]): Promise<readonly (ChunkPlace & { readonly text: string })[]>;
   /**
-   * Chunks of an item's live generation about one of them, in order. When that one is not live any more: about the first that ends behind
-   * `charStart`.
+   * For each passage, the chunks of its item's live generation about one of them, in order. When that one is not live any more: about the first that ends
+   * behind `charStart`. One statement.
    */
   around(
-    itemId: string,
-    place: { readonly chunkId: string; readonly charStart: number },
+    passages: readonly PassagePlace[],
     span: { readonly before: number; readonly after: number },
-  ): Promise<readonly ChunkInDocument[]>;
+  ): Promise<readonly (readonly ChunkInDocument[])[]>;
 }
 
 export function createChunkDetails(db: Database): ChunkDetails {
@@ -57,11 +63,16 @@ export function createChunkDetails(db: Database): ChunkDetails {
       const rows = await db.query<ChunkPlace & { text: string }>(textsSql, values);
       return rows;
     },
-    async around(itemId, { chunkId, charStart }, { before, after }) {
-      const id = /^\d{1,18}$/.test(chunkId) ? chunkId : '0';
-      const values = [itemId, id, charStart, before, after];
-      const rows = await db.query<ChunkInDocument>(aroundSql, values);
-      return rows;
+    async around(passages, { before, after }) {
+      if (passages.length === 0) return [];
+      const values = [
+        passages.map(({ itemId }) => itemId),
+        passages.map(({ chunkId }) => (/^\d{1,18}$/.test(chunkId) ? chunkId : '0')),
+        passages.map(({ charStart }) => charStart),
+      ];
+      const rows = await db.query<ChunkInDocument & { readonly passage: number }>(aroundSql, [...values, before, after]);
+      const byPassage = Map.groupBy(rows, ({ passage }) => passage);
+      return passages.map((_passage, index) => byPassage.get(index + 1) ?? []);
     },
   };
 }
@@ -79,16 +90,19 @@ JOIN chunks AS chunk ON chunk.item_id = item.id AND chunk.generation = item."liv
 JOIN chunk_texts AS words ON words.chunk_id = chunk.id`;
 
 const aroundSql = `
-WITH live AS NOT MATERIALIZED (
-  SELECT chunk.id, chunk.ordinal FROM knowledge_items AS item
-  JOIN chunks AS chunk ON chunk.item_id = item.id AND chunk.generation = item."liveGeneration" WHERE item.id = $1),
-anchor AS (
-  SELECT coalesce(
-    (SELECT ordinal FROM live WHERE id = $2::bigint),
-    (SELECT min(live.ordinal) FROM live JOIN chunk_texts AS words ON words.chunk_id = live.id WHERE words.char_end > $3::float8),
-    0) AS ordinal)
-SELECT live.id::text AS "chunkId", live.ordinal, words.heading_path AS "headingPath", words.text, words.gap_before AS "gapBefore", words.page,
-  words.char_start AS "charStart", words.char_end AS "charEnd"
-FROM live JOIN chunk_texts AS words ON words.chunk_id = live.id
-WHERE live.ordinal BETWEEN (SELECT ordinal FROM anchor) - $4::int AND (SELECT ordinal FROM anchor) + $5::int
-ORDER BY live.ordinal`;
+SELECT place.n::int AS passage, near.*
+FROM unnest($1::text[], $2::bigint[], $3::float8[]) WITH ORDINALITY AS place(item_id, chunk_id, char_start, n)
+CROSS JOIN LATERAL (
+  WITH live AS NOT MATERIALIZED (
+    SELECT chunk.id, chunk.ordinal FROM knowledge_items AS item
+    JOIN chunks AS chunk ON chunk.item_id = item.id AND chunk.generation = item."liveGeneration" WHERE item.id = place.item_id),
+  anchor AS (
+    SELECT coalesce(
+      (SELECT ordinal FROM live WHERE id = place.chunk_id),
+      (SELECT min(live.ordinal) FROM live JOIN chunk_texts AS words ON words.chunk_id = live.id WHERE words.char_end > place.char_start),
+      0) AS ordinal)
+  SELECT live.id::text AS "chunkId", live.ordinal, words.heading_path AS "headingPath", words.text, words.gap_before AS "gapBefore", words.page,
+    words.char_start AS "charStart", words.char_end AS "charEnd"
+  FROM live JOIN chunk_texts AS words ON words.chunk_id = live.id
+  WHERE live.ordinal BETWEEN (SELECT ordinal FROM anchor) - $4::int AND (SELECT ordinal FROM anchor) + $5::int) near
+ORDER BY place.n, near.ordinal`;

@@ -10,6 +10,8 @@ import { dataSourceWhere } from './source-filter.ts';
 export interface KnowledgeItemStore {
   /** An item whose source matches. */
   find(id: string, filter: DataSourceFilter): Promise<KnowledgeItem | undefined>;
+  /** The items with one of the ids whose sources match, in no order. */
+  findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly KnowledgeItem[]>;
   /** Oldest first. The domain has decided that the caller may see the source. */
   list(dataSourceId: string, page: PageRequest, offset: number | undefined): Promise<Page<KnowledgeItem>>;
   setCite(id: string, cite: boolean): Promise<void>;
@@ -21,6 +23,10 @@ export function createKnowledgeItemStore(db: Database): KnowledgeItemStore {
       const where = { id, dataSource: { AND: [{ deletingAt: null }, dataSourceWhere(filter)] } };
       const row = await db.prisma.knowledgeItem.findFirst({ where, select });
       return row === null ? undefined : itemOf(row);
+    },
+    async findMany(ids, filter) {
+      const where = { id: { in: [...ids] }, dataSource: { AND: [{ deletingAt: null }, dataSourceWhere(filter)] } };
+      return (await db.prisma.knowledgeItem.findMany({ where, select })).map(itemOf);
     },
     async list(dataSourceId, page, offset) {
       const where = { dataSourceId, indexStatus: { not: 'DELETING' } };

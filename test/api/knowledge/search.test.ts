@@ -138,7 +138,7 @@ describe('POST /api/v1/search', () => {
 
   it('is the same in GraphQL', async () => {
     const query = `query ($input: KnowledgeSearchInput!) {
-      search(input: $input) { query { rewrite } retrieval { mode } data { dataSourceId text words { word } } }
+      search: searchKnowledge(input: $input) { query { rewrite } retrieval { mode } data { dataSourceId text words { word } } }
     }`;
     const { data } = await colleague.graphql(query, { input: { agentId, query: 'deposit', filters: { mimeTypes: ['text/*'] } } });
     expect(data.search).toMatchObject({

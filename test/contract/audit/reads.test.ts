@@ -120,7 +120,7 @@ it('there are entries about lists, single things, their parts, files, exports an
     expect.arrayContaining([
       ...['agents', 'agent', 'agentBundle', 'agentTools', 'skills', 'flows', 'agentSecrets', 'modelCatalog'],
       ...['dataSources', 'dataSource', 'agentDataSources', 'knowledgeItems', 'knowledgeItem'],
-      'search',
+      ...['searchKnowledge', 'search'],
       ...['vectorStores', 'vectorStore', 'vectorStoreFiles', 'vectorStoreFile', 'vectorStoreSearch'],
       ...['vectorStoreFileContent', 'vectorStoreFileBatch', 'vectorStoreBatchFiles'],
       ...['chats', 'chat', 'chatExport', 'chatFiles', 'chatFile', 'run'],

@@ -70,6 +70,7 @@ const ends: Readonly<Record<string, End>> = {
   'Query.tools': short(20_000, 'what this version has'),
   'Query.groups': short(1_000, 'a name of 200 characters; their members are a list of their own'),
   'Query.myGroups': short(1_000, 'a name of 200 characters; their members are a list of their own'),
+  'Query.search': short(2_000, 'at most 50 names of 200 characters, with snippets of 202'),
   'Query.organizations': short(2_000, 'a name of 200 characters'),
   'Query.tenants': short(2_000, 'a name of 200 characters'),
   'Query.usageDays': short(500, 'two counts of a day'),

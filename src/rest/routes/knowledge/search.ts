@@ -10,7 +10,7 @@ export const searchRoutes: readonly DeclaredRoute[] = [
       'Finds passages as a run does, and says why each was found. `agentId` or `dataSourceIds` is required. Of sources of an agent that the caller may not read, it gives what answers may cite.',
     tag: 'Data sources',
     document: `query ($input: KnowledgeSearchInput!) {
-      search(input: $input) {
+      search: searchKnowledge(input: $input) {
         query { text rewrite context }
         retrieval { mode reason isReranked rerankReason }
         data {

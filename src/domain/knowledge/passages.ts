@@ -1,0 +1,121 @@
+import type { LinkedPassage } from '../../engine/knowledge/content-links.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import { isId } from '../../entities/ids.ts';
+import type { Citation } from '../../entities/knowledge/citation.ts';
+import type { ChunkInDocument } from '../../storage/knowledge/chunk-details.ts';
+import { citedDataSources, visibleDataSources } from '../access/access.ts';
+import type { Deps } from '../deps.ts';
+
+/** A cited passage within the text around it. */
+export interface PassageText {
+  /** The headings above the passage; empty when there are none. */
+  readonly headingPath: string;
+  readonly page: number | null;
+  readonly before: string;
+  readonly text: string;
+  readonly after: string;
+  /** Where `text` starts and ends in the text of the document, in UTF-16 code units. */
+  readonly charStart: number;
+  readonly charEnd: number;
+  /** Whether the document has more text before and after. */
+  readonly isCutBefore: boolean;
+  readonly isCutAfter: boolean;
+  /** False when the document was read again since, so that the place may hold another text. */
+  readonly isCurrent: boolean;
+}
+
+/** What names a passage in an answer. */
+export type CitedPassage = Pick<Citation, 'id' | 'knowledgeItemId' | 'dataSourceId' | 'charStart' | 'charEnd'>;
+
+/** Characters on each side of a passage, and the most of a passage. */
+const aroundChars = 800;
+const passageChars = 8_000;
+const span = { before: 3, after: 8 };
+
+/**
+ * The texts of cited passages as they stand in their documents now, in the order of the citations: of those whose documents the caller may open, because it
+ * sees their source, or may use an agent whose answers cite it. Undefined for others, for pages of the web, and for documents that are gone.
+ *
+ * Cost: two or three statements, whatever the number of citations.
+ */
+export async function readPassages(
+  deps: Deps,
+  caller: Caller,
+  citations: readonly CitedPassage[],
+): Promise<readonly (PassageText | undefined)[]> {
+  const { knowledgeItems, chunks } = deps.storage;
+  const ids = [...new Set(citations.map(({ knowledgeItemId }) => knowledgeItemId).filter((id) => isId('knowledgeItem', id)))];
+  if (ids.length === 0) return citations.map(() => undefined);
+  const seen = await knowledgeItems.findMany(ids, visibleDataSources(caller));
+  const rest = ids.filter((id) => !seen.some((item) => item.id === id));
+  const cited = rest.length === 0 ? [] : await knowledgeItems.findMany(rest, citedDataSources(caller));
+  const items = new Map([...seen, ...cited.filter(({ cite }) => cite)].map((item) => [item.id, item]));
+  for (const id of new Set([...items.values()].map(({ dataSourceId }) => dataSourceId)))
+    deps.audit.read(caller, 'dataSource', [{ id }]);
+  const open = citations.filter(({ knowledgeItemId, dataSourceId }) => items.get(knowledgeItemId)?.dataSourceId === dataSourceId);
+  const found = await chunks.around(
+    open.map(({ knowledgeItemId: itemId, id: chunkId, charStart }) => ({ itemId, chunkId, charStart })),
+    span,
+  );
+  const texts = new Map(
+    open.map((citation, index) => {
+      const { id: chunkId, charStart, charEnd, knowledgeItemId } = citation;
+      const documentCount = items.get(knowledgeItemId)?.documentCount ?? 0;
+      const bounds = { aroundChars, passageChars, documentCount };
+      const near = found[index] ?? [];
+      return [citation, near.length === 0 ? undefined : passageIn(near, { chunkId, charStart, charEnd }, bounds)] as const;
+    }),
+  );
+  return citations.map((citation) => texts.get(citation));
+}
+
+export interface PassageBounds {
+  readonly aroundChars: number;
+  readonly passageChars: number;
+  /** How many chunks the document has. */
+  readonly documentCount: number;
+}
+
+/** A place of a document within the text of the chunks about it. */
+export function passageIn(
+  chunks: readonly ChunkInDocument[],
+  place: LinkedPassage,
+  { aroundChars: around, passageChars: most, documentCount }: PassageBounds,
+): PassageText {
+  const cited = chunks.find(({ chunkId }) => chunkId === place.chunkId);
+  const near = cited ?? chunks.find(({ charEnd }) => charEnd > place.charStart);
+  const { before, text, after } = textsOf(chunks, place);
+  const last = chunks.at(-1)?.ordinal ?? 0;
+  const shown = text.slice(0, most);
+  return {
+    headingPath: near?.headingPath ?? '',
+    page: near?.page ?? null,
+    before: before.slice(-around),
+    text: shown,
+    after: text.length > most ? '' : after.slice(0, around),
+    charStart: place.charStart,
+    charEnd: place.charStart + shown.length,
+    isCutBefore: before.length > around || (chunks[0]?.ordinal ?? 0) > 0,
+    isCutAfter: text.length > most || after.length > around || last + 1 < documentCount,
+    isCurrent: cited !== undefined,
+  };
+}
+
+/** The text of neighbouring chunks, which may overlap, in three parts: before, within and after a place of the document. */
+function textsOf(chunks: readonly ChunkInDocument[], { charStart, charEnd }: LinkedPassage) {
+  const parts = { before: '', text: '', after: '' };
+  let end: number | undefined;
+  const add = (start: number, text: string) => {
+    const cut = (from: number, to: number) => text.slice(Math.max(0, from - start), Math.max(0, to - start));
+    parts.before += cut(0, charStart);
+    parts.text += cut(charStart, charEnd);
+    parts.after += cut(Math.max(charStart, charEnd), Number.POSITIVE_INFINITY);
+  };
+  for (const chunk of chunks) {
+    const overlap = end === undefined ? 0 : Math.max(0, end - chunk.charStart);
+    if (end !== undefined && overlap === 0) add(end, chunk.gapBefore);
+    add(chunk.charStart + overlap, chunk.text.slice(overlap));
+    end = Math.max(end ?? 0, chunk.charEnd);
+  }
+  return parts;
+}
