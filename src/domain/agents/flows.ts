@@ -8,6 +8,7 @@ import {
   editableAgent,
   endedApproval,
   getPart,
+  getParts,
   listParts,
   missingPart,
   type PartLists,
@@ -41,6 +42,11 @@ export function flowsOfAgents({ storage }: Deps, caller: Caller, agents: readonl
 /** @throws DomainError NOT_FOUND. */
 export function getFlow(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentFlow>> {
   return getPart(deps, caller, { agentId, id, kind: 'agentFlow', param: 'flowId' }, deps.storage.agentParts.flows, hidden);
+}
+
+/** The flows with these ids, as far as the caller may see their agents. */
+export function getFlows(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly PartView<AgentFlow>[]> {
+  return getParts(deps, caller, ids, deps.storage.agentParts.flows, hidden);
 }
 
 /**

@@ -6,6 +6,7 @@ import { secretTable } from '../../storage/agents/parts/secrets.ts';
 import { canEditAgent } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
+import { getAgents } from './agents.ts';
 import { editableAgent, missingPart } from './parts/access.ts';
 import { requestOrigins } from './parts/secret-origins.ts';
 import { secretBytesMax } from './parts/tool-data.ts';
@@ -53,6 +54,14 @@ export async function secretsOfAgents(
 /** @throws DomainError NOT_FOUND, FORBIDDEN. */
 export async function getAgentSecret(deps: Deps, caller: Caller, agentId: string, id: string): Promise<AgentSecret> {
   return secretOf(deps, await editableAgent(deps, caller, agentId), id);
+}
+
+/** The secrets with these ids, of agents that the caller may edit. */
+export async function getAgentSecrets(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly AgentSecret[]> {
+  const secrets = await deps.storage.agentParts.secrets.findMany(ids);
+  const agents = await getAgents(deps, caller, [...new Set(secrets.map(({ agentId }) => agentId))]);
+  const editable = new Set(agents.filter((agent) => canEditAgent(caller, agent)).map(({ id }) => id));
+  return secrets.filter(({ agentId }) => editable.has(agentId));
 }
 
 /**

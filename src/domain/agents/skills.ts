@@ -8,6 +8,7 @@ import {
   editableAgent,
   endedApproval,
   getPart,
+  getParts,
   listParts,
   missingPart,
   type PartLists,
@@ -40,6 +41,11 @@ export function skillsOfAgents({ storage }: Deps, caller: Caller, agents: readon
 /** @throws DomainError NOT_FOUND. */
 export function getSkill(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentSkill>> {
   return getPart(deps, caller, { agentId, id, kind: 'agentSkill', param: 'skillId' }, deps.storage.agentParts.skills, hidden);
+}
+
+/** The skills with these ids, as far as the caller may see their agents. */
+export function getSkills(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly PartView<AgentSkill>[]> {
+  return getParts(deps, caller, ids, deps.storage.agentParts.skills, hidden);
 }
 
 /** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken name, or with every fault of the input. */

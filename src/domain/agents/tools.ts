@@ -13,6 +13,7 @@ import {
   editableAgent,
   endedApproval,
   getPart,
+  getParts,
   listParts,
   missingPart,
   type PartLists,
@@ -48,6 +49,11 @@ export function toolsOfAgents({ storage }: Deps, caller: Caller, agents: readonl
 /** @throws DomainError NOT_FOUND. */
 export function getAgentTool(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentTool>> {
   return getPart(deps, caller, { agentId, id, kind: 'agentTool', param: 'toolId' }, deps.storage.agentParts.tools, hidden);
+}
+
+/** The tools with these ids, as far as the caller may see their agents. */
+export function getAgentTools(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly PartView<AgentTool>[]> {
+  return getParts(deps, caller, ids, deps.storage.agentParts.tools, hidden);
 }
 
 /**

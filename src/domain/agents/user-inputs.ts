@@ -8,6 +8,7 @@ import {
   editableAgent,
   endedApproval,
   getPart,
+  getParts,
   listParts,
   missingPart,
   type PartLists,
@@ -50,6 +51,11 @@ export function userInputsOfAgents({ storage }: Deps, caller: Caller, agents: re
 export function getUserInput(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentUserInput>> {
   const place = { agentId, id, kind: 'agentUserInput', param: 'userInputId' } as const;
   return getPart(deps, caller, place, deps.storage.agentParts.userInputs, whole);
+}
+
+/** The user inputs with these ids, as far as the caller may see their agents. */
+export function getUserInputs(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly PartView<AgentUserInput>[]> {
+  return getParts(deps, caller, ids, deps.storage.agentParts.userInputs, whole);
 }
 
 /** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken name, or with every fault of the input. */

@@ -212,7 +212,8 @@ builder.queryFields((t) => ({
   agent: t.field({
     authScopes: { key: 'AGENTS:READ' },
     type: AgentType,
-    description: 'One agent. NOT_FOUND when there is none or the caller may not see it.',
+    nullable: true,
+    description: 'One agent. Null when there is none or the caller may not see it.',
     args: { id: t.arg.id({ description: 'The id of the agent.' }) },
     resolve: (_root, { id }, { deps, caller }) => getAgent(deps, caller, id),
   }),

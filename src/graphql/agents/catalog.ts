@@ -7,7 +7,9 @@ import {
 import { generateAgentProfile } from '../../domain/agents/profile/profile.ts';
 import { rateAgent } from '../../domain/agents/ratings.ts';
 import { builder } from '../builder/builder.ts';
+import { registerNode } from '../builder/nodes.ts';
 import { AgentCategoryRef } from '../refs.ts';
+import { NodeType } from '../types/node.ts';
 import { AgentType } from './agents.ts';
 import { RateAgentInput } from './inputs.ts';
 import { AgentProfileType } from './parts.ts';
@@ -15,6 +17,7 @@ import { AgentProfileType } from './parts.ts';
 const AgentCategoryType = AgentCategoryRef.implement({
   access: { scope: 'AGENTS:READ' },
   description: "A heading of an organization's own catalog of agents.",
+  interfaces: [NodeType],
   fields: (t) => ({
     id: t.exposeID('id', { description: 'What `orgCategoryIds` of an agent names.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
@@ -22,6 +25,12 @@ const AgentCategoryType = AgentCategoryRef.implement({
     orgId: t.exposeID('orgId', { description: 'The organization it belongs to.' }),
     name: t.exposeString('name', { description: 'Never blank; once in its organization, whatever the case.' }),
   }),
+});
+
+registerNode('agentCategory', {
+  typeName: 'AgentCategory',
+  operation: 'Query.agentCategories',
+  loadMany: (ids, { deps, caller }) => deps.storage.agentCategories.findMany(ids, caller.orgId),
 });
 
 const AgentCategoryInput = builder.inputType('AgentCategoryInput', {

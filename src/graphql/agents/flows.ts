@@ -1,11 +1,14 @@
-import { createFlow, deleteFlow, getFlow, listFlows, updateFlow } from '../../domain/agents/flows.ts';
-import { readInside } from '../../domain/agents/parts/access.ts';
+import { createFlow, deleteFlow, getFlow, getFlows, listFlows, updateFlow } from '../../domain/agents/flows.ts';
+import { agentOfPart, readInside } from '../../domain/agents/parts/access.ts';
 import { approvalWarnings, flowWarnings } from '../../domain/agents/warnings.ts';
 import type { FlowVersion } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
-import { AgentFlowRef } from '../refs.ts';
+import { nodeOf, registerNode } from '../builder/nodes.ts';
+import { AgentFlowRef, AgentRef } from '../refs.ts';
 import { partMembers, strictInput } from '../types/json-inputs.ts';
+import { NodeType } from '../types/node.ts';
 import { WarningType } from '../types/warnings.ts';
+import { partArgs } from './part-args.ts';
 
 const FlowVersionResource = builder.objectRef<FlowVersion>('AgentFlowVersion').implement({
   access: { scope: 'AGENTS:READ' },
@@ -26,11 +29,18 @@ const FlowVersionResource = builder.objectRef<FlowVersion>('AgentFlowVersion').i
 const FlowResource = AgentFlowRef.implement({
   access: { scope: 'AGENTS:READ' },
   description: 'A fixed sequence of steps that produces an answer.',
+  interfaces: [NodeType],
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the flow.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
     agentId: t.exposeID('agentId', { description: 'The agent it belongs to.' }),
+    agent: t.field({
+      type: AgentRef,
+      nullable: true,
+      description: 'That agent.',
+      resolve: ({ agentId }, _args, context) => nodeOf(context, 'agent', agentId),
+    }),
     name: t.exposeString('name', { description: 'Unique in its agent.' }),
     enabled: t.exposeBoolean('enabled', { description: 'Whether the flow is enabled.' }),
     versions: t.field({
@@ -79,6 +89,12 @@ const UpdateFlowInput = builder.inputType('UpdateFlowInput', {
   }),
 });
 
+registerNode('agentFlow', {
+  typeName: 'AgentFlow',
+  operation: 'Query.flow',
+  loadMany: (ids, { deps, caller }) => getFlows(deps, caller, ids),
+});
+
 builder.queryFields((t) => ({
   flows: t.field({
     authScopes: { key: 'AGENTS:READ' },
@@ -90,9 +106,10 @@ builder.queryFields((t) => ({
   flow: t.field({
     authScopes: { key: 'AGENTS:READ' },
     type: FlowResource,
-    description: 'One flow of an agent. NOT_FOUND when there is none or the caller may not see the agent.',
-    args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the flow.' }) },
-    resolve: (_root, { agentId, id }, { deps, caller }) => getFlow(deps, caller, agentId, id),
+    nullable: true,
+    description: 'One flow of an agent. Null when there is none or the caller may not see the agent.',
+    args: partArgs(t.arg, { description: 'The id of the flow.' }),
+    resolve: async (_root, place, { deps, caller }) => getFlow(deps, caller, await agentOfPart(deps, 'flows', place), place.id),
   }),
 }));
 
@@ -112,17 +129,18 @@ builder.mutationFields((t) => ({
     type: FlowResource,
     description: 'Changes a flow of an agent, for who may edit it.',
     args: {
-      agentId: t.arg.id({ description: 'The id of the agent.' }),
-      id: t.arg.id({ description: 'The id of the flow.' }),
+      ...partArgs(t.arg, { description: 'The id of the flow.' }),
       input: t.arg({ type: UpdateFlowInput, description: 'The members to change.' }),
     },
-    resolve: (_root, { agentId, id, input }, { deps, caller }) => updateFlow(deps, caller, agentId, id, input),
+    resolve: async (_root, { input, ...place }, { deps, caller }) =>
+      updateFlow(deps, caller, await agentOfPart(deps, 'flows', place), place.id, input),
   }),
   deleteFlow: t.field({
     authScopes: { key: 'AGENTS:WRITE' },
     type: FlowResource,
     description: 'Takes a flow away from its agent, with all versions. Answers what it was.',
-    args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the flow.' }) },
-    resolve: (_root, { agentId, id }, { deps, caller }) => deleteFlow(deps, caller, agentId, id),
+    args: partArgs(t.arg, { description: 'The id of the flow.' }),
+    resolve: async (_root, place, { deps, caller }) =>
+      deleteFlow(deps, caller, await agentOfPart(deps, 'flows', place), place.id),
   }),
 }));

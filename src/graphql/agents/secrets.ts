@@ -1,15 +1,20 @@
+import { agentOfPart } from '../../domain/agents/parts/access.ts';
 import {
   createAgentSecret,
   deleteAgentSecret,
   getAgentSecret,
+  getAgentSecrets,
   listAgentSecrets,
   updateAgentSecret,
 } from '../../domain/agents/secrets.ts';
 import { secretTypes } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
-import { AgentSecretRef } from '../refs.ts';
+import { nodeOf, registerNode } from '../builder/nodes.ts';
+import { AgentRef, AgentSecretRef } from '../refs.ts';
 import { wireEnumOf } from '../types/enums.ts';
 import { partMembers, strictInput } from '../types/json-inputs.ts';
+import { NodeType } from '../types/node.ts';
+import { partArgs } from './part-args.ts';
 
 export const SecretTypeType = wireEnumOf('SecretType', 'What a secret is.', secretTypes, {
   apiKey: 'A key of an API.',
@@ -21,11 +26,18 @@ export const SecretTypeType = wireEnumOf('SecretType', 'What a secret is.', secr
 const AgentSecretResource = AgentSecretRef.implement({
   access: { scope: 'AGENTS:READ' },
   description: 'A credential that tools of an agent refer to as `{{secret:KEY}}`. Its value is never shown.',
+  interfaces: [NodeType],
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the secret.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
     agentId: t.exposeID('agentId', { description: 'The agent it belongs to.' }),
+    agent: t.field({
+      type: AgentRef,
+      nullable: true,
+      description: 'That agent.',
+      resolve: ({ agentId }, _args, context) => nodeOf(context, 'agent', agentId),
+    }),
     key: t.exposeString('key', { description: 'The name by which tools refer to it.' }),
     description: t.exposeString('description', { description: 'What it is for.' }),
     secretType: t.expose('secretType', { type: SecretTypeType, description: 'The kind of credential.' }),
@@ -70,6 +82,12 @@ const UpdateAgentSecretInput = builder.inputType('UpdateAgentSecretInput', {
   }),
 });
 
+registerNode('agentSecret', {
+  typeName: 'AgentSecret',
+  operation: 'Query.agentSecret',
+  loadMany: (ids, { deps, caller }) => getAgentSecrets(deps, caller, ids),
+});
+
 builder.queryFields((t) => ({
   agentSecrets: t.field({
     authScopes: { key: 'AGENTS:READ' },
@@ -81,9 +99,11 @@ builder.queryFields((t) => ({
   agentSecret: t.field({
     authScopes: { key: 'AGENTS:READ' },
     type: AgentSecretResource,
+    nullable: true,
     description: 'One secret of an agent, for who may edit it.',
-    args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the secret.' }) },
-    resolve: (_root, { agentId, id }, { deps, caller }) => getAgentSecret(deps, caller, agentId, id),
+    args: partArgs(t.arg, { description: 'The id of the secret.' }),
+    resolve: async (_root, place, { deps, caller }) =>
+      getAgentSecret(deps, caller, await agentOfPart(deps, 'secrets', place), place.id),
   }),
 }));
 
@@ -103,17 +123,18 @@ builder.mutationFields((t) => ({
     type: AgentSecretResource,
     description: 'Changes a secret of an agent, for who may edit it.',
     args: {
-      agentId: t.arg.id({ description: 'The id of the agent.' }),
-      id: t.arg.id({ description: 'The id of the secret.' }),
+      ...partArgs(t.arg, { description: 'The id of the secret.' }),
       input: t.arg({ type: UpdateAgentSecretInput, description: 'The members to change.' }),
     },
-    resolve: (_root, { agentId, id, input }, { deps, caller }) => updateAgentSecret(deps, caller, agentId, id, input),
+    resolve: async (_root, { input, ...place }, { deps, caller }) =>
+      updateAgentSecret(deps, caller, await agentOfPart(deps, 'secrets', place), place.id, input),
   }),
   deleteAgentSecret: t.field({
     authScopes: { key: 'AGENTS:WRITE' },
     type: AgentSecretResource,
     description: 'Deletes a secret of an agent. Returns the deleted secret, without its value.',
-    args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the secret.' }) },
-    resolve: (_root, { agentId, id }, { deps, caller }) => deleteAgentSecret(deps, caller, agentId, id),
+    args: partArgs(t.arg, { description: 'The id of the secret.' }),
+    resolve: async (_root, place, { deps, caller }) =>
+      deleteAgentSecret(deps, caller, await agentOfPart(deps, 'secrets', place), place.id),
   }),
 }));

@@ -1,19 +1,29 @@
-import { readInside } from '../../domain/agents/parts/access.ts';
-import { createSkill, deleteSkill, getSkill, listSkills, updateSkill } from '../../domain/agents/skills.ts';
+import { agentOfPart, readInside } from '../../domain/agents/parts/access.ts';
+import { createSkill, deleteSkill, getSkill, getSkills, listSkills, updateSkill } from '../../domain/agents/skills.ts';
 import { approvalWarnings, skillWarnings } from '../../domain/agents/warnings.ts';
 import { builder } from '../builder/builder.ts';
-import { AgentSkillRef } from '../refs.ts';
+import { nodeOf, registerNode } from '../builder/nodes.ts';
+import { AgentRef, AgentSkillRef } from '../refs.ts';
 import { partMembers, strictInput } from '../types/json-inputs.ts';
+import { NodeType } from '../types/node.ts';
 import { WarningType } from '../types/warnings.ts';
+import { partArgs } from './part-args.ts';
 
 const SkillResource = AgentSkillRef.implement({
   access: { scope: 'SKILLS:READ' },
   description: 'Instructions that an agent takes up when a task needs them.',
+  interfaces: [NodeType],
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the skill.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
     agentId: t.exposeID('agentId', { description: 'The agent it belongs to.' }),
+    agent: t.field({
+      type: AgentRef,
+      nullable: true,
+      description: 'That agent.',
+      resolve: ({ agentId }, _args, context) => nodeOf(context, 'agent', agentId),
+    }),
     name: t.exposeString('name', { description: 'Unique in its agent.' }),
     description: t.exposeString('description', { description: 'When the agent should use the skill.' }),
     content: t.string({
@@ -52,6 +62,12 @@ const UpdateSkillInput = builder.inputType('UpdateSkillInput', {
   }),
 });
 
+registerNode('agentSkill', {
+  typeName: 'AgentSkill',
+  operation: 'Query.skill',
+  loadMany: (ids, { deps, caller }) => getSkills(deps, caller, ids),
+});
+
 builder.queryFields((t) => ({
   skills: t.field({
     authScopes: { key: 'SKILLS:READ' },
@@ -63,9 +79,10 @@ builder.queryFields((t) => ({
   skill: t.field({
     authScopes: { key: 'SKILLS:READ' },
     type: SkillResource,
-    description: 'One skill of an agent. NOT_FOUND when there is none or the caller may not see the agent.',
-    args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the skill.' }) },
-    resolve: (_root, { agentId, id }, { deps, caller }) => getSkill(deps, caller, agentId, id),
+    nullable: true,
+    description: 'One skill of an agent. Null when there is none or the caller may not see the agent.',
+    args: partArgs(t.arg, { description: 'The id of the skill.' }),
+    resolve: async (_root, place, { deps, caller }) => getSkill(deps, caller, await agentOfPart(deps, 'skills', place), place.id),
   }),
 }));
 
@@ -85,17 +102,18 @@ builder.mutationFields((t) => ({
     type: SkillResource,
     description: 'Changes a skill of an agent, for who may edit it.',
     args: {
-      agentId: t.arg.id({ description: 'The id of the agent.' }),
-      id: t.arg.id({ description: 'The id of the skill.' }),
+      ...partArgs(t.arg, { description: 'The id of the skill.' }),
       input: t.arg({ type: UpdateSkillInput, description: 'The members to change.' }),
     },
-    resolve: (_root, { agentId, id, input }, { deps, caller }) => updateSkill(deps, caller, agentId, id, input),
+    resolve: async (_root, { input, ...place }, { deps, caller }) =>
+      updateSkill(deps, caller, await agentOfPart(deps, 'skills', place), place.id, input),
   }),
   deleteSkill: t.field({
     authScopes: { key: 'SKILLS:WRITE' },
     type: SkillResource,
     description: 'Removes a skill from its agent. Returns the removed skill.',
-    args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the skill.' }) },
-    resolve: (_root, { agentId, id }, { deps, caller }) => deleteSkill(deps, caller, agentId, id),
+    args: partArgs(t.arg, { description: 'The id of the skill.' }),
+    resolve: async (_root, place, { deps, caller }) =>
+      deleteSkill(deps, caller, await agentOfPart(deps, 'skills', place), place.id),
   }),
 }));

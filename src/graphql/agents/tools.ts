@@ -1,12 +1,22 @@
-import { readInside } from '../../domain/agents/parts/access.ts';
-import { createAgentTool, deleteAgentTool, getAgentTool, listAgentTools, updateAgentTool } from '../../domain/agents/tools.ts';
+import { agentOfPart, readInside } from '../../domain/agents/parts/access.ts';
+import {
+  createAgentTool,
+  deleteAgentTool,
+  getAgentTool,
+  getAgentTools,
+  listAgentTools,
+  updateAgentTool,
+} from '../../domain/agents/tools.ts';
 import { approvalWarnings, toolWarnings } from '../../domain/agents/warnings.ts';
 import { agentToolTypes, descriptionOf } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
-import { AgentToolRef } from '../refs.ts';
+import { nodeOf, registerNode } from '../builder/nodes.ts';
+import { AgentRef, AgentToolRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 import { partMembers, strictInput } from '../types/json-inputs.ts';
+import { NodeType } from '../types/node.ts';
 import { WarningType } from '../types/warnings.ts';
+import { partArgs } from './part-args.ts';
 
 export const AgentToolTypeType = enumOf('AgentToolType', 'What a tool of an agent is.', agentToolTypes, {
   API_FUNCTION: 'An HTTP call that the service makes.',
@@ -17,11 +27,18 @@ export const AgentToolTypeType = enumOf('AgentToolType', 'What a tool of an agen
 export const AgentToolResource = AgentToolRef.implement({
   access: { scope: 'AGENTS:READ' },
   description: 'Something an agent can call.',
+  interfaces: [NodeType],
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the tool.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
     agentId: t.exposeID('agentId', { description: 'The agent it belongs to.' }),
+    agent: t.field({
+      type: AgentRef,
+      nullable: true,
+      description: 'That agent.',
+      resolve: ({ agentId }, _args, context) => nodeOf(context, 'agent', agentId),
+    }),
     name: t.exposeString('name', { description: 'The name the model calls it by.' }),
     description: t.string({
       description: 'What it does; empty when it does not say.',
@@ -66,6 +83,12 @@ const UpdateAgentToolInput = builder.inputType('UpdateAgentToolInput', {
   }),
 });
 
+registerNode('agentTool', {
+  typeName: 'AgentTool',
+  operation: 'Query.agentTool',
+  loadMany: (ids, { deps, caller }) => getAgentTools(deps, caller, ids),
+});
+
 builder.queryFields((t) => ({
   agentTools: t.field({
     authScopes: { key: 'AGENTS:READ' },
@@ -77,9 +100,11 @@ builder.queryFields((t) => ({
   agentTool: t.field({
     authScopes: { key: 'AGENTS:READ' },
     type: AgentToolResource,
-    description: 'One tool of an agent. NOT_FOUND when there is none or the caller may not see the agent.',
-    args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the tool.' }) },
-    resolve: (_root, { agentId, id }, { deps, caller }) => getAgentTool(deps, caller, agentId, id),
+    nullable: true,
+    description: 'One tool of an agent. Null when there is none or the caller may not see the agent.',
+    args: partArgs(t.arg, { description: 'The id of the tool.' }),
+    resolve: async (_root, place, { deps, caller }) =>
+      getAgentTool(deps, caller, await agentOfPart(deps, 'tools', place), place.id),
   }),
 }));
 
@@ -99,17 +124,18 @@ builder.mutationFields((t) => ({
     type: AgentToolResource,
     description: 'Changes a tool of an agent, for who may edit it.',
     args: {
-      agentId: t.arg.id({ description: 'The id of the agent.' }),
-      id: t.arg.id({ description: 'The id of the tool.' }),
+      ...partArgs(t.arg, { description: 'The id of the tool.' }),
       input: t.arg({ type: UpdateAgentToolInput, description: 'The members to change.' }),
     },
-    resolve: (_root, { agentId, id, input }, { deps, caller }) => updateAgentTool(deps, caller, agentId, id, input),
+    resolve: async (_root, { input, ...place }, { deps, caller }) =>
+      updateAgentTool(deps, caller, await agentOfPart(deps, 'tools', place), place.id, input),
   }),
   deleteAgentTool: t.field({
     authScopes: { key: 'AGENTS:WRITE' },
     type: AgentToolResource,
     description: 'Takes a tool away from its agent, with the secrets found in it. Answers what it was.',
-    args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the tool.' }) },
-    resolve: (_root, { agentId, id }, { deps, caller }) => deleteAgentTool(deps, caller, agentId, id),
+    args: partArgs(t.arg, { description: 'The id of the tool.' }),
+    resolve: async (_root, place, { deps, caller }) =>
+      deleteAgentTool(deps, caller, await agentOfPart(deps, 'tools', place), place.id),
   }),
 }));

@@ -1,17 +1,22 @@
+import { agentOfPart } from '../../domain/agents/parts/access.ts';
 import {
   createUserInput,
   deleteUserInput,
   getUserInput,
+  getUserInputs,
   listUserInputs,
   updateUserInput,
 } from '../../domain/agents/user-inputs.ts';
 import { approvalWarnings } from '../../domain/agents/warnings.ts';
 import { userInputTypes } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
-import { AgentUserInputRef } from '../refs.ts';
+import { nodeOf, registerNode } from '../builder/nodes.ts';
+import { AgentRef, AgentUserInputRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 import { partMembers, strictInput } from '../types/json-inputs.ts';
+import { NodeType } from '../types/node.ts';
 import { WarningType } from '../types/warnings.ts';
+import { partArgs } from './part-args.ts';
 
 export const UserInputTypeType = enumOf('UserInputType', "The type of a user input's value.", userInputTypes, {
   SHORT_TEXT: 'One line of text.',
@@ -25,11 +30,18 @@ export const UserInputTypeType = enumOf('UserInputType', "The type of a user inp
 export const UserInputResource = AgentUserInputRef.implement({
   access: { scope: 'AGENTS:READ' },
   description: "A variable of an agent's instructions, asked when a chat begins and filled into `{{variableName}}`.",
+  interfaces: [NodeType],
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the user input.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
     agentId: t.exposeID('agentId', { description: 'The agent it belongs to.' }),
+    agent: t.field({
+      type: AgentRef,
+      nullable: true,
+      description: 'That agent.',
+      resolve: ({ agentId }, _args, context) => nodeOf(context, 'agent', agentId),
+    }),
     variableName: t.exposeString('variableName', { description: 'Its name in the instructions.' }),
     type: t.expose('type', { type: UserInputTypeType, description: 'The type of its value.' }),
     label: t.exposeString('label', { description: 'What the user is asked.' }),
@@ -94,6 +106,12 @@ const UpdateUserInputInput = builder.inputType('UpdateUserInputInput', {
   }),
 });
 
+registerNode('agentUserInput', {
+  typeName: 'AgentUserInput',
+  operation: 'Query.userInput',
+  loadMany: (ids, { deps, caller }) => getUserInputs(deps, caller, ids),
+});
+
 builder.queryFields((t) => ({
   userInputs: t.field({
     authScopes: { key: 'AGENTS:READ' },
@@ -105,12 +123,11 @@ builder.queryFields((t) => ({
   userInput: t.field({
     authScopes: { key: 'AGENTS:READ' },
     type: UserInputResource,
-    description: 'One variable of an agent. NOT_FOUND when there is none or the caller may not see the agent.',
-    args: {
-      agentId: t.arg.id({ description: 'The id of the agent.' }),
-      id: t.arg.id({ description: 'The id of the user input.' }),
-    },
-    resolve: (_root, { agentId, id }, { deps, caller }) => getUserInput(deps, caller, agentId, id),
+    nullable: true,
+    description: 'One variable of an agent. Null when there is none or the caller may not see the agent.',
+    args: partArgs(t.arg, { description: 'The id of the user input.' }),
+    resolve: async (_root, place, { deps, caller }) =>
+      getUserInput(deps, caller, await agentOfPart(deps, 'userInputs', place), place.id),
   }),
 }));
 
@@ -130,20 +147,18 @@ builder.mutationFields((t) => ({
     type: UserInputResource,
     description: 'Changes a variable of an agent, for who may edit it. Chats that began with a value keep it.',
     args: {
-      agentId: t.arg.id({ description: 'The id of the agent.' }),
-      id: t.arg.id({ description: 'The id of the user input.' }),
+      ...partArgs(t.arg, { description: 'The id of the user input.' }),
       input: t.arg({ type: UpdateUserInputInput, description: 'The members to change.' }),
     },
-    resolve: (_root, { agentId, id, input }, { deps, caller }) => updateUserInput(deps, caller, agentId, id, input),
+    resolve: async (_root, { input, ...place }, { deps, caller }) =>
+      updateUserInput(deps, caller, await agentOfPart(deps, 'userInputs', place), place.id, input),
   }),
   deleteUserInput: t.field({
     authScopes: { key: 'AGENTS:WRITE' },
     type: UserInputResource,
     description: 'Removes a variable from its agent. Returns the removed variable.',
-    args: {
-      agentId: t.arg.id({ description: 'The id of the agent.' }),
-      id: t.arg.id({ description: 'The id of the user input.' }),
-    },
-    resolve: (_root, { agentId, id }, { deps, caller }) => deleteUserInput(deps, caller, agentId, id),
+    args: partArgs(t.arg, { description: 'The id of the user input.' }),
+    resolve: async (_root, place, { deps, caller }) =>
+      deleteUserInput(deps, caller, await agentOfPart(deps, 'userInputs', place), place.id),
   }),
 }));

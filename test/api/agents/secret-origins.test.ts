@@ -18,10 +18,9 @@ describe('a stored secret goes to the origin that it was given for', () => {
       at.expectRefused(reply, 'data.headers.X-Api-Key');
       expect(reply.body.error.message).toContain(`CRM_HEADERS_X_API_KEY was given for ${at.home.url}`);
     }
-    const mutation =
-      'mutation ($a: ID!, $t: ID!, $i: UpdateAgentToolInput!) { updateAgentTool(agentId: $a, id: $t, input: $i) { id } }';
+    const mutation = 'mutation ($t: ID!, $i: UpdateAgentToolInput!) { updateAgentTool(id: $t, input: $i) { id } }';
     const data = { ...tool.data, url: at.elsewhere.url.toUpperCase().replace('HTTP', 'http') };
-    const overGraphql = await at.editor.graphql(mutation, { a: agent.id, t: tool.id, i: { data } });
+    const overGraphql = await at.editor.graphql(mutation, { t: tool.id, i: { data } });
     expect(overGraphql.errors?.[0]?.extensions).toMatchObject({ faults: [{ path: 'input.data.headers.X-Api-Key' }] });
     // Another path of the same origin, or another name, needs no new secret.
     expect((await at.editor.patch(path, { data: { ...tool.data, url: `${at.home.url}/b` } })).status).toBe(200);

@@ -6,7 +6,7 @@ import { type IdKind, isId } from '../../../entities/ids.ts';
 import type { PartTable } from '../../../storage/agents/parts/part-table.ts';
 import { canEditAgent } from '../../access/access.ts';
 import type { Deps } from '../../deps.ts';
-import { getAgent } from '../agents.ts';
+import { getAgent, getAgents } from '../agents.ts';
 
 /** An agent whose parts the caller may change. @throws DomainError NOT_FOUND; FORBIDDEN when the caller may only use it. */
 export async function editableAgent(deps: Deps, caller: Caller, agentId: string): Promise<AgentView> {
@@ -79,6 +79,51 @@ export async function getPart<Part extends AgentPart>(
   if (part === undefined) throw missingPart(place.param);
   return viewOf(caller, agent, part, hide);
 }
+
+/** Parts of one kind by their ids, of any agents: those whose agents the caller may see. @param hide  as for `listParts`. */
+export async function getParts<Part extends AgentPart>(
+  deps: Deps,
+  caller: Caller,
+  ids: readonly string[],
+  table: Pick<PartTable<Part>, 'findMany'>,
+  hide: (part: Part) => Part,
+): Promise<readonly PartView<Part>[]> {
+  const parts = await table.findMany(ids);
+  const agents = new Map(
+    (await getAgents(deps, caller, [...new Set(parts.map(({ agentId }) => agentId))])).map((agent) => [agent.id, agent]),
+  );
+  return parts.flatMap((part) => {
+    const agent = agents.get(part.agentId);
+    return agent === undefined ? [] : [viewOf(caller, agent, part, hide)];
+  });
+}
+
+/** A part by its id alone, or by that of its agent too, which REST has in its paths. */
+export interface PartPlace {
+  readonly id: string;
+  readonly agentId?: string | null | undefined;
+}
+
+/** The agent that a part belongs to. @throws DomainError NOT_FOUND. */
+export async function agentOfPart(
+  { storage }: Pick<Deps, 'storage'>,
+  kind: keyof typeof partKinds,
+  { id, agentId }: PartPlace,
+): Promise<string> {
+  if (agentId !== undefined && agentId !== null) return agentId;
+  const { idKind, param } = partKinds[kind];
+  const [part] = isId(idKind, id) ? await storage.agentParts[kind].findMany([id]) : [];
+  if (part === undefined) throw missingPart(param);
+  return part.agentId;
+}
+
+const partKinds = {
+  tools: { idKind: 'agentTool', param: 'toolId' },
+  userInputs: { idKind: 'agentUserInput', param: 'userInputId' },
+  skills: { idKind: 'agentSkill', param: 'skillId' },
+  flows: { idKind: 'agentFlow', param: 'flowId' },
+  secrets: { idKind: 'agentSecret', param: 'secretId' },
+} as const;
 
 /** What only editors of the agent see of a part; null for others. */
 export function readInside<Part extends AgentPart, Inside>(

@@ -40,6 +40,7 @@ export function createFlowTable(db: Database, signals: Signals): PartTable<Agent
 
   return {
     ofAgents: async (agentIds) => whole(await rows.ofAgents(agentIds)),
+    findMany: async (ids) => whole(await rows.findMany(ids)),
     async find(agentId, id) {
       const flow = await rows.find(agentId, id);
       return flow === undefined ? undefined : one(flow);

@@ -17,6 +17,8 @@ export interface PartTable<Part extends AgentPart> {
   /** The parts of many agents, each agent's parts in their order. @throws DomainError REPLY_TOO_LARGE. */
   ofAgents(agentIds: readonly string[]): Promise<readonly Part[]>;
   find(agentId: string, id: string): Promise<Part | undefined>;
+  /** In any order; without those that do not exist. @throws DomainError REPLY_TOO_LARGE. */
+  findMany(ids: readonly string[]): Promise<readonly Part[]>;
   /**
    * `also` runs in the same transaction, after the write. @throws DomainError CONFLICT for a taken name or too many parts, NOT_FOUND for a deleted
    * agent.
@@ -57,13 +59,15 @@ export function createPartTable<Part extends AgentPart>(db: Database, signals: S
     return result;
   }
 
+  async function readParts(where: object): Promise<Part[]> {
+    const model = modelOf<Part>(db, shape);
+    if (shape.isLong) requireShortList(db, (await model.aggregate({ where, _sum: { rowBytes: true } }))._sum.rowBytes);
+    return model.findMany({ where });
+  }
+
   return {
-    async ofAgents(agentIds) {
-      const where = { agentId: { in: [...agentIds] } };
-      const model = modelOf<Part>(db, shape);
-      if (shape.isLong) requireShortList(db, (await model.aggregate({ where, _sum: { rowBytes: true } }))._sum.rowBytes);
-      return (await model.findMany({ where })).sort(orderOf(shape));
-    },
+    ofAgents: async (agentIds) => (await readParts({ agentId: { in: [...agentIds] } })).sort(orderOf(shape)),
+    findMany: (ids) => readParts({ id: { in: [...ids] } }),
     find: async (agentId, id) => (await modelOf<Part>(db, shape).findFirst({ where: { id, agentId } })) ?? undefined,
     create: (part, also) =>
       written(

@@ -34,6 +34,8 @@ export interface AgentSecretStore {
   /** In the order of their agents' ids, then by key. */
   ofAgents(agentIds: readonly string[]): Promise<readonly AgentSecret[]>;
   find(agentId: string, id: string): Promise<AgentSecret | undefined>;
+  /** In any order; without those that do not exist. */
+  findMany(ids: readonly string[]): Promise<readonly AgentSecret[]>;
   create(secret: NewSecret): Promise<AgentSecret>;
   update(agentId: string, id: string, changes: SecretChanges): Promise<AgentSecret>;
   delete(agentId: string, id: string): Promise<boolean>;
@@ -50,6 +52,7 @@ export function createSecretStore(db: Database, signals: Signals): AgentSecretSt
       const row = await table.find(agentId, id);
       return row === undefined ? undefined : shown(row);
     },
+    findMany: async (ids) => (await table.findMany(ids)).map(shown),
     create: async (secret) => shown(await table.create(secret)),
     update: async (agentId, id, changes) => shown(await table.update(agentId, id, changes)),
     delete: (agentId, id) => table.delete(agentId, id),
