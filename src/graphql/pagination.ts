@@ -8,7 +8,8 @@ import { restOnly } from './builder/one-api.ts';
 import type { TypeAccess } from './builder/type-access.ts';
 import { enumOf, ofFormat } from './types/enums.ts';
 
-const pageSizeDefault = 20;
+/** Items of a page that is asked for without a size. */
+export const pageSizeDefault = 20;
 
 interface Edge<T> {
   readonly cursor: string;

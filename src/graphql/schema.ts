@@ -44,6 +44,8 @@ import './accounts/memberships.ts';
 import './audit/log.ts';
 import './usage/usage.ts';
 import './usage/used-by.ts';
+import './accounts/lists.ts';
+import './accounts/limits.ts';
 import './chats/chats.ts';
 import './chats/changes.ts';
 import './chats/branches.ts';

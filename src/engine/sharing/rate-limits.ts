@@ -18,6 +18,12 @@ export interface RateSubject {
   readonly orgId: string;
 }
 
+/** A limit, and how many of its requests are left. */
+export interface RateRest {
+  readonly perMinute: number;
+  readonly left: number;
+}
+
 /** The limit that a reply tells: the key's or the organization's, whichever has less left. */
 export interface RateVerdict {
   /** Whose limit it is. */
@@ -74,6 +80,19 @@ export class RateLimits {
     const isOfKey = keyLeft <= organizationLeft;
     const bucket = isOfKey ? ofKey : ofOrganization;
     return bucket === undefined ? undefined : verdictOf(bucket, isOfKey ? 'key' : 'organization', isAllowed, nowMs);
+  }
+
+  /** What is left of both limits, without counting a request. A limit of 0 is none. */
+  rest({ keyId, orgId }: RateSubject, nowMs: number): { readonly key?: RateRest; readonly organization?: RateRest } {
+    const { keyPerMinute, organizationPerMinute } = this.#options;
+    const restOf = (known: BoundedMap<string, RateBucket>, id: string, perMinute: number): RateRest => ({
+      perMinute,
+      left: Math.max(0, Math.floor(this.#bucket(known, id, perMinute, nowMs).left(nowMs))),
+    });
+    return {
+      ...(keyPerMinute === 0 ? {} : { key: restOf(this.#keys, keyId, keyPerMinute) }),
+      ...(organizationPerMinute === 0 ? {} : { organization: restOf(this.#organizations, orgId, organizationPerMinute) }),
+    };
   }
 
   /** Reports the rest and makes no further statement. */

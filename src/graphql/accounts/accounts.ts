@@ -1,9 +1,9 @@
 import { getOrganizations, getUsers } from '../../domain/accounts/accounts.ts';
-import { accessLevels, memberRoles } from '../../entities/accounts/caller.ts';
+import { accessLevels, memberRoles, type Resource, type Scope, scopes } from '../../entities/accounts/caller.ts';
 import { nodeOf, registerNode } from '../builder/nodes.ts';
 import { describedOnRest } from '../builder/one-api.ts';
 import { OrganizationRef, TenantRef, UserRef } from '../refs.ts';
-import { enumOf } from '../types/enums.ts';
+import { enumOf, ofFormat, textOnRest } from '../types/enums.ts';
 import { NodeType } from '../types/node.ts';
 
 export const AccessLevelType = enumOf('AccessLevel', 'The reach of a key.', accessLevels, {
@@ -16,6 +16,31 @@ export const MemberRoleType = enumOf('MemberRole', 'The role of a user in an org
   MEMBER: 'Uses the things that are shared with the organization or with the user.',
   ADMIN: 'Also administers the organization.',
 });
+
+const resourceNames: Readonly<Record<Resource, string>> = {
+  AGENTS: 'agents and their tools, flows and secrets',
+  CHATS: 'chats, messages, runs, files and memories',
+  DATA_SOURCES: 'data sources, their documents and vector stores',
+  GROUPS: 'groups',
+  API_KEYS: 'keys',
+  USAGE: 'what was used',
+  SKILLS: 'skills of agents',
+  CONNECTIONS: 'accounts at other services',
+  ADMIN: 'tenants, organizations, users, memberships and the audit log',
+};
+
+export const ScopeType = enumOf(
+  'Scope',
+  'What a key may do. Writing does not include reading.',
+  scopes,
+  Object.fromEntries(
+    scopes.map((scope) => {
+      const [resource = '', act] = scope.split(':');
+      return [scope, `${act === 'READ' ? 'Reads' : 'Makes, changes and deletes'} ${resourceNames[resource as Resource]}.`];
+    }),
+  ) as Record<Scope, string>,
+  { ...ofFormat, ...textOnRest },
+);
 
 /** Every key may read the people of its organization: agents, groups and sources name them anyway. */
 export const UserType = UserRef.implement({

@@ -13,7 +13,7 @@ import { restOnly } from '../builder/one-api.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { ApiKeyRef, OrganizationRef, UserRef } from '../refs.ts';
 import { NodeType } from '../types/node.ts';
-import { AccessLevelType } from './accounts.ts';
+import { AccessLevelType, ScopeType } from './accounts.ts';
 
 const ApiKeyType = ApiKeyRef.implement({
   access: { scope: 'API_KEYS:READ' },
@@ -50,7 +50,8 @@ const ApiKeyType = ApiKeyRef.implement({
       resolve: (key, _args, { caller }) => (seesKeyEmail(caller, key) ? key.userEmail : ''),
     }),
     name: t.exposeString('name', { description: 'What it is for.' }),
-    scopes: t.stringList({
+    scopes: t.field({
+      type: [ScopeType],
       description: 'The scopes of the key: `AGENTS:READ`, `CHATS:WRITE`, …',
       resolve: ({ scopes }) => [...scopes],
     }),
@@ -133,7 +134,10 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
   description: 'A new key. It never exceeds the key that makes it.',
   fields: (t) => ({
     name: t.string({ description: '1 to 200 characters.' }),
-    scopes: t.stringList({ description: 'At least one: `AGENTS:READ`, `CHATS:WRITE`, … WRITE does not include READ.' }),
+    scopes: t.field({
+      type: [ScopeType],
+      description: 'At least one: `AGENTS:READ`, `CHATS:WRITE`, … WRITE does not include READ.',
+    }),
     orgId: t.id({ required: false, description: "Default: the caller's organization. Others need a TENANT or INSTANCE key." }),
     userId: t.id({
       required: false,

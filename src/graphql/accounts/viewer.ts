@@ -4,7 +4,7 @@ import { DomainError } from '../../entities/errors.ts';
 import { builder } from '../builder/builder.ts';
 import { nodeOf } from '../builder/nodes.ts';
 import { ApiKeyRef } from '../refs.ts';
-import { AccessLevelType, MemberRoleType, OrganizationType, UserType } from './accounts.ts';
+import { AccessLevelType, MemberRoleType, OrganizationType, ScopeType, UserType } from './accounts.ts';
 
 export const ViewerType = builder.objectRef<Caller>('Viewer').implement({
   access: { scope: null },
@@ -31,8 +31,9 @@ export const ViewerType = builder.objectRef<Caller>('Viewer').implement({
       description: 'The organization the key acts in.',
       resolve: (_caller, _args, { deps, caller }) => callerOrganization(deps, caller),
     }),
-    scopes: t.stringList({
-      description: 'The scopes of the key, `RESOURCE:READ` or `RESOURCE:WRITE`.',
+    scopes: t.field({
+      type: [ScopeType],
+      description: 'What the key may do.',
       resolve: (caller) => scopes.filter((scope) => caller.scopes.has(scope)),
     }),
     level: t.expose('level', { type: AccessLevelType, description: 'The reach of the key.' }),

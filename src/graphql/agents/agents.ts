@@ -206,7 +206,7 @@ registerNode('agent', {
   loadMany: (ids, { deps, caller }) => getAgents(deps, caller, ids),
 });
 
-const AgentConnection = connectionOf(AgentType, 'Agent', 'Agents');
+export const AgentConnection = connectionOf(AgentType, 'Agent', 'Agents');
 
 builder.queryFields((t) => ({
   agent: t.field({

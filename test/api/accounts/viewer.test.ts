@@ -15,10 +15,62 @@ describe('viewer', () => {
       keyId: ann.keyId,
       user: { id: ann.userId, name: 'Ann', email: 'ann@example.com' },
       organization: { id: ann.orgId },
-      scopes: ['AGENTS:READ', 'AGENTS:WRITE'],
+      scopes: ['AGENTS_READ', 'AGENTS_WRITE'],
       level: 'ORGANIZATION',
       role: 'MEMBER',
     });
+  });
+});
+
+describe('where a front end begins', () => {
+  it('one query shows the agents, the chats, the use and the limits of the caller', async () => {
+    const eve = await make.person();
+    const agent = await make.agent({ owner: eve });
+    const chat = await make.chat({ owner: eve, agentId: agent.id });
+    const { data, errors } = await eve.graphql(`{ viewer {
+      key { id owner { id } organization { id } }
+      agents(first: 5) { nodes { id } }
+      chats(first: 5) { nodes { id } }
+      usage { apiTokensUsed }
+      limits { keyRate { requestsPerMinute requestsLeft } runTokens { limit used left } pageSizeMax chatFileMaxBytes }
+    } }`);
+    expect(errors).toBeUndefined();
+    expect(data.viewer).toEqual({
+      key: { id: eve.keyId, owner: { id: eve.userId }, organization: { id: eve.orgId } },
+      agents: { nodes: [{ id: agent.id }] },
+      chats: { nodes: [{ id: chat.id }] },
+      usage: { apiTokensUsed: 0 },
+      limits: {
+        keyRate: { requestsPerMinute: 1_200_000, requestsLeft: expect.any(Number) },
+        runTokens: { limit: null, used: 0, left: null },
+        pageSizeMax: 100,
+        chatFileMaxBytes: service.deps.settings.CHAT_FILE_MAX_BYTES,
+      },
+    });
+  });
+
+  it('a key without the scope of a list gets null for it, and the rest', async () => {
+    const blind = await make.withKey(ann, { scopes: ['GROUPS:READ'] });
+    const { data, errors } = await blind.graphql(
+      '{ viewer { user { name } agents { nodes { id } } chats { nodes { id } } usage { apiTokensUsed } key { id } limits { runTokens { used } pageSizeMax } } }',
+    );
+    expect(errors).toBeUndefined();
+    const none = { agents: null, chats: null, usage: null, key: null };
+    expect(data.viewer).toEqual({ user: { name: 'Ann' }, ...none, limits: { runTokens: null, pageSizeMax: 100 } });
+  });
+});
+
+describe('a person', () => {
+  it('is seen by the people of the organization, and by nobody else', async () => {
+    const organization = await make.organization();
+    const [carl, dora] = await Promise.all([make.person({ organization, scopes: [] }), make.person({ organization })]);
+    const query = 'query ($id: ID!) { node(id: $id) { ... on User { name email memberships { nodes { role } } } } }';
+    const seen = (who: Person) => who.graphql(query, { id: dora.userId });
+    expect((await seen(carl)).data.node).toMatchObject({ email: dora.email, memberships: null });
+    expect((await seen(ann)).data.node).toBeNull();
+    const admin = await make.person({ organization, role: 'ADMIN' });
+    expect((await seen(admin)).data.node.memberships.nodes).toEqual([{ role: 'MEMBER' }]);
+    expect((await seen(await make.person({ role: 'ADMIN' }))).data.node).toBeNull();
   });
 });
 

@@ -158,6 +158,81 @@ describe('GET /api/v1/usage/daily', () => {
   });
 });
 
+describe('usage', () => {
+  it('is one report by agent, user, key, model and day, with the things themselves', async () => {
+    const agent = await make.agent({ owner: ann, visibility: 'ORGANIZATION' });
+    const bob = await make.person({ organization });
+    await Promise.all([ask(ann, { model: agent.id }), ask(ann), ask(bob)]);
+    await used(admin, 45);
+    const query = `{ usage {
+      apiTokensUsed organization { id }
+      agents { nodes { apiTokensUsed agent { id } } }
+      users { totalCount nodes { apiTokensUsed user { id } } }
+      keys(first: 1) { nodes { apiTokensUsed key { id } } pageInfo { hasNextPage endCursor } }
+      models { nodes { modelId apiTokensUsed } }
+      days(last: 1) { nodes { day apiTokensUsed } }
+    } }`;
+    const { data, errors } = await admin.graphql(query);
+    expect(errors).toBeUndefined();
+    expect(data.usage).toEqual({
+      apiTokensUsed: 45,
+      organization: { id: organization.id },
+      agents: { nodes: [{ apiTokensUsed: 15, agent: { id: agent.id } }] },
+      users: {
+        totalCount: 2,
+        nodes: [
+          { apiTokensUsed: 30, user: { id: ann.userId } },
+          { apiTokensUsed: 15, user: { id: bob.userId } },
+        ],
+      },
+      keys: {
+        nodes: [{ apiTokensUsed: 30, key: { id: ann.keyId } }],
+        pageInfo: { hasNextPage: true, endCursor: expect.any(String) },
+      },
+      models: { nodes: [{ modelId: 'openai/test-model', apiTokensUsed: 45 }] },
+      days: { nodes: [{ day: new Date().toISOString().slice(0, 10), apiTokensUsed: 45 }] },
+    });
+    const after = data.usage.keys.pageInfo.endCursor;
+    const rest = await admin.graphql('query ($after: String) { usage { keys(after: $after) { nodes { keyId } } } }', { after });
+    expect(rest.data.usage.keys.nodes).toEqual([{ keyId: bob.keyId }]);
+    const before = await admin.graphql('query ($at: String) { usage { keys(last: 5, before: $at) { nodes { keyId } } } }', {
+      at: after,
+    });
+    expect(before.data.usage.keys.nodes).toEqual([]);
+  });
+
+  it('shows a member its own use and keys, and the same sums for a part of a day', async () => {
+    const bob = await make.person({ organization });
+    await Promise.all([ask(ann), ask(bob)]);
+    await used(admin, 30);
+    const from = new Date(Date.now() - 3_600_000).toISOString();
+    const query = `query ($from: DateTime) { usage(from: $from) {
+      users { nodes { userId apiTokensUsed } } keys { nodes { keyId apiTokensUsed } } models { nodes { apiTokensUsed } } } }`;
+    for (const variables of [{}, { from }]) {
+      expect((await bob.graphql(query, variables)).data.usage).toEqual({
+        users: { nodes: [{ userId: bob.userId, apiTokensUsed: 15 }] },
+        keys: { nodes: [{ keyId: bob.keyId, apiTokensUsed: 15 }] },
+        models: { nodes: [{ apiTokensUsed: 30 }] },
+      });
+    }
+  });
+
+  it('of agents, users and keys of a list costs one statement for each', async () => {
+    const agents = await Promise.all(Array.from({ length: 4 }, () => make.agent({ owner: ann })));
+    await Promise.all(agents.map(({ id }) => ask(ann, { model: id })));
+    await used(ann, 60);
+    const query = '{ agents(first: 50) { nodes { id usage { apiTokensUsed } } } }';
+    await ann.graphql(query);
+    const { result, statements } = await countStatements(service, () => ann.graphql(query));
+    expect(result.data.agents.nodes.map(({ usage }: { usage: object }) => usage)).toEqual(
+      agents.map(() => ({ apiTokensUsed: 15 })),
+    );
+    expect(statements.length, statements.join('\n')).toBeLessThanOrEqual(5);
+    const { data } = await ann.graphql('{ viewer { user { usage { apiTokensUsed } } key { usage { apiTokensUsed } } } }');
+    expect(data.viewer).toEqual({ user: { usage: { apiTokensUsed: 60 } }, key: { usage: { apiTokensUsed: 60 } } });
+  });
+});
+
 describe('the subscription usageChanged', () => {
   it('shows the report at once and after a change', async () => {
     const reports = ann.subscribe('subscription { usageChanged { kind id node { apiTokensUsed apiUsageTokenLimit } } }');

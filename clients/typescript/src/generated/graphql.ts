@@ -827,6 +827,45 @@ export type RunStatus =
   /** It is in progress. */
   | 'IN_PROGRESS';
 
+/** What a key may do. Writing does not include reading. */
+export type Scope =
+  /** Reads tenants, organizations, users, memberships and the audit log. */
+  | 'ADMIN_READ'
+  /** Makes, changes and deletes tenants, organizations, users, memberships and the audit log. */
+  | 'ADMIN_WRITE'
+  /** Reads agents and their tools, flows and secrets. */
+  | 'AGENTS_READ'
+  /** Makes, changes and deletes agents and their tools, flows and secrets. */
+  | 'AGENTS_WRITE'
+  /** Reads keys. */
+  | 'API_KEYS_READ'
+  /** Makes, changes and deletes keys. */
+  | 'API_KEYS_WRITE'
+  /** Reads chats, messages, runs, files and memories. */
+  | 'CHATS_READ'
+  /** Makes, changes and deletes chats, messages, runs, files and memories. */
+  | 'CHATS_WRITE'
+  /** Reads accounts at other services. */
+  | 'CONNECTIONS_READ'
+  /** Makes, changes and deletes accounts at other services. */
+  | 'CONNECTIONS_WRITE'
+  /** Reads data sources, their documents and vector stores. */
+  | 'DATA_SOURCES_READ'
+  /** Makes, changes and deletes data sources, their documents and vector stores. */
+  | 'DATA_SOURCES_WRITE'
+  /** Reads groups. */
+  | 'GROUPS_READ'
+  /** Makes, changes and deletes groups. */
+  | 'GROUPS_WRITE'
+  /** Reads skills of agents. */
+  | 'SKILLS_READ'
+  /** Makes, changes and deletes skills of agents. */
+  | 'SKILLS_WRITE'
+  /** Reads what was used. */
+  | 'USAGE_READ'
+  /** Makes, changes and deletes what was used. */
+  | 'USAGE_WRITE';
+
 /** How much of what is found is read. */
 export type SearchContextSize =
   /** Many long results. */
@@ -984,7 +1023,7 @@ export type CompletionEventsSubscription = { completionEvents:
 export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ViewerQuery = { viewer: { keyId: string, scopes: Array<string> } };
+export type ViewerQuery = { viewer: { keyId: string, scopes: Array<Scope> } };
 
 export type DataSourcesQueryVariables = Exact<{
   first?: number | null | undefined;
