@@ -47,7 +47,7 @@ const promises: Readonly<Record<string, readonly RegExp[]>> = {
   'Create an agent.': [/agent: ai_\w+/],
   'Give it knowledge': [/("id":"ds_[\s\S]*){3}/],
   'Watch the indexing': ['Prices', 'handbook.md', 'warranty.pdf'].map(
-    (name) => new RegExp(`"indexStatus":"INDEXED","indexPercentage":"100","name":"${name}"`),
+    (name) => new RegExp(`"indexStatus":"INDEXED","indexPercentage":100,"name":"${name}"`),
   ),
   'Ask in a chat': [/event: message\.delta/, /event: citation/, /"citation":\{[^}]*"name":"[^"]*warranty/],
   'Ask again without a chat': [/"content":"[^"]*89/, /"annotations":\[\{"type":"url_citation"/, /data: \[DONE\]/],

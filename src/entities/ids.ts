@@ -31,6 +31,8 @@ export const idPrefixes = {
   upload: 'upl',
   fileUpload: 'upload',
   uploadPart: 'part',
+  vectorStore: 'vs',
+  vectorStoreFile: 'vsf',
   vectorStoreFileBatch: 'vsfb',
   usageEntry: 'use',
   auditEntry: 'aud',
@@ -106,6 +108,14 @@ export function kindOfId(value: string): IdKind | undefined {
   const head = value.slice(0, Math.max(0, value.length - suffixLength));
   const kind = (Object.keys(idHeads) as IdKind[]).find((candidate) => idHeads[candidate] === head);
   return kind !== undefined && isId(kind, value) ? kind : undefined;
+}
+
+/**
+ * The id of the same thing as a thing of another kind: a vector store is a data source, and its files are knowledge items. Two types of the graph never
+ * share an id.
+ */
+export function idAs(kind: IdKind, id: string): string {
+  return `${idHeads[kind]}${id.slice(-suffixLength)}`;
 }
 
 /** The chat id of a stateless completion, which has no chat: as unique as the completion's id. */

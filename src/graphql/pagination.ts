@@ -1,6 +1,6 @@
 import type { OutputRef } from '@pothos/core';
 import { DomainError, outOfRange } from '../entities/errors.ts';
-import { countEverything, type ListPage, type Page, type PageRequest, pageOf, type SortKey } from '../entities/page.ts';
+import { countEverything, type ListPage, type Page, type PageRequest, type SortKey } from '../entities/page.ts';
 import { batched } from './builder/batched.ts';
 import { builder } from './builder/builder.ts';
 import type { GraphContext } from './builder/context.ts';
@@ -76,6 +76,15 @@ export function connectionOf<T>(node: OutputRef<T>, name: string, items: string)
     }),
   }));
   return ConnectionType;
+}
+
+/** The same for a list that nobody can count, such as one of another service. */
+export function uncountedConnectionOf<T, P extends Omit<Page<T>, 'countAll'>>(node: OutputRef<T>, name: string, items: string) {
+  return pagesOf<T, P>({
+    ...{ node, name, items },
+    cursorOf: (page, item) => encodeCursor(page.keyOf(item)),
+    placeOf: ({ hasNextPage, hasPreviousPage }) => ({ hasNextPage, hasPreviousPage }),
+  });
 }
 
 const countShown = 10_000;
@@ -210,6 +219,12 @@ export function wholeArg(arg: ArgBuilder) {
   return { whole: arg.boolean({ required: false, extensions: restOnly, description: 'All items instead of a page.' }) };
 }
 
+/** The arguments of a list that is read forwards only. */
+export function forwardArgs(arg: ArgBuilder) {
+  const { first, after } = pageArgs(arg);
+  return { first, after };
+}
+
 /** The values of `pageArgs`. */
 export interface PageArgs {
   readonly first?: number | null | undefined;
@@ -219,7 +234,7 @@ export interface PageArgs {
 }
 
 const orders = { asc: 'The first item first.', desc: 'The last item first.' };
-const OrderType = enumOf('ItemOrder', 'The order of a list of items.', ['asc', 'desc'], orders, ofFormat);
+export const OrderType = enumOf('ItemOrder', 'The order of a list of items.', ['asc', 'desc'], orders, ofFormat);
 
 /** The arguments of a connection by `listConnectionOf`. */
 export function listArgs(arg: ArgBuilder, { first = pageSizeDefault, firstMax = 100 } = {}) {
@@ -274,19 +289,6 @@ export function wholeRequest(
   shape?: KeyShape,
 ): PageRequest {
   return whole === true ? { limit: most, after: undefined } : pageRequest(context, args, shape);
-}
-
-/** A page of a list that is read whole, because it is bounded and read for many things at once. Its cursors name items by their ids. */
-export function pageOfList<T extends { readonly id: string }>(list: readonly T[], request: PageRequest): Page<T> {
-  const [cursor] = request.after ?? [];
-  const inOrder = request.isBackward === true ? list.toReversed() : list;
-  const rest = cursor === undefined ? inOrder : inOrder.slice(inOrder.findIndex(({ id }) => id === cursor) + 1);
-  return pageOf(
-    rest,
-    request,
-    ({ id }) => [id],
-    async (most) => Math.min(list.length, most),
-  );
 }
 
 /** Opaque to callers: base64url of the sort key. */

@@ -52,7 +52,7 @@ export const DataSourceRef = builder.objectRef<DataSource>('DataSource');
 export const KnowledgeItemRef = builder.objectRef<KnowledgeItem>('KnowledgeItem');
 export const SourceRunRef = builder.objectRef<SourceRun>('SourceRun');
 /** An account at another service. People connect it, but Relay reserves names that end in `Connection` for pages. */
-export const IntegrationRef = builder.objectRef<Connection>('LinkedService');
+export const IntegrationRef = builder.objectRef<Connection>('Integration');
 export const StoredFileRef = builder.objectRef<StoredFile>('StoredFile');
 export const FileUploadRef = builder.objectRef<UploadState>('FileUpload');
 export const VectorStoreRef = builder.objectRef<VectorStore>('VectorStore');

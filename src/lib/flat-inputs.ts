@@ -1,4 +1,4 @@
-import { GraphQLInputObjectType, GraphQLScalarType, GraphQLSchema } from 'graphql';
+import { GraphQLInputObjectType, type GraphQLNamedType, GraphQLScalarType, GraphQLSchema } from 'graphql';
 
 /**
  * An input may have two forms. GraphQL's is `@oneOf` and has the names of the graph: `{fileSearch: {vectorStoreIds}}`. The flat form is what the
@@ -16,8 +16,8 @@ export function flatType(type: GraphQLInputObjectType): GraphQLInputObjectType {
 }
 
 /** The name by which REST shows a type: GraphQL may have another type of that name. `RestEnabledTool` is shown as `EnabledTool`. */
-export function restName({ name }: { readonly name: string }): string {
-  return name.replace(/^Rest(?=[A-Z])/, '');
+export function restName({ name, extensions }: Pick<GraphQLNamedType, 'name' | 'extensions'>): string {
+  return typeof extensions.restName === 'string' ? extensions.restName : name.replace(/^Rest(?=[A-Z])/, '');
 }
 
 /** The flat form with this name, as OpenAPI and the wire schemas name it. */

@@ -47,9 +47,12 @@ import { type ConnectionStore, createConnectionStore } from './knowledge/connect
 import { createEmbeddingStore, type EmbeddingStore } from './knowledge/embeddings/embeddings.ts';
 import { createIndexingStore, type IndexingStore } from './knowledge/indexing/indexing.ts';
 import { createKnowledgeItemStore, type KnowledgeItemStore } from './knowledge/items.ts';
+import { createSourceLinks, type SourceLinks } from './knowledge/source-links.ts';
+import { createSourceRunStore, type SourceRunStore } from './knowledge/source-runs.ts';
 import { createDataSourceStore, type DataSourceStore } from './knowledge/sources.ts';
 import { createSyncStore, type SyncStore } from './knowledge/syncing/syncing.ts';
 import { createVectorStoreBatchStore, type VectorStoreBatchStore } from './knowledge/vector-stores/batches.ts';
+import { createVectorStorePages, type VectorStorePages } from './knowledge/vector-stores/store-pages.ts';
 import { createVectorStoreStore, type VectorStoreStore } from './knowledge/vector-stores/stores.ts';
 import { createLeases, type Leases } from './leases.ts';
 import { createLiveStore, type LiveStore } from './live/live.ts';
@@ -125,6 +128,9 @@ export interface Storage {
   readonly dataSources: DataSourceStore;
   readonly connectedSources: ConnectedSourceStore;
   readonly knowledgeItems: KnowledgeItemStore;
+  readonly sourceLinks: SourceLinks;
+  readonly sourceRuns: SourceRunStore;
+  readonly vectorStorePages: VectorStorePages;
   readonly vectorStores: VectorStoreStore;
   readonly vectorStoreBatches: VectorStoreBatchStore;
   readonly chunks: ChunkStore;
@@ -229,6 +235,9 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     dataSources: createDataSourceStore(db, signals),
     connectedSources: createConnectedSourceStore(db, signals),
     knowledgeItems: createKnowledgeItemStore(db),
+    sourceLinks: createSourceLinks(db),
+    sourceRuns: createSourceRunStore(db),
+    vectorStorePages: createVectorStorePages(db),
     vectorStores: createVectorStoreStore(db, signals),
     vectorStoreBatches: createVectorStoreBatchStore(db, signals),
     chunks,

@@ -26,11 +26,12 @@ export function listOfItems<Thing extends object, Shown extends object>(
   { items, hasMore }: PageOf<Thing>,
   shown: (item: Thing) => Shown,
 ) {
+  const data = items.map(shown);
   return {
     object: 'list',
-    data: items.map(shown),
-    first_id: idOf(items[0]),
-    last_id: idOf(items.at(-1)),
+    data,
+    first_id: idOf(data[0]),
+    last_id: idOf(data.at(-1)),
     has_more: hasMore,
   } as const;
 }

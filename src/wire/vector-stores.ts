@@ -173,8 +173,8 @@ export const storeSearchReply: WireReply = {
   encode: ({ queries, hits }: StoreSearchResults): Sent<typeof results> => ({
     object: 'vector_store.search_results.page',
     search_query: queries,
-    data: hits.map(({ file: { id, filename, attributes: values }, score, text: passage }) => ({
-      ...{ file_id: id, filename, score, attributes: values },
+    data: hits.map(({ file: { fileId, filename, attributes: values }, score, text: passage }) => ({
+      ...{ file_id: fileId, filename, score, attributes: values },
       content: [{ type: 'text', text: passage }],
     })),
     has_more: false,
@@ -215,7 +215,7 @@ const file = component('VectorStoreFile', 'A file of a vector store: a copy that
 
 function fileOf(given: VectorStoreFile): Sent<typeof file> {
   return {
-    ...{ id: given.id, object: 'vector_store.file', created_at: inSeconds(given.createdAt) },
+    ...{ id: given.fileId, object: 'vector_store.file', created_at: inSeconds(given.createdAt) },
     ...{ vector_store_id: given.dataSourceId, usage_bytes: given.sizeBytes, status: given.status },
     last_error: given.status === 'failed' ? errorOf(given) : null,
     attributes: given.attributes,

@@ -71,11 +71,11 @@ export function makeFor(service: TestService) {
   }
 
   /** An installation of the App at a repository host: people connect one in the browser. */
-  async function installation(of: { owner: Person; installationId: number; name: string }): Promise<void> {
+  async function installation(of: { owner: Person; installationId: number; name: string }): Promise<{ readonly id: string }> {
     const { orgId, userId: ownerUserId } = of.owner;
     const id = newId('repoHostInstallation');
     const sealed = await store().vault.seal({ orgId, table: 'connections', rowId: id }, '{}');
-    await store().connections.create({
+    return store().connections.create({
       ...{ id, orgId, ownerUserId, sealed, createdAt: service.deps.now() },
       ...{ kind: 'REPO_HOST_INSTALLATION', provider: 'REPO_HOST', installationId: of.installationId, name: of.name },
       ...{ baseUrl: null, scopes: [], expiresAt: null },

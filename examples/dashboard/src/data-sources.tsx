@@ -15,7 +15,7 @@ export function DataSources() {
       <ul>
         {data?.dataSources.nodes.map(({ id, name, indexStatus, indexPercentage, errorMessage }) => (
           <li key={id}>
-            {name}: {indexStatus} <progress max={100} value={Number(indexPercentage)} title={`${indexPercentage} %`} />
+            {name}: {indexStatus} <progress max={100} value={indexPercentage} title={`${indexPercentage} %`} />
             {errorMessage && <p role="alert">{errorMessage}</p>}
           </li>
         ))}

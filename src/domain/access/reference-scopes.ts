@@ -54,18 +54,19 @@ export const sharedFields: Readonly<Record<string, string>> = {
   'AgentSkill.agentId': 'the caller named it',
   'ApiKeyUsage.keyId': 'use is listed by key, as far as the caller may see it',
   'AgentUsage.agentId': 'use is listed by agent, as far as the caller may use it',
-  'AttachDataSourcePayload.aiId': 'the caller named it',
-  'BulkDeleteDataSourcesPayload.aiId': 'the caller named it',
-  'VectorStoreFile.vectorStoreId': 'the caller named it',
-  'VectorStoreFileBatch.vectorStoreId': 'the caller named it',
+  'AttachDataSourcePayload.agentId': 'the caller named it',
+  'BulkDeleteDataSourcesPayload.agentId': 'the caller named it',
   'FileUploadPart.uploadId': 'the caller named it',
-  'VectorStoreResult.fileId': 'a result says what it rests on',
+  'VectorStoreFile.fileId': 'a file of a store says what it was made of',
   'AgentGrants.agentId': 'the caller named it when it granted',
   'AgentGrants.connections': 'the caller named them when it granted',
   'AgentGrants.agents': 'the caller named them when it granted',
   'Memory.agentId': 'a memory says with which agent it is remembered',
   'Citation.dataSourceId': 'an answer says what it rests on',
   'Citation.knowledgeItemId': 'an answer says what it rests on',
+  'DataSource.owner': 'a source says who added it, to who may see the source',
+  'Integration.owner': 'a connection says whose it is, to who may see the connection',
+  'DataSource.ownerUser': 'a source says who added it, to who may see the source',
 };
 
 /**
@@ -75,6 +76,7 @@ export const sharedFields: Readonly<Record<string, string>> = {
 export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
   agentId: 'AGENTS:READ',
   ais: 'AGENTS:READ',
+  connectionId: 'CONNECTIONS:READ',
   dataSourceId: 'DATA_SOURCES:READ',
   dataSourceIds: 'DATA_SOURCES:READ',
   fileId: 'CHATS:READ',

@@ -27,6 +27,12 @@ export function getOrganizations(deps: Deps, caller: Caller, ids: readonly strin
   return deps.storage.accounts.seeOrganizations(ids, accountSight(caller));
 }
 
+/** Users in the order of their ids, in one statement; null for a deleted user. */
+export async function findLivingUsers(deps: Deps, ids: readonly string[]): Promise<readonly (User | null)[]> {
+  const byId = new Map((await deps.storage.accounts.findUsers(ids)).map((user) => [user.id, user]));
+  return ids.map((id) => byId.get(id) ?? null);
+}
+
 /** Organizations in the order of their ids, in one statement; an Error for a deleted organization. */
 export async function organizationsById(deps: Deps, ids: readonly string[]): Promise<(Organization | Error)[]> {
   const byId = new Map((await deps.storage.accounts.findOrganizations(ids)).map((found) => [found.id, found]));

@@ -271,7 +271,7 @@ async function bundledItem(
 async function itemsOf(deps: Deps, source: DataSource): Promise<readonly KnowledgeItem[]> {
   const items: KnowledgeItem[] = [];
   while (items.length < itemsPerSourceMax) {
-    const page = await deps.storage.knowledgeItems.list(source.id, { limit: itemsPerRead, after: undefined }, items.length);
+    const page = await deps.storage.knowledgeItems.list(source.id, {}, { limit: itemsPerRead, after: undefined }, items.length);
     items.push(...page.items);
     if (!page.hasNextPage) break;
   }

@@ -3,7 +3,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { StoredFile } from '../../entities/files/file.ts';
-import { type ListPage, type ListRequest, listPageOf, pageSizeOf } from '../../entities/page.ts';
+import { type ListPage, type ListRequest, listPageOf, type Page, type PageRequest, pageSizeOf } from '../../entities/page.ts';
 import { requireScope } from '../access/policy.ts';
 import { findFiles, isFileId, ownerOf } from '../attachments/own-files.ts';
 import { removeBlobs } from '../blobs.ts';
@@ -74,6 +74,32 @@ export async function getFile(deps: Deps, caller: Caller, id: string): Promise<S
   const [file] = isFileId(id) ? await deps.storage.files.findMany([id], ownerOf(caller)) : [];
   if (file === undefined) throw new DomainError('NOT_FOUND', 'There is no such file', { param: 'fileId' });
   return file;
+}
+
+/** A file of the caller that is in no chat and no data source: those are things of their own. @throws DomainError NOT_FOUND. */
+export async function getKeptFile(deps: Deps, caller: Caller, id: string): Promise<StoredFile> {
+  const file = await getFile(deps, caller, id);
+  if (isKept(file)) return file;
+  throw new DomainError('NOT_FOUND', 'There is no such file', { param: 'fileId' });
+}
+
+/** The files of the caller among `ids` that are in no chat and no data source, in any order. */
+export async function getKeptFiles(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly StoredFile[]> {
+  return (await findFiles(deps, caller, ids)).filter(isKept);
+}
+
+function isKept({ chatId, dataSourceId }: StoredFile): boolean {
+  return chatId === null && dataSourceId === null;
+}
+
+/** The files of the caller that are in no chat and no data source. */
+export function pageKeptFiles(
+  deps: Deps,
+  caller: Caller,
+  { purpose, order }: Pick<FileListInput, 'purpose' | 'order'>,
+  page: PageRequest,
+): Promise<Page<StoredFile>> {
+  return deps.storage.files.listKept(ownerOf(caller), { purpose: purpose ?? undefined, order: order ?? 'desc' }, page);
 }
 
 /** The caller's files. @throws DomainError INVALID_VALUE naming `first` or `after`. */

@@ -5,7 +5,9 @@ import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { FileUpload, FileUploadPart, UploadState, UploadStatus } from '../../entities/files/upload.ts';
 import { isId } from '../../entities/ids.ts';
+import type { Page, PageRequest } from '../../entities/page.ts';
 import { isObject } from '../../lib/json.ts';
+import { emptyPage } from '../../storage/database/child-pages.ts';
 import { findFiles } from '../attachments/own-files.ts';
 import { removeBlobs } from '../blobs.ts';
 import type { Deps } from '../deps.ts';
@@ -75,6 +77,37 @@ export async function createUpload(deps: Deps, caller: Caller, input: NewUploadI
     return upload;
   });
   return stateOf(deps, upload);
+}
+
+/** An upload of the caller; one that is over can be named for a day. @throws DomainError NOT_FOUND. */
+export async function getUpload(deps: Deps, caller: Caller, id: string): Promise<UploadState> {
+  const [found] = isId('fileUpload', id) ? await getUploads(deps, caller, [id]) : [];
+  if (found === undefined) throw new DomainError('NOT_FOUND', 'There is no such upload', { param: 'uploadId' });
+  return found;
+}
+
+/** The uploads of the caller among `ids`, in any order. */
+export async function getUploads(deps: Deps, { orgId, userId }: Caller, ids: readonly string[]): Promise<readonly UploadState[]> {
+  return (await deps.storage.fileUploads.findMany(ids, { orgId, userId })).map((upload) => stateOf(deps, upload));
+}
+
+/** The parts of uploads of the caller among `ids`, in any order. */
+export function getUploadParts(
+  deps: Deps,
+  { orgId, userId }: Caller,
+  ids: readonly string[],
+): Promise<readonly FileUploadPart[]> {
+  return deps.storage.fileUploads.findParts(ids, { orgId, userId });
+}
+
+/** A page of the parts of each upload, in the order of the uploads, in that in which they came. Access is checked where the uploads are found. */
+export async function listPartsOfUploads(
+  deps: Deps,
+  uploadIds: readonly string[],
+  page: PageRequest,
+): Promise<readonly Page<FileUploadPart>[]> {
+  const pages = await deps.storage.fileUploads.partPagesOf(uploadIds, page);
+  return uploadIds.map((id) => pages.get(id) ?? emptyPage());
 }
 
 /**
@@ -197,7 +230,7 @@ async function pendingUpload(deps: Deps, { userId, orgId }: Caller, id: string):
 
 function stateOf(deps: Deps, upload: FileUpload): UploadState {
   const isExpired = upload.status === 'pending' && upload.expiresAt.getTime() <= deps.now().getTime();
-  return { upload, status: isExpired ? 'expired' : upload.status, file: null };
+  return { id: upload.id, upload, status: isExpired ? 'expired' : upload.status, file: null };
 }
 
 function notPending(status?: UploadStatus): DomainError {

@@ -163,7 +163,7 @@ async function callerOf(deps: Deps, keyId: string | undefined): Promise<Caller> 
 }
 
 export interface BrowseConnectionInput {
-  readonly parent?: string | null | undefined;
+  readonly parentId?: string | null | undefined;
   readonly search?: string | null | undefined;
   readonly cursor?: string | null | undefined;
 }
@@ -178,16 +178,16 @@ export async function browseConnection(
   deps: Deps,
   caller: Caller,
   id: string,
-  { parent, search, cursor }: BrowseConnectionInput,
+  { parentId, search, cursor }: BrowseConnectionInput,
   signal: AbortSignal,
 ): Promise<BrowsePage> {
   const connection = await getConnection(deps, caller, id);
   if (!ownsConnection(caller, connection)) throw new DomainError('FORBIDDEN', 'Only its owner may look into a connection');
-  for (const [name, text] of Object.entries({ parent, search, cursor })) {
+  for (const [name, text] of Object.entries({ parentId, search, cursor })) {
     if (typeof text !== 'string' || text.length <= queryLengthMax) continue;
     throw tooLong(name, queryLengthMax);
   }
-  const query = { parent: parent ?? undefined, search: search ?? undefined, cursor: cursor ?? undefined };
+  const query = { parent: parentId ?? undefined, search: search ?? undefined, cursor: cursor ?? undefined };
   return deps.knowledge.browse(connection, query, signal).catch((error: unknown) => {
     if (!(error instanceof SourceError)) throw error;
     if (error.code === 'AUTH') throw new DomainError('CONFLICT', error.message, { param: 'connectionId' });

@@ -12,9 +12,11 @@ import {
   installationIdMax,
   type OauthProvider,
 } from '../../entities/knowledge/connection.ts';
+import type { DataSource } from '../../entities/knowledge/data-source.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
-import type { ConnectionScope } from '../../storage/knowledge/connections.ts';
-import { isAdministrator } from '../access/access.ts';
+import { emptyPage } from '../../storage/database/child-pages.ts';
+import type { ConnectionScope, InstallationName } from '../../storage/knowledge/connections.ts';
+import { isAdministrator, visibleDataSources } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { readHeaders, readName, readScopes, readSecret, readServiceUrl } from './connection-input.ts';
@@ -197,6 +199,58 @@ export async function getConnection(deps: Deps, caller: Caller, id: string): Pro
   return found;
 }
 
+/** The connections among `ids` that the caller may see, in any order. */
+export function getConnections(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Connection[]> {
+  return deps.storage.connections.findMany({ ids }, visibleConnections(caller));
+}
+
+/** What the connection of a source is found by. */
+export type SourceWithConnection = Pick<DataSource, 'orgId' | 'ownerUserId' | 'data'>;
+
+/**
+ * The connection that each source reads with, in the order of the sources; undefined without one, where it is gone, and where the caller may not see
+ * it. Cost: one statement.
+ */
+export async function findConnectionsOfSources(
+  deps: Deps,
+  caller: Caller,
+  sources: readonly SourceWithConnection[],
+): Promise<readonly (Connection | undefined)[]> {
+  const ids = sources.flatMap(({ data }) => tokenOf(data) ?? []);
+  const installations = sources.flatMap((source) => installationOf(source) ?? []);
+  if (ids.length === 0 && installations.length === 0) return sources.map(() => undefined);
+  const found = await deps.storage.connections.findMany({ ids, installations }, visibleConnections(caller));
+  return sources.map((source) => {
+    const [id, installation] = [tokenOf(source.data), installationOf(source)];
+    return found.find((connection) => connection.id === id || (installation !== undefined && isThat(connection, installation)));
+  });
+}
+
+function tokenOf({ oauthTokenId }: DataSource['data']): string | undefined {
+  return typeof oauthTokenId === 'string' ? oauthTokenId : undefined;
+}
+
+function installationOf({ orgId, ownerUserId, data }: SourceWithConnection): InstallationName | undefined {
+  const { repoHostAppInstallationId: installationId } = data;
+  return typeof installationId === 'number' ? { orgId, ownerUserId, installationId } : undefined;
+}
+
+function isThat(connection: Connection, { orgId, ownerUserId, installationId }: InstallationName): boolean {
+  return connection.installationId === installationId && connection.orgId === orgId && connection.ownerUserId === ownerUserId;
+}
+
+/** The sources that the caller sees and that read with each of the connections, in the order of the connections, newest first. */
+export async function listSourcesOfConnections(
+  deps: Deps,
+  caller: Caller,
+  connections: readonly Connection[],
+  page: PageRequest,
+): Promise<readonly Page<DataSource>[]> {
+  const pages = await deps.storage.sourceLinks.pagesOfConnections(connections, visibleDataSources(caller), page);
+  for (const { items } of pages.values()) deps.audit.read(caller, 'dataSource', items);
+  return connections.map(({ id }) => pages.get(id) ?? emptyPage());
+}
+
 export interface ConnectionListQuery {
   readonly kind?: Optional<ConnectionKind>;
   readonly provider?: Optional<ConnectionProvider>;
@@ -335,6 +389,20 @@ export async function requireOwnInstallation(
   if (found === undefined) {
     faults.add(param, `${param} is not an installation of yours; GET /api/v1/connections lists them`);
   }
+}
+
+/** The number of an installation that is a connection of the caller; adds a fault of `param` when there is none. */
+export async function ownInstallationOf(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  param: string,
+  faults: Faults,
+): Promise<number | undefined> {
+  const found = isId('repoHostInstallation', id) ? await deps.storage.connections.find(id, ownConnections(caller)) : undefined;
+  if (found !== undefined && found.installationId !== null) return found.installationId;
+  faults.add(param, `${param} is not an installation of yours; GET /api/v1/connections lists them`);
+  return undefined;
 }
 
 function missingConnection(): DomainError {

@@ -4,32 +4,79 @@ import type { DataSourceFilter } from '../../entities/accounts/access.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
-import type { KnowledgeItem } from '../../entities/knowledge/data-source.ts';
+import type { IndexStatus, KnowledgeItem } from '../../entities/knowledge/data-source.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
+import { emptyPage } from '../../storage/database/child-pages.ts';
+import type { ItemQuery } from '../../storage/knowledge/items.ts';
 import { canEditDataSource, citedDataSources, visibleDataSources } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 import { getDataSource, offsetOf } from './sources.ts';
 
-/** An item of a source. @throws DomainError NOT_FOUND, also for one of another source or one that the caller may not see. */
-export async function getKnowledgeItem(deps: Deps, caller: Caller, dataSourceId: string, id: string): Promise<KnowledgeItem> {
-  const found = isId('knowledgeItem', id) ? await deps.storage.knowledgeItems.find(id, visibleDataSources(caller)) : undefined;
-  if (found === undefined || found.dataSourceId !== dataSourceId) {
-    throw missingItem();
-  }
-  deps.audit.read(caller, 'dataSource', [{ id: dataSourceId }]);
+const searchLengthMax = 200;
+
+/** An item that the caller sees. @throws DomainError NOT_FOUND, also for one of another source than `dataSourceId`, where that is given. */
+export async function getKnowledgeItem(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  dataSourceId?: string | null,
+): Promise<KnowledgeItem> {
+  const [found] = isId('knowledgeItem', id) ? await getKnowledgeItems(deps, caller, [id]) : [];
+  if (found === undefined || found.dataSourceId !== (dataSourceId ?? found.dataSourceId)) throw missingItem();
   return found;
 }
 
-/** The items of a source, oldest first. @throws DomainError NOT_FOUND for a source that the caller may not see; INVALID_VALUE naming `page`. */
+/** The items among `ids` that the caller may see, in any order. */
+export async function getKnowledgeItems(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly KnowledgeItem[]> {
+  const items = await deps.storage.knowledgeItems.findMany(ids, visibleDataSources(caller));
+  for (const id of new Set(items.map(({ dataSourceId }) => dataSourceId))) deps.audit.read(caller, 'dataSource', [{ id }]);
+  return items;
+}
+
+export interface ItemListQuery {
+  readonly statuses?: readonly IndexStatus[] | null | undefined;
+  /** Searched in the name, ignoring case; blank matches all. */
+  readonly search?: string | null | undefined;
+  /** Counted from 1; not together with a cursor. */
+  readonly page?: number | null | undefined;
+}
+
+/** The items of a source, oldest first. @throws DomainError NOT_FOUND for a source that the caller may not see; INVALID_VALUE naming the member. */
 export async function listKnowledgeItems(
   deps: Deps,
   caller: Caller,
   dataSourceId: string,
-  pageNumber: number | null | undefined,
+  { page: pageNumber, ...query }: ItemListQuery,
   page: PageRequest,
 ): Promise<Page<KnowledgeItem>> {
+  const filter = readQuery(query);
   const source = await getDataSource(deps, caller, dataSourceId);
-  return deps.storage.knowledgeItems.list(source.id, page, offsetOf(pageNumber, page));
+  return deps.storage.knowledgeItems.list(source.id, filter, page, offsetOf(pageNumber, page));
+}
+
+/**
+ * A page of the items of each source, in the order of the sources, oldest first. Access is checked where the sources are found.
+ *
+ * @throws DomainError INVALID_VALUE naming the member.
+ *
+ * Cost: two statements for any number of sources, and one for all their counts on demand.
+ */
+export async function listItemsOfSources(
+  deps: Deps,
+  dataSourceIds: readonly string[],
+  query: Omit<ItemListQuery, 'page'>,
+  page: PageRequest,
+): Promise<readonly Page<KnowledgeItem>[]> {
+  const pages = await deps.storage.knowledgeItems.pagesOf(dataSourceIds, readQuery(query), page);
+  return dataSourceIds.map((id) => pages.get(id) ?? emptyPage());
+}
+
+function readQuery({ statuses, search }: Omit<ItemListQuery, 'page'>): ItemQuery {
+  const text = search?.trim() ?? '';
+  if (text.length > searchLengthMax) {
+    throw new DomainError('INVALID_VALUE', `search must have at most ${searchLengthMax} characters`, { param: 'search' });
+  }
+  return { statuses: statuses ?? undefined, search: text };
 }
 
 /**
@@ -40,12 +87,13 @@ export async function listKnowledgeItems(
 export async function updateKnowledgeItem(
   deps: Deps,
   caller: Caller,
-  dataSourceId: string,
-  id: string,
+  { id, dataSourceId }: { readonly id: string; readonly dataSourceId?: string | null | undefined },
   input: { readonly cite: boolean },
 ): Promise<KnowledgeItem> {
-  const source = await getDataSource(deps, caller, dataSourceId);
-  const item = await getKnowledgeItem(deps, caller, dataSourceId, id);
+  // A source that the caller names is looked for first: the error names it.
+  const named = typeof dataSourceId === 'string' ? await getDataSource(deps, caller, dataSourceId) : undefined;
+  const item = await getKnowledgeItem(deps, caller, id, dataSourceId);
+  const source = named ?? (await getDataSource(deps, caller, item.dataSourceId));
   if (!canEditDataSource(caller, source)) {
     throw new DomainError('FORBIDDEN', 'Only the owner of a data source and administrators may change its items');
   }
@@ -60,10 +108,10 @@ export interface StoredContent {
   open(): Promise<Readable>;
 }
 
-/** Names an item by its source. */
+/** Names an item, and its source where a link does. */
 export interface ItemPlace {
-  readonly dataSourceId: string;
   readonly id: string;
+  readonly dataSourceId?: string | null | undefined;
 }
 
 /**
@@ -77,8 +125,8 @@ export async function getCitedItem(deps: Deps, caller: Caller, { dataSourceId, i
   const seen = await find(visibleDataSources(caller));
   const cited = seen === undefined ? await find(citedDataSources(caller)) : undefined;
   const found = seen ?? (cited?.cite === true ? cited : undefined);
-  if (found === undefined || found.dataSourceId !== dataSourceId) throw missingItem();
-  deps.audit.read(caller, 'dataSource', [{ id: dataSourceId }]);
+  if (found === undefined || found.dataSourceId !== (dataSourceId ?? found.dataSourceId)) throw missingItem();
+  deps.audit.read(caller, 'dataSource', [{ id: found.dataSourceId }]);
   return found;
 }
 
@@ -98,14 +146,14 @@ export function missingItem(): DomainError {
   return new DomainError('NOT_FOUND', 'There is no such knowledge item', { param: 'knowledgeId' });
 }
 
-/** The address of an item's original, in Parley or at its source; '' without an original. */
-export function contentUrlOf(deps: Deps, { contentUrl, contentBlobKey, dataSourceId, id }: KnowledgeItem): string {
+/** The address of an item's original, in Parley or at its source; null without an original. */
+export function contentUrlOf(deps: Deps, { contentUrl, contentBlobKey, dataSourceId, id }: KnowledgeItem): string | null {
   if (contentUrl !== null) return contentUrl;
-  return contentBlobKey === null ? '' : contentAddress(deps, dataSourceId, id);
+  return contentBlobKey === null ? null : contentAddress(deps, dataSourceId, id);
 }
 
-/** The address of an item's original, for readers of answers: signed where Parley keeps it. '' for none. */
-export function citedUrlOf(deps: Deps, { contentUrl, contentBlobKey, dataSourceId, id, orgId }: KnowledgeItem): string {
+/** The address of an item's original, for readers of answers: signed where Parley keeps it. Null for none. */
+export function citedUrlOf(deps: Deps, { contentUrl, contentBlobKey, dataSourceId, id, orgId }: KnowledgeItem): string | null {
   if (contentUrl !== null) return contentUrl;
-  return contentBlobKey === null ? '' : signedContentAddress(deps, { dataSourceId, itemId: id, orgId });
+  return contentBlobKey === null ? null : signedContentAddress(deps, { dataSourceId, itemId: id, orgId });
 }

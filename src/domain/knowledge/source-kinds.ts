@@ -15,7 +15,7 @@ import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { addConnectedSources } from './connected-sources.ts';
 import { readServiceUrl } from './connection-input.ts';
-import { listConnections, requireOwnInstallation, requireOwnToken } from './connections.ts';
+import { listConnections, ownInstallationOf, requireOwnInstallation, requireOwnToken } from './connections.ts';
 import { type ReadWith, requireSite } from './sites.ts';
 import { editableAgent } from './sources.ts';
 
@@ -172,7 +172,8 @@ export async function addTrackerSource(deps: Deps, caller: Caller, agentId: stri
 
 export interface AddRepoHostInput {
   readonly mode: RepoHostMode;
-  readonly repoHostAppInstallationId: number;
+  /** Its number at the host, or the id of the connection. */
+  readonly repoHostAppInstallationId: number | string;
   readonly repos?: Optional<readonly string[]>;
   readonly dataRefreshPeriod?: Optional<RefreshPeriod>;
 }
@@ -186,7 +187,10 @@ export async function addRepoHostSource(
 ): Promise<DataSource> {
   const agent = await editableAgent(deps, caller, agentId);
   const faults = new Faults();
-  const { mode, repoHostAppInstallationId } = input;
+  const { mode } = input;
+  const given = input.repoHostAppInstallationId;
+  const repoHostAppInstallationId =
+    typeof given === 'number' ? given : await ownInstallationOf(deps, caller, given, 'repoHostAppInstallationId', faults);
   const repos = [...new Set(input.repos ?? [])];
   if (mode === 'repos' && repos.length === 0) {
     faults.add('repos', 'repos must name at least one repository where mode is repos', 'EMPTY_ARRAY');
@@ -194,7 +198,7 @@ export async function addRepoHostSource(
   if (mode === 'all' && repos.length > 0) faults.add('repos', 'repos must be empty where mode is all');
   const data = { mode, repoHostAppInstallationId, repos };
   checkSourceData('REPO_HOST', data, faults);
-  await requireOwnInstallation(deps, caller, repoHostAppInstallationId, 'repoHostAppInstallationId', faults);
+  if (typeof given === 'number') await requireOwnInstallation(deps, caller, given, 'repoHostAppInstallationId', faults);
   faults.throwIfAny();
   const refreshPeriod = input.dataRefreshPeriod ?? 'NEVER';
   const [first = ''] = repos;

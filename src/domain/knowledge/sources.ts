@@ -10,9 +10,9 @@ import {
   isConnectedType,
   type RefreshPeriod,
 } from '../../entities/knowledge/data-source.ts';
-import type { SourceRun } from '../../entities/knowledge/source-run.ts';
 import type { Members } from '../../entities/members.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
+import { emptyPage } from '../../storage/database/child-pages.ts';
 import type { Transaction } from '../../storage/database/database.ts';
 import { dataSourceOrders, type DataSourceListQuery as StoreQuery } from '../../storage/knowledge/source-places.ts';
 import type { UsingAgent } from '../../storage/knowledge/source-queries.ts';
@@ -53,6 +53,19 @@ export async function listDataSourcesOfAgents(
   const byAgent = await deps.storage.dataSources.ofAgents(agentIds, visibleDataSources(caller), members);
   for (const sources of byAgent.values()) deps.audit.read(caller, 'dataSource', sources);
   return agentIds.map((id) => byAgent.get(id) ?? []);
+}
+
+/** A page of the sources of each agent that the caller sees, in the order of the agents, last attached first. Cost: a fixed handful of statements. */
+export async function pageDataSourcesOfAgents(
+  deps: Deps,
+  caller: Caller,
+  agentIds: readonly string[],
+  page: PageRequest,
+  members?: Members<DataSource>,
+): Promise<readonly Page<DataSource>[]> {
+  const pages = await deps.storage.sourceLinks.pagesOfAgents(agentIds, visibleDataSources(caller), page, members);
+  for (const { items } of pages.values()) deps.audit.read(caller, 'dataSource', items);
+  return agentIds.map((id) => pages.get(id) ?? emptyPage());
 }
 
 /** The sources of one agent that the caller sees. @throws DomainError NOT_FOUND for an agent that the caller may not see. */
@@ -133,6 +146,17 @@ export async function listAgentsOfDataSources(
   deps.audit.read(caller, 'agent', agents);
   const bySource = Map.groupBy(agents, ({ dataSourceId }) => dataSourceId);
   return dataSourceIds.map((id) => bySource.get(id) ?? []);
+}
+
+/** A page of the agents with each of these sources that the caller may use, in the order of the sources: their ids, newest first. */
+export async function pageAgentsOfDataSources(
+  deps: Deps,
+  caller: Caller,
+  dataSourceIds: readonly string[],
+  page: PageRequest,
+): Promise<readonly Page<{ readonly id: string }>[]> {
+  const pages = await deps.storage.sourceLinks.agentPagesOf(dataSourceIds, usableAgents(caller), page);
+  return dataSourceIds.map((id) => pages.get(id) ?? emptyPage());
 }
 
 /** Absent members are kept; null restores the default. */
@@ -314,12 +338,6 @@ export async function retryDataSource(deps: Deps, caller: Caller, id: string): P
   const runId = isConnectedType(source.type) ? undefined : deps.newId('sourceRun');
   await deps.audit.change(caller, () => deps.storage.syncing.retryFailed(source.id, runId, itemJobs(deps.jobs)));
   return getDataSource(deps, caller, id);
-}
-
-/** The runs of a source, newest first. @throws DomainError NOT_FOUND */
-export async function listSourceRuns(deps: Deps, caller: Caller, id: string, page: PageRequest): Promise<Page<SourceRun>> {
-  const source = await getDataSource(deps, caller, id);
-  return deps.storage.syncing.runs(source.id, page);
 }
 
 /** An agent that the caller may edit. @throws DomainError NOT_FOUND, FORBIDDEN. */

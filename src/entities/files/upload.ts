@@ -34,6 +34,7 @@ export interface FileUploadPart {
 
 /** An upload, with the file that it became just now. */
 export interface UploadState {
+  readonly id: string;
   readonly upload: FileUpload;
   readonly status: UploadStatus;
   readonly file: StoredFile | null;

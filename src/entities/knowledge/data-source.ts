@@ -4,6 +4,11 @@ import type { Warning } from '../warning.ts';
 export const dataSourceTypes = ['API', 'FILE_UPLOAD', 'DRIVE_A', 'DRIVE_B', 'WEB_URL', 'WIKI', 'TRACKER', 'REPO_HOST'] as const;
 export type DataSourceType = (typeof dataSourceTypes)[number];
 
+/** Types are stored as text. @returns API for one that this version does not know. */
+export function sourceTypeOf(stored: string): DataSourceType {
+  return dataSourceTypes.find((type) => type === stored) ?? 'API';
+}
+
 export const refreshPeriods = ['NEVER', 'DAILY', 'WEEKLY', 'MONTHLY'] as const;
 export type RefreshPeriod = (typeof refreshPeriods)[number];
 

@@ -40,3 +40,12 @@ export interface SourceRun {
   /** What is being read; null when nothing is. */
   readonly currentItem: string | null;
 }
+
+/** The limits of a source that end a listing early. */
+export const runBounds = ['maxPages', 'maxMemory', 'timeout'] as const;
+export type RunBound = (typeof runBounds)[number];
+
+/** The limit that `bound` of a run begins with: `maxPages (100 pages)`. */
+export function runBoundOf({ bound }: Pick<SourceRun, 'bound'>): RunBound | null {
+  return runBounds.find((name) => bound?.startsWith(name) === true) ?? null;
+}

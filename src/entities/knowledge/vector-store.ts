@@ -53,8 +53,10 @@ export type StoreFileStatus = (typeof storeFileStatuses)[number];
 
 /** A file of a vector store: a knowledge item with a copy of the bytes. */
 export interface VectorStoreFile {
-  /** That of the file it was made of. */
+  /** Its own: that of the item, as another kind. */
   readonly id: string;
+  /** The file it was made of. */
+  readonly fileId: string;
   readonly itemId: string;
   readonly createdAt: Date;
   readonly dataSourceId: string;

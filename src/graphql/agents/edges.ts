@@ -1,6 +1,5 @@
 import { createContextCache } from '@pothos/core';
 import DataLoader from 'dataloader';
-import type { FieldNode, GraphQLResolveInfo } from 'graphql';
 import { modelIdOf } from '../../domain/agents/agents.ts';
 import { flowsOfAgents } from '../../domain/agents/flows.ts';
 import { secretsOfAgents } from '../../domain/agents/secrets.ts';
@@ -9,17 +8,14 @@ import { toolsOfAgents } from '../../domain/agents/tools.ts';
 import { userInputsOfAgents } from '../../domain/agents/user-inputs.ts';
 import { listChats } from '../../domain/chats/chats.ts';
 import type { Deps } from '../../domain/deps.ts';
-import { listDataSourcesOfAgents } from '../../domain/knowledge/sources.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
-import type { DataSource } from '../../entities/knowledge/data-source.ts';
 import { builder } from '../builder/builder.ts';
 import type { GraphContext } from '../builder/context.ts';
-import { membersRead, reading } from '../builder/members.ts';
+import { reading } from '../builder/members.ts';
 import { nodeOf } from '../builder/nodes.ts';
 import { ChatConnection } from '../chats/chats.ts';
-import { DataSourceConnection } from '../knowledge/sources.ts';
-import { pageArgs, pageOfList, pageRequest } from '../pagination.ts';
+import { pageArgs, pageRequest } from '../pagination.ts';
 import {
   AgentFlowRef,
   AgentRef,
@@ -49,21 +45,6 @@ const skills = ofAgents(skillsOfAgents);
 const flows = ofAgents(flowsOfAgents);
 const userInputs = ofAgents(userInputsOfAgents);
 const secrets = ofAgents(secretsOfAgents);
-
-/** One loader for each place in the document, because each place reads other members of the sources. */
-const sourceLoaders = createContextCache(
-  (_context: GraphContext) => new Map<readonly FieldNode[], DataLoader<string, readonly DataSource[]>>(),
-);
-
-function sourcesOf(agentId: string, context: GraphContext, info: GraphQLResolveInfo): Promise<readonly DataSource[]> {
-  const { deps, caller } = context;
-  const ofRequest = sourceLoaders(context);
-  const known = ofRequest.get(info.fieldNodes);
-  const loader =
-    known ?? new DataLoader((ids) => listDataSourcesOfAgents(deps, caller, [...ids], membersRead(info, 'DataSource')));
-  ofRequest.set(info.fieldNodes, loader);
-  return loader.load(agentId);
-}
 
 const partsMax = 'at most 64';
 
@@ -123,14 +104,6 @@ builder.objectFields(AgentRef, (t) => ({
       const found = await secrets(context).load(agent);
       return found === null ? null : [...found];
     },
-  }),
-  sources: t.field({
-    extensions: reads('id'),
-    type: DataSourceConnection,
-    description: 'The data sources attached to it, as far as the caller sees them; the one attached last comes first.',
-    args: pageArgs(t.arg),
-    resolve: async ({ id }, args, context, info) =>
-      pageOfList(await sourcesOf(id, context, info), pageRequest(context, args, ['text'])),
   }),
   chats: t.field({
     extensions: reads('id'),

@@ -16,6 +16,11 @@ export function describedOnRest(restDescription: string) {
   return { restDescription };
 }
 
+/** For `extensions` of a type or an enum: the name that OpenAPI goes on having for it. */
+export function restNamed(restName: string) {
+  return { restName };
+}
+
 interface Extended {
   readonly extensions?: Readonly<Record<string, unknown>> | null | undefined;
 }

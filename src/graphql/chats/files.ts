@@ -4,14 +4,13 @@ import {
   deleteChatFile,
   filesOfChat,
   getChatFile,
-  getChatFiles,
   pagesOfChatFiles,
   putChatFileContent,
   uploadChatFile,
 } from '../../domain/chats/files.ts';
 import { chatFileSources, chatFileStatuses } from '../../entities/chats/file.ts';
 import { builder } from '../builder/builder.ts';
-import { nodeOf, registerNode } from '../builder/nodes.ts';
+import { nodeOf } from '../builder/nodes.ts';
 import { describedOnRest, restOnly } from '../builder/one-api.ts';
 import { connectionOf, pageArgs, pageLoader, pageRequest } from '../pagination.ts';
 import { ChatFileRef, ChatRef } from '../refs.ts';
@@ -62,12 +61,6 @@ const ChatFileType = ChatFileRef.implement({
     deletedAt: t.expose('deletedAt', { type: 'DateTime', nullable: true, description: 'When it was deleted.' }),
     status: t.expose('status', { type: ChatFileStatusType, description: 'Its state.' }),
   }),
-});
-
-registerNode('chatFile', {
-  typeName: 'ChatFile',
-  operation: 'Query.chatFile',
-  loadMany: (ids, { deps, caller }) => getChatFiles(deps, caller, ids),
 });
 
 const includeDeleted = {

@@ -1,12 +1,32 @@
-import { createFile, deleteFile, getFile, listFiles } from '../../domain/files/files.ts';
-import type { StoredFile } from '../../entities/files/file.ts';
+import { getChatFiles } from '../../domain/chats/files.ts';
+import {
+  createFile,
+  deleteFile,
+  getFile,
+  getKeptFile,
+  getKeptFiles,
+  listFiles,
+  pageKeptFiles,
+} from '../../domain/files/files.ts';
+import { filePurposes } from '../../entities/files/file.ts';
 import { builder } from '../builder/builder.ts';
-import { listArgs, listConnectionOf } from '../pagination.ts';
+import { registerNode } from '../builder/nodes.ts';
+import { restOnly } from '../builder/one-api.ts';
+import { connectionOf, OrderType, pageArgs, pageRequest } from '../pagination.ts';
 import { StoredFileRef } from '../refs.ts';
+import { enumOf } from '../types/enums.ts';
+import { NodeType } from '../types/node.ts';
 
-export const StoredFileType = StoredFileRef.implement({
+export const PurposeType = enumOf('FilePurpose', 'What a file is for.', filePurposes, {
+  assistants: 'Vector stores: at most UPLOAD_MAX_BYTES of the service.',
+  user_data: 'Responses: at most CHAT_FILE_MAX_BYTES of the service.',
+  vision: 'An image for responses: at most CHAT_FILE_MAX_BYTES of the service.',
+});
+
+const StoredFileType = StoredFileRef.implement({
   access: { scope: 'CHATS:READ' },
-  description: 'A file of the caller: one in no chat, one of a chat, or that of a data source.',
+  description: 'A file that the caller keeps for responses and vector stores, in no chat and no data source.',
+  interfaces: [NodeType],
   fields: (t) => ({
     id: t.exposeID('id', { description: 'What `input_file` parts and vector stores name.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
@@ -18,32 +38,54 @@ export const StoredFileType = StoredFileRef.implement({
     filename: t.exposeString('filename', { description: 'Its name, without any path.' }),
     mimeType: t.exposeString('mimeType', { description: 'Its media type, as it was declared.' }),
     sizeBytes: t.exposeInt('sizeBytes', { description: 'Its size.' }),
-    purpose: t.exposeString('purpose', {
-      description: 'As it was given; user_data for files of chats, assistants for those of data sources.',
-    }),
+    purpose: t.expose('purpose', { type: PurposeType, description: 'What it is for, as it was given.' }),
   }),
 });
 
-const FileConnection = listConnectionOf<StoredFile>(StoredFileType, 'StoredFile', 'Files', ({ id }) => id);
+// Files of chats and files in no chat have ids of one kind.
+registerNode('chatFile', {
+  typeName: (file) => ('chatId' in file && file.chatId !== null ? 'ChatFile' : 'StoredFile'),
+  operation: 'Query.file',
+  loadMany: async (ids, { deps, caller }) => {
+    const [ofChats, kept] = await Promise.all([getChatFiles(deps, caller, ids), getKeptFiles(deps, caller, ids)]);
+    return [...ofChats, ...kept];
+  },
+});
+
+const FileConnection = connectionOf(StoredFileType, 'StoredFile', 'Files');
 const id = { description: 'The id of the file.' };
+const ofFormat = {
+  extensions: restOnly,
+  required: false,
+  description: 'Also files of chats and of data sources, with ids of files as cursors.',
+} as const;
 
 builder.queryFields((t) => ({
   file: t.field({
     authScopes: { key: 'CHATS:READ' },
     type: StoredFileType,
-    description: 'A file of the caller. NOT_FOUND when there is none.',
-    args: { id: t.arg.id(id) },
-    resolve: (_root, args, { deps, caller }) => getFile(deps, caller, args.id),
+    nullable: true,
+    description: 'A file that the caller keeps; null when there is none.',
+    args: { id: t.arg.id(id), everywhere: t.arg.boolean(ofFormat) },
+    resolve: (_root, args, { deps, caller }) =>
+      args.everywhere === true ? getFile(deps, caller, args.id) : getKeptFile(deps, caller, args.id),
   }),
   files: t.field({
     authScopes: { key: 'CHATS:READ' },
     type: FileConnection,
-    description: 'The files of the caller; those of data sources only for keys that may read data sources.',
+    description: 'The files that the caller keeps. Those of chats and of data sources are things of their own.',
     args: {
-      purpose: t.arg.string({ required: false, description: 'Only files of this purpose.' }),
-      ...listArgs(t.arg, { first: 100, firstMax: 10_000 }),
+      purpose: t.arg({ type: PurposeType, required: false, description: 'Only files of this purpose.' }),
+      order: t.arg({ type: OrderType, required: false, description: 'By time; default DESC.' }),
+      ...pageArgs(t.arg),
+      everywhere: t.arg.boolean(ofFormat),
+      purposeText: t.arg.string({ extensions: restOnly, required: false, description: 'Only files of this purpose.' }),
     },
-    resolve: (_root, args, { deps, caller }) => listFiles(deps, caller, args),
+    resolve: (_root, { purpose, order, everywhere, purposeText, ...args }, context) => {
+      const { deps, caller } = context;
+      if (everywhere === true) return listFiles(deps, caller, { ...args, order, purpose: purposeText }) as never;
+      return pageKeptFiles(deps, caller, { purpose, order }, pageRequest(context, args));
+    },
   }),
 }));
 
@@ -57,14 +99,23 @@ builder.mutationFields((t) => ({
         type: 'File',
         description: 'At most UPLOAD_MAX_BYTES of the service for assistants, else CHAT_FILE_MAX_BYTES.',
       }),
-      purpose: t.arg.string({ description: 'assistants, user_data or vision.' }),
-      expiresAfterAnchor: t.arg.string({ required: false, description: 'created_at; only together with the seconds.' }),
+      purpose: t.arg({ type: PurposeType, defaultValue: 'user_data', description: 'What it is for.' }),
       expiresAfterSeconds: t.arg.int({
         required: false,
         description: 'From 3,600 to 2,592,000 after which it is deleted; default: it is kept.',
       }),
+      purposeText: t.arg.string({ extensions: restOnly, required: false, description: 'assistants, user_data or vision.' }),
+      expiresAfterAnchor: t.arg.string({
+        extensions: restOnly,
+        required: false,
+        description: 'created_at; only together with the seconds.',
+      }),
     },
-    resolve: (_root, args, { deps, caller }) => createFile(deps, caller, args),
+    resolve: (_root, { purposeText, ...args }, { deps, caller }) => {
+      if (typeof purposeText === 'string') return createFile(deps, caller, { ...args, purpose: purposeText });
+      const isExpiring = typeof args.expiresAfterSeconds === 'number';
+      return createFile(deps, caller, { ...args, expiresAfterAnchor: isExpiring ? 'created_at' : null });
+    },
   }),
   deleteFile: t.field({
     authScopes: { key: 'CHATS:WRITE' },

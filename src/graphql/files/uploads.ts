@@ -1,10 +1,25 @@
-import { addUploadPart, cancelUpload, completeUpload, createUpload } from '../../domain/files/uploads.ts';
+import {
+  addUploadPart,
+  type CompleteUploadInput,
+  cancelUpload,
+  completeUpload,
+  createUpload,
+  getUpload,
+  getUploadParts,
+  getUploads,
+  listPartsOfUploads,
+  type NewUploadInput,
+} from '../../domain/files/uploads.ts';
 import { type FileUploadPart, uploadStatuses } from '../../entities/files/upload.ts';
 import { builder } from '../builder/builder.ts';
-import { FileUploadRef } from '../refs.ts';
+import { flatInput } from '../builder/flat-inputs.ts';
+import { nodeOf, registerNode } from '../builder/nodes.ts';
+import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+import { FileUploadRef, StoredFileRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 import { FileExpiresAfterInput } from '../types/json-inputs.ts';
-import { StoredFileType } from './files.ts';
+import { NodeType } from '../types/node.ts';
+import { PurposeType } from './files.ts';
 
 const StatusType = enumOf('FileUploadStatus', 'What became of an upload.', uploadStatuses, {
   pending: 'It takes parts.',
@@ -13,11 +28,31 @@ const StatusType = enumOf('FileUploadStatus', 'What became of an upload.', uploa
   expired: 'It was not completed in time.',
 });
 
+const PartType = builder.objectRef<FileUploadPart>('FileUploadPart').implement({
+  access: { scope: 'CHATS:READ' },
+  description: 'Bytes of an upload.',
+  interfaces: [NodeType],
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'What the completion names.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
+    sizeBytes: t.exposeInt('sizeBytes', { description: 'Its size.' }),
+    uploadId: t.exposeID('uploadId', { description: 'Its upload.' }),
+    upload: t.field({
+      type: FileUploadRef,
+      nullable: true,
+      description: 'Its upload; null when that is forgotten.',
+      resolve: ({ uploadId }, _args, context) => nodeOf(context, 'fileUpload', uploadId),
+    }),
+  }),
+});
+const PartConnection = connectionOf(PartType, 'FileUploadPart', 'Parts of an upload');
+
 const UploadType = FileUploadRef.implement({
   access: { scope: 'CHATS:READ' },
   description: 'A file of the caller that comes in parts.',
+  interfaces: [NodeType],
   fields: (t) => ({
-    id: t.id({ description: 'What its parts name.', resolve: ({ upload }) => upload.id }),
+    id: t.exposeID('id', { description: 'What its parts name.' }),
     createdAt: t.field({ type: 'DateTime', description: 'When it was begun.', resolve: ({ upload }) => upload.createdAt }),
     expiresAt: t.field({
       type: 'DateTime',
@@ -25,35 +60,46 @@ const UploadType = FileUploadRef.implement({
       resolve: ({ upload }) => upload.expiresAt,
     }),
     filename: t.string({ description: 'The name of the file, without any path.', resolve: ({ upload }) => upload.filename }),
+    mimeType: t.string({
+      description: 'The media type of the file, as it was declared.',
+      resolve: ({ upload }) => upload.mimeType,
+    }),
     sizeBytes: t.int({ description: 'The size of the file.', resolve: ({ upload }) => upload.sizeBytes }),
-    purpose: t.string({ description: 'As it was given.', resolve: ({ upload }) => upload.purpose }),
+    purpose: t.field({ type: PurposeType, description: 'What the file is for.', resolve: ({ upload }) => upload.purpose }),
     status: t.field({ type: StatusType, description: 'What became of it.', resolve: ({ status }) => status }),
+    parts: t.loadable({
+      type: PartConnection,
+      description: 'Its parts, oldest first; none once it is over.',
+      args: pageArgs(t.arg),
+      byPath: true,
+      load: (ids: string[], context, args) => listPartsOfUploads(context.deps, ids, pageRequest(context, args)) as never,
+      resolve: ({ id }) => id,
+    }),
     file: t.field({
-      type: StoredFileType,
+      type: StoredFileRef,
       nullable: true,
-      description: 'The file that it became; null until it is completed.',
-      resolve: ({ file }) => file,
+      description: 'The file that it became; null until it is completed, and once that file is deleted.',
+      resolve: ({ upload, file }, _args, context) => file ?? nodeOf(context, 'chatFile', upload.fileId),
     }),
   }),
 });
 
-const PartType = builder.objectRef<FileUploadPart>('FileUploadPart').implement({
-  access: { scope: 'CHATS:READ' },
-  description: 'Bytes of an upload.',
-  fields: (t) => ({
-    id: t.exposeID('id', { description: 'What the completion names.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
-    uploadId: t.exposeID('uploadId', { description: 'Its upload.' }),
-  }),
+registerNode('fileUpload', {
+  typeName: 'FileUpload',
+  operation: 'Query.fileUpload',
+  loadMany: (ids, { deps, caller }) => getUploads(deps, caller, ids),
+});
+registerNode('uploadPart', {
+  typeName: 'FileUploadPart',
+  operation: 'Query.fileUpload',
+  loadMany: (ids, { deps, caller }) => getUploadParts(deps, caller, ids),
 });
 
-const CreateInput = builder.inputType('CreateFileUploadInput', {
+const bytes = 'Its size: at most UPLOAD_MAX_BYTES of the service for assistants, else CHAT_FILE_MAX_BYTES.';
+const RestCreateInput = builder.inputType('RestCreateFileUploadInput', {
   description: 'A file that comes in parts.',
   fields: (t) => ({
-    bytes: t.int({
-      required: true,
-      description: 'Its size: at most UPLOAD_MAX_BYTES of the service for assistants, else CHAT_FILE_MAX_BYTES.',
-    }),
+    bytes: t.int({ required: true, description: bytes }),
     filename: t.string({ required: true, description: 'Its name, at most 200 characters.' }),
     mimeType: t.string({ required: true, description: 'Its media type, as text/plain.' }),
     purpose: t.string({ required: true, description: 'assistants, user_data or vision.' }),
@@ -64,6 +110,32 @@ const CreateInput = builder.inputType('CreateFileUploadInput', {
     }),
   }),
 });
+const CreateInput = flatInput<NewUploadInput>(
+  builder.inputType('CreateFileUploadInput', {
+    description: 'A file that comes in parts.',
+    fields: (t) => ({
+      sizeBytes: t.int({ description: bytes }),
+      filename: t.string({ description: 'Its name, at most 200 characters.' }),
+      mimeType: t.string({ description: 'Its media type, as text/plain.' }),
+      purpose: t.field({ type: PurposeType, description: 'What it is for.' }),
+      expiresAfterSeconds: t.int({
+        required: false,
+        description: 'From 3,600 to 2,592,000 after which the file is deleted; default: it is kept.',
+      }),
+    }),
+  }),
+  {
+    rest: RestCreateInput as never,
+    members: {
+      sizeBytes: 'bytes',
+      expiresAfterSeconds: {
+        name: 'expiresAfter',
+        flatten: (seconds) => ({ anchor: 'created_at', seconds }),
+        place: () => [],
+      },
+    },
+  },
+);
 const CompleteInput = builder.inputType('CompleteFileUploadInput', {
   description: 'The parts of the file.',
   fields: (t) => ({
@@ -73,6 +145,17 @@ const CompleteInput = builder.inputType('CompleteFileUploadInput', {
 });
 
 const id = { description: 'The id of the upload.' };
+
+builder.queryField('fileUpload', (t) =>
+  t.field({
+    authScopes: { key: 'CHATS:READ' },
+    type: UploadType,
+    nullable: true,
+    description: 'An upload of the caller; one that is over is forgotten after a day. Null when there is none.',
+    args: { id: t.arg.id(id) },
+    resolve: (_root, args, { deps, caller }) => getUpload(deps, caller, args.id),
+  }),
+);
 
 builder.mutationFields((t) => ({
   createFileUpload: t.field({
@@ -94,7 +177,7 @@ builder.mutationFields((t) => ({
     type: UploadType,
     description: 'Makes the file of its parts, which must have the size that was announced.',
     args: { id: t.arg.id(id), input: t.arg({ type: CompleteInput, description: 'The parts.' }) },
-    resolve: (_root, args, { deps, caller }) => completeUpload(deps, caller, args.id, args.input),
+    resolve: (_root, args, { deps, caller }) => completeUpload(deps, caller, args.id, args.input as CompleteUploadInput),
   }),
   cancelFileUpload: t.field({
     authScopes: { key: 'CHATS:WRITE' },

@@ -1,28 +1,42 @@
+import { findLivingUsers } from '../../domain/accounts/accounts.ts';
 import { authorizeConnection, browseConnection } from '../../domain/knowledge/connecting.ts';
 import {
   deleteConnection,
   getConnection,
+  getConnections,
   listConnections,
+  listSourcesOfConnections,
   ownsConnection,
   storeMcpServer,
   storeOauthToken,
   storeRepoHostInstallation,
   updateConnection,
 } from '../../domain/knowledge/connections.ts';
-import type { BrowseEntry, BrowsePage } from '../../engine/knowledge/connections/browser.ts';
-import { browseKinds } from '../../engine/knowledge/connections/browser.ts';
-import { connectionKinds, connectionProviders, oauthProviders } from '../../entities/knowledge/connection.ts';
+import { type BrowseEntry, type BrowsePage, browseKinds } from '../../engine/knowledge/connections/browser.ts';
+import { type Connection, connectionKinds, connectionProviders, oauthProviders } from '../../entities/knowledge/connection.ts';
+import type { Page } from '../../entities/page.ts';
 import { builder } from '../builder/builder.ts';
-import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
-import { IntegrationRef } from '../refs.ts';
-import { enumOf } from '../types/enums.ts';
+import type { GraphContext } from '../builder/context.ts';
+import { nodeOf, registerNode } from '../builder/nodes.ts';
+import { describedOnRest, restNamed, restOnly } from '../builder/one-api.ts';
+import { connectionOf, forwardArgs, pageArgs, pageRequest, uncountedConnectionOf } from '../pagination.ts';
+import { IntegrationRef, OrganizationRef, UserRef } from '../refs.ts';
+import { enumOf, ofFormat, textOnRest } from '../types/enums.ts';
 import { strictInput } from '../types/json-inputs.ts';
+import { NodeType } from '../types/node.ts';
+import { DataSourceConnection } from './sources.ts';
 
-const KindType = enumOf('LinkedServiceKind', 'Kinds of connections.', connectionKinds, {
-  OAUTH_TOKEN: "A user's account, by an OAuth token.",
-  REPO_HOST_INSTALLATION: 'An installation of the app at a repository host.',
-  MCP_SERVER: 'An MCP server.',
-});
+const KindType = enumOf(
+  'IntegrationKind',
+  'Kinds of connections.',
+  connectionKinds,
+  {
+    OAUTH_TOKEN: "A user's account, by an OAuth token.",
+    REPO_HOST_INSTALLATION: 'An installation of the app at a repository host.',
+    MCP_SERVER: 'An MCP server.',
+  },
+  restNamed('LinkedServiceKind'),
+);
 
 const providerDescriptions = {
   DRIVE_A: 'A cloud drive of the first kind.',
@@ -33,22 +47,46 @@ const providerDescriptions = {
 const OauthProviderType = enumOf('OauthProvider', 'A service whose accounts are connected by a token.', oauthProviders, {
   ...providerDescriptions,
 });
-const ProviderType = enumOf('ConnectionProvider', 'The service at the other end.', connectionProviders, {
-  ...providerDescriptions,
-  REPO_HOST: 'A repository host.',
-  MCP: 'An MCP server.',
-});
+const ProviderType = enumOf(
+  'IntegrationProvider',
+  'The service at the other end.',
+  connectionProviders,
+  {
+    ...providerDescriptions,
+    REPO_HOST: 'A repository host.',
+    MCP: 'An MCP server.',
+  },
+  restNamed('ConnectionProvider'),
+);
 
-const LinkedServiceType = IntegrationRef.implement({
+const IntegrationType = IntegrationRef.implement({
   access: { scope: 'CONNECTIONS:READ' },
+  extensions: restNamed('LinkedService'),
   description:
     'Access of one user to a service elsewhere. Its secrets are kept sealed and shown to nobody. Administrators see whose it is and what it is called; the rest is null to them.',
+  interfaces: [NodeType],
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'An OAuth token, which `oauthTokenId` of a data source names.' }),
+    id: t.exposeID('id', {
+      extensions: describedOnRest('An OAuth token, which `oauthTokenId` of a data source names.'),
+      description: 'What `connectionId` of a new data source names.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
     orgId: t.exposeID('orgId', { description: 'The organization it is used in.' }),
+    organization: t.field({
+      type: OrganizationRef,
+      nullable: true,
+      description: 'The organization it is used in; null when the caller may not see it.',
+      resolve: ({ orgId }, _args, context) => nodeOf(context, 'organization', orgId),
+    }),
     ownerUserId: t.exposeID('ownerUserId', { description: 'The user it belongs to.' }),
+    owner: t.loadable({
+      type: UserRef,
+      nullable: true,
+      description: 'The user it belongs to; null when that user is gone.',
+      load: (ids: string[], { deps }) => findLivingUsers(deps, ids) as never,
+      resolve: ({ ownerUserId }) => ownerUserId,
+    }),
     kind: t.expose('kind', { type: KindType, description: 'The kind of connection.' }),
     provider: t.expose('provider', { type: ProviderType, description: 'The service at the other end.' }),
     accountName: t.exposeString('name', { description: 'The name of the account or the server, for people.' }),
@@ -81,22 +119,40 @@ const LinkedServiceType = IntegrationRef.implement({
       description: 'Whether it belongs to the caller, who alone may use it.',
       resolve: (connection, _args, { caller }) => ownsConnection(caller, connection),
     }),
+    sources: t.loadable({
+      type: DataSourceConnection,
+      description: 'The data sources that read with it, as far as the caller sees them, newest first.',
+      args: pageArgs(t.arg),
+      byPath: true,
+      load: (connections: Connection[], context, args) =>
+        listSourcesOfConnections(context.deps, context.caller, connections, pageRequest(context, args)) as never,
+      resolve: (connection) => connection,
+    }),
   }),
 });
 
-const LinkedServices = connectionOf(LinkedServiceType, 'LinkedService', 'Connections');
+for (const kind of ['oauthToken', 'repoHostInstallation', 'mcpServer'] as const) {
+  registerNode(kind, {
+    typeName: 'Integration',
+    operation: 'Query.connection',
+    loadMany: (ids, { deps, caller }) => getConnections(deps, caller, ids),
+  });
+}
+
+const Integrations = connectionOf(IntegrationType, 'Integration', 'Connections');
 
 builder.queryFields((t) => ({
   connection: t.field({
     authScopes: { key: 'CONNECTIONS:READ' },
-    type: LinkedServiceType,
-    description: 'One connection. NOT_FOUND when there is none or the caller may not see it.',
+    type: IntegrationType,
+    nullable: true,
+    description: 'One connection; null when there is none or the caller may not see it.',
     args: { id: t.arg.id({ description: 'The id of the connection.' }) },
     resolve: (_root, { id }, { deps, caller }) => getConnection(deps, caller, id),
   }),
   connections: t.field({
     authScopes: { key: 'CONNECTIONS:READ' },
-    type: LinkedServices,
+    type: Integrations,
     description: "The caller's connections, newest first.",
     args: {
       kind: t.arg({ type: KindType, required: false, description: 'Only those of this kind.' }),
@@ -194,42 +250,123 @@ const AuthorizedConnectionType = builder.objectRef<{ readonly url: string }>('Au
   fields: (t) => ({ url: t.exposeString('url', { description: 'Open it in a browser within ten minutes.' }) }),
 });
 
-const BrowseEntryType = builder.objectRef<BrowseEntry>('ConnectionEntry').implement({
+const EntryKindType = enumOf(
+  'IntegrationEntryKind',
+  'What something at another service is.',
+  browseKinds,
+  {
+    drive: 'A drive.',
+    folder: 'A folder.',
+    file: 'A file.',
+    space: 'A space of a wiki.',
+    page: 'A page of a wiki.',
+    project: 'A project of an issue tracker.',
+    repository: 'A repository.',
+  },
+  { ...ofFormat, ...textOnRest },
+);
+
+const EntryType = builder.objectRef<BrowseEntry>('IntegrationEntry').implement({
   access: { scope: 'CONNECTIONS:READ' },
+  extensions: restNamed('ConnectionEntry'),
   description: 'Something at another service that may be added as a source, or holds such things.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'What a source is added by, and what `parent` takes.' }),
+    entryId: t.exposeString('id', {
+      extensions: describedOnRest('What a source is added by, and what `parent` takes.'),
+      description: 'What a source is added by, and what `parentId` takes.',
+    }),
     name: t.exposeString('name', { description: 'Its name there.' }),
-    kind: t.exposeString('kind', { description: `One of ${browseKinds.join(', ')}.` }),
-    hasChildren: t.exposeBoolean('hasChildren', { description: 'Whether it can be a `parent`; it may still be empty.' }),
+    kind: t.expose('kind', {
+      extensions: describedOnRest(`One of ${browseKinds.join(', ')}.`),
+      type: EntryKindType,
+      description: 'What it is.',
+    }),
+    hasChildren: t.exposeBoolean('hasChildren', {
+      extensions: describedOnRest('Whether it can be a `parent`; it may still be empty.'),
+      description: 'Whether it can be a parent; it may still be empty.',
+    }),
     canBeAdded: t.exposeBoolean('canBeAdded', { description: 'Whether a source can be made of it.' }),
     path: t.exposeString('path', { description: 'Where it lies: the names from the top down to its own.' }),
   }),
 });
 
-const BrowsePageType = builder.objectRef<BrowsePage>('ConnectionEntries').implement({
+/** A page of the list, within a page of the service. */
+interface EntryPage extends Omit<Page<BrowseEntry>, 'countAll'> {
+  readonly served: BrowsePage;
+}
+
+const ServedPageType = builder.objectRef<BrowsePage>('ConnectionEntries').implement({
   access: { scope: 'CONNECTIONS:READ' },
   description: 'A page of what a connection reaches.',
   fields: (t) => ({
-    entries: t.field({ type: [BrowseEntryType], description: 'At most 100.', resolve: ({ entries }) => [...entries] }),
+    entries: t.field({ type: [EntryType], description: 'At most 100.', resolve: ({ entries }) => [...entries] }),
     nextCursor: t.exposeString('nextCursor', { nullable: true, description: 'Of the next page; null on the last.' }),
   }),
 });
 
+const EntryConnection = uncountedConnectionOf<BrowseEntry, EntryPage>(EntryType, 'IntegrationEntry', 'Entries of a connection');
+builder.objectField(EntryConnection, 'served', (t) =>
+  t.field({
+    extensions: restOnly,
+    type: ServedPageType,
+    description: 'The page as the service gave it.',
+    resolve: ({ served }) => served,
+  }),
+);
+
 builder.queryFields((t) => ({
   connectionEntries: t.field({
     authScopes: { key: 'CONNECTIONS:READ' },
-    type: BrowsePageType,
+    type: EntryConnection,
     description: 'What could be added as a source from a connection of the caller: the service is asked at once.',
     args: {
-      id: t.arg.id({ description: 'The id of the connection.' }),
-      parent: t.arg.string({ required: false, description: 'The id of an entry; absent: the top.' }),
-      search: t.arg.string({ required: false, description: 'Searches by name in everything that the connection reaches.' }),
-      cursor: t.arg.string({ required: false, description: 'The `nextCursor` of the page before.' }),
+      connectionId: t.arg.id({ description: 'The id of the connection.' }),
+      parentId: t.arg.string({ required: false, description: 'The `entryId` of an entry; absent: the top.' }),
+      search: t.arg.string({
+        required: false,
+        description: 'Searches by name in everything that the connection reaches; `parentId` says nothing then.',
+      }),
+      ...forwardArgs(t.arg),
+      cursor: t.arg.string({ extensions: restOnly, required: false, description: 'The `nextCursor` of the page before.' }),
     },
-    resolve: (_root, { id, ...query }, { deps, caller, signal }) => browseConnection(deps, caller, id, query, signal),
+    resolve: (_root, args, context) => readEntries(context, args),
   }),
 }));
+
+interface EntryArgs {
+  readonly connectionId: string;
+  readonly parentId?: string | null | undefined;
+  readonly search?: string | null | undefined;
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly cursor?: string | null | undefined;
+}
+
+/** The pages of a service have a size of their own: a cursor of the list is one of the service, and a place within its page. */
+async function readEntries(context: GraphContext, { connectionId, first, after, ...query }: EntryArgs): Promise<EntryPage> {
+  const { deps, caller, signal } = context;
+  const { limit, after: key = [query.cursor ?? '', 0] } = pageRequest(context, { first, after }, ['text', 'number']);
+  const [cursor, from] = [String(key[0]), Math.max(0, Number(key[1]))];
+  const served = await browseConnection(
+    deps,
+    caller,
+    connectionId,
+    { ...query, cursor: cursor === '' ? undefined : cursor },
+    signal,
+  );
+  const { entries, nextCursor } = served;
+  const places = new Map(entries.map((entry, index) => [entry, index + 1]));
+  return {
+    items: entries.slice(from, from + limit),
+    hasNextPage: from + limit < entries.length || nextCursor !== null,
+    hasPreviousPage: after !== undefined && after !== null,
+    keyOf(entry) {
+      const place = places.get(entry) ?? 0;
+      return place === entries.length && nextCursor !== null ? [nextCursor, 0] : [cursor, place];
+    },
+    served,
+  };
+}
 
 builder.mutationFields((t) => ({
   authorizeConnection: t.field({
@@ -241,28 +378,28 @@ builder.mutationFields((t) => ({
   }),
   storeOauthToken: t.field({
     authScopes: { key: 'CONNECTIONS:WRITE' },
-    type: LinkedServiceType,
+    type: IntegrationType,
     description: 'Keeps an OAuth token for the caller.',
     args: { input: t.arg({ type: StoreOauthTokenInput, description: 'The token.' }) },
     resolve: (_root, { input }, { deps, caller }) => storeOauthToken(deps, caller, input),
   }),
   storeRepoHostInstallation: t.field({
     authScopes: { key: 'CONNECTIONS:WRITE' },
-    type: LinkedServiceType,
+    type: IntegrationType,
     description: 'Notes an installation at a repository host for the caller.',
     args: { input: t.arg({ type: StoreRepoHostInstallationInput, description: 'The installation.' }) },
     resolve: (_root, { input }, { deps, caller }) => storeRepoHostInstallation(deps, caller, input),
   }),
   storeMcpServer: t.field({
     authScopes: { key: 'CONNECTIONS:WRITE' },
-    type: LinkedServiceType,
+    type: IntegrationType,
     description: 'Keeps the address of an MCP server for the caller.',
     args: { input: t.arg({ type: StoreMcpServerInput, description: 'The server.' }) },
     resolve: (_root, { input }, { deps, caller }) => storeMcpServer(deps, caller, input),
   }),
   updateConnection: t.field({
     authScopes: { key: 'CONNECTIONS:WRITE' },
-    type: LinkedServiceType,
+    type: IntegrationType,
     description: 'Renames a connection or renews its token, for its owner.',
     args: {
       id: t.arg.id({ description: 'The id of the connection.' }),
@@ -272,7 +409,7 @@ builder.mutationFields((t) => ({
   }),
   deleteConnection: t.field({
     authScopes: { key: 'CONNECTIONS:WRITE' },
-    type: LinkedServiceType,
+    type: IntegrationType,
     description:
       'Removes a connection and its secrets, for its owner and administrators. Sources added with it stay, and are not read anew any more. Answers what it was.',
     args: { id: t.arg.id({ description: 'The id of the connection.' }) },

@@ -3,30 +3,43 @@ import {
   contentUrlOf,
   getCitedItem,
   getKnowledgeItem,
+  getKnowledgeItems,
+  listItemsOfSources,
   listKnowledgeItems,
   updateKnowledgeItem,
 } from '../../domain/knowledge/items.ts';
-import type { KnowledgeItem } from '../../entities/knowledge/data-source.ts';
+import { listPassagesOfItems } from '../../domain/knowledge/item-passages.ts';
+import { type DataSource, type KnowledgeItem, sourceTypeOf } from '../../entities/knowledge/data-source.ts';
+import { knowledgeErrorCode } from '../../entities/knowledge/failure.ts';
+import type { KnowledgePassage } from '../../entities/knowledge/passage.ts';
 import { builder } from '../builder/builder.ts';
+import { reading } from '../builder/members.ts';
+import { nodeOf, registerNode } from '../builder/nodes.ts';
+import { describedOnRest, restOnly } from '../builder/one-api.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
-import { KnowledgeItemRef } from '../refs.ts';
-import { IndexStatusType } from './sources.ts';
+import { DataSourceRef, KnowledgeItemRef } from '../refs.ts';
+import { NodeType } from '../types/node.ts';
+import { KnowledgeErrorCodeType } from './failures.ts';
+import { DataSourceKind, IndexStatusType } from './sources.ts';
 
 const OriginalContentType = builder.objectRef<KnowledgeItem>('OriginalContent').implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'What an item was made from.',
   fields: (t) => ({
     contentBlobUrl: t.string({
-      description: 'Where its bytes are served, to callers who see the source; empty when they are not kept here.',
-      resolve: (item, _args, { deps }) => (item.contentBlobKey === null ? '' : contentUrlOf(deps, { ...item, contentUrl: null })),
+      nullable: true,
+      description: 'Where its bytes are served, to callers who see the source; null when they are not kept here.',
+      resolve: (item, _args, { deps }) => contentUrlOf(deps, { ...item, contentUrl: null }),
     }),
     filename: t.string({ description: 'Its name as a file.', resolve: ({ filename, name }) => filename ?? name }),
-    mimeType: t.string({
-      description: 'What it is: as declared, and once it is indexed as found in its bytes.',
-      resolve: ({ mimeType }) => mimeType ?? '',
+    mimeType: t.exposeString('mimeType', {
+      nullable: true,
+      description: 'What it is: as declared, and once it is indexed as found in its bytes; null where nobody knows.',
     }),
+    sizeBytes: t.expose('sizeBytes', { type: 'Count', nullable: true, description: 'Its size; null where nobody knows.' }),
     contentUrl: t.string({
-      description: 'Where a reader finds the original.',
+      nullable: true,
+      description: 'Where a reader finds the original; null without one.',
       resolve: (item, _args, { deps }) => contentUrlOf(deps, item),
     }),
     isContentStoredExternally: t.exposeBoolean('isContentStoredExternally', {
@@ -35,41 +48,74 @@ const OriginalContentType = builder.objectRef<KnowledgeItem>('OriginalContent').
   }),
 });
 
+const PassageType = builder.objectRef<KnowledgePassage>('KnowledgePassage').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
+  description: 'A passage of a document: what searches find.',
+  fields: (t) => ({
+    place: t.exposeInt('place', { description: 'Its place within the document, from 0.' }),
+    text: t.exposeString('text', {
+      description:
+        'Without what the passage before says already, and with the white space between the two: joined, passages are the text of the document.',
+    }),
+    headingPath: t.exposeString('headingPath', { nullable: true, description: 'The headings above it; null for none.' }),
+    page: t.exposeInt('page', { nullable: true, description: 'The page that it starts on; null where there are no pages.' }),
+    charStart: t.exposeInt('charStart', { description: 'Where it starts in the text of the document, in UTF-16 code units.' }),
+    charEnd: t.exposeInt('charEnd', { description: 'Where it ends.' }),
+  }),
+});
+const PassageConnection = connectionOf(PassageType, 'KnowledgePassage', 'Passages of a document');
+
 const KnowledgeItemType = KnowledgeItemRef.implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'One document of a data source: a file, a page, a payload.',
+  interfaces: [NodeType],
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the item.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was found.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
     dataSourceId: t.exposeID('dataSourceId', { description: 'The source it is of.' }),
+    source: t.field({
+      type: DataSourceRef,
+      nullable: true,
+      description: 'The source that it is of; null when the caller may not see it.',
+      resolve: ({ dataSourceId }, _args, context) => nodeOf(context, 'dataSource', dataSourceId),
+    }),
     name: t.exposeString('name', { description: 'What it is called.' }),
     uniqueId: t.exposeString('uniqueId', { description: "The upstream's own id of it." }),
-    parentUniqueId: t.string({
-      description: 'The uniqueId of its parent; empty without one.',
-      resolve: ({ parentUniqueId }) => parentUniqueId ?? '',
+    parentUniqueId: t.exposeString('parentUniqueId', {
+      nullable: true,
+      description: 'The uniqueId of its parent; null without one.',
     }),
-    type: t.exposeString('type', { description: 'The type of its source.' }),
+    type: t.field({ type: DataSourceKind, description: 'The type of its source.', resolve: ({ type }) => sourceTypeOf(type) }),
     indexStatus: t.expose('indexStatus', { type: IndexStatusType, description: 'The progress of indexing.' }),
-    indexPercentage: t.string({
-      description: 'Whole percent from "0" to "100".',
-      resolve: ({ indexPercentage }) => String(indexPercentage),
-    }),
-    documentCount: t.exposeInt('documentCount', { description: 'Passages that answer questions.' }),
+    indexPercentage: t.exposeInt('indexPercentage', { description: 'Whole percent from 0 to 100.' }),
+    passageCount: t.exposeInt('documentCount', { description: 'Passages that answer questions.' }),
     tokenCount: t.exposeInt('tokenCount', { description: 'Tokens of those passages, about.' }),
-    originalContent: t.field({ type: OriginalContentType, description: 'What it was made from.', resolve: (item) => item }),
-    documentsBlobUrl: t.string({
-      description: 'Where its passages are kept as a file; empty: they are in the database.',
-      resolve: () => '',
+    passages: t.loadable({
+      type: PassageConnection,
+      description: 'Those passages, in their order; none before it is indexed.',
+      args: pageArgs(t.arg),
+      byPath: true,
+      load: (ids: string[], context, args) =>
+        listPassagesOfItems(context.deps, ids, pageRequest(context, args, ['number'])) as never,
+      resolve: ({ id }) => id,
     }),
+    originalContent: t.field({ type: OriginalContentType, description: 'What it was made from.', resolve: (item) => item }),
     metadata: t.field({
+      extensions: describedOnRest('Further properties of the document, such as its title.'),
       type: 'JSON',
-      description: 'Further properties of the document, such as its title.',
+      description:
+        'Further properties of the document, such as its title. JSON: each service has its own, and files of vector stores have those of the caller.',
       resolve: ({ metadata }) => metadata,
     }),
     isBlobStorageDeleted: t.exposeBoolean('isBlobStorageDeleted', { description: 'Whether its bytes were removed.' }),
     cite: t.exposeBoolean('cite', { description: 'Whether answers may cite it.' }),
-    errorCode: t.exposeString('errorCode', { nullable: true, description: 'Why it failed or was skipped, for programs.' }),
+    errorCode: t.field({
+      type: KnowledgeErrorCodeType,
+      nullable: true,
+      description: 'Why it failed or was skipped, for programs.',
+      resolve: ({ errorCode }) => knowledgeErrorCode(errorCode),
+    }),
     errorMessage: t.exposeString('errorMessage', {
       nullable: true,
       description: 'Why it failed or was skipped, and what may help.',
@@ -77,24 +123,88 @@ const KnowledgeItemType = KnowledgeItemRef.implement({
     isRetryable: t.exposeBoolean('isRetryable', { description: 'Whether another try of the same content may succeed.' }),
     lastCheckedAt: t.expose('lastCheckedAt', { type: 'DateTime', nullable: true, description: 'When it was last fetched.' }),
     indexedAt: t.expose('indexedAt', { type: 'DateTime', nullable: true, description: 'When it was last indexed anew.' }),
+
+    // As the contract of REST shows them.
+    typeText: t.exposeString('type', { extensions: restOnly, description: 'The type of its source.' }),
+    indexPercentageText: t.string({
+      extensions: restOnly,
+      description: 'Whole percent from "0" to "100".',
+      resolve: ({ indexPercentage }) => String(indexPercentage),
+    }),
+    documentsBlobUrl: t.string({
+      extensions: restOnly,
+      description: 'Where its passages are kept as a file; empty: they are in the database.',
+      resolve: () => '',
+    }),
   }),
+});
+
+registerNode('knowledgeItem', {
+  typeName: 'KnowledgeItem',
+  operation: 'Query.knowledgeItem',
+  loadMany: (ids, { deps, caller }) => getKnowledgeItems(deps, caller, ids),
 });
 
 const CitedDocumentType = builder.objectRef<KnowledgeItem>('CitedDocument').implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'A document behind a citation, as readers of answers may know it.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'The id of the item.' }),
+    knowledgeItemId: t.exposeID('id', { description: 'The id of the item.' }),
     dataSourceId: t.exposeID('dataSourceId', { description: 'The source it is of.' }),
+    item: t.field({
+      type: KnowledgeItemRef,
+      nullable: true,
+      description: 'The item, for callers who see its source; null for others.',
+      resolve: ({ id }, _args, context) => nodeOf(context, 'knowledgeItem', id),
+    }),
     name: t.exposeString('name', { description: 'What it is called.' }),
     url: t.string({
-      description: 'Where to read it: its own address, or a link to its original that works without a key for an hour.',
+      nullable: true,
+      description:
+        'Where to read it: its own address, or a link to its original that works without a key for an hour. Null without an original.',
       resolve: (item, _args, { deps }) => citedUrlOf(deps, item),
     }),
   }),
 });
 
 const KnowledgeItemConnection = connectionOf(KnowledgeItemType, 'KnowledgeItem', 'Knowledge items');
+
+const reads = reading<DataSource>;
+builder.objectFields(DataSourceRef, (t) => {
+  const search = t.arg.string({ required: false, description: 'Only those whose name holds this text; at most 200 characters.' });
+  return {
+    items: t.loadable({
+      extensions: reads('id'),
+      type: KnowledgeItemConnection,
+      description: 'Its documents, oldest first.',
+      args: {
+        status: t.arg({ type: [IndexStatusType], required: false, description: 'Only those in one of these states.' }),
+        search,
+        ...pageArgs(t.arg),
+      },
+      byPath: true,
+      load: (ids: string[], context, { status, search: text, ...page }) =>
+        listItemsOfSources(context.deps, ids, { statuses: status, search: text }, pageRequest(context, page)) as never,
+      resolve: ({ id }) => id,
+    }),
+    failedItems: t.loadable({
+      extensions: reads('id'),
+      type: KnowledgeItemConnection,
+      description:
+        'Its documents that failed, were skipped or were cancelled, oldest first. Each says why, what may help, and whether another try may succeed.',
+      args: { search, ...pageArgs(t.arg) },
+      byPath: true,
+      load: (ids: string[], context, { search: text, ...page }) =>
+        listItemsOfSources(context.deps, ids, { statuses: unread, search: text }, pageRequest(context, page)) as never,
+      resolve: ({ id }) => id,
+    }),
+  };
+});
+
+const unread = ['FAILED', 'SKIPPED', 'CANCELLED'] as const;
+
+const id = { description: 'The id of the item.' };
+const ofSource = { extensions: restOnly, required: false, description: 'The id of the source that it must be of.' } as const;
 
 builder.queryFields((t) => ({
   knowledgeItems: t.field({
@@ -103,34 +213,36 @@ builder.queryFields((t) => ({
     description: 'The items of a data source, oldest first.',
     args: {
       dataSourceId: t.arg.id({ description: 'The id of the source.' }),
+      status: t.arg({ type: [IndexStatusType], required: false, description: 'Only those in one of these states.' }),
+      search: t.arg.string({ required: false, description: 'Only those whose name holds this text; at most 200 characters.' }),
+      ...pageArgs(t.arg),
       page: t.arg.int({
+        extensions: restOnly,
         required: false,
         description: 'The number of the page, from 1; not together with `after`, which costs less.',
       }),
-      ...pageArgs(t.arg),
     },
-    resolve: (_root, { dataSourceId, page, ...args }, context) =>
-      listKnowledgeItems(context.deps, context.caller, dataSourceId, page, pageRequest(context, args)),
+    resolve: (_root, { dataSourceId, page, status, search, ...args }, context) => {
+      const query = { page, statuses: status, search };
+      return listKnowledgeItems(context.deps, context.caller, dataSourceId, query, pageRequest(context, args));
+    },
   }),
   knowledgeItem: t.field({
     authScopes: { key: 'DATA_SOURCES:READ' },
     type: KnowledgeItemType,
-    description: 'One item of a data source.',
-    args: {
-      dataSourceId: t.arg.id({ description: 'The id of the source.' }),
-      id: t.arg.id({ description: 'The id of the item.' }),
-    },
-    resolve: (_root, { dataSourceId, id }, { deps, caller }) => getKnowledgeItem(deps, caller, dataSourceId, id),
+    nullable: true,
+    description: 'One document of a data source; null when there is none or the caller may not see the source.',
+    args: { id: t.arg.id(id) },
+    resolve: (_root, args, { deps, caller }) => getKnowledgeItem(deps, caller, args.id),
   }),
   citedDocument: t.field({
     authScopes: { key: 'DATA_SOURCES:READ' },
     type: CitedDocumentType,
-    description: 'The document behind a citation, for callers who see its source or may use an agent that cites it.',
-    args: {
-      dataSourceId: t.arg.id({ description: 'The id of the source.' }),
-      id: t.arg.id({ description: 'The id of the item.' }),
-    },
-    resolve: (_root, { dataSourceId, id }, { deps, caller }) => getCitedItem(deps, caller, { dataSourceId, id }),
+    nullable: true,
+    description:
+      'The document behind a citation, for callers who see its source or may use an agent that cites it; null for others.',
+    args: { id: t.arg.id(id), dataSourceId: t.arg.id(ofSource) },
+    resolve: (_root, args, { deps, caller }) => getCitedItem(deps, caller, args),
   }),
 }));
 
@@ -145,10 +257,10 @@ builder.mutationField('updateKnowledgeItem', (t) =>
     type: KnowledgeItemType,
     description: 'Changes an item, for the owner of its source and administrators.',
     args: {
-      dataSourceId: t.arg.id({ description: 'The id of the source.' }),
-      id: t.arg.id({ description: 'The id of the item.' }),
+      id: t.arg.id(id),
+      dataSourceId: t.arg.id(ofSource),
       input: t.arg({ type: UpdateKnowledgeItemInput, description: 'The members to change.' }),
     },
-    resolve: (_root, { dataSourceId, id, input }, { deps, caller }) => updateKnowledgeItem(deps, caller, dataSourceId, id, input),
+    resolve: (_root, { input, ...place }, { deps, caller }) => updateKnowledgeItem(deps, caller, place, input),
   }),
 );

@@ -4,19 +4,79 @@ import {
   type KnowledgeSearchResult,
   searchKnowledge,
 } from '../../domain/knowledge/search.ts';
-import type { LegScores, Retrieval } from '../../entities/knowledge/retrieval.ts';
-import type { MatchedWord, SearchedQuestion } from '../../entities/knowledge/searched-question.ts';
+import { sourceTypeOf } from '../../entities/knowledge/data-source.ts';
+import { type LegScores, lexicalReasons, type Retrieval, rerankReasons } from '../../entities/knowledge/retrieval.ts';
+import {
+  type MatchedWord,
+  rewriteModes,
+  type SearchedQuestion,
+  wordOrigins,
+} from '../../entities/knowledge/searched-question.ts';
 import { builder } from '../builder/builder.ts';
-import { wireEnumOf } from '../types/enums.ts';
+import { nodeOf } from '../builder/nodes.ts';
+import { describedOnRest, restOnly } from '../builder/one-api.ts';
+import { DataSourceRef, KnowledgeItemRef } from '../refs.ts';
+import { RetrievalModeType } from '../runs/retrieval.ts';
+import { enumOf, ofFormat, textOnRest } from '../types/enums.ts';
 import { DataSourceKind } from './sources.ts';
+
+const asText = { ...ofFormat, ...textOnRest };
+
+const RewriteType = enumOf(
+  'SearchRewrite',
+  'What became of a question before it was searched.',
+  rewriteModes,
+  {
+    none: 'It was searched as it was asked.',
+    context: 'It was searched with words of what was said before.',
+    model: 'It was searched as a model wrote it out.',
+  },
+  asText,
+);
+const LexicalReasonType = enumOf(
+  'LexicalReason',
+  'Why meaning took no part in a search although EMBEDDING_MODEL is set.',
+  lexicalReasons,
+  {
+    no_extension: 'The database has no extension `vector`.',
+    not_ready: 'The vectors of the sources are not complete yet.',
+    model_changed: 'The vectors are of another model than EMBEDDING_MODEL, and that model cannot be asked.',
+    quota: 'The organization has no data tokens left for the vector of the question.',
+    timeout: 'The provider took too long.',
+    provider: 'The provider failed or refused.',
+  },
+  asText,
+);
+const RerankReasonType = enumOf(
+  'RerankReason',
+  'Why nothing was reranked although RERANK_URL is set.',
+  rerankReasons,
+  { timeout: 'The reranker took too long.', provider: 'The reranker failed or refused.' },
+  asText,
+);
+const WordOriginType = enumOf(
+  'MatchedWordOrigin',
+  'Why a word was searched.',
+  wordOrigins,
+  {
+    question: 'It is a word of the question.',
+    spelling: 'It is spelled like a word of the question that no passage contains.',
+    context: 'It was said before.',
+  },
+  asText,
+);
 
 const SearchedQuestionType = builder.objectRef<SearchedQuestion>('SearchedQuestion').implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'A question as it was searched.',
   fields: (t) => ({
     text: t.exposeString('text', { description: 'The question, or what a model made of it.' }),
-    rewrite: t.exposeString('rewrite', {
-      description: '`none`: as it was asked; `context`: with words of what was said before; `model`: as a model wrote it out.',
+    rewrite: t.expose('rewrite', {
+      type: RewriteType,
+      extensions: describedOnRest(
+        '`none`: as it was asked; `context`: with words of what was said before; `model`: as a model wrote it out.',
+      ),
+      description: 'What became of the question before.',
     }),
     context: t.field({
       type: ['String'],
@@ -29,13 +89,19 @@ const RetrievalType = builder.objectRef<Retrieval>('Retrieval').implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'How a search was made.',
   fields: (t) => ({
-    mode: t.exposeString('mode', { description: '`hybrid`: by words and by meaning; `lexical`: by words alone.' }),
-    reason: t.exposeString('reason', {
+    mode: t.expose('mode', {
+      extensions: describedOnRest('`hybrid`: by words and by meaning; `lexical`: by words alone.'),
+      type: RetrievalModeType,
+      description: 'By words alone, or by meaning too.',
+    }),
+    reason: t.expose('reason', {
+      type: LexicalReasonType,
       nullable: true,
       description: 'Why meaning took no part although EMBEDDING_MODEL is set; null otherwise.',
     }),
     isReranked: t.exposeBoolean('isReranked', { description: 'Whether a reranker ordered the passages.' }),
-    rerankReason: t.exposeString('rerankReason', {
+    rerankReason: t.expose('rerankReason', {
+      type: RerankReasonType,
       nullable: true,
       description: 'Why nothing was reranked although RERANK_URL is set; null otherwise.',
     }),
@@ -55,9 +121,12 @@ const MatchedWordType = builder.objectRef<MatchedWord>('MatchedWord').implement(
   description: 'A word that a passage was found by.',
   fields: (t) => ({
     word: t.exposeString('word', { description: 'As it was asked, or its stem.' }),
-    origin: t.exposeString('origin', {
-      description:
+    origin: t.expose('origin', {
+      extensions: describedOnRest(
         '`question`: a word of the question; `meaning`: it means the same as one; `spelling`: it is spelled like one that no passage contains; `context`: it was said before.',
+      ),
+      type: WordOriginType,
+      description: 'Why it was searched.',
     }),
     weight: t.exposeFloat('weight', { description: 'How much it counts in the question: more for a rare word.' }),
     score: t.exposeFloat('score', { description: "What it adds to the passage's lexical score." }),
@@ -67,12 +136,41 @@ const HitType = builder.objectRef<KnowledgeSearchHit>('KnowledgeSearchHit').impl
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'A passage that a search found, and why.',
   fields: (t) => ({
-    id: t.string({ description: 'As citations have it.', resolve: ({ passage }) => passage.chunkId }),
+    passageId: t.string({
+      extensions: describedOnRest('As citations have it.'),
+      description: 'Names the passage, as citations do.',
+      resolve: ({ passage }) => passage.chunkId,
+    }),
     dataSourceId: t.exposeID('dataSourceId', { description: 'The source it is from.' }),
+    source: t.field({
+      type: DataSourceRef,
+      nullable: true,
+      description: 'That source; null when the caller may not read it.',
+      resolve: ({ dataSourceId }, _args, context) => nodeOf(context, 'dataSource', dataSourceId),
+    }),
     knowledgeItemId: t.id({ description: 'The item it is from.', resolve: ({ passage }) => passage.knowledgeItemId }),
-    type: t.string({ description: 'The type of the item, as citations have it.', resolve: ({ passage }) => passage.itemType }),
+    item: t.field({
+      type: KnowledgeItemRef,
+      nullable: true,
+      description: 'That item; null when the caller may not read its source.',
+      resolve: ({ passage }, _args, context) => nodeOf(context, 'knowledgeItem', passage.knowledgeItemId),
+    }),
+    type: t.field({
+      type: DataSourceKind,
+      description: 'The type of the source.',
+      resolve: ({ passage }) => sourceTypeOf(passage.itemType),
+    }),
+    typeText: t.string({
+      extensions: restOnly,
+      description: 'The type of the item, as citations have it.',
+      resolve: ({ passage }) => passage.itemType,
+    }),
     title: t.string({ description: 'Of the document.', resolve: ({ passage }) => passage.title }),
-    headingPath: t.string({ description: 'The headings above it.', resolve: ({ passage }) => passage.headingPath }),
+    headingPath: t.string({
+      nullable: true,
+      description: 'The headings above it; null for none.',
+      resolve: ({ passage }) => blankAsNull(passage.headingPath),
+    }),
     page: t.int({ nullable: true, description: 'The page it starts on.', resolve: ({ passage }) => passage.page }),
     charStart: t.int({
       description: "Where it starts in the item's extracted text, in UTF-16 code units.",
@@ -80,8 +178,9 @@ const HitType = builder.objectRef<KnowledgeSearchHit>('KnowledgeSearchHit').impl
     }),
     charEnd: t.int({ description: 'Where it ends.', resolve: ({ passage }) => passage.charEnd }),
     url: t.string({
-      description: 'The address of the original, as citations have it.',
-      resolve: ({ passage }) => passage.url,
+      nullable: true,
+      description: 'The address of the original, as citations have it; null without one.',
+      resolve: ({ passage }) => blankAsNull(passage.url),
     }),
     mayCite: t.boolean({ description: 'Whether answers may cite it.', resolve: ({ passage }) => passage.mayCite }),
     text: t.string({ description: 'The passage.', resolve: ({ passage }) => passage.text }),
@@ -116,15 +215,27 @@ const ResultType = builder.objectRef<KnowledgeSearchResult>('KnowledgeSearch').i
       resolve: ({ query }) => query,
     }),
     retrieval: t.field({ type: RetrievalType, description: 'How it was searched.', resolve: ({ retrieval }) => retrieval }),
-    data: t.field({ type: [HitType], description: 'The best first.', resolve: ({ hits }) => [...hits] }),
+    hits: t.field({
+      extensions: describedOnRest('The best first.'),
+      type: [HitType],
+      description: 'The best first; at most 50.',
+      resolve: ({ hits }) => [...hits],
+    }),
   }),
 });
 
+function blankAsNull(text: string): string | null {
+  return text === '' ? null : text;
+}
+
 const roles = ['user', 'assistant'] as const;
-const TurnRole = wireEnumOf('SearchTurnRole', 'Who said something.', roles, {
-  user: 'The person who asks.',
-  assistant: 'The model that answered.',
-});
+const TurnRole = enumOf(
+  'SearchTurnRole',
+  'Who said something.',
+  roles,
+  { user: 'The person who asks.', assistant: 'The model that answered.' },
+  ofFormat,
+);
 const TurnInput = builder.inputType('SearchTurnInput', {
   description: 'A message of a conversation.',
   fields: (t) => ({

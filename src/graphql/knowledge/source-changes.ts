@@ -1,5 +1,5 @@
 import { approvalWarnings } from '../../domain/agents/warnings.ts';
-import { addApiDataSource, addFileDataSource, attachDataSource } from '../../domain/knowledge/add-sources.ts';
+import { addFileDataSource, attachDataSource } from '../../domain/knowledge/add-sources.ts';
 import {
   bulkDeleteDataSources,
   cancelDataSource,
@@ -7,41 +7,46 @@ import {
   type ReleasedDataSources,
   refreshDataSource,
   retryDataSource,
+  type UpdateDataSourceInput as UpdateDataSourceChanges,
   updateDataSource,
 } from '../../domain/knowledge/sources.ts';
 import { readableFormatNames } from '../../engine/knowledge/extract/readable-formats.ts';
 import type { EndedApproval } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
+import { flatInput } from '../builder/flat-inputs.ts';
+import { nodeOf } from '../builder/nodes.ts';
+import { AgentRef, DataSourceRef } from '../refs.ts';
 import { WarningType } from '../types/warnings.ts';
 import { DataSourceType, RefreshPeriodType } from './sources.ts';
 
-const AddApiDataSourceInput = builder.inputType('AddApiDataSourceInput', {
-  description: "A new source with a payload of one's own.",
-  fields: (t) => ({
-    name: t.string({ description: '1 to 200 characters.' }),
-    data: t.field({ type: 'JsonObject', description: 'The knowledge: any object.' }),
-  }),
-});
-
-const UpdateDataSourceInput = builder.inputType('UpdateDataSourceInput', {
-  description: 'Changes of a source: absent members are kept, null gives back the default.',
-  fields: (t) => ({
-    refreshPeriod: t.field({ type: RefreshPeriodType, required: false, description: 'How often it is refreshed automatically.' }),
-    cite: t.boolean({ required: false, description: 'Whether answers may cite it.' }),
-    ais: t.idList({
-      required: false,
-      description: 'Replaces the agents that have it attached, as far as the caller may edit them; at most 1,000.',
-    }),
-    orgVisible: t.boolean({ required: false, description: 'Whether everyone in its organization sees it and may attach it.' }),
-    cloudId: t.string({
-      required: false,
-      description:
-        'Of a wiki or tracker source: the site that it reads, with all of it read anew. Null: the only site of its account.',
+const UpdateDataSourceInput = flatInput<UpdateDataSourceChanges>(
+  builder.inputType('UpdateDataSourceInput', {
+    description: 'Changes of a source: absent members are kept, null gives back the default.',
+    fields: (t) => ({
+      refreshPeriod: t.field({
+        type: RefreshPeriodType,
+        required: false,
+        description: 'How often it is refreshed automatically.',
+      }),
+      cite: t.boolean({ required: false, description: 'Whether answers may cite it.' }),
+      agentIds: t.idList({
+        required: false,
+        description: 'Replaces the agents that have it attached, as far as the caller may edit them; at most 1,000.',
+      }),
+      orgVisible: t.boolean({ required: false, description: 'Whether everyone in its organization sees it and may attach it.' }),
+      cloudId: t.string({
+        required: false,
+        description:
+          'Of a wiki or tracker source: the site that it reads, with all of it read anew. Null: the only site of its account.',
+      }),
     }),
   }),
-});
+  { members: { agentIds: 'ais' } },
+);
 
 const approvalNote = 'That the approval of the agent ended with it; null when there is nothing to say.';
+
+const agentEdge = 'The agent; null when the key may not read agents.';
 
 interface AttachedDataSource extends EndedApproval {
   readonly aiId: string;
@@ -51,8 +56,20 @@ const AttachDataSourcePayload = builder.objectRef<AttachedDataSource>('AttachDat
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'What was attached to what.',
   fields: (t) => ({
-    aiId: t.exposeID('aiId', { description: 'The id of the agent.' }),
+    agentId: t.exposeID('aiId', { description: 'The id of the agent.' }),
+    agent: t.field({
+      type: AgentRef,
+      nullable: true,
+      description: agentEdge,
+      resolve: ({ aiId }, _args, context) => nodeOf(context, 'agent', aiId),
+    }),
     dataSourceId: t.exposeID('dataSourceId', { description: 'The id of the source.' }),
+    dataSource: t.field({
+      type: DataSourceRef,
+      nullable: true,
+      description: 'The source; null when it was deleted meanwhile.',
+      resolve: ({ dataSourceId }, _args, context) => nodeOf(context, 'dataSource', dataSourceId),
+    }),
     warnings: t.field({
       type: [WarningType],
       nullable: true,
@@ -70,7 +87,13 @@ const BulkDeleteDataSourcesPayload = builder.objectRef<ReleasedDataSources>('Bul
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'What was deleted, and what was only detached.',
   fields: (t) => ({
-    aiId: t.exposeID('aiId', { description: 'The id of the agent.' }),
+    agentId: t.exposeID('aiId', { description: 'The id of the agent.' }),
+    agent: t.field({
+      type: AgentRef,
+      nullable: true,
+      description: agentEdge,
+      resolve: ({ aiId }, _args, context) => nodeOf(context, 'agent', aiId),
+    }),
     dataSourceIds: t.idList({
       description: 'The ids of the sources that the agent has no more.',
       resolve: ({ dataSourceIds }) => [...dataSourceIds],
@@ -91,16 +114,6 @@ const BulkDeleteDataSourcesInput = builder.inputType('BulkDeleteDataSourcesInput
 });
 
 builder.mutationFields((t) => ({
-  addApiDataSource: t.field({
-    authScopes: { key: 'DATA_SOURCES:WRITE' },
-    type: DataSourceType,
-    description: 'Adds a source with a JSON payload to an agent, and has it indexed.',
-    args: {
-      agentId: t.arg.id({ description: 'The id of the agent.' }),
-      input: t.arg({ type: AddApiDataSourceInput, description: 'The members of the new source.' }),
-    },
-    resolve: (_root, { agentId, input }, { deps, caller }) => addApiDataSource(deps, caller, agentId, input),
-  }),
   addFileDataSource: t.field({
     authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: DataSourceType,

@@ -1,9 +1,30 @@
-import { listSourceRuns } from '../../domain/knowledge/sources.ts';
-import { runTriggers, runStatuses as sourceRunStatuses } from '../../entities/knowledge/source-run.ts';
+import {
+  findProgressOfRuns,
+  getSourceRun,
+  getSourceRuns,
+  listRunsOfSources,
+  listSourceRuns,
+  type SourceRunProgress,
+} from '../../domain/knowledge/source-runs.ts';
+import type { DataSource } from '../../entities/knowledge/data-source.ts';
+import { knowledgeErrorCode } from '../../entities/knowledge/failure.ts';
+import {
+  runBoundOf,
+  runBounds,
+  runTriggers,
+  type SourceRun,
+  runStatuses as sourceRunStatuses,
+} from '../../entities/knowledge/source-run.ts';
 import { builder } from '../builder/builder.ts';
+import { reading } from '../builder/members.ts';
+import { nodeOf, registerNode } from '../builder/nodes.ts';
+import { restOnly } from '../builder/one-api.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
-import { SourceRunRef } from '../refs.ts';
+import { DataSourceRef, SourceRunRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
+import { NodeType } from '../types/node.ts';
+import { KnowledgeErrorCodeType } from './failures.ts';
+import { IndexingStatisticsType } from './sources.ts';
 
 const TriggerType = enumOf('SourceRunTrigger', 'Why a source was read.', runTriggers, {
   ADDED: 'It was added.',
@@ -18,19 +39,72 @@ const StatusType = enumOf('SourceRunStatus', 'How far a reading of a source is.'
   FAILED: 'The source could not be listed, or none of its payload or uploaded files indexed, with a reason.',
   CANCELLED: 'Somebody ended it.',
 });
+const BoundType = enumOf('SourceRunBound', 'A limit of a web source that ended a listing early.', runBounds, {
+  maxPages: 'The most pages.',
+  maxMemory: 'The most memory.',
+  timeout: 'The most time.',
+});
+
+const ProgressType = builder.objectRef<SourceRunProgress>('SourceRunProgress').implement({
+  access: { scope: 'DATA_SOURCES:READ' },
+  description: 'How far a reading of a source is that goes on.',
+  fields: (t) => ({
+    percent: t.exposeInt('percent', {
+      nullable: true,
+      description: 'Whole percent of the documents that it reads; null while they are listed.',
+    }),
+    statistics: t.field({
+      type: IndexingStatisticsType,
+      description: 'The documents that it reads, by what they are doing.',
+      resolve: ({ statistics }) => statistics,
+    }),
+    documentsPerMinute: t.exposeFloat('documentsPerMinute', {
+      nullable: true,
+      description: 'Documents that were done a minute since it began; null before the first.',
+    }),
+    remainingMs: t.int({
+      nullable: true,
+      description: 'How long it will go on at that rate; null where it is not known.',
+      resolve: ({ remainingMs }) => (remainingMs === null ? null : shownMs(remainingMs)),
+    }),
+  }),
+});
 
 export const SourceRunType = SourceRunRef.implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'One reading of a source: by a connector, or of the payload or files that were given.',
+  interfaces: [NodeType],
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the run.' }),
     dataSourceId: t.exposeID('dataSourceId', { description: 'The id of the source.' }),
+    source: t.field({
+      type: DataSourceRef,
+      nullable: true,
+      description: 'The source; null when it is gone.',
+      resolve: ({ dataSourceId }, _args, context) => nodeOf(context, 'dataSource', dataSourceId),
+    }),
     trigger: t.expose('trigger', { type: TriggerType, description: 'Why the source was read.' }),
     isForced: t.exposeBoolean('isForced', { description: 'Whether unchanged content was read too.' }),
     status: t.expose('status', { type: StatusType, description: 'How far it is.' }),
     startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it began.' }),
     listedAt: t.expose('listedAt', { type: 'DateTime', nullable: true, description: 'When the listing ended; null before.' }),
     endedAt: t.expose('endedAt', { type: 'DateTime', nullable: true, description: 'When it ended; null before.' }),
+    durationMs: t.int({
+      description: 'From its beginning to its end, or until now.',
+      resolve: ({ startedAt, endedAt }, _args, { deps }) => span(startedAt, endedAt ?? deps.now()),
+    }),
+    listingMs: t.int({
+      nullable: true,
+      description: 'What the listing took of that; null before its end.',
+      resolve: ({ startedAt, listedAt }) => (listedAt === null ? null : span(startedAt, listedAt)),
+    }),
+    progress: t.loadable({
+      type: ProgressType,
+      nullable: true,
+      description: 'How far it is, at which rate, and how long it will take; null after its end.',
+      load: (runs: SourceRun[], { deps }) => findProgressOfRuns(deps, runs) as never,
+      resolve: (run) => run,
+    }),
     listedCount: t.exposeInt('listedCount', { description: 'Documents that were listed.' }),
     addedCount: t.exposeInt('addedCount', { description: 'Documents that are new.' }),
     changedCount: t.exposeInt('changedCount', { description: 'Documents that changed, or are tried again.' }),
@@ -47,16 +121,66 @@ export const SourceRunType = SourceRunRef.implement({
       description: 'Documents of this run that could not be indexed; 0 before its end.',
     }),
     isComplete: t.exposeBoolean('isComplete', { description: 'Whether everything that the source covers was listed.' }),
-    bound: t.exposeString('bound', { nullable: true, description: 'The limit that ended the listing early; null for none.' }),
-    errorCode: t.exposeString('errorCode', { nullable: true, description: 'Why it failed, for programs.' }),
+    bound: t.field({
+      type: BoundType,
+      nullable: true,
+      description: 'The limit of the source that ended the listing early; null for none.',
+      resolve: runBoundOf,
+    }),
+    boundText: t.exposeString('bound', {
+      extensions: restOnly,
+      nullable: true,
+      description: 'The limit that ended the listing early; null for none.',
+    }),
+    errorCode: t.field({
+      type: KnowledgeErrorCodeType,
+      nullable: true,
+      description: 'Why it failed, for programs.',
+      resolve: ({ errorCode }) => knowledgeErrorCode(errorCode),
+    }),
     errorMessage: t.exposeString('errorMessage', { nullable: true, description: 'Why it failed, for people.' }),
     currentItem: t.exposeString('currentItem', { nullable: true, description: 'What is being read now.' }),
   }),
 });
 
+function span(from: Date, to: Date): number {
+  return shownMs(to.getTime() - from.getTime());
+}
+
+/** What an Int holds: 24 days at most. */
+function shownMs(durationMs: number): number {
+  return Math.min(Math.max(0, durationMs), 2 ** 31 - 1);
+}
+
+registerNode('sourceRun', {
+  typeName: 'SourceRun',
+  operation: 'Query.dataSourceRun',
+  loadMany: (ids, { deps, caller }) => getSourceRuns(deps, caller, ids),
+});
+
 const SourceRunConnection = connectionOf(SourceRunType, 'SourceRun', 'Runs of a source');
 
+builder.objectField(DataSourceRef, 'runs', (t) =>
+  t.loadable({
+    extensions: reading<DataSource>('id'),
+    type: SourceRunConnection,
+    description: 'How it was read, newest first. Of a payload or uploaded files: how they were indexed.',
+    args: pageArgs(t.arg),
+    byPath: true,
+    load: (ids: string[], context, args) => listRunsOfSources(context.deps, ids, pageRequest(context, args)) as never,
+    resolve: ({ id }) => id,
+  }),
+);
+
 builder.queryFields((t) => ({
+  dataSourceRun: t.field({
+    authScopes: { key: 'DATA_SOURCES:READ' },
+    type: SourceRunType,
+    nullable: true,
+    description: 'One reading of a source; null when there is none or the caller may not see the source.',
+    args: { id: t.arg.id({ description: 'The id of the run.' }) },
+    resolve: (_root, { id }, { deps, caller }) => getSourceRun(deps, caller, id),
+  }),
   dataSourceRuns: t.field({
     authScopes: { key: 'DATA_SOURCES:READ' },
     type: SourceRunConnection,

@@ -1,6 +1,7 @@
 import { canEditDataSource } from '../../domain/access/access.ts';
-import { findUsersById } from '../../domain/accounts/accounts.ts';
+import { findLivingUsers, findUsersById } from '../../domain/accounts/accounts.ts';
 import { approvalWarnings } from '../../domain/agents/warnings.ts';
+import { findConnectionsOfSources } from '../../domain/knowledge/connections.ts';
 import { watchDataSource } from '../../domain/knowledge/source-changes.ts';
 import {
   findSourceVectors,
@@ -9,8 +10,9 @@ import {
   listAgentsOfDataSources,
   listDataSources,
   listDataSourcesOfAgent,
-  listDataSourcesOfAgents,
   orderedPageShape,
+  pageAgentsOfDataSources,
+  pageDataSourcesOfAgents,
   type SourceVectors,
 } from '../../domain/knowledge/sources.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
@@ -26,17 +28,23 @@ import {
   sourceIndexStatus,
   sourceWarnings,
 } from '../../entities/knowledge/data-source.ts';
+import { knowledgeErrorCode, vectorErrorCode } from '../../entities/knowledge/failure.ts';
+import type { Page } from '../../entities/page.ts';
+import { dataSourceOrders } from '../../storage/knowledge/source-places.ts';
 import type { UsingAgent } from '../../storage/knowledge/source-queries.ts';
-import { UserType } from '../accounts/accounts.ts';
-import { AgentType } from '../agents/agents.ts';
+import { AgentConnection } from '../agents/agents.ts';
 import { builder } from '../builder/builder.ts';
+import type { GraphContext } from '../builder/context.ts';
 import { membersRead, reading } from '../builder/members.ts';
-import { registerNode } from '../builder/nodes.ts';
-import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
-import { DataSourceRef } from '../refs.ts';
+import { nodeOf, registerNode } from '../builder/nodes.ts';
+import { restOnly } from '../builder/one-api.ts';
+import { connectionOf, OrderType, pageArgs, pageRequest } from '../pagination.ts';
+import { AgentRef, DataSourceRef, IntegrationRef, OrganizationRef, SourceRunRef, UserRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 import { NodeType } from '../types/node.ts';
 import { WarningType } from '../types/warnings.ts';
+import { KnowledgeErrorCodeType, VectorErrorCodeType } from './failures.ts';
+import { DataSourceSettings, settingsOf } from './settings.ts';
 
 export const DataSourceKind = enumOf('DataSourceType', 'Where the knowledge of a source comes from.', dataSourceTypes, {
   API: 'A JSON payload.',
@@ -69,7 +77,7 @@ export const IndexStatusType = enumOf('IndexStatus', 'The progress of indexing.'
   DELETING: 'It is being removed.',
 });
 
-const IndexingStatisticsType = builder.objectRef<IndexingStatistics>('IndexingStatistics').implement({
+export const IndexingStatisticsType = builder.objectRef<IndexingStatistics>('IndexingStatistics').implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'The items of a source by what they are doing; the first four add up to the total at every instant.',
   fields: (t) => ({
@@ -90,10 +98,12 @@ const SourceVectorsType = builder.objectRef<SourceVectors>('SourceVectors').impl
     missingCount: t.exposeInt('missingCount', {
       description: 'Passages of documents whose vectors are not complete: they are found by words.',
     }),
-    errorCode: t.exposeString('errorCode', {
+    errorCode: t.field({
+      type: VectorErrorCodeType,
       nullable: true,
       description:
         'Why no more vectors are made now: `LIMIT_REACHED`, `PROVIDER_UNAVAILABLE`, `PROVIDER_REFUSED`. Null while all is well.',
+      resolve: ({ errorCode }) => vectorErrorCode(errorCode),
     }),
     errorMessage: t.exposeString('errorMessage', { nullable: true, description: 'The same for people.' }),
   }),
@@ -124,12 +134,43 @@ export const DataSourceType = DataSourceRef.implement({
       description: 'When one of its items was last indexed; null before the first.',
     }),
     orgId: t.exposeID('orgId', { description: 'The organization it belongs to.' }),
+    organization: t.field({
+      extensions: reads('orgId'),
+      type: OrganizationRef,
+      nullable: true,
+      description: 'The organization it belongs to; null when the caller may not see it.',
+      resolve: ({ orgId }, _args, context) => nodeOf(context, 'organization', orgId),
+    }),
     ownerUserId: t.exposeID('ownerUserId', { description: 'Who added it.' }),
+    owner: t.loadable({
+      extensions: reads('ownerUserId'),
+      type: UserRef,
+      nullable: true,
+      description: 'Who added it; null when that user is gone.',
+      load: (ids: string[], { deps }) => findLivingUsers(deps, ids) as never,
+      resolve: ({ ownerUserId }) => ownerUserId,
+    }),
     name: t.exposeString('name', { description: 'Never blank.' }),
     type: t.expose('type', { type: DataSourceKind, description: 'Where its knowledge comes from.' }),
     refreshPeriod: t.expose('refreshPeriod', {
       type: RefreshPeriodType,
       description: 'How often it is refreshed automatically.',
+    }),
+    settings: t.field({
+      extensions: reads('type', 'data'),
+      type: DataSourceSettings,
+      nullable: true,
+      description: 'What it was added with, by its type; null for a vector store, whose files say it.',
+      resolve: settingsOf,
+    }),
+    connection: t.loadable({
+      extensions: reads('orgId', 'ownerUserId', 'data'),
+      type: IntegrationRef,
+      nullable: true,
+      description: 'The account that it reads with; null without one, when it is gone, and when the caller may not see it.',
+      load: async (sources: DataSource[], { deps, caller }) =>
+        (await findConnectionsOfSources(deps, caller, sources)).map((connection) => connection ?? null) as never,
+      resolve: (source) => source,
     }),
     indexStatus: t.field({
       extensions: reads('counts', 'isDeleting', 'errorCode', 'activeRun'),
@@ -137,22 +178,24 @@ export const DataSourceType = DataSourceRef.implement({
       description: 'The progress of indexing, computed from the items.',
       resolve: sourceIndexStatus,
     }),
-    indexPercentage: t.string({
+    indexPercentage: t.int({
       extensions: reads('counts', 'activeRun'),
-      description: 'Whole percent from "0" to "100"; "100" only when nothing is left to do.',
-      resolve: (source) => String(sourceIndexPercentage(source)),
+      description: 'Whole percent from 0 to 100; 100 only when nothing is left to do.',
+      resolve: sourceIndexPercentage,
     }),
-    data: t.field({
-      extensions: reads('data'),
-      type: 'JSON',
-      description: 'What it was added with; the shape depends on its type.',
-      resolve: ({ data }) => data,
+    activeRun: t.field({
+      extensions: reads('activeRun'),
+      type: SourceRunRef,
+      nullable: true,
+      description: 'The reading of it that is going on; null when there is none.',
+      resolve: ({ activeRun }, _args, context) => nodeOf(context, 'sourceRun', activeRun?.id),
     }),
-    errorCode: t.string({
+    errorCode: t.field({
       extensions: reads('errorCode', 'errorMessage', 'counts', 'failedItem', 'activeRun'),
+      type: KnowledgeErrorCodeType,
       nullable: true,
       description: 'Why it is FAILED, or ended with failures, for programs; null when nothing stands in the way.',
-      resolve: (source) => sourceError(source)?.code ?? null,
+      resolve: (source) => knowledgeErrorCode(sourceError(source)?.code),
     }),
     errorMessage: t.string({
       extensions: reads('errorCode', 'errorMessage', 'counts', 'failedItem', 'activeRun'),
@@ -170,18 +213,6 @@ export const DataSourceType = DataSourceRef.implement({
     cite: t.exposeBoolean('cite', { description: 'Whether answers may cite it.' }),
     orgVisible: t.exposeBoolean('orgVisible', { description: 'Whether everyone in its organization sees it and may attach it.' }),
     usageCount: t.exposeInt('usageCount', { description: 'How many agents have it attached.' }),
-    listedCount: t.int({
-      extensions: reads('activeRun'),
-      nullable: true,
-      description: 'How many documents the run that is going on has listed; null without a run.',
-      resolve: ({ activeRun }) => activeRun?.listedCount ?? null,
-    }),
-    currentItem: t.string({
-      extensions: reads('activeRun'),
-      nullable: true,
-      description: 'What the run that is going on reads now, by name or address.',
-      resolve: ({ activeRun }) => activeRun?.currentItem ?? null,
-    }),
     statistics: t.field({
       extensions: reads('counts'),
       type: IndexingStatisticsType,
@@ -201,16 +232,42 @@ export const DataSourceType = DataSourceRef.implement({
       description: 'Whether the caller may change, refresh or delete it.',
       resolve: (source, _args, { caller }) => canEditDataSource(caller, source),
     }),
-    ais: t.loadableList({
+    agents: t.loadable({
       extensions: reads('id'),
+      type: AgentConnection,
+      description: 'The agents that have it attached, as far as the caller may use them, newest first.',
+      args: pageArgs(t.arg),
+      byPath: true,
+      load: async (ids: string[], context, args) => {
+        const page = pageRequest(context, args, ['text']);
+        const pages = await pageAgentsOfDataSources(context.deps, context.caller, ids, page);
+        return (await Promise.all(pages.map((one) => agentsOf(context, one)))) as never;
+      },
+      resolve: ({ id }) => id,
+    }),
+
+    // As the contract of REST shows them.
+    indexPercentageText: t.string({
+      extensions: { ...reads('counts', 'activeRun'), ...restOnly },
+      description: 'Whole percent from "0" to "100"; "100" only when nothing is left to do.',
+      resolve: (source) => String(sourceIndexPercentage(source)),
+    }),
+    data: t.field({
+      extensions: { ...reads('data'), ...restOnly },
+      type: 'JSON',
+      description: 'What it was added with; the shape depends on its type.',
+      resolve: ({ data }) => data,
+    }),
+    ais: t.loadableList({
+      extensions: { ...reads('id'), ...restOnly },
       type: UsingAgentType,
       description: 'The agents that have it attached, as far as the caller may use them.',
       load: (ids: string[], { deps, caller }) => listAgentsOfDataSources(deps, caller, ids) as never,
       resolve: ({ id }) => id,
     }),
     ownerUser: t.loadable({
-      extensions: reads('ownerUserId'),
-      type: UserType,
+      extensions: { ...reads('ownerUserId'), ...restOnly },
+      type: UserRef,
       description: 'Who added it.',
       load: (ids: string[], { deps }) => findUsersById(deps, ids) as never,
       resolve: ({ ownerUserId }) => ownerUserId,
@@ -218,33 +275,50 @@ export const DataSourceType = DataSourceRef.implement({
   }),
 });
 
+/** The agents that a page of ids names: one loader reads all of them. */
+async function agentsOf(context: GraphContext, page: Page<{ readonly id: string }>): Promise<Page<AgentView>> {
+  const agents = await Promise.all(page.items.map(({ id }): Promise<AgentView | null> | null => nodeOf(context, 'agent', id)));
+  return { ...page, items: agents.filter((agent) => agent !== null), keyOf: ({ id }) => [id] };
+}
+
 registerNode('dataSource', {
   typeName: 'DataSource',
   operation: 'Query.dataSource',
   loadMany: (ids, { deps, caller }) => getDataSources(deps, caller, ids),
 });
 
-builder.objectField(AgentType, 'dataSources', (t) =>
-  t.loadableList({
+export const DataSourceConnection = connectionOf(DataSourceType, 'DataSource', 'Data sources');
+
+builder.objectField(AgentRef, 'sources', (t) =>
+  t.loadable({
     extensions: reading<AgentView>('id'),
-    type: DataSourceType,
+    type: DataSourceConnection,
     description:
-      'The data sources attached to it, as far as the caller sees them, newest first; none without the scope DATA_SOURCES:READ.',
+      'The data sources attached to it, as far as the caller sees them; the one attached last comes first. None without the scope DATA_SOURCES:READ.',
+    args: pageArgs(t.arg),
     // One loader for each place in the document, because each place reads other members.
     byPath: true,
-    load: (ids: string[], { deps, caller }, _args, info) =>
-      listDataSourcesOfAgents(deps, caller, ids, membersRead(info, 'DataSource')) as never,
+    load: (ids: string[], context, args, info) => {
+      const page = pageRequest(context, args);
+      const members = membersRead<DataSource>(info, 'DataSource');
+      return pageDataSourcesOfAgents(context.deps, context.caller, ids, page, members) as never;
+    },
     resolve: ({ id }) => id,
   }),
 );
 
-export const DataSourceConnection = connectionOf(DataSourceType, 'DataSource', 'Data sources');
+const DataSourceOrderType = enumOf('DataSourceOrder', 'What a list of data sources is ordered by.', dataSourceOrders, {
+  createdAt: 'When it was added.',
+  lastIndexedAt: 'When one of its items was last indexed; sources that never were count as oldest.',
+  usageCount: 'How many agents have it attached.',
+});
 
 builder.queryFields((t) => ({
   dataSource: t.field({
     authScopes: { key: 'DATA_SOURCES:READ' },
     type: DataSourceType,
-    description: 'One data source. NOT_FOUND when there is none or the caller may not see it.',
+    nullable: true,
+    description: 'One data source; null when there is none or the caller may not see it.',
     args: { id: t.arg.id({ description: 'The id of the source.' }) },
     resolve: (_root, { id }, { deps, caller }) => getDataSource(deps, caller, id),
   }),
@@ -255,33 +329,37 @@ builder.queryFields((t) => ({
     args: {
       search: t.arg.string({ required: false, description: 'Only those whose name holds this text; at most 200 characters.' }),
       type: t.arg({ type: DataSourceKind, required: false, description: 'Only those of this type.' }),
-      orderBy: t.arg.string({
+      orderBy: t.arg({ type: DataSourceOrderType, required: false, description: 'Default CREATED_AT.' }),
+      order: t.arg({ type: OrderType, required: false, description: 'Default DESC.' }),
+      ...pageArgs(t.arg),
+      sort: t.arg.string({
+        extensions: restOnly,
         required: false,
         description: '`+` (ascending) or `-` (descending), then createdAt, lastIndexedAt or usageCount. Default -createdAt.',
       }),
       page: t.arg.int({
+        extensions: restOnly,
         required: false,
         description: 'The number of the page, from 1; not together with `after`, which costs less.',
       }),
-      ...pageArgs(t.arg),
     },
-    resolve: (_root, { first, after, last, before, ...query }, context) =>
-      listDataSources(
-        context.deps,
-        context.caller,
-        query,
-        pageRequest(context, { first, after, last, before }, orderedPageShape(query.orderBy)),
-      ),
+    resolve: (_root, { first, after, last, before, orderBy, order, sort, ...query }, context) => {
+      const sorted = { ...query, orderBy: sort ?? `${order === 'asc' ? '+' : '-'}${orderBy ?? 'createdAt'}` };
+      const page = pageRequest(context, { first, after, last, before }, orderedPageShape(sorted.orderBy));
+      return listDataSources(context.deps, context.caller, sorted, page);
+    },
   }),
   indexingStatistics: t.field({
     authScopes: { key: 'DATA_SOURCES:READ' },
     type: IndexingStatisticsType,
-    description: 'The items of a data source by what they are doing.',
+    nullable: true,
+    description: 'The items of a data source by what they are doing; null when there is no such source.',
     args: { dataSourceId: t.arg.id({ description: 'The id of the source.' }) },
     resolve: async (_root, { dataSourceId }, { deps, caller }) =>
       indexingStatistics((await getDataSource(deps, caller, dataSourceId)).counts),
   }),
   agentDataSources: t.field({
+    extensions: restOnly,
     authScopes: { key: 'DATA_SOURCES:READ' },
     type: [DataSourceType],
     description: 'The data sources attached to an agent, as far as the caller sees them, newest first.',

@@ -1,5 +1,6 @@
 import { createUploadToken, type UploadToken, uploadDataSource } from '../../domain/knowledge/uploads.ts';
 import { builder } from '../builder/builder.ts';
+import { flatInput } from '../builder/flat-inputs.ts';
 import { DataSourceType } from './sources.ts';
 
 const UploadTokenType = builder.objectRef<UploadToken>('UploadToken').implement({
@@ -8,13 +9,13 @@ const UploadTokenType = builder.objectRef<UploadToken>('UploadToken').implement(
   fields: (t) => ({
     url: t.exposeString('url', { description: 'Where the file goes. Whoever has it may send the file: keep it as a secret.' }),
     pathname: t.exposeString('pathname', { description: 'The path of that address.' }),
-    contentType: t.exposeString('contentType', { description: 'The type the file must be sent with.' }),
-    size: t.exposeInt('size', { description: 'The bytes it must have, exactly.' }),
+    mimeType: t.exposeString('contentType', { description: 'The type the file must be sent with.' }),
+    sizeBytes: t.exposeInt('size', { description: 'The bytes it must have, exactly.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When the link ends: an hour after it was made.' }),
   }),
 });
 
-const CreateUploadTokenInput = builder.inputType('CreateUploadTokenInput', {
+const RestUploadTokenInput = builder.inputType('RestCreateUploadTokenInput', {
   description: 'The file that will be sent. Other members are ignored.',
   fields: (t) => ({
     filename: t.string({ required: false, description: 'Required, here or as `name`: 1 to 200 characters.' }),
@@ -24,6 +25,17 @@ const CreateUploadTokenInput = builder.inputType('CreateUploadTokenInput', {
     size: t.int({ required: false, description: 'Required: its bytes; at most UPLOAD_MAX_BYTES of the service.' }),
   }),
 });
+const CreateUploadTokenInput = flatInput(
+  builder.inputType('CreateUploadTokenInput', {
+    description: 'The file that will be sent.',
+    fields: (t) => ({
+      filename: t.string({ description: 'Its name: 1 to 200 characters.' }),
+      mimeType: t.string({ required: false, description: 'Its media type. Default application/octet-stream.' }),
+      sizeBytes: t.int({ description: 'Its bytes; at most UPLOAD_MAX_BYTES of the service.' }),
+    }),
+  }),
+  { rest: RestUploadTokenInput, members: { mimeType: 'contentType', sizeBytes: 'size' } },
+);
 
 builder.mutationFields((t) => ({
   createUploadToken: t.field({

@@ -3,23 +3,41 @@ import {
   createFileBatch,
   type FileBatchInput,
   getFileBatch,
+  getFileBatches,
   listBatchFiles,
+  pageBatchesOfStores,
+  pageFilesOfBatches,
 } from '../../domain/knowledge/vector-stores/batches.ts';
+import { idAs } from '../../entities/ids.ts';
 import { statusOfBatch } from '../../entities/knowledge/vector-store.ts';
 import { builder } from '../builder/builder.ts';
-import { beforeArg, listArgs } from '../pagination.ts';
-import { VectorStoreFileBatchRef } from '../refs.ts';
+import { flatInput } from '../builder/flat-inputs.ts';
+import { nodeOf, registerNode } from '../builder/nodes.ts';
+import { restOnly } from '../builder/one-api.ts';
+import { connectionOf, OrderType, pageArgs, pageRequest } from '../pagination.ts';
+import { VectorStoreFileBatchRef, VectorStoreRef } from '../refs.ts';
+import { AttributeInput, asObject } from '../types/entries.ts';
 import { ChunkingStrategyInput } from '../types/json-inputs.ts';
-import { attributes, FileConnection, StatusType } from './vector-store-files.ts';
+import { NodeType } from '../types/node.ts';
+import { attributeList, attributes, FileConnection, StatusType } from './vector-store-files.ts';
 import { FileCountsType } from './vector-stores.ts';
 
 const BatchType = VectorStoreFileBatchRef.implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'Files that were attached to a vector store by one request.',
+  interfaces: [NodeType],
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'The id of the batch.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    vectorStoreId: t.exposeID('dataSourceId', { description: 'Its vector store.' }),
+    vectorStoreId: t.id({
+      description: 'Its vector store.',
+      resolve: ({ dataSourceId }) => idAs('vectorStore', dataSourceId),
+    }),
+    store: t.field({
+      type: VectorStoreRef,
+      nullable: true,
+      description: 'Its vector store; null when it was deleted meanwhile.',
+      resolve: ({ dataSourceId }, _args, context) => nodeOf(context, 'vectorStore', idAs('vectorStore', dataSourceId)),
+    }),
     status: t.field({
       type: StatusType,
       description: 'IN_PROGRESS while files are indexed, CANCELLED, FAILED when no file could be read, else COMPLETED.',
@@ -30,10 +48,42 @@ const BatchType = VectorStoreFileBatchRef.implement({
       description: 'Its files by what became of them; files that were taken out of the store are not counted.',
       resolve: (batch) => batch,
     }),
+    files: t.loadable({
+      type: FileConnection,
+      description: 'Its files that are still in the vector store.',
+      args: {
+        status: t.arg({ type: StatusType, required: false, description: 'Only files of this status.' }),
+        order: t.arg({ type: OrderType, required: false, description: 'By time; default DESC.' }),
+        ...pageArgs(t.arg),
+      },
+      byPath: true,
+      load: (ids: string[], context, { status, order, ...page }) =>
+        pageFilesOfBatches(context.deps, ids, { status, order }, pageRequest(context, page, ['text'])) as never,
+      resolve: ({ id }) => id,
+    }),
   }),
 });
 
-const BatchFileInput = builder.inputType('VectorStoreBatchFileInput', {
+registerNode('vectorStoreFileBatch', {
+  typeName: 'VectorStoreFileBatch',
+  operation: 'Query.vectorStoreFileBatch',
+  loadMany: (ids, { deps, caller }) => getFileBatches(deps, caller, ids),
+});
+
+const BatchConnection = connectionOf(BatchType, 'VectorStoreFileBatch', 'Batches of files');
+
+builder.objectField(VectorStoreRef, 'batches', (t) =>
+  t.loadable({
+    type: BatchConnection,
+    description: 'The batches of files that were attached to it, newest first.',
+    args: pageArgs(t.arg),
+    byPath: true,
+    load: (ids: string[], context, args) => pageBatchesOfStores(context.deps, ids, pageRequest(context, args, ['text'])) as never,
+    resolve: ({ id }) => idAs('dataSource', id),
+  }),
+);
+
+const RestBatchFileInput = builder.inputType('RestVectorStoreBatchFileInput', {
   description: 'A file of a batch.',
   fields: (t) => ({
     fileId: t.id({ required: true, description: 'A file of the caller.' }),
@@ -41,12 +91,22 @@ const BatchFileInput = builder.inputType('VectorStoreBatchFileInput', {
     chunkingStrategy: t.field({ type: ChunkingStrategyInput, required: false, description: 'Only `{type: "auto"}`.' }),
   }),
 });
-const CreateInput = builder.inputType('CreateVectorStoreFileBatchInput', {
+const BatchFileInput = flatInput(
+  builder.inputType('VectorStoreBatchFileInput', {
+    description: 'A file of a batch.',
+    fields: (t) => ({
+      fileId: t.id({ required: true, description: 'A file of the caller.' }),
+      attributes: t.field({ type: [AttributeInput], required: false, description: attributeList }),
+    }),
+  }),
+  { rest: RestBatchFileInput, members: { attributes: asObject } },
+);
+const RestCreateInput = builder.inputType('RestCreateVectorStoreFileBatchInput', {
   description: 'Files to attach: `fileIds` or `files`.',
   fields: (t) => ({
     fileIds: t.idList({ required: false, description: 'Files of the caller, at most 2,000.' }),
     files: t.field({
-      type: [BatchFileInput],
+      type: [RestBatchFileInput],
       required: false,
       description: 'Files with attributes of their own, at most 2,000.',
     }),
@@ -54,31 +114,43 @@ const CreateInput = builder.inputType('CreateVectorStoreFileBatchInput', {
     chunkingStrategy: t.field({ type: ChunkingStrategyInput, required: false, description: 'Only `{type: "auto"}`.' }),
   }),
 });
+const CreateInput = flatInput<FileBatchInput>(
+  builder.inputType('CreateVectorStoreFileBatchInput', {
+    description: 'Files to attach.',
+    fields: (t) => ({ files: t.field({ type: [BatchFileInput], description: '1 to 2,000 files.' }) }),
+  }),
+  { rest: RestCreateInput as never },
+);
 
-const id = { description: 'The id of the vector store.' };
-const batchId = { description: 'The id of the batch.' };
+const storeId = { description: 'The id of the vector store.' };
+const id = { description: 'The id of the batch.' };
+const ofStore = { extensions: restOnly, required: false, description: 'The vector store that it must be of.' } as const;
 
 builder.queryFields((t) => ({
   vectorStoreFileBatch: t.field({
     authScopes: { key: 'DATA_SOURCES:READ' },
     type: BatchType,
-    description: 'A batch of files of a vector store that the caller may read.',
-    args: { id: t.arg.id(id), batchId: t.arg.id(batchId) },
-    resolve: (_root, args, { deps, caller }) => getFileBatch(deps, caller, args.id, args.batchId),
+    nullable: true,
+    description: 'A batch of files of a vector store; null when there is none or the caller may not read the store.',
+    args: { id: t.arg.id(id), vectorStoreId: t.arg.id(ofStore) },
+    resolve: (_root, args, { deps, caller }) => getFileBatch(deps, caller, args),
   }),
   vectorStoreBatchFiles: t.field({
+    extensions: restOnly,
     authScopes: { key: 'DATA_SOURCES:READ' },
     type: FileConnection,
     description: 'The files of a batch that are still in the vector store.',
     args: {
       id: t.arg.id(id),
-      batchId: t.arg.id(batchId),
+      vectorStoreId: t.arg.id(ofStore),
       filter: t.arg({ type: StatusType, required: false, description: 'Only files of this status.' }),
-      ...listArgs(t.arg),
-      ...beforeArg(t.arg),
+      first: t.arg.int({ required: false, description: 'How many files to return.' }),
+      after: t.arg.string({ required: false, description: 'The id of the file before the page.' }),
+      before: t.arg.string({ required: false, description: 'The id of the file behind the page.' }),
+      order: t.arg({ type: OrderType, required: false, description: 'By time; default DESC.' }),
     },
-    resolve: (_root, { id: storeId, batchId: ofBatch, ...page }, { deps, caller }) =>
-      listBatchFiles(deps, caller, storeId, ofBatch, page),
+    resolve: (_root, { id: batchId, vectorStoreId, ...page }, { deps, caller }) =>
+      listBatchFiles(deps, caller, { id: batchId, vectorStoreId }, page) as never,
   }),
 }));
 
@@ -87,14 +159,14 @@ builder.mutationFields((t) => ({
     authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: BatchType,
     description: 'Attaches copies of files of the caller to a vector store, and indexes them. All of them or none.',
-    args: { id: t.arg.id(id), input: t.arg({ type: CreateInput, description: 'The files.' }) },
-    resolve: (_root, args, { deps, caller }) => createFileBatch(deps, caller, args.id, args.input as FileBatchInput),
+    args: { vectorStoreId: t.arg.id(storeId), input: t.arg({ type: CreateInput, description: 'The files.' }) },
+    resolve: (_root, args, { deps, caller }) => createFileBatch(deps, caller, args.vectorStoreId, args.input),
   }),
   cancelVectorStoreFileBatch: t.field({
     authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: BatchType,
     description: 'Stops the indexing of a batch. Files that are indexed stay; a batch that is over is returned as it is.',
-    args: { id: t.arg.id(id), batchId: t.arg.id(batchId) },
-    resolve: (_root, args, { deps, caller }) => cancelFileBatch(deps, caller, args.id, args.batchId),
+    args: { id: t.arg.id(id), vectorStoreId: t.arg.id(ofStore) },
+    resolve: (_root, args, { deps, caller }) => cancelFileBatch(deps, caller, args),
   }),
 }));

@@ -1,22 +1,31 @@
+import { operationScopes } from '../../domain/access/operation-scopes.ts';
 import { getFileContent } from '../../domain/knowledge/vector-stores/content.ts';
 import {
   attachFile,
   detachFile,
   getStoreFile,
+  getStoreFiles,
   listStoreFiles,
+  pageFilesOfStores,
+  pageStoreFiles,
   updateStoreFile,
 } from '../../domain/knowledge/vector-stores/files.ts';
-import {
-  type FileContent,
-  type FileText,
-  storeFileStatuses,
-  type VectorStoreFile,
-} from '../../entities/knowledge/vector-store.ts';
+import { idAs } from '../../entities/ids.ts';
+import { knowledgeErrorCode } from '../../entities/knowledge/failure.ts';
+import { type FileContent, type FileText, storeFileStatuses } from '../../entities/knowledge/vector-store.ts';
 import { builder } from '../builder/builder.ts';
-import { beforeArg, listArgs, listConnectionOf } from '../pagination.ts';
-import { VectorStoreFileRef } from '../refs.ts';
+import type { GraphContext } from '../builder/context.ts';
+import { flatInput } from '../builder/flat-inputs.ts';
+import { nodeLoaderOf, nodeOf, registerNode } from '../builder/nodes.ts';
+import { restOnly } from '../builder/one-api.ts';
+import { connectionOf, OrderType, pageArgs, pageRequest } from '../pagination.ts';
+import { KnowledgeItemRef, VectorStoreFileRef, VectorStoreRef } from '../refs.ts';
+import { AttributeInput, AttributeType, asObject, attributeEntries } from '../types/entries.ts';
 import { enumOf, ofFormat } from '../types/enums.ts';
 import { ChunkingStrategyInput } from '../types/json-inputs.ts';
+import { NodeType } from '../types/node.ts';
+import { KnowledgeErrorCodeType } from './failures.ts';
+import { byIds } from './vector-stores.ts';
 
 export const StatusType = enumOf(
   'VectorStoreFileStatus',
@@ -34,32 +43,85 @@ export const StatusType = enumOf(
 const VectorStoreFileType = VectorStoreFileRef.implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'A file of a vector store: a copy that is searched.',
+  interfaces: [NodeType],
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'The id of the file it was made of.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was attached.' }),
-    vectorStoreId: t.exposeID('dataSourceId', { description: 'Its vector store.' }),
+    vectorStoreId: t.id({
+      description: 'Its vector store.',
+      resolve: ({ dataSourceId }) => idAs('vectorStore', dataSourceId),
+    }),
+    store: t.field({
+      type: VectorStoreRef,
+      nullable: true,
+      description: 'Its vector store; null when it was deleted meanwhile.',
+      resolve: ({ dataSourceId }, _args, context) => nodeOf(context, 'vectorStore', idAs('vectorStore', dataSourceId)),
+    }),
+    fileId: t.exposeID('fileId', { description: 'The id of the file that it was made of.' }),
+    file: t.field({
+      type: NodeType,
+      nullable: true,
+      description:
+        "The file that it was made of: a StoredFile, a ChatFile, or the KnowledgeItem of a data source; null when it is gone or not the caller's.",
+      resolve: ({ fileId }, _args, context) => readableNode(context, fileId),
+    }),
+    item: t.field({
+      type: KnowledgeItemRef,
+      nullable: true,
+      description: 'The same as a document of the data source, with its passages; null when it was taken out meanwhile.',
+      resolve: ({ itemId }, _args, context) => nodeOf(context, 'knowledgeItem', itemId),
+    }),
     filename: t.exposeString('filename', { description: 'Its name, without any path.' }),
     sizeBytes: t.exposeInt('sizeBytes', { description: 'Its size.' }),
     status: t.expose('status', { type: StatusType, description: 'What became of it.' }),
-    errorCode: t.string({
+    errorCode: t.field({
+      type: KnowledgeErrorCodeType,
       nullable: true,
       description: 'Why it could not be read, for programs; null unless it failed.',
-      resolve: ({ status, errorCode }) => (status === 'failed' ? errorCode : null),
+      resolve: ({ status, errorCode }) => (status === 'failed' ? knowledgeErrorCode(errorCode) : null),
     }),
     errorMessage: t.string({
       nullable: true,
       description: 'Why it could not be read, and what may help; null unless it failed.',
       resolve: ({ status, errorMessage }) => (status === 'failed' ? errorMessage : null),
     }),
-    attributes: t.field({ type: 'JSON', description: 'What searches may filter by.', resolve: ({ attributes }) => attributes }),
+    attributes: t.field({
+      type: [AttributeType],
+      description: 'What searches may filter by, at most 16.',
+      resolve: ({ attributes }) => attributeEntries(attributes),
+    }),
   }),
 });
 
-export const FileConnection = listConnectionOf<VectorStoreFile>(
-  VectorStoreFileType,
-  'VectorStoreFile',
-  'Files of a vector store',
-  ({ id }) => id,
+/** A thing of any kind; null without the scope that reads it. */
+function readableNode(context: GraphContext, id: string): Promise<never> | null {
+  const loader = nodeLoaderOf(id);
+  const scope = loader === undefined ? null : operationScopes[loader.operation];
+  if (loader === undefined || (typeof scope === 'string' && !context.caller.scopes.has(scope))) return null;
+  return nodeOf(context, loader.kind, id);
+}
+
+registerNode('vectorStoreFile', {
+  typeName: 'VectorStoreFile',
+  operation: 'Query.vectorStoreFile',
+  loadMany: (ids, { deps, caller }) => getStoreFiles(deps, caller, ids),
+});
+
+export const FileConnection = connectionOf(VectorStoreFileType, 'VectorStoreFile', 'Files of a vector store');
+
+builder.objectField(VectorStoreRef, 'files', (t) =>
+  t.loadable({
+    type: FileConnection,
+    description: 'Its files, in the order in which they were attached.',
+    args: {
+      status: t.arg({ type: StatusType, required: false, description: 'Only files of this status.' }),
+      order: t.arg({ type: OrderType, required: false, description: 'By time; default DESC.' }),
+      ...pageArgs(t.arg),
+    },
+    byPath: true,
+    load: (ids: string[], context, { status, order, ...page }) =>
+      pageFilesOfStores(context.deps, ids, { status, order }, pageRequest(context, page, ['text'])) as never,
+    resolve: ({ id }) => idAs('dataSource', id),
+  }),
 );
 
 const PassageType = builder.objectRef<FileText>('VectorStoreFilePassage').implement({
@@ -84,7 +146,13 @@ const ContentType = builder.objectRef<FileContent>('VectorStoreFileContent').imp
 });
 
 export const attributes = 'At most 16 texts of 512 characters, numbers, or true and false, by names of 64.';
-const AttachInput = builder.inputType('AttachVectorStoreFileInput', {
+export const attributeList = 'What searches may filter by, at most 16.';
+interface AttachShape {
+  readonly fileId: string;
+  readonly attributes?: unknown;
+  readonly chunkingStrategy?: unknown;
+}
+const RestAttachInput = builder.inputType('RestAttachVectorStoreFileInput', {
   description: 'A file to attach.',
   fields: (t) => ({
     fileId: t.id({ required: true, description: 'A file of the caller.' }),
@@ -92,7 +160,17 @@ const AttachInput = builder.inputType('AttachVectorStoreFileInput', {
     chunkingStrategy: t.field({ type: ChunkingStrategyInput, required: false, description: 'Only `{type: "auto"}`.' }),
   }),
 });
-const UpdateInput = builder.inputType('UpdateVectorStoreFileInput', {
+const AttachInput = flatInput<AttachShape>(
+  builder.inputType('AttachVectorStoreFileInput', {
+    description: 'A file to attach.',
+    fields: (t) => ({
+      fileId: t.id({ required: true, description: 'A file of the caller.' }),
+      attributes: t.field({ type: [AttributeInput], required: false, description: attributeList }),
+    }),
+  }),
+  { rest: RestAttachInput as never, members: { attributes: asObject } },
+);
+const RestUpdateInput = builder.inputType('RestUpdateVectorStoreFileInput', {
   description: 'Changes of a file of a vector store.',
   fields: (t) => ({
     attributes: t.field({
@@ -102,37 +180,62 @@ const UpdateInput = builder.inputType('UpdateVectorStoreFileInput', {
     }),
   }),
 });
+const UpdateInput = flatInput<Pick<AttachShape, 'attributes'>>(
+  builder.inputType('UpdateVectorStoreFileInput', {
+    description: 'Changes of a file of a vector store.',
+    fields: (t) => ({
+      attributes: t.field({
+        type: [AttributeInput],
+        required: false,
+        description: `${attributeList} They replace the former ones; null takes all away.`,
+      }),
+    }),
+  }),
+  { rest: RestUpdateInput as never, members: { attributes: asObject } },
+);
 
-const id = { description: 'The id of the vector store.' };
-const fileId = { description: 'The id of the file.' };
+const storeId = { description: 'The id of the vector store.' };
+const id = { description: 'The id of the file of the vector store.' };
+export const ofStore = {
+  extensions: restOnly,
+  required: false,
+  description: 'The vector store; the id is then that of the file it was made of.',
+} as const;
 
 builder.queryFields((t) => ({
   vectorStoreFile: t.field({
     authScopes: { key: 'DATA_SOURCES:READ' },
     type: VectorStoreFileType,
-    description: 'One file of a vector store that the caller may read.',
-    args: { id: t.arg.id(id), fileId: t.arg.id(fileId) },
-    resolve: (_root, args, { deps, caller }) => getStoreFile(deps, caller, args.id, args.fileId),
+    nullable: true,
+    description: 'One file of a vector store; null when there is none or the caller may not read the store.',
+    args: { id: t.arg.id(id), vectorStoreId: t.arg.id(ofStore) },
+    resolve: (_root, args, { deps, caller }) => getStoreFile(deps, caller, args),
   }),
   vectorStoreFiles: t.field({
     authScopes: { key: 'DATA_SOURCES:READ' },
     type: FileConnection,
     description: 'The files of a vector store that the caller may read.',
     args: {
-      id: t.arg.id(id),
-      filter: t.arg({ type: StatusType, required: false, description: 'Only files of this status.' }),
-      ...listArgs(t.arg),
-      ...beforeArg(t.arg),
+      vectorStoreId: t.arg.id(storeId),
+      status: t.arg({ type: StatusType, required: false, description: 'Only files of this status.' }),
+      order: t.arg({ type: OrderType, required: false, description: 'By time; default DESC.' }),
+      ...pageArgs(t.arg),
+      byIds: t.arg.boolean(byIds),
     },
-    resolve: (_root, { id: storeId, ...page }, { deps, caller }) => listStoreFiles(deps, caller, storeId, page),
+    resolve: (_root, { vectorStoreId, status, order, byIds: isByIds, ...args }, context) => {
+      const { deps, caller } = context;
+      if (isByIds === true) return listStoreFiles(deps, caller, vectorStoreId, { ...args, order, filter: status }) as never;
+      return pageStoreFiles(deps, caller, vectorStoreId, { status, order }, pageRequest(context, args, ['text']));
+    },
   }),
   vectorStoreFileContent: t.field({
+    extensions: restOnly,
     authScopes: { key: 'DATA_SOURCES:READ' },
     type: ContentType,
     description: 'The text that was read from a file of a vector store that the caller may read.',
     args: {
-      id: t.arg.id(id),
-      fileId: t.arg.id(fileId),
+      id: t.arg.id(storeId),
+      fileId: t.arg.id({ description: 'The id of the file.' }),
       page: t.arg.string({ required: false, description: 'The `nextPage` of the page before.' }),
     },
     resolve: (_root, args, { deps, caller }) => getFileContent(deps, caller, args.id, args.fileId, args.page),
@@ -144,21 +247,25 @@ builder.mutationFields((t) => ({
     authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: VectorStoreFileType,
     description: 'Attaches a copy of a file of the caller to a vector store, and indexes it. An attached one stays attached.',
-    args: { id: t.arg.id(id), input: t.arg({ type: AttachInput, description: 'The file.' }) },
-    resolve: (_root, args, { deps, caller }) => attachFile(deps, caller, args.id, args.input),
+    args: { vectorStoreId: t.arg.id(storeId), input: t.arg({ type: AttachInput, description: 'The file.' }) },
+    resolve: (_root, args, { deps, caller }) => attachFile(deps, caller, args.vectorStoreId, args.input),
   }),
   updateVectorStoreFile: t.field({
     authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: VectorStoreFileType,
     description: 'Replaces the attributes of a file of a vector store.',
-    args: { id: t.arg.id(id), fileId: t.arg.id(fileId), input: t.arg({ type: UpdateInput, description: 'What to change.' }) },
-    resolve: (_root, args, { deps, caller }) => updateStoreFile(deps, caller, args.id, args.fileId, args.input),
+    args: {
+      id: t.arg.id(id),
+      vectorStoreId: t.arg.id(ofStore),
+      input: t.arg({ type: UpdateInput, description: 'What to change.' }),
+    },
+    resolve: (_root, { input, ...place }, { deps, caller }) => updateStoreFile(deps, caller, place, input),
   }),
   detachVectorStoreFile: t.field({
     authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: 'ID',
     description: 'Takes a file out of a vector store. The file itself stays. Returns its id.',
-    args: { id: t.arg.id(id), fileId: t.arg.id(fileId) },
-    resolve: (_root, args, { deps, caller }) => detachFile(deps, caller, args.id, args.fileId),
+    args: { id: t.arg.id(id), vectorStoreId: t.arg.id(ofStore) },
+    resolve: (_root, args, { deps, caller }) => detachFile(deps, caller, args),
   }),
 }));

@@ -1,24 +1,37 @@
+import { findLivingUsers } from '../../domain/accounts/accounts.ts';
 import { type SearchInput, searchVectorStore } from '../../domain/knowledge/vector-stores/search.ts';
 import {
+  type CreateVectorStoreInput as CreateShape,
   createVectorStore,
   deleteVectorStore,
   getVectorStore,
+  getVectorStores,
   listVectorStores,
+  pageVectorStores,
+  type UpdateVectorStoreInput as UpdateShape,
   updateVectorStore,
 } from '../../domain/knowledge/vector-stores/stores.ts';
+import { idAs } from '../../entities/ids.ts';
+import type { DataSource } from '../../entities/knowledge/data-source.ts';
 import {
   type StoreFileCounts,
   type StoreHit,
   type StoreSearchResults,
   statusOfStore,
   storeStatuses,
-  type VectorStore,
 } from '../../entities/knowledge/vector-store.ts';
 import { builder } from '../builder/builder.ts';
-import { beforeArg, listArgs, listConnectionOf } from '../pagination.ts';
-import { VectorStoreRef } from '../refs.ts';
+import { flatInput } from '../builder/flat-inputs.ts';
+import { reading } from '../builder/members.ts';
+import { nodeOf, registerNode } from '../builder/nodes.ts';
+import { restOnly } from '../builder/one-api.ts';
+import { connectionOf, OrderType, pageArgs, pageRequest } from '../pagination.ts';
+import { DataSourceRef, UserRef, VectorStoreFileRef, VectorStoreRef } from '../refs.ts';
+import { AttributeFilterInput } from '../tools/filters.ts';
+import { asObject, MetadataEntryInput, MetadataEntryType, metadataEntries } from '../types/entries.ts';
 import { enumOf } from '../types/enums.ts';
 import { ChunkingStrategyInput, ExpiresAfterInput, RankingOptionsInput } from '../types/json-inputs.ts';
+import { NodeType } from '../types/node.ts';
 
 export const FileCountsType = builder.objectRef<StoreFileCounts>('VectorStoreFileCounts').implement({
   access: { scope: 'DATA_SOURCES:READ' },
@@ -44,12 +57,34 @@ const StatusType = enumOf('VectorStoreStatus', 'Whether a vector store is ready.
 const VectorStoreType = VectorStoreRef.implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'A data source that was made for no agent and holds any number of files.',
+  interfaces: [NodeType],
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'The id of the data source.' }),
+    id: t.id({
+      description: 'Its own id. Where a vector store is named, the id of its data source will do too.',
+      resolve: ({ id }) => idAs('vectorStore', id),
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    dataSourceId: t.id({ description: 'The id of the data source.', resolve: ({ id }) => idAs('dataSource', id) }),
+    source: t.field({
+      type: DataSourceRef,
+      nullable: true,
+      description: 'The same as a data source, which can be attached to agents; null when it was deleted meanwhile.',
+      resolve: ({ id }, _args, context) => nodeOf(context, 'dataSource', idAs('dataSource', id)),
+    }),
     ownerUserId: t.exposeID('ownerUserId', { description: 'Who made it.' }),
-    name: t.exposeString('name', { description: 'Empty when none was given.' }),
-    description: t.exposeString('description', { description: 'What it is for; empty when nothing was said.' }),
+    owner: t.loadable({
+      type: UserRef,
+      nullable: true,
+      description: 'Who made it; null when that user is gone.',
+      load: (ids: string[], { deps }) => findLivingUsers(deps, ids) as never,
+      resolve: ({ ownerUserId }) => ownerUserId,
+    }),
+    name: t.string({ nullable: true, description: 'Null when none was given.', resolve: ({ name }) => blankAsNull(name) }),
+    description: t.string({
+      nullable: true,
+      description: 'What it is for; null when nothing was said.',
+      resolve: ({ description }) => blankAsNull(description),
+    }),
     sizeBytes: t.field({ type: 'Count', description: 'Bytes of its files.', resolve: ({ usageBytes }) => usageBytes }),
     fileCounts: t.field({ type: FileCountsType, description: 'Its files by what became of them.', resolve: (store) => store }),
     status: t.field({
@@ -70,37 +105,69 @@ const VectorStoreType = VectorStoreRef.implement({
       nullable: true,
       description: 'When its files are removed; null for never.',
     }),
-    metadata: t.field({ type: 'JSON', description: 'Texts by name.', resolve: ({ metadata }) => metadata }),
+    metadata: t.field({
+      type: [MetadataEntryType],
+      description: 'Texts that the caller keeps with it, at most 16.',
+      resolve: ({ metadata }) => metadataEntries(metadata),
+    }),
   }),
 });
 
-const StoreConnection = listConnectionOf<VectorStore>(VectorStoreType, 'VectorStore', 'Vector stores', ({ id }) => id);
+function blankAsNull(text: string): string | null {
+  return text === '' ? null : text;
+}
 
-const ResultType = builder.objectRef<StoreHit>('VectorStoreResult').implement({
+registerNode('vectorStore', {
+  typeName: 'VectorStore',
+  operation: 'Query.vectorStore',
+  loadMany: async (ids, { deps, caller }) =>
+    (await getVectorStores(deps, caller, ids)).map((store) => ({ ...store, id: idAs('vectorStore', store.id) })),
+});
+
+builder.objectField(DataSourceRef, 'vectorStore', (t) =>
+  t.field({
+    extensions: reading<DataSource>('type'),
+    type: VectorStoreRef,
+    nullable: true,
+    description: 'The same as a vector store; null for a source that is none.',
+    resolve: ({ id, type }, _args, context) =>
+      type === 'FILE_UPLOAD' ? nodeOf(context, 'vectorStore', idAs('vectorStore', id)) : null,
+  }),
+);
+
+const VectorStoreConnection = connectionOf(VectorStoreType, 'VectorStore', 'Vector stores');
+
+const ResultType = builder.objectRef<StoreHit>('VectorStoreSearchHit').implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'A passage that a search found.',
   fields: (t) => ({
-    fileId: t.id({ description: 'The file it stands in.', resolve: ({ file }) => file.id }),
-    filename: t.string({ description: 'The name of that file.', resolve: ({ file }) => file.filename }),
+    file: t.field({ type: VectorStoreFileRef, description: 'The file it stands in.', resolve: ({ file }) => file }),
     score: t.exposeFloat('score', { description: 'Above 0 and below 1, higher for a better fit.' }),
-    attributes: t.field({ type: 'JSON', description: 'Those of the file.', resolve: ({ file }) => file.attributes }),
     text: t.exposeString('text', { description: 'The passage.' }),
   }),
 });
-const ResultsType = builder.objectRef<StoreSearchResults>('VectorStoreResults').implement({
+const ResultsType = builder.objectRef<StoreSearchResults>('VectorStoreSearch').implement({
   access: { scope: 'DATA_SOURCES:READ' },
   description: 'What a search found.',
   fields: (t) => ({
     queries: t.field({ type: ['String'], description: 'What was searched for.', resolve: ({ queries }) => [...queries] }),
-    results: t.field({ type: [ResultType], description: 'The best first.', resolve: ({ hits }) => [...hits] }),
+    hits: t.field({ type: [ResultType], description: 'The best first; at most 50.', resolve: ({ hits }) => [...hits] }),
   }),
 });
 
 const text = {
   expiresAfter: 'An object `{anchor: "last_active_at", days}` with 1 to 365 days; null for never.',
+  expiresAfterDays: 'After how many days without a change or a search its files are removed: 1 to 365; null for never.',
   metadata: 'At most 16 texts of 512 characters by names of 64.',
+  entries: 'Texts to keep with it, at most 16.',
 };
-const CreateInput = builder.inputType('CreateVectorStoreInput', {
+const expiry = {
+  name: 'expiresAfter',
+  flatten: (days: unknown) => ({ anchor: 'last_active_at', days }),
+  place: () => [],
+};
+
+const RestCreateInput = builder.inputType('RestCreateVectorStoreInput', {
   description: 'A new vector store.',
   fields: (t) => ({
     name: t.string({ required: false, description: 'At most 200 characters.' }),
@@ -111,7 +178,21 @@ const CreateInput = builder.inputType('CreateVectorStoreInput', {
     metadata: t.field({ type: 'StringMap', required: false, description: text.metadata }),
   }),
 });
-const UpdateInput = builder.inputType('UpdateVectorStoreInput', {
+const CreateInput = flatInput<CreateShape>(
+  builder.inputType('CreateVectorStoreInput', {
+    description: 'A new vector store.',
+    fields: (t) => ({
+      name: t.string({ required: false, description: 'At most 200 characters.' }),
+      description: t.string({ required: false, description: 'At most 2,000 characters.' }),
+      fileIds: t.idList({ required: false, description: 'Files to begin with, at most 100.' }),
+      expiresAfterDays: t.int({ required: false, description: text.expiresAfterDays }),
+      metadata: t.field({ type: [MetadataEntryInput], required: false, description: text.entries }),
+    }),
+  }),
+  { rest: RestCreateInput as never, members: { expiresAfterDays: expiry, metadata: asObject } },
+);
+
+const RestUpdateInput = builder.inputType('RestUpdateVectorStoreInput', {
   description: 'Changes of a vector store: absent members are kept.',
   fields: (t) => ({
     name: t.string({ required: false, description: 'At most 200 characters; null keeps it.' }),
@@ -119,7 +200,19 @@ const UpdateInput = builder.inputType('UpdateVectorStoreInput', {
     metadata: t.field({ type: 'StringMap', required: false, description: text.metadata }),
   }),
 });
-const SearchInputType = builder.inputType('VectorStoreSearchInput', {
+const UpdateInput = flatInput<UpdateShape>(
+  builder.inputType('UpdateVectorStoreInput', {
+    description: 'Changes of a vector store: absent members are kept.',
+    fields: (t) => ({
+      name: t.string({ required: false, description: 'At most 200 characters; null keeps it.' }),
+      expiresAfterDays: t.int({ required: false, description: text.expiresAfterDays }),
+      metadata: t.field({ type: [MetadataEntryInput], required: false, description: `${text.entries} Null takes all away.` }),
+    }),
+  }),
+  { rest: RestUpdateInput as never, members: { expiresAfterDays: expiry, metadata: asObject } },
+);
+
+const RestSearchInput = builder.inputType('RestVectorStoreSearchInput', {
   description: 'What to search for.',
   fields: (t) => ({
     query: t.field({
@@ -142,31 +235,68 @@ const SearchInputType = builder.inputType('VectorStoreSearchInput', {
     rewriteQuery: t.boolean({ required: false, description: 'Only false.' }),
   }),
 });
+const SearchInputType = flatInput<SearchInput>(
+  builder.inputType('VectorStoreSearchInput', {
+    description: 'What to search for.',
+    fields: (t) => ({
+      queries: t.stringList({ description: '1 to 10 texts of at most 8,000 characters.' }),
+      limit: t.int({ required: false, description: 'Most passages, from 1 to 50; default 10.' }),
+      filter: t.field({
+        type: AttributeFilterInput,
+        required: false,
+        description: 'Which files are searched, by their attributes.',
+      }),
+      scoreThreshold: t.float({ required: false, description: 'The least score, from 0 to 1.' }),
+    }),
+  }),
+  {
+    rest: RestSearchInput as never,
+    members: {
+      queries: 'query',
+      limit: 'maxNumResults',
+      filter: 'filters',
+      scoreThreshold: { name: 'rankingOptions', flatten: (score_threshold) => ({ score_threshold }), place: () => [] },
+    },
+  },
+);
 
 const id = { description: 'The id of the vector store.' };
+export const byIds = {
+  extensions: restOnly,
+  required: false,
+  description: 'Whether `after` and `before` are ids of items, and `before` alone asks for the page that ends there.',
+} as const;
 
 builder.queryFields((t) => ({
   vectorStore: t.field({
     authScopes: { key: 'DATA_SOURCES:READ' },
     type: VectorStoreType,
-    description: 'A vector store that the caller may read, by the rules of data sources. NOT_FOUND when there is none.',
+    nullable: true,
+    description: 'A vector store that the caller may read, by the rules of data sources; null when there is none.',
     args: { id: t.arg.id(id) },
     resolve: (_root, args, { deps, caller }) => getVectorStore(deps, caller, args.id),
   }),
   vectorStores: t.field({
     authScopes: { key: 'DATA_SOURCES:READ' },
-    type: StoreConnection,
+    type: VectorStoreConnection,
     description: 'The vector stores that the caller may read.',
-    args: { ...listArgs(t.arg), ...beforeArg(t.arg) },
-    resolve: (_root, args, { deps, caller }) => listVectorStores(deps, caller, args),
+    args: {
+      order: t.arg({ type: OrderType, required: false, description: 'By time; default DESC.' }),
+      ...pageArgs(t.arg),
+      byIds: t.arg.boolean(byIds),
+    },
+    resolve: (_root, { order, byIds: isByIds, ...args }, context) => {
+      const { deps, caller } = context;
+      if (isByIds === true) return listVectorStores(deps, caller, { ...args, order }) as never;
+      return pageVectorStores(deps, caller, { ...pageRequest(context, args, ['text']), order: order ?? 'desc' });
+    },
   }),
   vectorStoreSearch: t.field({
     authScopes: { key: 'DATA_SOURCES:READ' },
     type: ResultsType,
     description: 'Finds the passages of a vector store that fit a question. No model is asked.',
     args: { id: t.arg.id(id), input: t.arg({ type: SearchInputType, description: 'What to search for.' }) },
-    resolve: (_root, args, { deps, caller, signal }) =>
-      searchVectorStore(deps, caller, args.id, args.input as SearchInput, signal),
+    resolve: (_root, args, { deps, caller, signal }) => searchVectorStore(deps, caller, args.id, args.input, signal),
   }),
 }));
 

@@ -9,16 +9,19 @@ import {
 } from '../../domain/memories/memories.ts';
 import { memoryScopes } from '../../entities/memories/memory.ts';
 import { builder } from '../builder/builder.ts';
-import { registerNode } from '../builder/nodes.ts';
+import { nodeOf, registerNode } from '../builder/nodes.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
-import { MemoryRef } from '../refs.ts';
-import { wireEnumOf } from '../types/enums.ts';
+import { AgentRef, MemoryRef } from '../refs.ts';
+import { enumOf, ofFormat } from '../types/enums.ts';
 import { NodeType } from '../types/node.ts';
 
-const MemoryScopeType = wireEnumOf('MemoryScope', 'With which agents a memory is remembered.', memoryScopes, {
-  user: 'With every agent of the user.',
-  agent: 'With one agent only.',
-});
+const MemoryScopeType = enumOf(
+  'MemoryScope',
+  'With which agents a memory is remembered.',
+  memoryScopes,
+  { user: 'With every agent of the user.', agent: 'With one agent only.' },
+  ofFormat,
+);
 
 const MemoryType = MemoryRef.implement({
   access: { scope: 'CHATS:READ' },
@@ -33,6 +36,12 @@ const MemoryType = MemoryRef.implement({
       resolve: ({ agentId }) => (agentId === null ? 'user' : 'agent'),
     }),
     agentId: t.exposeID('agentId', { nullable: true, description: 'With the scope agent: that agent.' }),
+    agent: t.field({
+      type: AgentRef,
+      nullable: true,
+      description: 'With the scope AGENT: that agent; null when the caller may not use it any more.',
+      resolve: ({ agentId }, _args, context) => nodeOf(context, 'agent', agentId),
+    }),
     key: t.exposeString('key', { nullable: true, description: 'Its name: another memory with the same key replaces it.' }),
     text: t.exposeString('text', { description: 'What is remembered.' }),
   }),
@@ -58,7 +67,8 @@ builder.queryFields((t) => ({
   memory: t.field({
     authScopes: { key: 'CHATS:READ' },
     type: MemoryType,
-    description: 'One memory of the caller. NOT_FOUND when there is none.',
+    nullable: true,
+    description: 'One memory of the caller; null when there is none.',
     args: { id: t.arg.id(id) },
     resolve: (_root, args, { deps, caller }) => getMemory(deps, caller, args.id),
   }),

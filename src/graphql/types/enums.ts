@@ -2,7 +2,7 @@ import { builder } from '../builder/builder.ts';
 
 /**
  * Makes a GraphQL enum of an entity's const array, with a sentence for each value; the compiler refuses a missing or a surplus sentence. Names are
- * the values in upper case with `_` for any other character (`in_progress` → `IN_PROGRESS`); resolvers see the entity's values. Where a wire format
+ * the values in upper case with `_` between words (`in_progress` → `IN_PROGRESS`); resolvers see the entity's values. Where a wire format
  * shows the value itself, REST included, use a String field instead.
  */
 export function enumOf<const Value extends string>(
@@ -15,10 +15,16 @@ export function enumOf<const Value extends string>(
   return builder.enumType<string, Readonly<Record<string, { value: Value; description: string }>>>(name, {
     description,
     extensions,
-    values: Object.fromEntries(
-      values.map((value) => [value.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_'), { value, description: descriptions[value] }]),
-    ),
+    values: Object.fromEntries(values.map((value) => [nameOf(value), { value, description: descriptions[value] }])),
   });
+}
+
+/** `in_progress` → `IN_PROGRESS`, `createdAt` → `CREATED_AT` */
+function nameOf(value: string): string {
+  return value
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]/g, '_');
 }
 
 /** For `extensions`: the values are those of a third-party format, and REST reads and shows them as they are (`in_progress`). */

@@ -195,7 +195,8 @@ export class SchemaPrinter {
   #enum(type: GraphQLEnumType): JsonSchema {
     // The contract calls it a text, and lists no values.
     if (type.extensions.isTextOnRest === true) return { type: 'string' };
-    return this.#component(type.name, described({ type: 'string', enum: [...enumTexts(type).keys()].sort() }, type.description));
+    const shown = [...enumTexts(type).keys()].sort();
+    return this.#component(restName(type), described({ type: 'string', enum: shown }, type.description));
   }
 
   #component(name: string, schema: JsonSchema): JsonSchema {

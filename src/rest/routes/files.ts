@@ -14,7 +14,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     description:
       'For `input_file` parts of responses and for vector stores. `purpose` is assistants, user_data or vision; it is kept. A file of a chat is uploaded to its chat.',
     document: `mutation ($file: File!, $purpose: String!, $expiresAfterAnchor: String, $expiresAfterSeconds: Int) {
-      createFile(file: $file, purpose: $purpose, expiresAfterAnchor: $expiresAfterAnchor, expiresAfterSeconds: $expiresAfterSeconds) { id }
+      createFile(file: $file, purposeText: $purpose, expiresAfterAnchor: $expiresAfterAnchor, expiresAfterSeconds: $expiresAfterSeconds) { id }
     }`,
     reply: fileReply,
     upload: {
@@ -30,7 +30,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'List files',
     description: 'Those uploaded here, those of chats, and those of data sources that were made of one file.',
     document: `query ($purpose: String, $after: String, $limit: Int, $order: ItemOrder) {
-      files(purpose: $purpose, after: $after, first: $limit, order: $order) { nodes { id } }
+      files(everywhere: true, purposeText: $purpose, after: $after, first: $limit, order: $order) { nodes { id } }
     }`,
     reply: fileListReply,
     query: {
@@ -46,7 +46,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: one,
     summary: 'Retrieve a file',
     description: 'Its name, size, purpose and times; its bytes are at `…/content`.',
-    document: 'query ($fileId: ID!) { file(id: $fileId) { id } }',
+    document: 'query ($fileId: ID!) { file(id: $fileId, everywhere: true) { id } }',
     reply: fileReply,
   },
   {
@@ -64,7 +64,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: `${one}/content`,
     summary: 'Download a file',
     description: 'The bytes as they came, to be saved, never shown.',
-    document: 'query ($fileId: ID!) { file(id: $fileId) { id } }',
+    document: 'query ($fileId: ID!) { file(id: $fileId, everywhere: true) { id } }',
     download: (deps, caller, { fileId }) => openFile(deps, caller, String(fileId)),
   },
 ];

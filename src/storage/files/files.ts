@@ -1,7 +1,8 @@
-import type { StoredFile } from '../../entities/files/file.ts';
+import type { FilePurpose, StoredFile } from '../../entities/files/file.ts';
+import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import { unlessMissing } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
-import { type BoundedRows, readPage } from '../database/paging.ts';
+import { type BoundedRows, byTime as inOrderOfTime, readPage } from '../database/paging.ts';
 import { lockRow } from '../database/sql/locks.ts';
 import { type FileOwner, type FilePlace, type FileSpan, fileTablesOf } from './file-tables.ts';
 
@@ -20,6 +21,8 @@ export interface FileStore {
   create(file: NewFile, filesMax: number): Promise<boolean>;
   /** Those of the ids that are the owner's and have their content, in no order. Expired ones are gone. */
   findMany(ids: readonly string[], owner: FileOwner): Promise<readonly StoredFile[]>;
+  /** Those of them that are in no chat and no data source, by the time they were made. */
+  listKept(owner: FileOwner, query: Pick<FileQuery, 'purpose' | 'order'>, page: PageRequest): Promise<Page<StoredFile>>;
   list(owner: FileOwner, query: FileQuery): Promise<{ readonly rows: readonly StoredFile[]; readonly foundCount: number }>;
   /** Deletes a file that is in no chat. @returns the key of its bytes; undefined when it was gone. */
   delete(id: string): Promise<string | undefined>;
@@ -41,6 +44,15 @@ export function createFileStore(db: Database): FileStore {
     async findMany(ids, owner) {
       const rows = await Promise.all(fileTablesOf(db, owner).map((table) => table.rows(ids)));
       return rows.flat();
+    },
+    async listKept({ userId, orgId }, { purpose, order }, page) {
+      const isAlive = { OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] };
+      const where = { AND: [{ userId, orgId }, isAlive, purpose === undefined ? {} : { purpose }] };
+      const rows = await db.prisma.file.findMany(inOrderOfTime('createdAt', order, where, page));
+      const files = rows.map(
+        (row): StoredFile => ({ ...row, purpose: row.purpose as FilePurpose, chatId: null, dataSourceId: null }),
+      );
+      return pageOf(files, page, timeKey, (take) => db.prisma.file.count({ where, take }));
     },
     list: (owner, query) => listFiles(db, owner, query),
     async delete(id) {

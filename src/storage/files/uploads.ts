@@ -1,5 +1,8 @@
 import type { FileUpload, FileUploadPart } from '../../entities/files/upload.ts';
+import { type Page, type PageRequest, timeKey } from '../../entities/page.ts';
+import { readChildPages } from '../database/child-pages.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { byTime } from '../database/paging.ts';
 import { lockRow } from '../database/sql/locks.ts';
 import type { NewFile } from './files.ts';
 
@@ -8,10 +11,18 @@ export interface UploadLimits {
   readonly bytesMax: number;
 }
 
+export type UploadOwner = Pick<FileUpload, 'userId' | 'orgId'>;
+
 export interface FileUploadStore {
   /** @returns false when the user has `pendingMax` pending uploads already. */
   create(upload: FileUpload, pendingMax: number): Promise<boolean>;
-  find(id: string, owner: Pick<FileUpload, 'userId' | 'orgId'>): Promise<FileUpload | undefined>;
+  find(id: string, owner: UploadOwner): Promise<FileUpload | undefined>;
+  /** The owner's uploads among the ids, in no order. */
+  findMany(ids: readonly string[], owner: UploadOwner): Promise<readonly FileUpload[]>;
+  /** The parts of the owner's uploads among the ids, in no order. */
+  findParts(ids: readonly string[], owner: UploadOwner): Promise<readonly FileUploadPart[]>;
+  /** A page of the parts of each upload, oldest first. */
+  partPagesOf(uploadIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<FileUploadPart>>>;
   /** `closed`: the upload is not pending any more. `full`: its parts reach a limit. */
   addPart(part: FileUploadPart, limits: UploadLimits): Promise<'added' | 'closed' | 'full'>;
   parts(uploadId: string): Promise<readonly FileUploadPart[]>;
@@ -41,6 +52,28 @@ export function createFileUploadStore(db: Database): FileUploadStore {
     async find(id, { userId, orgId }) {
       const row = await db.prisma.fileUpload.findUnique({ where: { id, userId, orgId } });
       return row === null ? undefined : (row as FileUpload);
+    },
+    async findMany(ids, { userId, orgId }) {
+      return (await db.prisma.fileUpload.findMany({ where: { id: { in: [...ids] }, userId, orgId } })) as FileUpload[];
+    },
+    findParts: (ids, { userId, orgId }) =>
+      db.prisma.fileUploadPart.findMany({ where: { id: { in: [...ids] }, upload: { userId, orgId } } }),
+    partPagesOf(uploadIds, page) {
+      const ofUploads = { in: [...uploadIds] };
+      return readChildPages<FileUploadPart>(db, page, {
+        async findPlaces() {
+          const parts = { ...byTime('createdAt', 'asc', {}, page), select: { id: true } };
+          const uploads = await db.prisma.fileUpload.findMany({ where: { id: ofUploads }, select: { id: true, parts } });
+          return uploads.map(({ id, parts: places }) => ({ id, places }));
+        },
+        read: (ids) => db.prisma.fileUploadPart.findMany({ where: { id: { in: ids } } }),
+        keyOf: timeKey,
+        async countAll() {
+          const where = { uploadId: ofUploads };
+          const groups = await db.prisma.fileUploadPart.groupBy({ by: ['uploadId'], where, _count: true });
+          return new Map(groups.map(({ uploadId, _count }) => [uploadId, _count]));
+        },
+      });
     },
     addPart: (part, { partsMax, bytesMax }) =>
       db.transaction(async (tx) => {

@@ -20,8 +20,16 @@ export type NewConnection = Omit<Connection, 'updatedAt' | 'needsReauthorization
 /** A new token makes a connection good again. */
 export type ConnectionChanges = Partial<Pick<Connection, 'name' | 'scopes' | 'expiresAt'>> & { readonly sealed?: string };
 
+/** An installation at a repository host, as sources name it. */
+export type InstallationName = Pick<Connection, 'orgId' | 'ownerUserId'> & { readonly installationId: number };
+
 export interface ConnectionStore {
   find(id: string, scope: ConnectionScope): Promise<Connection | undefined>;
+  /** Those with one of the ids, and those that are one of the installations, newest first. */
+  findMany(
+    named: { readonly ids: readonly string[]; readonly installations?: readonly InstallationName[] },
+    scope: ConnectionScope,
+  ): Promise<readonly Connection[]>;
   /** The connection with this installation id at a repository host. */
   findInstallation(installationId: number, scope: ConnectionScope): Promise<Connection | undefined>;
   /** The newest connection of an account that its owner has connected before. */
@@ -78,6 +86,16 @@ export function createConnectionStore(db: Database, signals: Signals): Connectio
     async find(id, scope) {
       const row = await db.prisma.connection.findFirst({ where: { ...scope, id }, select: shown });
       return row === null ? undefined : connectionOf(row);
+    },
+    async findMany({ ids, installations = [] }, scope) {
+      const kind = 'REPO_HOST_INSTALLATION';
+      const named = { OR: [{ id: { in: [...ids] } }, ...installations.map((installation) => ({ kind, ...installation }))] };
+      const rows = await db.prisma.connection.findMany({
+        where: { AND: [scope, named] },
+        select: shown,
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      });
+      return rows.map(connectionOf);
     },
     async findInstallation(installationId, scope) {
       const where = { ...scope, kind: 'REPO_HOST_INSTALLATION', installationId };

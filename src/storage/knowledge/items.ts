@@ -1,48 +1,100 @@
 import type { DataSourceFilter } from '../../entities/accounts/access.ts';
-import type { KnowledgeItem } from '../../entities/knowledge/data-source.ts';
+import type { IndexStatus, KnowledgeItem } from '../../entities/knowledge/data-source.ts';
+import type { ItemPassages } from '../../entities/knowledge/passage.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
+import { readChildPages } from '../database/child-pages.ts';
 import type { Database } from '../database/database.ts';
 import { byTime, readPage, requireWholePage } from '../database/paging.ts';
+import { containing } from '../database/where.ts';
 import type { Prisma } from '../generated/client.ts';
+import { readPassages } from './item-passages.ts';
 import { dataSourceWhere } from './source-filter.ts';
+
+/** Which items of a source; absent members: all. */
+export interface ItemQuery {
+  readonly statuses?: readonly IndexStatus[] | undefined;
+  /** Searched in the name, ignoring case; '' matches all. */
+  readonly search?: string | undefined;
+}
 
 /** The documents of sources. Items of a source under deletion are never returned. */
 export interface KnowledgeItemStore {
   /** An item whose source matches. */
   find(id: string, filter: DataSourceFilter): Promise<KnowledgeItem | undefined>;
-  /** The items with one of the ids whose sources match, in no order. */
+  /** The items among the ids whose sources match, in no order. */
   findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly KnowledgeItem[]>;
   /** Oldest first. The domain has decided that the caller may see the source. */
-  list(dataSourceId: string, page: PageRequest, offset: number | undefined): Promise<Page<KnowledgeItem>>;
+  list(dataSourceId: string, query: ItemQuery, page: PageRequest, offset: number | undefined): Promise<Page<KnowledgeItem>>;
+  /** The same of several sources: a page of each. */
+  pagesOf(
+    dataSourceIds: readonly string[],
+    query: ItemQuery,
+    page: PageRequest,
+  ): Promise<ReadonlyMap<string, Page<KnowledgeItem>>>;
+  /** A page of the passages of each of the items, which the domain has found for the caller. */
+  passagesOf(itemIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, ItemPassages>>;
   setCite(id: string, cite: boolean): Promise<void>;
 }
 
 export function createKnowledgeItemStore(db: Database): KnowledgeItemStore {
+  const read = (ids: string[]) => db.prisma.knowledgeItem.findMany({ where: { id: { in: ids } }, select });
+
+  async function findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly KnowledgeItem[]> {
+    const dataSource = { AND: [{ deletingAt: null }, dataSourceWhere(filter)] };
+    const rows = await db.prisma.knowledgeItem.findMany({ where: { id: { in: [...ids] }, dataSource }, select });
+    return rows.map(itemOf);
+  }
+
   return {
-    async find(id, filter) {
-      const where = { id, dataSource: { AND: [{ deletingAt: null }, dataSourceWhere(filter)] } };
-      const row = await db.prisma.knowledgeItem.findFirst({ where, select });
-      return row === null ? undefined : itemOf(row);
-    },
-    async findMany(ids, filter) {
-      const where = { id: { in: [...ids] }, dataSource: { AND: [{ deletingAt: null }, dataSourceWhere(filter)] } };
-      return (await db.prisma.knowledgeItem.findMany({ where, select })).map(itemOf);
-    },
-    async list(dataSourceId, page, offset) {
-      const where = { dataSourceId, indexStatus: { not: 'DELETING' } };
+    findMany,
+    find: async (id, filter) => (await findMany([id], filter))[0],
+    async list(dataSourceId, query, page, offset) {
+      const where = { dataSourceId, ...itemsWhere(query) };
       const places = await db.prisma.knowledgeItem.findMany({
         ...byTime('createdAt', 'asc', where, page),
         skip: offset ?? 0,
         select: { id: true, rowBytes: true },
       });
-      const read = await readPage(db, places, (ids) => db.prisma.knowledgeItem.findMany({ where: { id: { in: ids } }, select }));
-      if (offset !== undefined) requireWholePage(db, read, page.limit);
+      const found = await readPage(db, places, read);
+      if (offset !== undefined) requireWholePage(db, found, page.limit);
       const countAll = (take: number) => db.prisma.knowledgeItem.count({ where, take });
-      return pageOf(read.rows.map(itemOf), page, timeKey, countAll, read.foundCount);
+      return pageOf(found.rows.map(itemOf), page, timeKey, countAll, found.foundCount);
     },
+    pagesOf(dataSourceIds, query, page) {
+      const ofSources = { in: [...dataSourceIds] };
+      const where = itemsWhere(query);
+      return readChildPages<KnowledgeItem>(db, page, {
+        async findPlaces() {
+          const items = { ...byTime('createdAt', 'asc', where, page), select: { id: true, rowBytes: true } };
+          const sources = await db.prisma.dataSource.findMany({ where: { id: ofSources }, select: { id: true, items } });
+          return sources.map(({ id, items: places }) => ({ id, places }));
+        },
+        read: async (ids) => (await read(ids)).map(itemOf),
+        keyOf: timeKey,
+        async countAll() {
+          const groups = await db.prisma.knowledgeItem.groupBy({
+            by: ['dataSourceId'],
+            where: { dataSourceId: ofSources, ...where },
+            _count: true,
+          });
+          return new Map(groups.map(({ dataSourceId, _count }) => [dataSourceId, _count]));
+        },
+      });
+    },
+    passagesOf: (itemIds, page) => readPassages(db, itemIds, page),
     async setCite(id, cite) {
       await db.prisma.knowledgeItem.updateMany({ where: { id }, data: { cite, updatedAt: new Date() } });
     },
+  };
+}
+
+function itemsWhere({ statuses, search = '' }: ItemQuery): Prisma.KnowledgeItemWhereInput {
+  return {
+    AND: [
+      { indexStatus: { not: 'DELETING' } },
+      ...(statuses === undefined ? [] : [{ indexStatus: { in: [...statuses] } }]),
+      ...(search === '' ? [] : [{ name: containing(search) }]),
+    ],
   };
 }
 

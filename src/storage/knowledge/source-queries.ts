@@ -8,7 +8,7 @@ import { byOwner } from '../database/links.ts';
 import { type Place, readPage, requireShortList, requireWholePage } from '../database/paging.ts';
 import { containing } from '../database/where.ts';
 import type { Prisma } from '../generated/client.ts';
-import { dataSourceWhere } from './source-filter.ts';
+import { visibleWhere } from './source-links.ts';
 import { type DataSourceListQuery, findSourcePlaces, neverIndexed } from './source-places.ts';
 import { isPlain, longMembers, readSources, selectOf, sourceOf } from './source-rows.ts';
 
@@ -81,10 +81,6 @@ export function createSourceQueries(db: Database) {
       return links.map(({ dataSourceId, agent: { id, name } }) => ({ dataSourceId, id, name, src: images.get(id) ?? '' }));
     },
   };
-}
-
-function visibleWhere(filter: DataSourceFilter): Prisma.DataSourceWhereInput {
-  return { AND: [{ deletingAt: null }, dataSourceWhere(filter)] };
 }
 
 function listWhere(filter: DataSourceFilter, { search, type }: DataSourceListQuery): Prisma.DataSourceWhereInput {

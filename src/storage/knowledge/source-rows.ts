@@ -1,9 +1,9 @@
-import type { ActiveRun, DataSource, IndexStatus, ItemCounts, SourceError } from '../../entities/knowledge/data-source.ts';
+import type { ActiveRun, DataSource, IndexStatus, SourceError } from '../../entities/knowledge/data-source.ts';
 import { type Members, reads } from '../../entities/members.ts';
 import type { Database } from '../database/database.ts';
 import { type Selection, selected } from '../database/selected.ts';
 import type { Prisma } from '../generated/client.ts';
-import { countIn, countItems, type StateCount, sumIn } from './item-counts.ts';
+import { countItems, itemCountsOf, type StateCount } from './item-counts.ts';
 
 const selectAll = {
   id: true,
@@ -104,20 +104,5 @@ export function sourceOf(
     failedItem: failed.get(failedIdOf(counts) ?? '') ?? null,
     usageCount: links?.agents ?? 0,
     counts: itemCountsOf(counts),
-  };
-}
-
-function itemCountsOf(counts: readonly StateCount[]): ItemCounts {
-  const failed = ['FAILED', 'CANCELLED'] as const;
-  const active = ['FETCHING', 'PARSING', 'INDEXING'] as const;
-  return {
-    initialized: countIn(counts, 'INITIALIZED'),
-    queued: countIn(counts, 'QUEUED'),
-    active: countIn(counts, ...active),
-    indexed: countIn(counts, 'INDEXED'),
-    skipped: countIn(counts, 'SKIPPED'),
-    failed: countIn(counts, ...failed),
-    answering: sumIn(counts, failed, ({ answeringCount }) => answeringCount),
-    percentSum: sumIn(counts, active, ({ percentSum }) => percentSum),
   };
 }

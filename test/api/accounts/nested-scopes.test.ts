@@ -51,11 +51,12 @@ describe('AGENTS:READ alone', () => {
   it('reads no groups, no members and no sources through agents', async () => {
     const key = await only('AGENTS:READ');
     const query =
-      '{ agents(first: 100) { nodes { id groupIds groups { id members(first: 5) { nodes { email } } } dataSources { id data } } } }';
+      '{ agents(first: 100) { nodes { id groupIds groups { id members(first: 5) { nodes { email } } } sources { nodes { id } } } } }';
     const { data, errors } = await key.graphql(query);
     expect(errors).toBeUndefined();
     const shown = data.agents.nodes.find(({ id }: { id: string }) => id === agent.id);
-    expect(shown).toMatchObject({ groupIds: [], groups: [], dataSources: [] });
+    expect(shown).toMatchObject({ groupIds: [], groups: [] });
+    expect(shown.sources?.nodes ?? []).toEqual([]);
     expect((await key.get(`/api/v1/ais/${agent.id}`)).body.groups).toEqual([]);
     expect((await key.get(`/api/v1/ais?groupId=${group.id}`)).body.data).toEqual([]);
     expect((await ann.get(`/api/v1/ais?groupId=${group.id}`)).body.data).toMatchObject([{ id: agent.id, groups: [group.id] }]);

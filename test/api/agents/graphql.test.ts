@@ -27,7 +27,7 @@ describe('agents', () => {
       totalCount
       pageInfo { hasNextPage endCursor }
       edges { cursor }
-      nodes { id name orgName userName hasUserChats isPremiumModel modelId groups { id name } dataSources { id name indexStatus } editors { id } options { topP } }
+      nodes { id name orgName userName hasUserChats isPremiumModel modelId groups { id name } sources { nodes { id name indexStatus } } editors { id } options { topP } }
     } }`;
     await ann.graphql(query);
     const { result, statements } = await countStatements(service, () => ann.graphql(query));
@@ -35,14 +35,14 @@ describe('agents', () => {
     expect(result.data.agents).toMatchObject({ totalCount: agentsMade, pageInfo: { hasNextPage: false } });
     expect(result.data.agents.nodes).toHaveLength(agentsMade);
     expect(result.data.agents.nodes.map(({ groups }: { groups: unknown[] }) => groups.length)).toContain(3);
-    for (const { dataSources } of result.data.agents.nodes) expect(dataSources).toHaveLength(1);
+    for (const { sources } of result.data.agents.nodes) expect(sources.nodes).toHaveLength(1);
     expect(statements.length, statements.join('\n')).toBeLessThanOrEqual(10);
     expect(statements.length).toBeGreaterThan(1); // The counter works.
   });
 
   it('costs 6 statements for the list that a front end loads first, however many agents it has', async () => {
     for (const first of [5, agentsMade]) {
-      const query = `{ agents(first: ${first}) { nodes { id name description groups { id name } dataSources { id name type } } } }`;
+      const query = `{ agents(first: ${first}) { nodes { id name description groups { id name } sources { nodes { id name type } } } } }`;
       await ann.graphql(query);
       const { result, statements } = await countStatements(service, () => ann.graphql(query));
       expect(result.data.agents.nodes).toHaveLength(first);

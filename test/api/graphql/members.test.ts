@@ -1,11 +1,12 @@
 import { type GraphQLNamedType, getNamedType, isLeafType, isObjectType } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { servedSchema } from '../../../src/graphql/builder/one-api.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 import { countStatements } from '../../support/storage/statements.ts';
 
-const schema = buildSchema();
+const schema = servedSchema(buildSchema());
 const { service, make } = await withService('web');
 let ann: Person;
 let bob: Person;
@@ -49,7 +50,7 @@ async function fill(agentId: string, dataSourceId: string): Promise<void> {
   await db.prisma.agent.update({ where: { id: agentId }, data: { messageCount: 7 } });
   await make.chat({ owner: ann, agentId });
   const broken = {
-    errorCode: 'UNREADABLE',
+    errorCode: 'UNREACHABLE',
     errorMessage: 'It is gone',
     orgVisible: true,
     refreshPeriod: 'DAILY',
@@ -83,8 +84,8 @@ describe.each([
   [
     'DataSource',
     'the data sources of agents',
-    (inner: string) => `{ agents { nodes { dataSources { ${inner} } } } }`,
-    (data: never) => agentsOf(data).flatMap(({ dataSources }) => dataSources as Things),
+    (inner: string) => `{ agents(first: 2) { nodes { sources(first: 1) { nodes { ${inner} } } } } }`,
+    (data: never) => agentsOf(data).flatMap(({ sources }) => (sources as { nodes: Things }).nodes),
   ],
 ])('%s in a list', (typeName, _list, documentOf, thingsOf) => {
   const all = selections(typeName);
@@ -109,9 +110,9 @@ it('has values to compare: nothing but what stands here is empty', async () => {
   const [agent] = agentsOf(data);
   // Warnings are of the change that answers with the agent.
   expect(empty(agent)).toEqual(['isDeleted', 'isPremiumModel', 'warnings']);
-  const [source] = (agent?.dataSources ?? []) as Things;
-  // The first two are of a run that is going on; meanwhile a source has no error. Without EMBEDDING_MODEL there are no vectors.
-  expect(empty(source)).toEqual(['currentItem', 'listedCount', 'vectors']);
+  const [source] = ((agent?.sources ?? { nodes: [] }) as { nodes: Things }).nodes;
+  // A source has no error while a run goes on, none of these has a connection, and without EMBEDDING_MODEL there are no vectors.
+  expect(empty(source)).toEqual(['activeRun', 'connection', 'vectors']);
 });
 
 function agentsOf(data: { agents: { nodes: Things } }): Things {
@@ -134,17 +135,17 @@ describe('a list of agents', () => {
   });
 
   it('counts the items of data sources only where somebody asks how far they are', async () => {
-    expect(await statementOf('{ agents { nodes { dataSources { name } } } }')).not.toContain('knowledge_items');
-    expect(await statementOf('{ agents { nodes { dataSources { indexStatus } } } }')).toContain('knowledge_items');
+    expect(await statementOf('{ agents { nodes { sources { nodes { name } } } } }')).not.toContain('knowledge_items');
+    expect(await statementOf('{ agents { nodes { sources { nodes { indexStatus } } } } }')).toContain('knowledge_items');
   });
 
   it('keeps two selections of the same relation apart', async () => {
     const { data } = await ann.graphql(
-      '{ agents { nodes { dataSources { name } few: dataSources { id indexStatus usageCount } } } }',
+      '{ agents { nodes { sources { nodes { name } } few: sources { nodes { id indexStatus usageCount } } } } }',
     );
-    for (const { dataSources, few } of data.agents.nodes) {
-      expect(dataSources).toEqual([{ name: expect.any(String) }]);
-      expect(few).toEqual([{ id: expect.stringMatching(/^ds_/), indexStatus: expect.any(String), usageCount: 1 }]);
+    for (const { sources, few } of data.agents.nodes) {
+      expect(sources.nodes).toEqual([{ name: expect.any(String) }]);
+      expect(few.nodes).toEqual([{ id: expect.stringMatching(/^ds_/), indexStatus: expect.any(String), usageCount: 1 }]);
     }
   });
 });

@@ -23,9 +23,9 @@ beforeAll(async () => {
 /** The lists that are read in both directions: newest first, by activity, by a chosen order. */
 const lists: readonly { readonly field: string; readonly args: string }[] = [
   { field: 'agents', args: '' },
-  { field: 'dataSources', args: 'orderBy: "-createdAt"' },
-  { field: 'dataSources', args: 'orderBy: "+lastIndexedAt"' },
-  { field: 'dataSources', args: 'orderBy: "-usageCount"' },
+  { field: 'dataSources', args: 'orderBy: CREATED_AT' },
+  { field: 'dataSources', args: 'orderBy: LAST_INDEXED_AT, order: ASC' },
+  { field: 'dataSources', args: 'orderBy: USAGE_COUNT' },
   { field: 'apiKeys', args: '' },
 ];
 

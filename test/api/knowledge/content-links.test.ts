@@ -119,8 +119,8 @@ describe('the address of a citation', () => {
   });
 
   it('can be asked for by GraphQL', async () => {
-    const query = 'query ($source: ID!, $item: ID!) { citedDocument(dataSourceId: $source, id: $item) { name url } }';
-    const { data } = await colleague.graphql(query, { source: sourceId, item: itemId() });
+    const query = 'query ($item: ID!) { citedDocument(id: $item) { name url } }';
+    const { data } = await colleague.graphql(query, { item: itemId() });
     expect(data.citedDocument.name).toBe('warranty.html');
     expect((await service.nobody.get(pathOf(data.citedDocument.url))).status).toBe(200);
   });

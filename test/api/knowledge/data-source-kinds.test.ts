@@ -10,6 +10,7 @@ let ann: Person;
 let colleague: Person;
 let stranger: Person;
 let aiId: string;
+let installation: string;
 const tokens: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -19,7 +20,7 @@ beforeAll(async () => {
   stranger = await make.person();
   aiId = (await make.agent({ owner: ann, visibility: 'ORGANIZATION' })).id;
   for (const provider of ['DRIVE_A', 'DRIVE_B', 'WIKI', 'TRACKER']) tokens[provider] = await tokenOf(ann, provider);
-  await make.installation({ owner: ann, installationId: 4711, name: 'acme' });
+  installation = (await make.installation({ owner: ann, installationId: 4711, name: 'acme' })).id;
 });
 
 async function tokenOf(who: Person, provider: string): Promise<string> {
@@ -188,10 +189,19 @@ describe('a source of a connected kind is refused, and the member named', () => 
 
 it('the same over GraphQL', async () => {
   const reply = await ann.graphql(
-    `mutation ($id: ID!, $input: AddRepoHostDataSourceInput!) { addRepoHostDataSource(agentId: $id, input: $input) { type indexStatus } }`,
-    { id: aiId, input: repos },
+    `mutation ($id: ID!, $input: AddRepoHostDataSourceInput!) { addDataSource(agentId: $id, input: { repoHost: $input }) {
+      dataSource { type indexStatus connection { id installationId } settings { ... on RepoHostSettings { mode repos } } } dataSources { type }
+    } }`,
+    { id: aiId, input: { mode: 'REPOS', connectionId: installation, repos: repos.repos } },
   );
-  expect(reply.data).toEqual({ addRepoHostDataSource: { type: 'REPO_HOST', indexStatus: 'INITIALIZED' } });
+  const settings = { mode: 'REPOS', repos: repos.repos };
+  const connection = { id: installation, installationId: repos.repoHostAppInstallationId };
+  expect(reply.data).toEqual({
+    addDataSource: {
+      dataSource: { type: 'REPO_HOST', indexStatus: 'INITIALIZED', connection, settings },
+      dataSources: [{ type: 'REPO_HOST' }],
+    },
+  });
 });
 
 describe('the bounds of a web site', () => {

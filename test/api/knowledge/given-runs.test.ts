@@ -34,7 +34,7 @@ const whole = { ...none, listedCount: 1, isComplete: true, errorCode: null, erro
 const query = `query ($id: ID!) { dataSourceRuns(dataSourceId: $id) { totalCount nodes { id trigger isForced status startedAt listedAt endedAt
   listedCount addedCount changedCount unchangedCount skippedCount removedCount heldCount failedCount isComplete bound errorCode errorMessage currentItem } } }`;
 
-/** GraphQL tells the same as REST. */
+/** GraphQL tells the same as REST; none of these runs reaches a bound. */
 async function sameOnGraphql(id: string, count: number) {
   const { data } = (await ann.get(`/api/v1/data-sources/${id}/runs`)).body;
   const reply = await ann.graphql(query, { id });

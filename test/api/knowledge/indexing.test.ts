@@ -247,7 +247,7 @@ describe('while indexing', () => {
 
 describe('refreshing', () => {
   const state = async (id: string) => {
-    const document = `query ($id: ID!) { knowledgeItems(dataSourceId: $id) { nodes { indexedAt lastCheckedAt documentCount } } }`;
+    const document = `query ($id: ID!) { knowledgeItems(dataSourceId: $id) { nodes { indexedAt lastCheckedAt passageCount } } }`;
     return (await ann.graphql(document, { id })).data.knowledgeItems.nodes[0];
   };
 

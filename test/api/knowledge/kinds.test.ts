@@ -82,11 +82,31 @@ async function sourceOver(
     expect([status, body.error]).toEqual([200, undefined]);
     return body.id ?? body.data[0].id;
   }
-  const type = `${kind.mutation.charAt(0).toUpperCase()}${kind.mutation.slice(1)}Input`;
-  const document = `mutation ($agentId: ID!, $input: ${type}!) { added: ${kind.mutation}(agentId: $agentId, input: $input) { id } }`;
-  const { data, errors } = await who.graphql(document, { agentId, input });
+  const document =
+    'mutation ($agentId: ID!, $input: AddDataSourceInput!) { addDataSource(agentId: $agentId, input: $input) { dataSource { id } } }';
+  const { data, errors } = await who.graphql(document, {
+    agentId,
+    input: { [kind.choice]: await inWordsOfTheGraph(who, input) },
+  });
   expect(errors).toBeUndefined();
-  return [data.added].flat()[0].id;
+  return data.addDataSource.dataSource.id;
+}
+
+/** A body of REST as the input of GraphQL. */
+async function inWordsOfTheGraph(who: Person, body: object): Promise<object> {
+  const { oauthTokenId, repoHostAppInstallationId, dataRefreshPeriod, mode, maxMemory, timeout, ...same } = body as Readonly<
+    Record<string, unknown>
+  >;
+  const renamed = {
+    refreshPeriod: dataRefreshPeriod,
+    connectionId: oauthTokenId,
+    maxMemoryMb: maxMemory,
+    timeoutSeconds: timeout,
+  };
+  const input = { ...same, ...Object.fromEntries(Object.entries(renamed).filter(([, value]) => value !== undefined)) };
+  if (repoHostAppInstallationId === undefined) return input;
+  const { data } = await who.graphql('{ connections(provider: REPO_HOST, first: 1) { nodes { id } } }');
+  return { ...input, mode: String(mode).toUpperCase(), connectionId: data.connections.nodes[0].id };
 }
 
 describe.each(given.map((kind, turn) => [kind.name, kind, turn] as const))('an answer from the %s', (_name, kind, turn) => {

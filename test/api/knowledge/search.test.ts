@@ -138,13 +138,13 @@ describe('POST /api/v1/search', () => {
 
   it('is the same in GraphQL', async () => {
     const query = `query ($input: KnowledgeSearchInput!) {
-      search: searchKnowledge(input: $input) { query { rewrite } retrieval { mode } data { dataSourceId text words { word } } }
+      search: searchKnowledge(input: $input) { query { rewrite } retrieval { mode } hits { dataSourceId source { id } item { source { id } } type text words { word } } }
     }`;
     const { data } = await colleague.graphql(query, { input: { agentId, query: 'deposit', filters: { mimeTypes: ['text/*'] } } });
     expect(data.search).toMatchObject({
-      query: { rewrite: 'none' },
-      retrieval: { mode: 'lexical' },
-      data: [{ dataSourceId: markdown, text: expect.stringContaining('one hundred euros'), words: [{ word: 'deposit' }] }],
+      query: { rewrite: 'NONE' },
+      retrieval: { mode: 'LEXICAL' },
+      hits: [{ dataSourceId: markdown, text: expect.stringContaining('one hundred euros'), words: [{ word: 'deposit' }] }],
     });
   });
 });

@@ -28,13 +28,13 @@ interface Refusal {
   readonly message: string;
 }
 /** Every way to write the data of a web source. Each gives the refusal; undefined for data that is accepted. */
-const ways: Readonly<Record<string, (data: object) => Promise<Refusal | undefined>>> = {
+const ways: Readonly<Record<string, (data: Readonly<Record<string, unknown>>) => Promise<Refusal | undefined>>> = {
   'POST /data-sources/web-url': (data) =>
     byRest(`/api/v1/ais/${agentId}/data-sources/web-url`, { ...data, dataRefreshPeriod: 'NEVER' }),
-  'mutation addWebUrlDataSource': (data) =>
+  'mutation addDataSource': (data) =>
     byGraphQL(
-      'mutation ($id: ID!, $input: AddWebUrlDataSourceInput!) { addWebUrlDataSource(agentId: $id, input: $input) { id } }',
-      { id: agentId, input: { ...data, dataRefreshPeriod: 'NEVER' } },
+      'mutation ($id: ID!, $input: AddWebUrlDataSourceInput!) { addDataSource(agentId: $id, input: { webUrl: $input }) { dataSource { id } } }',
+      { id: agentId, input: { ...inWordsOfTheGraph(data), refreshPeriod: 'NEVER' } },
     ),
   'POST /ais/import': (data) => byRest('/api/v1/ais/import', { bundle: bundleOf(data) }),
   'POST /ais/import?dryRun=true': (data) => byRest('/api/v1/ais/import?dryRun=true', { bundle: bundleOf(data) }),
@@ -43,6 +43,11 @@ const ways: Readonly<Record<string, (data: object) => Promise<Refusal | undefine
       input: { bundle: bundleOf(data) },
     }),
 };
+
+const namesInTheGraph: Readonly<Record<string, string>> = { maxMemory: 'maxMemoryMb', timeout: 'timeoutSeconds' };
+function inWordsOfTheGraph(data: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(data).map(([name, value]) => [namesInTheGraph[name] ?? name, value]));
+}
 
 async function byRest(path: string, body: object): Promise<Refusal | undefined> {
   const reply = await ann.post(path, body);
@@ -59,13 +64,15 @@ const bounds = Object.entries(crawlBounds).flatMap(([name, { min, max }]) =>
   [min - 1, max + 1, 1e9, -1].map((value) => ({ name, value, rule: `must be from ${min} to ${max}` })),
 );
 
-describe.each(Object.entries(ways))('%s', (_way, write) => {
+describe.each(Object.entries(ways))('%s', (way, write) => {
+  const nameIn = (name: string) => (way === 'mutation addDataSource' ? (namesInTheGraph[name] ?? name) : name);
+
   it('takes a site within the bounds', async () => {
     expect(await write(site)).toBeUndefined();
   });
   it.each(bounds)('refuses $name: $value', async ({ name, value, rule }) => {
     const refusal = await write({ ...site, [name]: value });
-    expect(refusal?.message).toContain(`${name} ${rule}`);
+    expect(refusal?.message).toContain(`${nameIn(name)} ${rule}`);
   });
   it.each<[string, object]>([
     ['url', { url: 'ftp://example.com' }],
@@ -76,7 +83,7 @@ describe.each(Object.entries(ways))('%s', (_way, write) => {
     ['maxPages', { maxPages: 1.5 }],
     ['timeout', { timeout: 'long' }],
   ])('refuses another value of %s', async (name, wrong) => {
-    expect((await write({ ...site, ...wrong }))?.message).toContain(name);
+    expect((await write({ ...site, ...wrong }))?.message).toContain(nameIn(name));
   });
 });
 

@@ -119,7 +119,7 @@ it('there are entries about lists, single things, their parts, files, exports an
   expect([...entered]).toEqual(
     expect.arrayContaining([
       ...['agents', 'agent', 'agentBundle', 'agentTools', 'skills', 'flows', 'agentSecrets', 'modelCatalog'],
-      ...['dataSources', 'dataSource', 'agentDataSources', 'knowledgeItems', 'knowledgeItem'],
+      ...['dataSources', 'dataSource', 'agentDataSources', 'dataSourceRun', 'knowledgeItems', 'knowledgeItem'],
       ...['searchKnowledge', 'search'],
       ...['vectorStores', 'vectorStore', 'vectorStoreFiles', 'vectorStoreFile', 'vectorStoreSearch'],
       ...['vectorStoreFileContent', 'vectorStoreFileBatch', 'vectorStoreBatchFiles'],
@@ -147,7 +147,7 @@ it('a mutation shows no more of other users than its own entry names', async () 
     admin.graphql(`mutation ($id: ID!) { rateAgent(id: $id, input: { rating: 5 }) { ${selected} } }`, { id: setting.agent });
   await rate('id instructions');
   expect(await entriesOf(requestId)).toEqual([]);
-  await rate('dataSources { data }');
+  await rate('sources(first: 1) { nodes { settings { __typename } } }');
   expect(await entriesOf(requestId)).toMatchObject([{ action: 'rateAgent', targetId: setting.source }]);
 });
 

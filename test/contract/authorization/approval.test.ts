@@ -90,7 +90,7 @@ const reaching: Readonly<Record<string, (agent: string) => Promise<Change>>> = {
     const one = await part(id, 'user-inputs', asked);
     return (agent) => owner.delete(at(agent, `user-inputs/${one}`));
   },
-  addApiDataSource: async () => (agent) => owner.post(at(agent, 'data-sources/api'), { name: 'Prices', data: { a: 1 } }),
+  addDataSource: async () => (agent) => owner.post(at(agent, 'data-sources/api'), { name: 'Prices', data: { a: 1 } }),
   attachDataSource: async () => {
     const one = await source((await make.agent({ owner })).id);
     return (agent) => owner.post(at(agent, 'data-sources'), { dataSourceId: one });
@@ -110,18 +110,7 @@ const reaching: Readonly<Record<string, (agent: string) => Promise<Change>>> = {
 };
 
 /** They attach or remove a source by the statements that the sources above use. */
-const sameWrites = [
-  'addFileDataSource',
-  'addWebUrlDataSource',
-  'addDriveADataSources',
-  'addDriveBDataSource',
-  'addWikiDataSource',
-  'addTrackerDataSource',
-  'addRepoHostDataSource',
-  'uploadDataSource',
-  'deleteDataSource',
-  'deleteVectorStore',
-];
+const sameWrites = ['addFileDataSource', 'uploadDataSource', 'deleteDataSource', 'deleteVectorStore'];
 /** Mutations about agents and sources that reach no model, and why. */
 const harmless: Readonly<Record<string, string>> = {
   createAgent: 'a new agent has no approval',

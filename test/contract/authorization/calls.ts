@@ -11,15 +11,16 @@ import {
   isNullableType,
   Kind,
   type OperationTypeNode,
+  type ValueNode,
 } from 'graphql';
 import { type ErrorCode, errorCodes } from '../../../src/entities/errors.ts';
 import { flattener } from '../../../src/graphql/builder/flat-inputs.ts';
-import { isRestOnly } from '../../../src/graphql/builder/one-api.ts';
+import { isRestOnly, servedSchema } from '../../../src/graphql/builder/one-api.ts';
 import { compileRoutes, type Route } from '../../../src/rest/compile.ts';
 import type { DeclaredRoute } from '../../../src/rest/route.ts';
 import type { Reply, TestClient } from '../../support/client.ts';
 
-/** Arguments of a root field, by GraphQL's names; a Blob for a File. */
+/** Arguments of a root field, by GraphQL's names; a Blob for a File. `inputOfRest` is the body of a row whose form GraphQL does not have. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
 export interface Answer {
@@ -56,7 +57,7 @@ export interface Call {
 /** Every operation on both APIs. */
 export function callsOf(schema: GraphQLSchema, rows: readonly DeclaredRoute[]): readonly Call[] {
   return [
-    ...operationsOf(schema).map((operation): Call => {
+    ...operationsOf(servedSchema(schema)).map((operation): Call => {
       const { name, field } = operation;
       const call: Call['call'] = (who, given) => callGraphql(who, operation, given);
       return {
@@ -78,7 +79,7 @@ export function callsOf(schema: GraphQLSchema, rows: readonly DeclaredRoute[]): 
         takesTicket: row.ticket !== undefined,
         isRoot: false,
         argumentNames: (main.rootNode.arguments ?? []).flatMap(({ name, value }) =>
-          value.kind === Kind.VARIABLE ? [name.value] : [],
+          variablesIn(value, undefined).length > 0 ? [name.value] : [],
         ),
         call: (who, given) => callRest(who, route, given),
       };
@@ -142,12 +143,18 @@ function inFormat(type: GraphQLInputType, value: unknown): unknown {
   );
 }
 
-/** A route's variables: the arguments of its root field, by the names that the route's document gives them. */
-function variablesOf(route: Route, given: Arguments): ReadonlyMap<string, unknown> {
-  const pairs = (route.main.rootNode.arguments ?? []).flatMap(({ name, value }) =>
-    value.kind === Kind.VARIABLE ? [[value.name.value, given[name.value]] as const] : [],
-  );
-  return new Map(pairs);
+/** A route's variables: the flat arguments of its root field, by the names that the route's document gives them. */
+function variablesOf({ main }: Route, given: Arguments): ReadonlyMap<string, unknown> {
+  const variables = new Map((main.rootNode.arguments ?? []).flatMap(({ name, value }) => variablesIn(value, given[name.value])));
+  if (given.inputOfRest !== undefined) variables.set('input', given.inputOfRest);
+  return variables;
+}
+
+/** The variables of an argument, which may be members of an object: `input: { wiki: $input }`. */
+function variablesIn(node: ValueNode, value: unknown): readonly (readonly [name: string, value: unknown])[] {
+  if (node.kind === Kind.VARIABLE) return [[node.name.value, value]];
+  if (node.kind !== Kind.OBJECT) return [];
+  return node.fields.flatMap((field) => variablesIn(field.value, (value as Arguments | undefined)?.[field.name.value]));
 }
 
 async function restBody({ row }: Route, variables: ReadonlyMap<string, unknown>) {

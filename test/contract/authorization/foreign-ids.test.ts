@@ -72,7 +72,14 @@ describe('an id of another organization looks like a missing one', () => {
   });
 
   it('was tried in arguments, in inputs, in lists, and inside JSON', () => {
-    const some = ['id', 'input.groups.0', 'input.editors.0.id', 'input.orgCategoryIds.0', 'input.dataSourceIds.0', 'input.ais.0'];
+    const some = [
+      'id',
+      'input.groups.0',
+      'input.editors.0.id',
+      'input.orgCategoryIds.0',
+      'input.dataSourceIds.0',
+      'input.agentIds.0',
+    ];
     expect([...places]).toEqual(expect.arrayContaining([...some, 'input.prompt', 'input.outputs.0.toolCallId', 'input.input']));
   });
 

@@ -23,7 +23,6 @@ export interface IdPosition {
 /** Names that do not tell which kind of id they hold. */
 const kindsByName: Readonly<Record<string, readonly IdKind[]>> = {
   groups: ['group'],
-  ais: ['agent'],
   orgId: ['organization'],
   actorUserId: ['user'],
   editors: ['user'],
@@ -32,8 +31,8 @@ const kindsByName: Readonly<Record<string, readonly IdKind[]>> = {
   dataSourceIds: ['dataSource'],
   fileId: ['chatFile'],
   systemMessageId: ['message'],
-  oauthTokenId: ['oauthToken'],
-  selectedDriveAccount: ['oauthToken'],
+  connectionId: ['oauthToken', 'repoHostInstallation', 'mcpServer'],
+  driveAccount: ['oauthToken'],
   previousResponseId: ['response', 'run'],
   conversation: ['chat'],
   model: ['agent'],

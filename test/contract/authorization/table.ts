@@ -35,11 +35,20 @@ const asks = { prompt: { text: 'Hello' } };
 const completionOf = (agent: string) => ({ model: agent, messages: [{ role: 'user', content: 'Hello' }] });
 
 /** A source that is read through a connection of the owner. */
-function withConnection(provider: string, members: Arguments): Line {
+function withConnection(kind: string, provider: string, members: Arguments): Line {
   return line('editsWithConnection', async ({ agent, world }) => ({
     agentId: agent,
-    input: { oauthTokenId: await world.connectionTo(provider), ...members },
+    input: { [kind]: { connectionId: await world.connectionTo(provider), ...members } },
   }));
+}
+/** A row of REST for vector stores names a file or a batch in its store, by REST's ids. */
+async function fileInStore({ world }: Setting): Promise<Arguments> {
+  const { id, fileId } = await world.vectorStore();
+  return { vectorStoreId: id, id: fileId };
+}
+async function batchInStore({ world }: Setting): Promise<Arguments> {
+  const { id, batchId } = await world.fileBatch();
+  return { vectorStoreId: id, id: batchId };
 }
 async function answers({ world, agent }: Setting): Promise<Arguments> {
   const { chat, message, call } = await world.awaiting(agent);
@@ -156,13 +165,18 @@ export const table: Readonly<Record<string, Line>> = {
     input: { items: [{ role: 'user', content: 'Hello' }] },
   })),
   'Mutation.deleteConversationItem': line('ownsResponse', ({ world }) => world.conversation()),
-  'Query.file': line('ownsResponse', byId('file')),
+  'Query.file': line('ownsResponse', async ({ world }) => ({ id: await world.storedFile() })),
   'Query.files': line('anyone'),
-  'Mutation.createFile': line('anyone', () => ({ file: note(), purpose: 'user_data' })),
+  'Mutation.createFile': line('anyone', () => ({ file: note(), purpose: 'USER_DATA' })),
+  'POST /api/v1/files': line('anyone', () => ({ file: note(), purposeText: 'user_data' })),
   'Mutation.deleteFile': line('ownsResponse', async ({ world }) => ({ id: await world.storedFile() })),
   'Mutation.createFileUpload': line('anyone', () => ({
-    input: { bytes: 5, filename: 'note.txt', mimeType: 'text/plain', purpose: 'user_data' },
+    input: { sizeBytes: 5, filename: 'note.txt', mimeType: 'text/plain', purpose: 'USER_DATA' },
   })),
+  'POST /api/v1/uploads': line('anyone', () => ({
+    inputOfRest: { bytes: 5, filename: 'note.txt', mime_type: 'text/plain', purpose: 'user_data' },
+  })),
+  'Query.fileUpload': line('ownsResponse', async ({ world }) => ({ id: (await world.upload()).id })),
   'Mutation.addFileUploadPart': line('ownsResponse', async ({ world }) => ({ id: (await world.upload()).id, data: note() })),
   'Mutation.completeFileUpload': line('ownsResponse', async ({ world }) => {
     const { id, partId } = await world.upload();
@@ -252,18 +266,22 @@ export const table: Readonly<Record<string, Line>> = {
   'Query.dataSources': line('anyone'),
   'Query.agentDataSources': line('sees', ofAgent),
   'Query.indexingStatistics': line('readsSource', ({ source }) => ({ dataSourceId: source })),
-  'Query.knowledgeItem': line('readsSource', ({ source, item }) => ({ dataSourceId: source, id: item })),
-  'Query.citedDocument': line('opensSource', ({ source, item }) => ({ dataSourceId: source, id: item })),
+  'Query.knowledgeItem': line('readsSource', byId('item')),
+  'GET /api/v1/data-sources/{dataSourceId}/knowledge/{knowledgeId}/content': line('opensSource', ({ source, item }) => ({
+    dataSourceId: source,
+    id: item,
+  })),
+  'Query.citedDocument': line('opensSource', byId('item')),
   'Query.search': line('anyone', () => ({ query: 'Made by a test' })),
   'Query.searchKnowledge': line('sees', ({ agent }) => ({ input: { agentId: agent, query: 'hours' } })),
   'Query.knowledgeItems': line('readsSource', ({ source }) => ({ dataSourceId: source })),
-  'Mutation.addApiDataSource': line('edits', withInput({ name: 'Hours', data: { monday: '9 to 17' } })),
+  'Mutation.addDataSource': line('edits', withInput({ api: { name: 'Hours', data: { monday: '9 to 17' } } })),
   'Mutation.addFileDataSource': line('edits', ({ agent }) => ({ agentId: agent, file: note() })),
-  'Mutation.addWebUrlDataSource': line(
+  'POST /api/v1/ais/{aiId}/data-sources/web-url': line(
     'edits',
-    withInput({ url: 'https://example.com', dataRefreshPeriod: 'NEVER', includeFiles: false, includedFileTypes: [] }),
+    withInput({ webUrl: { url: 'https://example.com', refreshPeriod: 'NEVER', includeFiles: false, includedFileTypes: [] } }),
   ),
-  'Mutation.createUploadToken': line('edits', withInput({ filename: 'note.txt', contentType: 'text/plain', size: 5 })),
+  'Mutation.createUploadToken': line('edits', withInput({ filename: 'note.txt', mimeType: 'text/plain', sizeBytes: 5 })),
   'Mutation.uploadDataSource': line('holdsLink', async ({ agent, world }) => ({
     agentId: agent,
     file: note(),
@@ -279,6 +297,7 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.refreshDataSource': line('changesSource', byId('source')),
   'Mutation.cancelDataSource': line('changesSource', byId('source')),
   'Mutation.retryDataSource': line('changesSource', byId('source')),
+  'Query.dataSourceRun': line('readsSource', async ({ source, world }) => ({ id: await world.sourceRun(source) })),
   'Query.dataSourceRuns': line('readsSource', ({ source }) => ({ dataSourceId: source })),
   'Mutation.updateKnowledgeItem': line('changesSource', ({ source, item }) => ({
     dataSourceId: source,
@@ -289,18 +308,33 @@ export const table: Readonly<Record<string, Line>> = {
   'Query.vectorStore': line('administersOwners', async ({ world }) => ({ id: (await world.vectorStore()).id })),
   'Query.vectorStoreSearch': line('administersOwners', async ({ world }) => ({
     id: (await world.vectorStore()).id,
-    input: { query: 'Hello' },
+    input: { queries: ['Hello'] },
   })),
-  'Query.vectorStoreFiles': line('administersOwners', async ({ world }) => ({ id: (await world.vectorStore()).id })),
-  'Query.vectorStoreFile': line('administersOwners', ({ world }) => world.vectorStore()),
-  'Query.vectorStoreFileContent': line('administersOwners', ({ world }) => world.vectorStore()),
-  'Query.vectorStoreFileBatch': line('administersOwners', ({ world }) => world.fileBatch()),
-  'Query.vectorStoreBatchFiles': line('administersOwners', ({ world }) => world.fileBatch()),
-  'Mutation.createVectorStoreFileBatch': line('changesStoreWithFile', async ({ world }) => ({
+  'POST /api/v1/vector_stores/{vectorStoreId}/search': line('administersOwners', async ({ world }) => ({
     id: (await world.vectorStore()).id,
-    input: { fileIds: [await world.storedFile()] },
+    inputOfRest: { query: 'Hello' },
   })),
-  'Mutation.cancelVectorStoreFileBatch': line('administersOwners', ({ world }) => world.fileBatch()),
+  'Query.vectorStoreFiles': line('administersOwners', async ({ world }) => ({
+    vectorStoreId: (await world.vectorStore()).id,
+  })),
+  'Query.vectorStoreFile': line('administersOwners', async ({ world }) => ({ id: await world.vectorStoreFile() })),
+  'GET /api/v1/vector_stores/{vectorStoreId}/files/{fileId}': line('administersOwners', fileInStore),
+  'Query.vectorStoreFileContent': line('administersOwners', ({ world }) => world.vectorStore()),
+  'Query.vectorStoreFileBatch': line('administersOwners', async ({ world }) => ({ id: (await world.fileBatch()).batchId })),
+  'GET /api/v1/vector_stores/{vectorStoreId}/file_batches/{batchId}': line('administersOwners', batchInStore),
+  'Query.vectorStoreBatchFiles': line('administersOwners', batchInStore),
+  'Mutation.createVectorStoreFileBatch': line('changesStoreWithFile', async ({ world }) => ({
+    vectorStoreId: (await world.vectorStore()).id,
+    input: { files: [{ fileId: await world.storedFile() }] },
+  })),
+  'POST /api/v1/vector_stores/{vectorStoreId}/file_batches': line('changesStoreWithFile', async ({ world }) => ({
+    vectorStoreId: (await world.vectorStore()).id,
+    inputOfRest: { file_ids: [await world.storedFile()] },
+  })),
+  'Mutation.cancelVectorStoreFileBatch': line('administersOwners', async ({ world }) => ({
+    id: (await world.fileBatch()).batchId,
+  })),
+  'POST /api/v1/vector_stores/{vectorStoreId}/file_batches/{batchId}/cancel': line('administersOwners', batchInStore),
   'Mutation.createVectorStore': line('anyone', () => ({ input: { name: 'Office' } })),
   'Mutation.updateVectorStore': line('administersOwners', async ({ world }) => ({
     id: (await world.vectorStore()).id,
@@ -308,31 +342,48 @@ export const table: Readonly<Record<string, Line>> = {
   })),
   'Mutation.deleteVectorStore': line('administersOwners', async ({ world }) => ({ id: (await world.vectorStore()).id })),
   'Mutation.attachVectorStoreFile': line('changesStoreWithFile', async ({ world }) => ({
-    id: (await world.vectorStore()).id,
+    vectorStoreId: (await world.vectorStore()).id,
+    input: { fileId: await world.storedFile() },
+  })),
+  'POST /api/v1/vector_stores/{vectorStoreId}/files': line('changesStoreWithFile', async ({ world }) => ({
+    vectorStoreId: (await world.vectorStore()).id,
     input: { fileId: await world.storedFile() },
   })),
   'Mutation.updateVectorStoreFile': line('administersOwners', async ({ world }) => ({
-    ...(await world.vectorStore()),
-    input: { attributes: { year: 2026 } },
+    id: await world.vectorStoreFile(),
+    input: { attributes: [{ key: 'year', value: 2026 }] },
   })),
-  'Mutation.detachVectorStoreFile': line('administersOwners', ({ world }) => world.vectorStore()),
+  'POST /api/v1/vector_stores/{vectorStoreId}/files/{fileId}': line('administersOwners', async (setting) => ({
+    ...(await fileInStore(setting)),
+    input: { attributes: [{ key: 'year', value: 2026 }] },
+  })),
+  'Mutation.detachVectorStoreFile': line('administersOwners', async ({ world }) => ({ id: await world.vectorStoreFile() })),
+  'DELETE /api/v1/vector_stores/{vectorStoreId}/files/{fileId}': line('administersOwners', fileInStore),
   'Subscription.dataSourceUpdated': line('readsSource', ({ source }) => ({ dataSourceId: source })),
 
   // sources of connected kinds
-  'Mutation.addDriveADataSources': withConnection('DRIVE_A', { files: [{ id: '1AbC', name: 'Handbook' }] }),
-  'Mutation.addDriveBDataSource': withConnection('DRIVE_B', { fileId: '1AbC', filename: 'Handbook' }),
-  'Mutation.addWikiDataSource': withConnection('WIKI', { pageName: 'Handbook' }),
-  'Mutation.addTrackerDataSource': withConnection('TRACKER', { projectName: 'Help desk', projectKey: 'HELP' }),
-  'Mutation.addRepoHostDataSource': line('editsWithConnection', async ({ agent, world }) => ({
+  'POST /api/v1/ais/{aiId}/data-sources/drive-a': withConnection('driveA', 'DRIVE_A', {
+    files: [{ id: '1AbC', name: 'Handbook' }],
+  }),
+  'POST /api/v1/ais/{aiId}/data-sources/drive-b': withConnection('driveB', 'DRIVE_B', { fileId: '1AbC', filename: 'Handbook' }),
+  'POST /api/v1/ais/{aiId}/data-sources/wiki': withConnection('wiki', 'WIKI', { pageName: 'Handbook' }),
+  'POST /api/v1/ais/{aiId}/data-sources/tracker': withConnection('tracker', 'TRACKER', {
+    projectName: 'Help desk',
+    projectKey: 'HELP',
+  }),
+  'POST /api/v1/ais/{aiId}/data-sources/repo-host': line('editsWithConnection', async ({ agent, world }) => ({
     agentId: agent,
-    input: { mode: 'all', repoHostAppInstallationId: await world.installation() },
+    inputOfRest: { mode: 'all', repoHostAppInstallationId: await world.installation() },
   })),
 
   // connections
   'Query.connection': line('administersOwners', byId('connection')),
   'Query.connections': line('anyone'),
   // What allowed callers get without another service: an MCP server has nothing to browse, and this instance is registered nowhere.
-  'Query.connectionEntries': { ...line('isOwner', async ({ world }) => ({ id: await world.mcpServer() })), reaches: 400 },
+  'Query.connectionEntries': {
+    ...line('isOwner', async ({ world }) => ({ connectionId: await world.mcpServer() })),
+    reaches: 400,
+  },
   'Mutation.authorizeConnection': { ...line('anyone', () => ({ input: { provider: 'DRIVE_A' } })), reaches: 400 },
   'Mutation.storeOauthToken': line('anyone', () => ({
     input: { provider: 'WIKI', accountName: 'ann', accessToken: 'token-of-the-wiki' },

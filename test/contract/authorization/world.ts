@@ -65,7 +65,7 @@ export class World {
   readonly #connections = new Map<string, Promise<string>>();
   /** Those made so far: lists show them beside the things of a setting. */
   readonly vectorStores: string[] = [];
-  #installation: Promise<void> | undefined;
+  #installation: Promise<unknown> | undefined;
   #mcpServer: Promise<string> | undefined;
   #made = 0;
 
@@ -219,10 +219,21 @@ export class World {
     this.vectorStores.push(id);
     return { id, fileId };
   }
+  /** The one file of a new vector store, by the id that it has there. */
+  async vectorStoreFile(): Promise<string> {
+    const { id } = await this.vectorStore();
+    const { data } = await this.owner.graphql('query ($id: ID!) { vectorStore(id: $id) { files { nodes { id } } } }', { id });
+    return data.vectorStore.files.nodes[0].id;
+  }
   /** With one file, which nothing indexes. */
   async fileBatch(): Promise<{ readonly id: string; readonly batchId: string }> {
     const { id, fileId } = await this.vectorStore();
     return { id, batchId: await this.#madeBy(this.owner, `/api/v1/vector_stores/${id}/file_batches`, { file_ids: [fileId] }) };
+  }
+  /** A run of a source of the owner. */
+  async sourceRun(source: string): Promise<string> {
+    const { data } = (await this.owner.get(`/api/v1/data-sources/${source}/runs`)).body;
+    return data[0].id;
   }
   async bundle(agent: string): Promise<unknown> {
     return (await this.owner.get(`/api/v1/ais/${agent}/export`)).body;

@@ -147,12 +147,12 @@ describe('an upload', () => {
   const uploadFile = new documents.TypedDocumentString<
     { createFile: { id: string; filename: string; sizeBytes: number } },
     object
-  >('mutation ($file: File!, $purpose: String!) { createFile(file: $file, purpose: $purpose) { id filename sizeBytes } }');
+  >('mutation ($file: File!, $purpose: FilePurpose!) { createFile(file: $file, purpose: $purpose) { id filename sizeBytes } }');
   const file = new File(['x'.repeat(300_000)], 'a "quoted" näme.txt', { type: 'text/plain' });
 
   it('sends files among variables, and tells how far it is', async () => {
     const told: UploadProgress[] = [];
-    const variables = { file, purpose: 'user_data' };
+    const variables = { file, purpose: 'USER_DATA' };
     const { createFile } = await client.upload(uploadFile, variables, { onProgress: (progress) => told.push(progress) });
     expect(createFile).toMatchObject({ sizeBytes: 300_000, filename: expect.stringContaining('näme.txt') });
     expect(told.length).toBeGreaterThan(1);
@@ -166,6 +166,6 @@ describe('an upload', () => {
     await expect(refused).rejects.toMatchObject({ code: 'INVALID_VALUE', faults: [{ path: 'purpose' }] });
     await expect(refused).rejects.toBeInstanceOf(ParleyError);
     const signal = AbortSignal.abort(new Error('left'));
-    await expect(client.upload(uploadFile, { file, purpose: 'user_data' }, { signal })).rejects.toThrow('left');
+    await expect(client.upload(uploadFile, { file, purpose: 'USER_DATA' }, { signal })).rejects.toThrow('left');
   });
 });

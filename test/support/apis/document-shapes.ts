@@ -38,7 +38,7 @@ export const documentShapes: Readonly<Record<string, DocumentShape>> = {
     ends: tooManyFields,
   },
   'fragments 16 deep that list data sources': {
-    query: `${agents('...F0')} ${nested(16, 3, 'Agent', 'dataSources { id name }')}`,
+    query: `${agents('...F0')} ${nested(16, 3, 'Agent', 'sources { nodes { id name } }')}`,
     ends: tooManyFields,
   },
   'fragments 16 deep in introspection': {

@@ -569,6 +569,15 @@ export type ErrorCode =
   /** The WebSocket connection has lived for its longest time. Connect again. */
   | 'WEBSOCKET_CONNECTION_LIMIT_REACHED';
 
+/** What a file is for. */
+export type FilePurpose =
+  /** Vector stores: at most UPLOAD_MAX_BYTES of the service. */
+  | 'ASSISTANTS'
+  /** Responses: at most CHAT_FILE_MAX_BYTES of the service. */
+  | 'USER_DATA'
+  /** An image for responses: at most CHAT_FILE_MAX_BYTES of the service. */
+  | 'VISION';
+
 /** Searches the knowledge of the agent, and vector stores. */
 export type FileSearchToolInput = {
   /** Only these data sources of the agent; at most 200. */
@@ -1030,7 +1039,7 @@ export type DataSourcesQueryVariables = Exact<{
 }>;
 
 
-export type DataSourcesQuery = { dataSources: { nodes: Array<{ id: string, name: string, type: DataSourceType, indexStatus: IndexStatus, indexPercentage: string, errorMessage: string | null }> } };
+export type DataSourcesQuery = { dataSources: { nodes: Array<{ id: string, name: string, type: DataSourceType, indexStatus: IndexStatus, indexPercentage: number, errorMessage: string | null }> } };
 
 export type DataSourcesChangedSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
@@ -1054,7 +1063,7 @@ export type UsageChangedSubscription = { usageChanged: { node: { apiTokensUsed: 
 
 export type UploadFileMutationVariables = Exact<{
   file: Blob;
-  purpose: string;
+  purpose: FilePurpose;
 }>;
 
 
@@ -1270,7 +1279,7 @@ export const UsageChangedDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<UsageChangedSubscription, UsageChangedSubscriptionVariables>;
 export const UploadFileDocument = new TypedDocumentString(`
-    mutation UploadFile($file: File!, $purpose: String!) {
+    mutation UploadFile($file: File!, $purpose: FilePurpose!) {
   createFile(file: $file, purpose: $purpose) {
     id
     filename

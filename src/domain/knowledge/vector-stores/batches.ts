@@ -1,12 +1,14 @@
 import type { Caller } from '../../../entities/accounts/caller.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import { isId } from '../../../entities/ids.ts';
-import type { StoreFileBatch, StoreFileStatus } from '../../../entities/knowledge/vector-store.ts';
-import type { ListRequest } from '../../../entities/page.ts';
+import type { StoreFileBatch, StoreFileStatus, VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
+import type { ListRequest, Page, PageRequest } from '../../../entities/page.ts';
+import { emptyPage } from '../../../storage/database/child-pages.ts';
+import { visibleDataSources } from '../../access/access.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../faults.ts';
 import { copiesOf, queueIndexing, removeCopies, type WantedFile } from './copies.ts';
-import { tooManyFiles } from './files.ts';
+import { type StoreFileListQuery, tooManyFiles } from './files.ts';
 import { type Optional, pageFrom, readAttributes, readPageInput, requireOwnChunks } from './input.ts';
 import { editableStore, getVectorStore, requireUnexpired } from './stores.ts';
 
@@ -45,10 +47,11 @@ interface BatchFile extends WantedFile {
 export async function createFileBatch(
   deps: Deps,
   caller: Caller,
-  storeId: string,
+  vectorStoreId: string,
   input: FileBatchInput,
 ): Promise<StoreFileBatch> {
-  const store = await editableStore(deps, caller, storeId);
+  const store = await editableStore(deps, caller, vectorStoreId);
+  const storeId = store.id;
   const wanted = readFiles(input);
   requireUnexpired(deps, store);
   const { vectorStores, vectorStoreBatches } = deps.storage;
@@ -58,7 +61,7 @@ export async function createFileBatch(
         storeId,
         wanted.map(({ fileId }) => fileId),
       )
-    ).map((file) => [file.id, file.itemId]),
+    ).map((file) => [file.fileId, file.itemId]),
   );
   const copies = await copiesOf(
     deps,
@@ -84,38 +87,77 @@ export async function createFileBatch(
     throw error;
   });
   await removeCopies(deps, unneeded);
-  return getFileBatch(deps, caller, storeId, id);
+  return getFileBatch(deps, caller, { id, vectorStoreId: storeId });
+}
+
+/** Names a batch, and the store that it must be of. */
+export interface FileBatchPlace {
+  readonly id: string;
+  readonly vectorStoreId?: Optional<string>;
 }
 
 /** @throws DomainError NOT_FOUND for the store and the batch. */
-export async function getFileBatch(deps: Deps, caller: Caller, storeId: string, id: string): Promise<StoreFileBatch> {
-  await getVectorStore(deps, caller, storeId);
-  const found = isId('vectorStoreFileBatch', id) ? await deps.storage.vectorStoreBatches.find(storeId, id) : undefined;
-  if (found === undefined)
+export async function getFileBatch(deps: Deps, caller: Caller, { id, vectorStoreId }: FileBatchPlace): Promise<StoreFileBatch> {
+  const store = typeof vectorStoreId === 'string' ? await getVectorStore(deps, caller, vectorStoreId) : undefined;
+  const [found] = isId('vectorStoreFileBatch', id) ? await getFileBatches(deps, caller, [id]) : [];
+  if (found === undefined || (store !== undefined && store.id !== found.dataSourceId))
     throw new DomainError('NOT_FOUND', 'This vector store has no such batch of files', { param: 'batchId' });
   return found;
 }
 
-/** The files of a batch that are still in the store. @throws DomainError NOT_FOUND; INVALID_VALUE naming `first`. */
+/** The batches among `ids` whose stores the caller may read, in any order. */
+export async function getFileBatches(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly StoreFileBatch[]> {
+  const batches = await deps.storage.vectorStorePages.findBatches(ids, visibleDataSources(caller));
+  for (const id of new Set(batches.map(({ dataSourceId }) => dataSourceId))) deps.audit.read(caller, 'dataSource', [{ id }]);
+  return batches;
+}
+
+/** A page of the batches of each store, in the order of the stores, newest first. Access is checked where the stores are found. */
+export async function pageBatchesOfStores(
+  deps: Deps,
+  storeIds: readonly string[],
+  page: PageRequest,
+): Promise<readonly Page<StoreFileBatch>[]> {
+  const pages = await deps.storage.vectorStorePages.batchPagesOf(storeIds, page);
+  return storeIds.map((id) => pages.get(id) ?? emptyPage());
+}
+
+/**
+ * The files of a batch that are still in the store, by the ids at the ends of a page.
+ *
+ * @throws DomainError NOT_FOUND; INVALID_VALUE naming `first`.
+ */
 export async function listBatchFiles(
   deps: Deps,
   caller: Caller,
-  storeId: string,
-  id: string,
+  place: FileBatchPlace,
   { filter, ...input }: ListRequest & { readonly filter?: Optional<StoreFileStatus> },
 ) {
   const page = readPageInput(input);
-  await getFileBatch(deps, caller, storeId, id);
-  return pageFrom(await deps.storage.vectorStoreBatches.listFiles(storeId, id, filter ?? undefined, page), page);
+  const { id, dataSourceId } = await getFileBatch(deps, caller, place);
+  return pageFrom(await deps.storage.vectorStoreBatches.listFiles(dataSourceId, id, filter ?? undefined, page), page);
+}
+
+/** A page of the files of each batch that are still in its store, in the order of the batches. Access is checked where the batches are found. */
+export async function pageFilesOfBatches(
+  deps: Deps,
+  batchIds: readonly string[],
+  { status, order }: StoreFileListQuery,
+  page: PageRequest,
+): Promise<readonly Page<VectorStoreFile>[]> {
+  const query = { status: status ?? undefined, order: order ?? ('desc' as const) };
+  const pages = await deps.storage.vectorStorePages.filePagesOfBatches(batchIds, query, page);
+  return batchIds.map((id) => pages.get(id) ?? emptyPage());
 }
 
 /** Stops the indexing of a batch. Files that are indexed stay; a batch that is over is returned as it is. @throws DomainError NOT_FOUND, FORBIDDEN. */
-export async function cancelFileBatch(deps: Deps, caller: Caller, storeId: string, id: string): Promise<StoreFileBatch> {
-  await editableStore(deps, caller, storeId);
-  const batch = await getFileBatch(deps, caller, storeId, id);
+export async function cancelFileBatch(deps: Deps, caller: Caller, place: FileBatchPlace): Promise<StoreFileBatch> {
+  if (typeof place.vectorStoreId === 'string') await editableStore(deps, caller, place.vectorStoreId);
+  const batch = await getFileBatch(deps, caller, place);
+  if (typeof place.vectorStoreId !== 'string') await editableStore(deps, caller, batch.dataSourceId);
   if (batch.inProgress === 0) return batch;
-  await deps.audit.change(caller, () => deps.storage.vectorStoreBatches.cancel(storeId, id));
-  return getFileBatch(deps, caller, storeId, id);
+  await deps.audit.change(caller, () => deps.storage.vectorStoreBatches.cancel(batch.dataSourceId, batch.id));
+  return getFileBatch(deps, caller, place);
 }
 
 function readFiles({ fileIds, files, attributes, chunkingStrategy }: FileBatchInput): readonly BatchFile[] {

@@ -1,7 +1,8 @@
 import type { Caller } from '../../../entities/accounts/caller.ts';
 import { DomainError } from '../../../entities/errors.ts';
-import type { FileContent, FileText, StorePassage } from '../../../entities/knowledge/vector-store.ts';
+import type { FileContent } from '../../../entities/knowledge/vector-store.ts';
 import type { Deps } from '../../deps.ts';
+import { textOf } from '../passages.ts';
 import { getStoreFile } from './files.ts';
 import type { Optional } from './input.ts';
 
@@ -24,26 +25,17 @@ export async function getFileContent(
   if (typeof page === 'string' && !/^\d{1,9}$/.test(page)) {
     throw new DomainError('INVALID_VALUE', 'page must be the next_page of the page before', { param: 'page' });
   }
-  const { itemId } = await getStoreFile(deps, caller, storeId, fileId);
+  const { itemId } = await getStoreFile(deps, caller, { id: fileId, vectorStoreId: storeId });
   const from = typeof page === 'string' ? Number(page) : 0;
   // The passage before the page comes too: the first one of the page may overlap with it.
   const known = Math.max(0, from - 1);
   const { rows, foundCount } = await deps.storage.vectorStores.passages(itemId, known, passagesMax + 2);
   const last = rows.slice(0, passagesMax + 1).at(-1);
-  const texts = rows.slice(0, passagesMax + 1).map(withoutOverlap);
+  const texts = rows
+    .slice(0, passagesMax + 1)
+    .map((row, index, all) => ({ place: row.ordinal, text: textOf(row, all[index - 1]) }));
   return {
     passages: texts.filter(({ place }) => place >= from),
     nextPage: last !== undefined && last.ordinal >= from && foundCount > texts.length ? String(last.ordinal + 1) : null,
   };
-}
-
-/** A passage without what the one before it says already, with the white space between them. */
-function withoutOverlap(
-  { ordinal: place, text, gapBefore, charStart }: StorePassage,
-  index: number,
-  all: readonly StorePassage[],
-): FileText {
-  const before = all[index - 1];
-  const overlap = before === undefined ? 0 : before.charEnd - charStart;
-  return { place, text: overlap > 0 ? text.slice(overlap) : (place === 0 ? '' : gapBefore) + text };
 }

@@ -1,7 +1,10 @@
 import type { Caller } from '../../../entities/accounts/caller.ts';
 import { DomainError } from '../../../entities/errors.ts';
+import { idAs, isId } from '../../../entities/ids.ts';
 import type { StoreFileStatus, VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
-import type { ListRequest } from '../../../entities/page.ts';
+import type { ListRequest, Page, PageRequest } from '../../../entities/page.ts';
+import { emptyPage } from '../../../storage/database/child-pages.ts';
+import { visibleDataSources } from '../../access/access.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../faults.ts';
 import { copiesOf, queueIndexing, removeCopies } from './copies.ts';
@@ -18,23 +21,24 @@ import { editableStore, getVectorStore, requireUnexpired } from './stores.ts';
 export async function attachFile(
   deps: Deps,
   caller: Caller,
-  storeId: string,
+  vectorStoreId: string,
   input: { readonly fileId: string; readonly attributes?: unknown; readonly chunkingStrategy?: unknown },
 ): Promise<VectorStoreFile> {
-  const store = await editableStore(deps, caller, storeId);
+  const store = await editableStore(deps, caller, vectorStoreId);
   const faults = new Faults();
   const attributes = readAttributes(input.attributes, faults);
   requireOwnChunks(input.chunkingStrategy, faults);
   faults.throwIfAny();
   requireUnexpired(deps, store);
   const { vectorStores } = deps.storage;
+  const storeId = store.id;
   const known = await vectorStores.findFile(storeId, input.fileId);
   if (known !== undefined) {
     await deps.audit.change(caller, async () => {
       if (input.attributes !== undefined) await vectorStores.setAttributes(known.itemId, attributes);
       await vectorStores.beginAnew([known.itemId], () => deps.newId('sourceRun'), queueIndexing(deps, caller));
     });
-    return getStoreFile(deps, caller, storeId, input.fileId);
+    return getStoreFile(deps, caller, { id: input.fileId, vectorStoreId: storeId });
   }
   const [copy] = await copiesOf(deps, caller, [{ fileId: input.fileId, param: 'fileId', attributes }]);
   if (copy === undefined) throw new Error('a file that was found has a copy');
@@ -51,53 +55,111 @@ export async function attachFile(
   });
   // Another call has added it meanwhile.
   if (!isAdded) await undo();
-  return getStoreFile(deps, caller, storeId, input.fileId);
+  return getStoreFile(deps, caller, { id: input.fileId, vectorStoreId: storeId });
+}
+
+/** Names a file of a store: by its own id, or by the id of the file it was made of, with its store. */
+export interface StoreFilePlace {
+  readonly id: string;
+  readonly vectorStoreId?: Optional<string>;
 }
 
 /** @throws DomainError NOT_FOUND for the store and the file. */
-export async function getStoreFile(deps: Deps, caller: Caller, storeId: string, fileId: string): Promise<VectorStoreFile> {
-  await getVectorStore(deps, caller, storeId);
-  const file = await deps.storage.vectorStores.findFile(storeId, fileId);
+export async function getStoreFile(deps: Deps, caller: Caller, { id, vectorStoreId }: StoreFilePlace): Promise<VectorStoreFile> {
+  const file =
+    typeof vectorStoreId === 'string'
+      ? await deps.storage.vectorStores.findFile((await getVectorStore(deps, caller, vectorStoreId)).id, id)
+      : (await getStoreFiles(deps, caller, [id]))[0];
   if (file === undefined) throw new DomainError('NOT_FOUND', 'This vector store has no such file', { param: 'fileId' });
   return file;
 }
 
-/** @throws DomainError NOT_FOUND; INVALID_VALUE naming `first`. */
+/** The files of stores among `ids`, their own, that the caller may read, in any order. */
+export async function getStoreFiles(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly VectorStoreFile[]> {
+  const itemIds = ids.filter((id) => isId('vectorStoreFile', id)).map((id) => idAs('knowledgeItem', id));
+  const files = itemIds.length === 0 ? [] : await deps.storage.vectorStorePages.findFiles(itemIds, visibleDataSources(caller));
+  for (const id of new Set(files.map(({ dataSourceId }) => dataSourceId))) deps.audit.read(caller, 'dataSource', [{ id }]);
+  return files;
+}
+
+/** By the ids at the ends of a page. @throws DomainError NOT_FOUND; INVALID_VALUE naming `first`. */
 export async function listStoreFiles(
   deps: Deps,
   caller: Caller,
-  storeId: string,
+  vectorStoreId: string,
   { filter, ...input }: ListRequest & { readonly filter?: Optional<StoreFileStatus> },
 ) {
   const page = readPageInput(input);
-  await getVectorStore(deps, caller, storeId);
-  return pageFrom(await deps.storage.vectorStores.listFiles(storeId, filter ?? undefined, page), page);
+  const store = await getVectorStore(deps, caller, vectorStoreId);
+  return pageFrom(await deps.storage.vectorStores.listFiles(store.id, filter ?? undefined, page), page);
+}
+
+/** Which files of a store or a batch, and in which order. */
+export interface StoreFileListQuery {
+  readonly status?: Optional<StoreFileStatus>;
+  readonly order?: Optional<'asc' | 'desc'>;
+}
+
+/** @throws DomainError NOT_FOUND. */
+export async function pageStoreFiles(
+  deps: Deps,
+  caller: Caller,
+  vectorStoreId: string,
+  query: StoreFileListQuery,
+  page: PageRequest,
+): Promise<Page<VectorStoreFile>> {
+  const store = await getVectorStore(deps, caller, vectorStoreId);
+  const [files = emptyPage<VectorStoreFile>()] = await pageFilesOfStores(deps, [store.id], query, page);
+  return files;
+}
+
+/** A page of the files of each store, in the order of the stores. Access is checked where the stores are found. */
+export async function pageFilesOfStores(
+  deps: Deps,
+  storeIds: readonly string[],
+  { status, order }: StoreFileListQuery,
+  page: PageRequest,
+): Promise<readonly Page<VectorStoreFile>[]> {
+  const query = { status: status ?? undefined, order: order ?? ('desc' as const) };
+  const pages = await deps.storage.vectorStorePages.filePagesOf(storeIds, query, page);
+  return storeIds.map((id) => pages.get(id) ?? emptyPage());
 }
 
 /** Replaces the attributes of a file; null takes all away. @throws DomainError NOT_FOUND, FORBIDDEN, the faults of the input. */
 export async function updateStoreFile(
   deps: Deps,
   caller: Caller,
-  storeId: string,
-  fileId: string,
+  place: StoreFilePlace,
   input: { readonly attributes?: unknown },
 ): Promise<VectorStoreFile> {
-  await editableStore(deps, caller, storeId);
-  const { itemId } = await getStoreFile(deps, caller, storeId, fileId);
+  const { itemId } = await editableFile(deps, caller, place);
   const faults = new Faults();
   if (input.attributes === undefined) faults.add('attributes', 'attributes is required', 'MISSING_REQUIRED_PARAMETER');
   const attributes = readAttributes(input.attributes, faults);
   faults.throwIfAny();
   await deps.audit.change(caller, () => deps.storage.vectorStores.setAttributes(itemId, attributes));
-  return getStoreFile(deps, caller, storeId, fileId);
+  return getStoreFile(deps, caller, place);
 }
 
-/** Takes a file out of a store: searches do not find it any more; the file itself stays. @throws DomainError NOT_FOUND, FORBIDDEN. */
-export async function detachFile(deps: Deps, caller: Caller, storeId: string, fileId: string): Promise<string> {
-  await editableStore(deps, caller, storeId);
-  await getStoreFile(deps, caller, storeId, fileId);
+/**
+ * Takes a file out of a store: searches do not find it any more; the file itself stays.
+ *
+ * @returns the id as it was given.
+ * @throws DomainError NOT_FOUND, FORBIDDEN.
+ */
+export async function detachFile(deps: Deps, caller: Caller, place: StoreFilePlace): Promise<string> {
+  const { dataSourceId: storeId, fileId } = await editableFile(deps, caller, place);
   await deps.audit.change(caller, () => deps.storage.vectorStores.detach({ storeId, fileId }, removalOf(deps, caller)));
-  return fileId;
+  return place.id;
+}
+
+/** @throws DomainError NOT_FOUND, FORBIDDEN. */
+async function editableFile(deps: Deps, caller: Caller, place: StoreFilePlace): Promise<VectorStoreFile> {
+  // A store that the caller names is looked for first: the error names it.
+  if (typeof place.vectorStoreId === 'string') await editableStore(deps, caller, place.vectorStoreId);
+  const file = await getStoreFile(deps, caller, place);
+  if (typeof place.vectorStoreId !== 'string') await editableStore(deps, caller, file.dataSourceId);
+  return file;
 }
 
 /** A store cannot take more files. */

@@ -52,12 +52,12 @@ export async function searchVectorStore(
   const filter = hasFilter ? readFilter(input.filters, 'filters', faults) : undefined;
   faults.throwIfAny();
   if (statusOfStore(store, deps.now()) === 'expired') return { queries, hits: [] };
-  const fitting = filter === undefined ? undefined : await deps.storage.vectorStores.itemsWith(id, filter);
+  const fitting = filter === undefined ? undefined : await deps.storage.vectorStores.itemsWith(store.id, filter);
   const limits = { passagesMax: most, tokensMax, ...(fitting === undefined ? {} : { itemIds: fitting }) };
   const best = new Map<string, Passage>();
   await deps.runs.recorded(searchRun(caller, null), async (charge, recorder) => {
     for (const query of queries) {
-      const asked = { orgId: store.orgId, dataSourceIds: [id], question: query, charge };
+      const asked = { orgId: store.orgId, dataSourceIds: [store.id], question: query, charge };
       const startedMs = performance.now();
       const found = await deps.knowledge.search(asked, limits, signal);
       recorder.retrieval(query, startedMs, found, undefined);
@@ -71,7 +71,7 @@ export async function searchVectorStore(
   const passages = [...best.values()].sort((a, b) => b.score - a.score);
   const itemIds = [...new Set(passages.map(({ knowledgeItemId }) => knowledgeItemId))];
   const files = new Map((await deps.storage.vectorStores.filesOfItems(itemIds)).map((file) => [file.itemId, file]));
-  await deps.storage.vectorStores.touch(id);
+  await deps.storage.vectorStores.touch(store.id);
   const hits = passages.flatMap(({ knowledgeItemId, score, text }): StoreHit[] => {
     const file = files.get(knowledgeItemId);
     return file === undefined || score < scoreMin ? [] : [{ file, score, text }];

@@ -1,8 +1,9 @@
 import type { Caller } from '../../../entities/accounts/caller.ts';
 import { DomainError } from '../../../entities/errors.ts';
-import { isId } from '../../../entities/ids.ts';
+import { idAs, isId } from '../../../entities/ids.ts';
 import { statusOfStore, type VectorStore } from '../../../entities/knowledge/vector-store.ts';
-import type { ListRequest } from '../../../entities/page.ts';
+import type { ListRequest, Page } from '../../../entities/page.ts';
+import type { OrderedPage } from '../../../storage/knowledge/vector-stores/store-pages.ts';
 import { canEditDataSource, visibleDataSources } from '../../access/access.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../faults.ts';
@@ -72,16 +73,37 @@ export async function createVectorStore(deps: Deps, caller: Caller, input: Creat
 
 /** A store that the caller may read, by the rules of data sources. @throws DomainError NOT_FOUND, also for another data source. */
 export async function getVectorStore(deps: Deps, caller: Caller, id: string): Promise<VectorStore> {
-  const found = isId('dataSource', id) ? await deps.storage.vectorStores.find(id, visibleDataSources(caller)) : undefined;
+  const sourceId = sourceIdOf(id);
+  const found = sourceId === undefined ? undefined : await deps.storage.vectorStores.find(sourceId, visibleDataSources(caller));
   if (found === undefined) throw new DomainError('NOT_FOUND', 'There is no such vector store', { param: 'vectorStoreId' });
   deps.audit.read(caller, 'dataSource', [found]);
   return found;
 }
 
-/** The stores that the caller may read. @throws DomainError INVALID_VALUE naming `first`. */
+/** The stores among `ids` that the caller may read, in any order. */
+export async function getVectorStores(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly VectorStore[]> {
+  const sourceIds = ids.flatMap((id) => sourceIdOf(id) ?? []);
+  const found = await deps.storage.vectorStorePages.findMany(sourceIds, visibleDataSources(caller));
+  deps.audit.read(caller, 'dataSource', found);
+  return found;
+}
+
+/** A vector store is a data source: its id may be that of the source, or its own. @returns undefined for another id. */
+export function sourceIdOf(id: string): string | undefined {
+  return isId('dataSource', id) || isId('vectorStore', id) ? idAs('dataSource', id) : undefined;
+}
+
+/** The stores that the caller may read, by the ids at the ends of a page. @throws DomainError INVALID_VALUE naming `first`. */
 export async function listVectorStores(deps: Deps, caller: Caller, input: ListRequest) {
   const page = readPageInput(input);
   const found = pageFrom(await deps.storage.vectorStores.list(visibleDataSources(caller), page), page);
+  deps.audit.read(caller, 'dataSource', found.items);
+  return found;
+}
+
+/** The stores that the caller may read. */
+export async function pageVectorStores(deps: Deps, caller: Caller, page: OrderedPage): Promise<Page<VectorStore>> {
+  const found = await deps.storage.vectorStorePages.list(visibleDataSources(caller), page);
   deps.audit.read(caller, 'dataSource', found.items);
   return found;
 }
@@ -93,7 +115,7 @@ export async function updateVectorStore(
   id: string,
   { name, metadata, expiresAfter }: UpdateVectorStoreInput,
 ): Promise<VectorStore> {
-  await editableStore(deps, caller, id);
+  const store = await editableStore(deps, caller, id);
   const faults = new Faults();
   if (typeof name === 'string') faults.requireLength('name', name.trim(), nameLengthMax);
   const changes = {
@@ -102,14 +124,14 @@ export async function updateVectorStore(
     ...(expiresAfter === undefined ? {} : { expiresAfterDays: readDays(expiresAfter, faults) }),
   };
   faults.throwIfAny();
-  await deps.audit.change(caller, () => deps.storage.vectorStores.update(id, changes));
+  await deps.audit.change(caller, () => deps.storage.vectorStores.update(store.id, changes));
   return getVectorStore(deps, caller, id);
 }
 
-/** Deletes the data source with its files; the files they were made of stay. @throws DomainError NOT_FOUND, FORBIDDEN. */
+/** Deletes the data source with its files; the files they were made of stay. @returns the id as it was given. @throws DomainError NOT_FOUND, FORBIDDEN. */
 export async function deleteVectorStore(deps: Deps, caller: Caller, id: string): Promise<string> {
-  await editableStore(deps, caller, id);
-  await deleteDataSource(deps, caller, id);
+  const store = await editableStore(deps, caller, id);
+  await deleteDataSource(deps, caller, store.id);
   return id;
 }
 

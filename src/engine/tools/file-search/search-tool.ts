@@ -83,7 +83,7 @@ async function hitsOf(context: FileSearchContext, query: string, signal: AbortSi
   const files = new Map((itemIds.length === 0 ? [] : await stores.filesOfItems(itemIds)).map((file) => [file.itemId, file]));
   return passages.map(({ passage, score }) => {
     const file = files.get(passage.knowledgeItemId);
-    return { passage, score, fileId: file?.id ?? passage.knowledgeItemId, filename: file?.filename ?? passage.title };
+    return { passage, score, fileId: file?.fileId ?? passage.knowledgeItemId, filename: file?.filename ?? passage.title };
   });
 }
 

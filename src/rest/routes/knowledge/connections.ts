@@ -32,10 +32,11 @@ export const connectionRoutes: readonly DeclaredRoute[] = [
       'For pickers: drives with folders and files, spaces and pages, projects, repositories. The service is asked at once.',
     tag,
     document: `query ($connectionId: ID!, $parent: String, $search: String, $cursor: String) {
-      connectionEntries(id: $connectionId, parent: $parent, search: $search, cursor: $cursor) {
-        data: entries { id name kind hasChildren canBeAdded path } nextCursor
+      connectionEntries(connectionId: $connectionId, parentId: $parent, search: $search, cursor: $cursor) {
+        served { data: entries { id: entryId name kind hasChildren canBeAdded path } nextCursor }
       }
     }`,
+    member: 'served',
     query: {
       parent: 'The `id` of an entry. Default: the top.',
       search: 'Searches by name in everything that the connection reaches.',
@@ -85,7 +86,7 @@ export const connectionRoutes: readonly DeclaredRoute[] = [
     summary: 'List connections',
     description: "The caller's own, newest first. Administrators may list everybody's, with what they are called and no more.",
     tag,
-    document: `query ($kind: LinkedServiceKind, $provider: ConnectionProvider, $ofOrganization: Boolean, $limit: Int = 100, $cursor: String) {
+    document: `query ($kind: IntegrationKind, $provider: IntegrationProvider, $ofOrganization: Boolean, $limit: Int = 100, $cursor: String) {
       connections(kind: $kind, provider: $provider, ofOrganization: $ofOrganization, first: $limit, after: $cursor) {
         nodes { ${connectionFields} }
         pageInfo { hasNextPage endCursor }

@@ -13,12 +13,16 @@ export const searchRoutes: readonly DeclaredRoute[] = [
       search: searchKnowledge(input: $input) {
         query { text rewrite context }
         retrieval { mode reason isReranked rerankReason }
-        data {
-          id dataSourceId knowledgeItemId type title headingPath page charStart charEnd url mayCite text
+        data: hits {
+          id: passageId dataSourceId knowledgeItemId type: typeText title headingPath page charStart charEnd url mayCite text
           score scores { lexical vector rerank } words { word origin weight score } previous next
         }
       }
     }`,
+    blankNull: {
+      headingPath: 'The headings above it.',
+      url: 'The address of the original, as citations have it.',
+    },
     body: 'input',
     example: {
       agentId: 'ai_01jd0000000000000000000000',

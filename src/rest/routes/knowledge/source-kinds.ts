@@ -14,8 +14,9 @@ export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
     tag,
     spec: 'Add web URL source',
     document: `mutation ($aiId: ID!, $input: AddWebUrlDataSourceInput!) {
-      addWebUrlDataSource(agentId: $aiId, input: $input) { ${sourceFields} }
+      addDataSource(agentId: $aiId, input: { webUrl: $input }) { dataSource { ${sourceFields} } }
     }`,
+    member: 'dataSource',
     body: 'input',
     example: {
       url: 'https://example.com/docs',
@@ -38,8 +39,9 @@ export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
     tag,
     spec: 'Add drive-A sources',
     document: `mutation ($aiId: ID!, $input: AddDriveADataSourcesInput!) {
-      addDriveADataSources(agentId: $aiId, input: $input) { ${sourceFields} }
+      addDataSource(agentId: $aiId, input: { driveA: $input }) { dataSources { ${sourceFields} } }
     }`,
+    member: 'dataSources',
     body: 'input',
     wrap: 'data',
     example: {
@@ -57,8 +59,9 @@ export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
     tag,
     spec: 'Add drive-B source',
     document: `mutation ($aiId: ID!, $input: AddDriveBDataSourceInput!) {
-      addDriveBDataSource(agentId: $aiId, input: $input) { ${sourceFields} }
+      addDataSource(agentId: $aiId, input: { driveB: $input }) { dataSource { ${sourceFields} } }
     }`,
+    member: 'dataSource',
     body: 'input',
     example: {
       oauthTokenId: 'oat_01jd0000000000000000000000',
@@ -77,8 +80,9 @@ export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
     tag,
     spec: 'Add wiki source',
     document: `mutation ($aiId: ID!, $input: AddWikiDataSourceInput!) {
-      addWikiDataSource(agentId: $aiId, input: $input) { ${sourceFields} }
+      addDataSource(agentId: $aiId, input: { wiki: $input }) { dataSource { ${sourceFields} } }
     }`,
+    member: 'dataSource',
     body: 'input',
     example: {
       oauthTokenId: 'oat_01jd0000000000000000000000',
@@ -100,8 +104,9 @@ export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
     tag,
     spec: 'Add tracker source',
     document: `mutation ($aiId: ID!, $input: AddTrackerDataSourceInput!) {
-      addTrackerDataSource(agentId: $aiId, input: $input) { ${sourceFields} }
+      addDataSource(agentId: $aiId, input: { tracker: $input }) { dataSource { ${sourceFields} } }
     }`,
+    member: 'dataSource',
     body: 'input',
     example: {
       oauthTokenId: 'oat_01jd0000000000000000000000',
@@ -119,8 +124,9 @@ export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
     tag,
     spec: 'Add repository-host source',
     document: `mutation ($aiId: ID!, $input: AddRepoHostDataSourceInput!) {
-      addRepoHostDataSource(agentId: $aiId, input: $input) { ${sourceFields} }
+      addDataSource(agentId: $aiId, input: { repoHost: $input }) { dataSource { ${sourceFields} } }
     }`,
+    member: 'dataSource',
     body: 'input',
     example: { mode: 'repos', repoHostAppInstallationId: 4_711, repos: ['example/handbook'], dataRefreshPeriod: 'DAILY' },
   },
@@ -133,7 +139,7 @@ export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
     tag,
     spec: 'Create signed upload token for blob storage; the data source is created after the upload',
     document: `mutation ($aiId: ID!, $input: CreateUploadTokenInput!) {
-      createUploadToken(agentId: $aiId, input: $input) { url pathname contentType size expiresAt }
+      createUploadToken(agentId: $aiId, input: $input) { url pathname contentType: mimeType size: sizeBytes expiresAt }
     }`,
     body: 'input',
     example: { filename: 'handbook.md', contentType: 'text/markdown', size: 1_234 },

@@ -4,11 +4,18 @@ import type { DeclaredRoute } from '../../route.ts';
 
 /** By the contract's names. */
 export const sourceFields = `id createdAt updatedAt lastIndexedAt orgId ownerUserId name type refreshPeriod
-  indexStatus indexPercentage errorCode errorMessage data cite orgVisible warnings { code message param }
+  indexStatus indexPercentage: indexPercentageText errorCode errorMessage data cite orgVisible warnings { code message param }
   vectors { missingCount errorCode errorMessage }`;
-const itemFields = `id name uniqueId parentUniqueId type indexStatus documentCount tokenCount
+const itemFields = `id name uniqueId parentUniqueId type: typeText indexStatus documentCount: passageCount tokenCount
   originalContent { contentBlobUrl filename mimeType contentUrl isContentStoredExternally }
-  documentsBlobUrl indexPercentage metadata isBlobStorageDeleted cite errorCode errorMessage isRetryable`;
+  documentsBlobUrl indexPercentage: indexPercentageText metadata isBlobStorageDeleted cite errorCode errorMessage isRetryable`;
+/** Of items: empty texts, with what the contract says of each. */
+const blankNull = {
+  parentUniqueId: 'The uniqueId of its parent; empty without one.',
+  contentBlobUrl: 'Where its bytes are served, to callers who see the source; empty when they are not kept here.',
+  mimeType: 'What it is: as declared, and once it is indexed as found in its bytes.',
+  contentUrl: 'Where a reader finds the original.',
+};
 const tag = 'Data sources';
 const ofAgent = '/api/v1/ais/{aiId}/data-sources';
 const one = '/api/v1/data-sources/{dataSourceId}';
@@ -34,7 +41,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     tag,
     spec: 'Attach an existing data source to an AI',
     document: `mutation ($aiId: ID!, $input: AttachDataSourceInput!) {
-      attachDataSource(agentId: $aiId, input: $input) { aiId dataSourceId warnings { code message param } }
+      attachDataSource(agentId: $aiId, input: $input) { aiId: agentId dataSourceId warnings { code message param } }
     }`,
     omitNull: ['warnings'],
     body: 'input',
@@ -49,8 +56,9 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     tag,
     spec: 'Add API data source',
     document: `mutation ($aiId: ID!, $input: AddApiDataSourceInput!) {
-      addApiDataSource(agentId: $aiId, input: $input) { ${sourceFields} }
+      addDataSource(agentId: $aiId, input: { api: $input }) { dataSource { ${sourceFields} } }
     }`,
+    member: 'dataSource',
     body: 'input',
     example: { name: 'Opening hours', data: { monday: '9 to 17', sunday: 'closed' } },
   },
@@ -74,7 +82,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     tag,
     spec: 'Bulk delete data sources of an AI',
     document: `mutation ($aiId: ID!, $input: BulkDeleteDataSourcesInput!) {
-      bulkDeleteDataSources(agentId: $aiId, input: $input) { aiId dataSourceIds deletedCount detachedCount warnings { code message param } }
+      bulkDeleteDataSources(agentId: $aiId, input: $input) { aiId: agentId dataSourceIds deletedCount detachedCount warnings { code message param } }
     }`,
     omitNull: ['warnings'],
     body: 'input',
@@ -90,7 +98,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     spec: 'List data sources the user can access',
     schemas: { DataSource: 'DataSourceDetail', User: 'UserSummary' },
     document: `query ($search: String, $type: DataSourceType, $orderBy: String, $page: Int, $limit: Int = 20, $cursor: String) {
-      dataSources(search: $search, type: $type, orderBy: $orderBy, page: $page, first: $limit, after: $cursor) {
+      dataSources(search: $search, type: $type, sort: $orderBy, page: $page, first: $limit, after: $cursor) {
         nodes { ${sourceFields} ais { id name src } ownerUser { id email name } }
         pageInfo { hasNextPage endCursor }
         totalCount(exact: true)
@@ -182,7 +190,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     document: `query ($dataSourceId: ID!, $limit: Int = 20, $cursor: String) {
       dataSourceRuns(dataSourceId: $dataSourceId, first: $limit, after: $cursor) {
         nodes { id trigger isForced status startedAt listedAt endedAt listedCount addedCount changedCount unchangedCount skippedCount
-          removedCount heldCount failedCount isComplete bound errorCode errorMessage currentItem }
+          removedCount heldCount failedCount isComplete bound: boundText errorCode errorMessage currentItem }
         pageInfo { hasNextPage endCursor }
       }
     }`,
@@ -216,6 +224,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
         pageInfo { hasNextPage endCursor }
       }
     }`,
+    blankNull,
     query: {
       first: 'How many to return. Default 20.',
       cursor: 'The `nextCursor` of the page before.',
@@ -235,6 +244,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     document: `mutation ($dataSourceId: ID!, $knowledgeId: ID!, $input: UpdateKnowledgeItemInput!) {
       updateKnowledgeItem(dataSourceId: $dataSourceId, id: $knowledgeId, input: $input) { ${itemFields} }
     }`,
+    blankNull,
     body: 'input',
     example: { cite: false },
   },
@@ -246,7 +256,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     description:
       'Its bytes as they were given, as an attachment that no browser shows or runs. Citations link here: `link` is what the service signed, and works for an hour without a key. It opens a page that shows the cited passage; with `download=1` it gives the bytes, and with `original=1` it shows a PDF or an image. With a key and no such link: for callers who see the source, or may use an agent that cites it.',
     tag,
-    document: `query ($dataSourceId: ID!, $knowledgeId: ID!) { citedDocument(dataSourceId: $dataSourceId, id: $knowledgeId) { id } }`,
+    document: `query ($dataSourceId: ID!, $knowledgeId: ID!) { citedDocument(dataSourceId: $dataSourceId, id: $knowledgeId) { name } }`,
     download: (deps, caller, { dataSourceId, knowledgeId }) =>
       knowledgeItemContent(deps, caller, { dataSourceId: String(dataSourceId), id: String(knowledgeId) }),
   },

@@ -46,7 +46,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'List vector stores',
     description: 'Those that the caller sees, newest first unless `order` says otherwise.',
     document: `query ($after: String, $before: String, $limit: Int, $order: ItemOrder) {
-      vectorStores(after: $after, before: $before, first: $limit, order: $order) { nodes { id } }
+      vectorStores(byIds: true, after: $after, before: $before, first: $limit, order: $order) { nodes { id } }
     }`,
     reply: storeListReply,
     query: page,
@@ -107,7 +107,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'Attach a file to a vector store',
     description: 'Copies and indexes it; `status` says how far that is. Answers at once. A file that is attached stays attached.',
     document: `mutation ($vectorStoreId: ID!, $input: AttachVectorStoreFileInput!) {
-      attachVectorStoreFile(id: $vectorStoreId, input: $input) { id }
+      attachVectorStoreFile(vectorStoreId: $vectorStoreId, input: $input) { id }
     }`,
     reply: storeFileReply,
     ...body,
@@ -120,7 +120,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'List the files of a vector store',
     description: 'Its files with their state, newest first unless `order` says otherwise.',
     document: `query ($vectorStoreId: ID!, $filter: VectorStoreFileStatus, $after: String, $before: String, $limit: Int, $order: ItemOrder) {
-      vectorStoreFiles(id: $vectorStoreId, filter: $filter, after: $after, before: $before, first: $limit, order: $order) { nodes { id } }
+      vectorStoreFiles(byIds: true, vectorStoreId: $vectorStoreId, status: $filter, after: $after, before: $before, first: $limit, order: $order) { nodes { id } }
     }`,
     reply: storeFileListReply,
     query: { filter: 'Only files of this status.', ...page },
@@ -131,7 +131,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: file,
     summary: 'Retrieve a file of a vector store',
     description: 'How far one file is indexed, and why it failed where it did.',
-    document: 'query ($vectorStoreId: ID!, $fileId: ID!) { vectorStoreFile(id: $vectorStoreId, fileId: $fileId) { id } }',
+    document: 'query ($vectorStoreId: ID!, $fileId: ID!) { vectorStoreFile(vectorStoreId: $vectorStoreId, id: $fileId) { id } }',
     reply: storeFileReply,
   },
   {
@@ -141,7 +141,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'Update the attributes of a file of a vector store',
     description: 'Replaces the attributes that searches filter by.',
     document: `mutation ($vectorStoreId: ID!, $fileId: ID!, $input: UpdateVectorStoreFileInput!) {
-      updateVectorStoreFile(id: $vectorStoreId, fileId: $fileId, input: $input) { id }
+      updateVectorStoreFile(vectorStoreId: $vectorStoreId, id: $fileId, input: $input) { id }
     }`,
     reply: storeFileReply,
     ...body,
@@ -167,7 +167,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     description:
       'All of them or none: `file_ids`, or `files` with attributes of their own; at most 2,000. Answers when they are copied; `status` says how far their indexing is.',
     document: `mutation ($vectorStoreId: ID!, $input: CreateVectorStoreFileBatchInput!) {
-      createVectorStoreFileBatch(id: $vectorStoreId, input: $input) { id }
+      createVectorStoreFileBatch(vectorStoreId: $vectorStoreId, input: $input) { id }
     }`,
     reply: fileBatchReply,
     ...body,
@@ -181,7 +181,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: batch,
     summary: 'Retrieve a batch of files of a vector store',
     description: 'How many files of the batch are indexed, failed, cancelled or waiting.',
-    document: 'query ($vectorStoreId: ID!, $batchId: ID!) { vectorStoreFileBatch(id: $vectorStoreId, batchId: $batchId) { id } }',
+    document:
+      'query ($vectorStoreId: ID!, $batchId: ID!) { vectorStoreFileBatch(vectorStoreId: $vectorStoreId, id: $batchId) { id } }',
     reply: fileBatchReply,
   },
   {
@@ -191,7 +192,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'Cancel a batch of files of a vector store',
     description: 'Its files that are not indexed yet stay unread. A batch that is over comes back unchanged.',
     document:
-      'mutation ($vectorStoreId: ID!, $batchId: ID!) { cancelVectorStoreFileBatch(id: $vectorStoreId, batchId: $batchId) { id } }',
+      'mutation ($vectorStoreId: ID!, $batchId: ID!) { cancelVectorStoreFileBatch(vectorStoreId: $vectorStoreId, id: $batchId) { id } }',
     reply: fileBatchReply,
   },
   {
@@ -201,7 +202,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'List the files of a batch',
     description: 'The files of one batch with their state.',
     document: `query ($vectorStoreId: ID!, $batchId: ID!, $filter: VectorStoreFileStatus, $after: String, $before: String, $limit: Int, $order: ItemOrder) {
-      vectorStoreBatchFiles(id: $vectorStoreId, batchId: $batchId, filter: $filter, after: $after, before: $before, first: $limit, order: $order) { nodes { id } }
+      vectorStoreBatchFiles(vectorStoreId: $vectorStoreId, id: $batchId, filter: $filter, after: $after, before: $before, first: $limit, order: $order) { nodes { id } }
     }`,
     reply: storeFileListReply,
     query: { filter: 'Only files of this status.', ...page },
@@ -212,7 +213,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: file,
     summary: 'Take a file out of a vector store',
     description: 'The file itself stays.',
-    document: 'mutation ($vectorStoreId: ID!, $fileId: ID!) { detachVectorStoreFile(id: $vectorStoreId, fileId: $fileId) }',
+    document:
+      'mutation ($vectorStoreId: ID!, $fileId: ID!) { detachVectorStoreFile(vectorStoreId: $vectorStoreId, id: $fileId) }',
     reply: detachedFileReply,
   },
 ];

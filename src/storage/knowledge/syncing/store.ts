@@ -1,7 +1,6 @@
 import type { Connection } from '../../../entities/knowledge/connection.ts';
 import type { ConnectedType } from '../../../entities/knowledge/data-source.ts';
-import type { RunTrigger, SourceRun } from '../../../entities/knowledge/source-run.ts';
-import type { Page, PageRequest } from '../../../entities/page.ts';
+import type { RunTrigger } from '../../../entities/knowledge/source-run.ts';
 import type { ShareOwner } from '../../../lib/fair-share.ts';
 import type { Lease } from '../../leases.ts';
 import type { AlsoInTransaction, OwnedId } from '../indexing/store.ts';
@@ -133,6 +132,4 @@ export interface SyncStore {
     connection: Pick<Connection, 'id' | 'orgId' | 'ownerUserId' | 'installationId'>,
     also: AlsoInTransaction,
   ): Promise<void>;
-  /** Newest first. The domain has decided that the caller may see the source. */
-  runs(dataSourceId: string, page: PageRequest): Promise<Page<SourceRun>>;
 }

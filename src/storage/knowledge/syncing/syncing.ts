@@ -1,8 +1,5 @@
 import { connectedTypes, type DataSourceType, isConnectedType } from '../../../entities/knowledge/data-source.ts';
-import type { SourceRun, SourceRunStatus } from '../../../entities/knowledge/source-run.ts';
-import { pageOf } from '../../../entities/page.ts';
 import type { Database, Transaction } from '../../database/database.ts';
-import { byTime } from '../../database/paging.ts';
 import type { Signals } from '../../database/signals/signals.ts';
 import { lockRow } from '../../database/sql/locks.ts';
 import type { OwnedId } from '../indexing/store.ts';
@@ -21,8 +18,6 @@ export function createSyncStore(db: Database, signals: Signals): SyncStore {
 
 /** What happens to runs that no process holds, and what people do with them. */
 function createSyncRuns(db: Database, announce: (dataSourceId: string) => void): Omit<SyncStore, keyof HolderWrites> {
-  const { prisma } = db;
-
   return {
     async want(id, isForced, also) {
       await db.transaction(async (tx) => {
@@ -115,23 +110,6 @@ function createSyncRuns(db: Database, announce: (dataSourceId: string) => void):
         return ids;
       });
       for (const id of sources) announce(id);
-    },
-    async runs(dataSourceId, page) {
-      const rows = await prisma.sourceRun.findMany({
-        ...byTime('startedAt', 'desc', { dataSourceId }, page),
-        omit: { place: true, attempt: true, leaseOwner: true, leaseUntil: true, fence: true },
-      });
-      const runs = rows.map((row) => ({
-        ...row,
-        trigger: row.trigger as SourceRun['trigger'],
-        status: row.status as SourceRunStatus,
-      }));
-      return pageOf(
-        runs,
-        page,
-        (run) => [run.startedAt.toISOString(), run.id],
-        (take) => prisma.sourceRun.count({ where: { dataSourceId }, take }),
-      );
     },
   };
 }

@@ -1,3 +1,4 @@
+import { idAs } from '../../../entities/ids.ts';
 import type { IndexStatus } from '../../../entities/knowledge/data-source.ts';
 import type {
   FileAttributes,
@@ -28,8 +29,12 @@ export interface NewStoreFile {
   readonly runId: string;
 }
 
-/** A page by the id before it: newest first, or oldest first. With `before` alone, the page that ends just before that id, read from its end. */
+/**
+ * A page by the id before it: newest first, or oldest first. With `before` alone, the page that ends just before that id, read from its end.
+ */
 export interface IdPage {
+  /** Reads from the end of the list. */
+  readonly isBackward?: boolean;
   readonly after: string | undefined;
   readonly before: string | undefined;
   readonly limit: number;
@@ -37,7 +42,7 @@ export interface IdPage {
 }
 export type RowMatches<Row> = BoundedRows<Row>;
 
-const statesOf: Readonly<Record<StoreFileStatus, readonly IndexStatus[]>> = {
+export const statesOf: Readonly<Record<StoreFileStatus, readonly IndexStatus[]>> = {
   in_progress: openStates,
   completed: ['INDEXED'],
   failed: ['FAILED', 'SKIPPED'],
@@ -56,7 +61,7 @@ export function fileCountsOf(counts: readonly StateCount[]): StoreFileCounts {
   };
 }
 
-const fileSelect = {
+export const fileSelect = {
   id: true,
   uniqueId: true,
   createdAt: true,
@@ -79,28 +84,30 @@ export async function findStoreFiles(
   return items.map(fileOf);
 }
 
-function fileOf(item: Prisma.KnowledgeItemGetPayload<{ select: typeof fileSelect }>): VectorStoreFile {
+export function fileOf(item: Prisma.KnowledgeItemGetPayload<{ select: typeof fileSelect }>): VectorStoreFile {
   const { id: itemId, uniqueId, filename, name, sizeBytes, indexStatus, metadata, ...rest } = item;
   const [status = 'in_progress'] = (Object.keys(statesOf) as StoreFileStatus[]).filter((one) =>
     statesOf[one].includes(indexStatus as IndexStatus),
   );
   const { attributes = {} } = metadata as { readonly attributes?: FileAttributes };
-  return { ...rest, id: uniqueId, itemId, filename: filename ?? name, sizeBytes: Number(sizeBytes ?? 0), status, attributes };
+  const ids = { id: idAs('vectorStoreFile', itemId), fileId: uniqueId, itemId };
+  return { ...rest, ...ids, filename: filename ?? name, sizeBytes: Number(sizeBytes ?? 0), status, attributes };
 }
 
 /** What follows from a page of ids: the ids it may have, and how they are read. */
-export function idRange({ after, before, limit: take, order }: IdPage) {
+export function idRange(page: IdPage) {
+  const { after, before, limit: take, order } = page;
   const [further, nearer] = order === 'asc' ? (['gt', 'lt'] as const) : (['lt', 'gt'] as const);
   const range: { lt?: string; gt?: string } = {};
   if (after !== undefined) range[further] = after;
   if (before !== undefined) range[nearer] = before;
   const opposite = order === 'asc' ? ('desc' as const) : ('asc' as const);
-  return { range, direction: isReadBackwards({ after, before }) ? opposite : order, take };
+  return { range, direction: isReadBackwards(page) ? opposite : order, take };
 }
 
 /** Whether a page is read from its end. */
-export function isReadBackwards({ after, before }: Pick<IdPage, 'after' | 'before'>): boolean {
-  return before !== undefined && after === undefined;
+export function isReadBackwards({ after, before, isBackward }: Pick<IdPage, 'after' | 'before' | 'isBackward'>): boolean {
+  return isBackward === true || (before !== undefined && after === undefined);
 }
 
 /**

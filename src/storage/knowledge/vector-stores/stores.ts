@@ -237,12 +237,12 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
 /** Searches note the use of a store this often. */
 const touchEveryMs = 60_000;
 
-function visibleWhere(filter: DataSourceFilter): Prisma.DataSourceWhereInput {
+export function visibleWhere(filter: DataSourceFilter): Prisma.DataSourceWhereInput {
   return { AND: [{ deletingAt: null }, dataSourceWhere(filter)] };
 }
 
 /** Stores with the states of their files, in no order. */
-async function readStores(db: Database, ids: readonly string[]): Promise<readonly VectorStore[]> {
+export async function readStores(db: Database, ids: readonly string[]): Promise<readonly VectorStore[]> {
   const where = { dataSourceId: { in: [...ids] } };
   const dataSource = { id: true, createdAt: true, orgId: true, ownerUserId: true, orgVisible: true, name: true } as const;
   const [rows, counts] = await Promise.all([

@@ -154,9 +154,13 @@ describe('a project', () => {
       const reply = await ann.post(`/api/v1/ais/${aiId}/data-sources/tracker`, input);
       expect(reply).toMatchObject({ status: 400, body: { error: { param: 'cloudId', message } } });
       const query =
-        'mutation ($id: ID!, $input: AddTrackerDataSourceInput!) { addTrackerDataSource(agentId: $id, input: $input) { id } }';
-      const { errors } = await ann.graphql(query, { id: aiId, input });
-      expect(errors).toMatchObject([{ message, extensions: { faults: [{ path: 'input.cloudId' }], code: 'INVALID_VALUE' } }]);
+        'mutation ($id: ID!, $input: AddTrackerDataSourceInput!) { addDataSource(agentId: $id, input: { tracker: $input }) { dataSource { id } } }';
+      const { errors } = await ann.graphql(query, {
+        id: aiId,
+        input: { connectionId: oauthTokenId, projectName: 'Help desk', projectKey: key },
+      });
+      const faults = [{ path: 'input.tracker.cloudId' }];
+      expect(errors).toMatchObject([{ message, extensions: { faults, code: 'INVALID_VALUE' } }]);
       const named = await source(key, { cloudId: 'cloud-2' });
       expect(await run(ann, named, 1)).toMatchObject({ status: 'COMPLETED', addedCount: 1 });
       expect((await items(ann, named))[0]?.originalContent.contentUrl).toContain('https://globex.atlassian.net/browse/');

@@ -245,9 +245,11 @@ describe('an account with several sites', () => {
       const reply = await ann.post(`/api/v1/ais/${aiId}/data-sources/wiki`, input);
       expect(reply).toMatchObject({ status: 400, body: { error: { param, message } } });
       const query =
-        'mutation ($id: ID!, $input: AddWikiDataSourceInput!) { addWikiDataSource(agentId: $id, input: $input) { id } }';
-      const { errors } = await ann.graphql(query, { id: aiId, input });
-      expect(errors).toMatchObject([{ message, extensions: { faults: [{ path: `input.${param}` }], code: 'INVALID_VALUE' } }]);
+        'mutation ($id: ID!, $input: AddWikiDataSourceInput!) { addDataSource(agentId: $id, input: { wiki: $input }) { dataSource { id } } }';
+      const { oauthTokenId: connectionId, ...others } = input;
+      const { errors } = await ann.graphql(query, { id: aiId, input: { connectionId, ...others } });
+      const faults = [{ path: `input.wiki.${param === 'oauthTokenId' ? 'connectionId' : param}` }];
+      expect(errors).toMatchObject([{ message, extensions: { faults, code: 'INVALID_VALUE' } }]);
     };
     await refused({}, 'cloudId');
     await refused({ cloudId: 'cloud-3' }, 'cloudId');
@@ -270,7 +272,9 @@ describe('an account with several sites', () => {
     const id = await source({ pageId: page.id });
     await run(ann, id, 1);
     const url = `/api/v1/data-sources/${id}`;
-    const query = 'mutation ($id: ID!, $input: UpdateDataSourceInput!) { updateDataSource(id: $id, input: $input) { data } }';
+    const query = `mutation ($id: ID!, $input: UpdateDataSourceInput!) {
+      updateDataSource(id: $id, input: $input) { settings { ... on WikiSettings { cloudId } } }
+    }`;
     cloud.sites.push({ id: 'cloud-2', name: 'Globex', url: 'https://globex.atlassian.net' });
     for (const cloudId of ['cloud-3', null]) {
       const error = { param: 'cloudId', message: expect.stringContaining('cloudId cloud-2') };
@@ -285,7 +289,7 @@ describe('an account with several sites', () => {
     const read = cloud.requests.filter(({ path }) => path.startsWith('/ex/'));
     expect([...new Set(read.map(({ path }) => path.split('/')[3]))]).toEqual(['cloud-2']);
     const { data } = await ann.graphql(query, { id, input: { cloudId: 'cloud-1' } });
-    expect(data.updateDataSource.data.cloudId).toBe('cloud-1');
+    expect(data.updateDataSource.settings.cloudId).toBe('cloud-1');
     expect(await run(ann, id, 3)).toMatchObject({ status: 'COMPLETED', changedCount: 1 });
   });
 

@@ -163,7 +163,7 @@ describe('a user manages memories', () => {
     const listing = '{ memories(first: 1) { nodes { text scope } totalCount pageInfo { hasNextPage } } }';
     await who.post(list, { text: 'Second', key: 'b' });
     expect((await who.graphql(listing)).data.memories).toMatchObject({
-      nodes: [{ text: 'Second', scope: 'user' }],
+      nodes: [{ text: 'Second', scope: 'USER' }],
       totalCount: 2,
       pageInfo: { hasNextPage: true },
     });

@@ -56,7 +56,7 @@ export function wikiPage(cloud: AtlassianStandIn): UpstreamKind {
   const account = new Account(cloud, 'WIKI');
   const listing = () => new RegExp(`/spaces/${spaceId}/pages`);
   return {
-    ...{ name: 'wiki page', path: 'wiki', mutation: 'addWikiDataSource' },
+    ...{ name: 'wiki page', path: 'wiki', choice: 'wiki' },
     citedUrl: /^https:\/\/acme\.atlassian\.net\/wiki\/spaces\/\w+\/pages\/\d+\/Prices$/,
     async prepare(who) {
       cloud.recover();
@@ -111,7 +111,7 @@ export function trackerIssue(cloud: AtlassianStandIn): UpstreamKind {
   };
   const add = (summary: string, text: string) => cloud.jira.issue(key(), summary, { description: paragraph(text) }, 9);
   return {
-    ...{ name: 'tracker issue', path: 'tracker', mutation: 'addTrackerDataSource' },
+    ...{ name: 'tracker issue', path: 'tracker', choice: 'tracker' },
     citedUrl: /^https:\/\/acme\.atlassian\.net\/browse\/K\d+-2$/,
     async prepare(who) {
       cloud.recover();

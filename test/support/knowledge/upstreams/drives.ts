@@ -37,7 +37,7 @@ export function driveA(google: GoogleDrive): UpstreamKind {
   const add = (name: string, text: string) => google.add({ id: id(name), name: `${name}.md`, parents: [id('shop')], text });
   const recover = () => google.server.recover();
   return {
-    ...{ name: 'drive A file', path: 'drive-a', mutation: 'addDriveADataSources' },
+    ...{ name: 'drive A file', path: 'drive-a', choice: 'driveA' },
     citedUrl: /^https:\/\/drive\.google\.com\/file\/d\/prices-\d+\/view$/,
     async prepare(who) {
       recover();
@@ -97,7 +97,7 @@ export function driveB(graph: MicrosoftGraph): UpstreamKind {
     graph.storage.recover();
   };
   return {
-    ...{ name: 'drive B file', path: 'drive-b', mutation: 'addDriveBDataSource' },
+    ...{ name: 'drive B file', path: 'drive-b', choice: 'driveB' },
     citedUrl: /\/prices-\d+$/,
     async prepare(who) {
       recover();

@@ -11,9 +11,9 @@ export const third = 'The lathe needs goggles.';
 /** A kind of connected source, with documents at a stand-in of its service: opening hours, prices, and a third one. */
 export interface UpstreamKind {
   readonly name: string;
-  /** The last part of the REST path, and the field of GraphQL. */
+  /** The last part of the REST path, and the member of GraphQL's `AddDataSourceInput`. */
   readonly path: string;
-  readonly mutation: string;
+  readonly choice: string;
   /** Puts three documents at the stand-in, and ends all faults. @returns the input that adds them. */
   prepare(who: Person): Promise<object>;
   /** The address of the document with the prices. */

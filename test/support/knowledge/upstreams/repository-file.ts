@@ -20,7 +20,7 @@ export function repositoryFile(host: GitHub, services: () => RepositoryServices)
   const listing = /\/acme\/handbook\/git\/trees\//;
   const hidden = { status: 404, body: { message: 'Not Found' }, times: always };
   return {
-    ...{ name: 'repository file', path: 'repo-host', mutation: 'addRepoHostDataSource' },
+    ...{ name: 'repository file', path: 'repo-host', choice: 'repoHost' },
     citedUrl: /^https:\/\/github\.example\/acme\/handbook\/blob\/[0-9a-f]{40}\/prices\.md\?plain=1#L1$/,
     async prepare(who) {
       host.faults.clear();

@@ -7,7 +7,7 @@ export function webPage(site: Site): UpstreamKind {
     site.recover();
   };
   return {
-    ...{ name: 'web page', path: 'web-url', mutation: 'addWebUrlDataSource' },
+    ...{ name: 'web page', path: 'web-url', choice: 'webUrl' },
     citedUrl: /^http:\/\/127\.0\.0\.1:\d+\/prices$/,
     async prepare() {
       site.reset();

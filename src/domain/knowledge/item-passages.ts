@@ -1,0 +1,41 @@
+import type { KnowledgePassage, StoredPassage } from '../../entities/knowledge/passage.ts';
+import type { Page, PageRequest } from '../../entities/page.ts';
+import { emptyPage } from '../../storage/database/child-pages.ts';
+import type { Deps } from '../deps.ts';
+
+/**
+ * A page of the passages of each item, in the order of the items. Access is checked where the items are found.
+ *
+ * Cost: three statements for any number of items.
+ */
+export async function listPassagesOfItems(
+  { storage }: Deps,
+  itemIds: readonly string[],
+  page: PageRequest,
+): Promise<readonly Page<KnowledgePassage>[]> {
+  const found = await storage.knowledgeItems.passagesOf(itemIds, page);
+  return itemIds.map((id) => {
+    const read = found.get(id);
+    if (read === undefined) return emptyPage();
+    const { rows, count, from, to } = read;
+    const items = rows.map((row, index) => passageOf(row, rows[index - 1])).filter(({ place }) => place >= from);
+    const keyOf = ({ place }: KnowledgePassage) => [place];
+    return { items, hasNextPage: to < count, hasPreviousPage: from > 0, keyOf, countAll: async () => count };
+  });
+}
+
+function passageOf(row: StoredPassage, before: StoredPassage | undefined): KnowledgePassage {
+  const { ordinal, headingPath, page, charStart, charEnd } = row;
+  return {
+    ...{ place: ordinal, text: textOf(row, before), headingPath: headingPath === '' ? null : headingPath },
+    ...{ page, charStart, charEnd },
+  };
+}
+
+type Text = Pick<StoredPassage, 'ordinal' | 'text' | 'gapBefore' | 'charStart' | 'charEnd'>;
+
+/** The text of a passage without what the one before it says already, with the white space between them. */
+export function textOf({ ordinal, text, gapBefore, charStart }: Text, before: Pick<Text, 'charEnd'> | undefined): string {
+  const overlap = before === undefined ? 0 : before.charEnd - charStart;
+  return overlap > 0 ? text.slice(overlap) : (ordinal === 0 ? '' : gapBefore) + text;
+}

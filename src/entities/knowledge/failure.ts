@@ -1,0 +1,44 @@
+/** Why a document, a source or a run of a source failed or was left out, for programs. The message beside it says what to do. */
+export const knowledgeErrorCodes = [
+  'AUTH',
+  'FORBIDDEN',
+  'NOT_FOUND',
+  'RATE_LIMITED',
+  'UNREACHABLE',
+  'BAD_REPLY',
+  'TOO_LARGE',
+  'UNSUPPORTED',
+  'NOINDEX',
+  'ROBOTS',
+  'NOTHING_LEFT',
+  'CONFIGURATION',
+  'BOUND_REACHED',
+  'UNSUPPORTED_TYPE',
+  'NO_TEXT',
+  'ENCRYPTED',
+  'CORRUPT',
+  'TIMEOUT',
+  'MEMORY',
+  'CRASHED',
+  'UNAVAILABLE',
+  'INTERRUPTED',
+  'CONTENT_MISSING',
+  'FAILED',
+  'INTERNAL',
+] as const;
+export type KnowledgeErrorCode = (typeof knowledgeErrorCodes)[number];
+
+/** Codes are stored as text: one that this version does not know is shown as a failure on our side. */
+export function knowledgeErrorCode(stored: string | null | undefined): KnowledgeErrorCode | null {
+  if (stored === null || stored === undefined) return null;
+  return knowledgeErrorCodes.find((code) => code === stored) ?? 'INTERNAL';
+}
+
+/** Why no more vectors of a source are made now. */
+export const vectorErrorCodes = ['LIMIT_REACHED', 'PROVIDER_UNAVAILABLE', 'PROVIDER_REFUSED'] as const;
+export type VectorErrorCode = (typeof vectorErrorCodes)[number];
+
+export function vectorErrorCode(stored: string | null): VectorErrorCode | null {
+  if (stored === null) return null;
+  return vectorErrorCodes.find((code) => code === stored) ?? 'PROVIDER_UNAVAILABLE';
+}
