@@ -259,8 +259,8 @@ describe('user inputs', () => {
       id: chat.body.id,
     });
     expect(shown.data.chat.userInputs).toEqual([
-      { name: 'name', value: 'Ann {{dept}}' },
       { name: 'dept', value: 'Support' },
+      { name: 'name', value: 'Ann {{dept}}' },
       { name: 'since', value: '2024-02-29' },
     ]);
   });

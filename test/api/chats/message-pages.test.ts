@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import type { GraphQLReply } from '../../support/client.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
@@ -8,13 +9,15 @@ const { service, make } = await withService('web', { env: { MESSAGES_MAX: String
 let ann: Person;
 let chatId: string;
 
+const idOf = (n: string) => `'msg_01h' || lpad((${n})::text, 23, '0')`;
+
 beforeAll(async () => {
   ann = await make.person();
   const agent = await make.agent({ owner: ann });
   chatId = (await make.chat({ owner: ann, agentId: agent.id })).id;
   await service.deps.storage.db.pool.query(
-    `insert into messages (id, "createdAt", "updatedAt", "chatId", ordinal, role, content, parts, "isHidden")
-     select 'msg_long' || n, now(), now(), $1, n, case n % 2 when 0 then 'user' else 'assistant' end, 'text ' || n,
+    `insert into messages (id, "parentId", "createdAt", "updatedAt", "chatId", ordinal, role, content, parts, "isHidden")
+     select ${idOf('n')}, case when n > 0 then ${idOf('n - 1')} end, now(), now(), $1, n, case n % 2 when 0 then 'user' else 'assistant' end, 'text ' || n,
        case n when 4990 then '[{"type":"text","text":"text 4990"},{"type":"text","text":"secret","invisible":true}]'::jsonb end, n % 1000 = 0
      from generate_series(0, $2::int - 1) as n`,
     [chatId, messageCount],
@@ -68,6 +71,56 @@ describe('GET /api/v1/chats/{chatId}/messages', () => {
     for (const { text, values } of reads) {
       const { rows } = await pool.query(`explain (analyze, format json) ${text}`, values);
       expect(Math.max(...rowsIn(rows[0]['QUERY PLAN'][0].Plan)), text).toBeLessThanOrEqual(21);
+    }
+  });
+
+  it('is read by GraphQL from either end, in order and without a gap', async () => {
+    const all = Array.from({ length: messageCount }, (_, n) => n).filter((n) => n % 1_000 !== 0);
+    const query = `query ($id: ID!, $first: Int, $after: String, $last: Int, $before: String) { chat(id: $id) {
+      messages(first: $first, after: $after, last: $last, before: $before) {
+        nodes { content } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`;
+    for (const isForward of [true, false]) {
+      const seen: string[] = [];
+      for (let cursor: string | null = null, goesOn = true; goesOn; ) {
+        const place: object = isForward ? { first: 100, after: cursor } : { last: 100, before: cursor };
+        const { data }: GraphQLReply = await ann.graphql(query, { id: chatId, ...place });
+        const { nodes, pageInfo } = data.chat.messages;
+        const contents = nodes.map(({ content }: { content: string }) => content);
+        if (isForward) seen.push(...contents);
+        else seen.unshift(...contents);
+        [cursor, goesOn] = isForward
+          ? [pageInfo.endCursor, pageInfo.hasNextPage]
+          : [pageInfo.startCursor, pageInfo.hasPreviousPage];
+      }
+      expect(seen).toEqual(all.map((n) => `text ${n}`));
+    }
+  });
+
+  it('opens with all that a front end shows of it, by a fixed number of statements that read a page each', async () => {
+    const { pool } = service.deps.storage.db;
+    const page = `query ($id: ID!, $last: Int!) { chat(id: $id) {
+      id name isUnread canWrite agent { id name } activeRun { id status } files(first: 20) { nodes { id filename } }
+      messages(last: $last) { nodes { id role content isComplete error { message } parts { ... on TextPart { text } ... on FilePart { file { id } } }
+        files { id } citations { index } feedback { rating } siblingIndex siblingCount siblings { id } run { id } parent { id } }
+        pageInfo { hasPreviousPage startCursor } } } }`;
+    const statementsOf = async (last: number) => {
+      const query = vi.spyOn(pool, 'query');
+      const { data, errors } = await ann.graphql(page, { id: chatId, last });
+      const asked = query.mock.calls.map(([statement]) => statement as unknown as { text: string; values: unknown[] });
+      query.mockRestore();
+      expect(errors).toBeUndefined();
+      expect(data.chat.messages.nodes).toHaveLength(last);
+      expect(data.chat.messages.nodes[0]).toMatchObject({ siblingIndex: 0, siblingCount: 1, feedback: null });
+      return asked.filter(({ text }) => typeof text === 'string' && /^\s*(select|with)/i.test(text));
+    };
+    await statementsOf(5);
+    const few = await statementsOf(5);
+    const many = await statementsOf(50);
+    expect(many.length).toBe(few.length);
+    expect(many.length).toBeLessThanOrEqual(12);
+    for (const { text, values } of many) {
+      const { rows } = await pool.query(`explain (analyze, format json) ${text}`, values);
+      expect(Math.max(...rowsIn(rows[0]['QUERY PLAN'][0].Plan)), text).toBeLessThanOrEqual(220);
     }
   });
 

@@ -4,6 +4,7 @@ import { type ApiServer, startApiServer } from '../../support/egress/api-server.
 import type { Person } from '../../support/make.ts';
 import { ResponseSocket } from '../../support/runs/responses.ts';
 import { withService } from '../../support/service.ts';
+import { graphqlInput } from '../../support/tools/graphql-tool.ts';
 
 /** An answer to a call that waits for approval is accepted once, from the person whose run asked, wherever it comes from. */
 const model = 'openai/test-model';
@@ -102,7 +103,7 @@ const ways: Readonly<Record<string, () => Promise<Answer>>> = {
     const submit =
       'mutation ($chatId: ID!, $input: SubmitToolOutputsInput!) { submitToolOutputs(chatId: $chatId, input: $input) { id } }';
     return async (who, decision) => {
-      const input = { systemMessageId, outputs: outputsOf(toolCallId, decision) };
+      const input = graphqlInput({ systemMessageId, outputs: outputsOf(toolCallId, decision) });
       const { data, errors } = await who.graphql(submit, { chatId, input });
       if (errors !== undefined) return toldByGraphql(errors);
       const { id } = data.submitToolOutputs;

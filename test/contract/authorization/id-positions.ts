@@ -42,7 +42,6 @@ const idName = /(^id|Ids?)$/;
 
 /** Places inside members that accept any JSON, by the path that ends there. */
 const inJson: readonly { readonly member: string; readonly kinds: readonly IdKind[]; readonly write: IdPosition['write'] }[] = [
-  { member: 'prompt', kinds: ['chatFile'], write: (id) => [{ type: 'id', id }] },
   { member: 'options', kinds: ['agentFlow'], write: (id) => ({ flow: { override: { force: true, id, version: 1 } } }) },
   { member: 'conversation', kinds: ['chat'], write: (id) => ({ id }) },
   { member: 'input', kinds: ['message', 'reasoning'], write: (id) => [{ type: 'item_reference', id }] },
@@ -78,6 +77,16 @@ function walk(type: GraphQLInputType, path: Path, base: unknown): readonly IdPos
   if (isInputObjectType(bare) && bare.extensions.asJson === undefined) {
     const fields = Object.values(bare.getFields());
     const values = (base ?? {}) as Arguments;
+    // Another member of a choice takes the place of the one that is given.
+    if (bare.isOneOf) {
+      return fields.flatMap(({ name, type: inner }) =>
+        walk(inner, [...path, name], values[name]).map((position) => ({
+          ...position,
+          path,
+          write: (id: string) => setAt({}, position.path.slice(path.length), position.write(id)),
+        })),
+      );
+    }
     return fields.flatMap((field) => {
       const lacksOthers = fields.some(
         (other) => other !== field && isRequiredInputField(other) && values[other.name] === undefined,

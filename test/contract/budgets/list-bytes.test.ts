@@ -52,6 +52,7 @@ const ends: Readonly<Record<string, End>> = {
   'Chat.userInputs': short(0, 'read with the row of the chat and counted with it'),
   'Message.citations': short(0, 'read with the row of the message and counted with it'),
   'Message.files': short(90_000, 'at most 500 of a chat, with 16 KB of metadata, each read once'),
+  'Message.parts': short(0, 'read with the row of the message and counted with it'),
   'Message.toolCalls': short(0, 'read with the row of the message and counted with it'),
   'Query.activeRuns': short(2_000, 'at most 500 rows of ids, times and counts'),
   'AuditEntry.changes': short(0, 'at most 100, read with the row of the entry and counted with it: see Query.auditLog'),
