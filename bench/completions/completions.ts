@@ -225,7 +225,9 @@ class Bench {
     const { url, headers } = this.#throughService(model);
     const query =
       'subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on TextDelta { delta } ... on RunEnded { run { status } } } }';
-    const { stream: _stream, ...input } = JSON.parse(request(model, true)) as Record<string, unknown>;
+    const { messages } = JSON.parse(request(model, true)) as { messages: readonly { role: string; content: string }[] };
+    const asked = messages.map(({ role, content }) => (role === 'user' ? { user: { text: content } } : { system: content }));
+    const input = { model, messages: asked };
     return {
       name: 'parley, GraphQL',
       url,

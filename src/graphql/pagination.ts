@@ -104,16 +104,17 @@ function countOf<T>(page: Page<T>): Promise<number> {
  * one resolver, and nothing counts the list. Use with `listArgs`.
  *
  * @param access  where the items are JSON, which says nothing of who may see it.
+ * @param shown  what the fields of the node read of an item; default: the item.
  */
 export function listConnectionOf<T>(
   node: OutputRef<T> | 'JSON',
   name: string,
   items: string,
   idOf: (item: T) => string,
-  access?: TypeAccess,
+  { access, shown }: { readonly access?: TypeAccess; readonly shown?: (item: T) => unknown } = {},
 ) {
   return pagesOf<T, ListPage<T>>({
-    ...{ node: node as OutputRef<T>, name, items, access },
+    ...{ node: node as OutputRef<T>, name, items, access, shown },
     cursorOf: (_page, item) => idOf(item),
     placeOf: ({ hasMore, from }) => ({
       hasNextPage: from === 'before' || hasMore,
@@ -127,12 +128,13 @@ interface PagesOptions<T, P> {
   readonly name: string;
   readonly items: string;
   readonly access?: TypeAccess | undefined;
+  readonly shown?: ((item: T) => unknown) | undefined;
   readonly cursorOf: (page: P, item: T) => string;
   readonly placeOf: (page: P) => Pick<PageInfo, 'hasNextPage' | 'hasPreviousPage'>;
 }
 
 function pagesOf<T, P extends { readonly items: readonly T[] }>(options: PagesOptions<T, P>) {
-  const { node, name, items, cursorOf, placeOf } = options;
+  const { node, name, items, cursorOf, placeOf, shown = (item) => item } = options;
   const access = options.access === undefined ? {} : { access: options.access };
   const EdgeType = builder.objectRef<Edge<T>>(`${name}Edge`).implement({
     ...access,
@@ -141,14 +143,14 @@ function pagesOf<T, P extends { readonly items: readonly T[] }>(options: PagesOp
       cursor: t.exposeString('cursor', {
         description: 'An opaque cursor: pass it as `after` to get the items after this one.',
       }),
-      node: t.field({ type: node, description: 'The item.', resolve: (edge) => edge.node as never }),
+      node: t.field({ type: node, description: 'The item.', resolve: (edge) => shown(edge.node) as never }),
     }),
   });
   return builder.objectRef<P>(`${name}Connection`).implement({
     ...access,
     description: `${items}, one page at a time.`,
     fields: (t) => ({
-      nodes: t.field({ type: [node], description: 'The items of this page.', resolve: (page) => page.items as never }),
+      nodes: t.field({ type: [node], description: 'The items of this page.', resolve: (page) => page.items.map(shown) as never }),
       edges: t.field({
         type: [EdgeType],
         description: 'The items of this page with their cursors.',

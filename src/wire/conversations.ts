@@ -42,8 +42,13 @@ export const conversationReply: WireReply = {
   }),
 };
 
+/** An item as GraphQL shows it, with the form in which it is stored. */
+interface Stored {
+  readonly wire: WireObject;
+}
+
 /** An item of a conversation, as it is stored. */
-export const conversationItemReply: WireReply = { schema: 'InputItem', encode: (item: WireObject) => item };
+export const conversationItemReply: WireReply = { schema: 'InputItem', encode: ({ wire }: Stored) => wire };
 
 const itemList = listOf('ConversationItemList', 'Items of a conversation in the form of the format.', inputItem);
 type ItemList = Sent<typeof itemList>;
@@ -57,7 +62,8 @@ export const conversationItemsReply: WireReply = {
 /** Items that were added. */
 export const addedItemsReply: WireReply = {
   schema: 'ConversationItemList',
-  encode: (added: readonly WireObject[]): ItemList => listOfItems({ items: added, hasMore: false }, storedItem),
+  encode: (added: readonly Stored[]): ItemList =>
+    listOfItems({ items: added.map(({ wire }) => wire), hasMore: false }, storedItem),
 };
 
 export const deletedConversationReply = deletionReply(

@@ -56,13 +56,13 @@ describe('ids of one thing are the same on both APIs', () => {
     const { body: given } = await ann.get(`/api/v2/responses/${rest.id}/input_items`);
     const query = `{
       response(id: "${rest.id}") { id output { id } }
-      responseInputItems(id: "${rest.id}") { nodes }
+      responseInputItems(id: "${rest.id}") { nodes { id } }
     }`;
     const { response, responseInputItems } = (await ann.graphql(query)).data;
     expect(idsOf(got.output)).toEqual(idsOf(rest.output));
     expect(response.id).toBe(rest.id);
     expect(idsOf(response.output)).toEqual(idsOf(rest.output));
-    expect(responseInputItems.nodes).toEqual(given.data);
+    expect(idsOf(responseInputItems.nodes)).toEqual(idsOf(given.data));
     const events = `subscription { runEvents(runId: "${rest.id}") { __typename ... on ItemAdded { item { id } } } }`;
     const results = await Array.fromAsync(ann.subscribe(events));
     const added = results.flatMap(({ data }) => data?.runEvents?.item ?? []);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../fixtures/upstreams/mcp/server.ts';
 import { faultParam } from '../support/apis/fault-params.ts';
+import { graphqlCompletion, graphqlResponse } from '../support/apis/graphql-inputs.ts';
 import { type ApiServer, startApiServer } from '../support/egress/api-server.ts';
 import type { Person } from '../support/make.ts';
 import { toolsOf } from '../support/runs/research.ts';
@@ -66,7 +67,7 @@ const surfaces: Readonly<Record<string, Send>> = {
   'completions on GraphQL': async (tools, name) =>
     graphqlFailure(
       await ann.graphql('mutation ($input: CompletionInput!) { createCompletion(input: $input) { id } }', {
-        input: { model: agent.id, messages, tools: [...tools, nested(name)].map(graphqlTool) },
+        input: graphqlCompletion({ model: agent.id, messages, tools: [...tools, nested(name)] }),
       }),
     ),
   'chats on GraphQL': async (tools, name) =>
@@ -82,7 +83,7 @@ const surfaces: Readonly<Record<string, Send>> = {
   'responses on GraphQL': async (tools, name) =>
     graphqlFailure(
       await ann.graphql('mutation ($input: ResponseInput!) { createResponse(input: $input) { id } }', {
-        input: { model: agent.id, input: 'Hi', tools: [...tools, flat(name)] },
+        input: graphqlResponse({ model: agent.id, input: 'Hi', tools: [...tools, flat(name)] }),
       }),
     ),
 };

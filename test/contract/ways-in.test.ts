@@ -130,10 +130,7 @@ const acts: Readonly<Record<string, Act>> = {
     ways: {
       REST: (_world, who) => rest(who, 'POST', '/api/v2/responses', { model, input: 'Hi', store: false }),
       GraphQL: (_world, who) =>
-        graphql(
-          who,
-          `mutation { createCompletion(input: { model: "${model}", messages: [{ role: "user", content: "Hi" }] }) { id } }`,
-        ),
+        graphql(who, `mutation { createCompletion(input: { model: "${model}", messages: [{ user: { text: "Hi" } }] }) { id } }`),
       WebSocket: (_world, who) => socket(who, { model, input: 'Hi', store: false }),
       MCP: (_world, who) => mcp(who, (client) => client.callTool({ name: 'ask_private_desk', arguments: { question: 'Hi' } })),
     },

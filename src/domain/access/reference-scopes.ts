@@ -30,6 +30,7 @@ export const referenceScopes: Readonly<Record<string, Scope | null>> = {
   orgId: null,
   ownerUserId: null,
   parentId: 'CHATS:READ',
+  previousResponseId: 'CHATS:READ',
   responseId: 'CHATS:READ',
   runId: 'CHATS:READ',
   subagentId: 'CHATS:READ',
@@ -67,6 +68,7 @@ export const sharedFields: Readonly<Record<string, string>> = {
   'DataSource.owner': 'a source says who added it, to who may see the source',
   'Integration.owner': 'a connection says whose it is, to who may see the connection',
   'DataSource.ownerUser': 'a source says who added it, to who may see the source',
+  'RunRequest.tools': 'what the caller named in the request',
 };
 
 /**
@@ -77,11 +79,13 @@ export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
   agentId: 'AGENTS:READ',
   ais: 'AGENTS:READ',
   connectionId: 'CONNECTIONS:READ',
+  chatId: 'CHATS:READ',
   dataSourceId: 'DATA_SOURCES:READ',
   dataSourceIds: 'DATA_SOURCES:READ',
   fileId: 'CHATS:READ',
   fileIds: 'CHATS:READ',
   groups: 'GROUPS:READ',
+  previousResponseId: 'CHATS:READ',
   oauthTokenId: 'CONNECTIONS:READ',
   // Parts of the upload that the operation is about.
   partIds: null,

@@ -126,7 +126,11 @@ function readFunctions(input: readonly ToolInput[], reserved: ReadonlySet<string
   return tools;
 }
 
-/** A tool of the service as the responses format writes it. */
+/** A tool as the responses format writes it. The parameters of a function are the caller's own. */
+export function toolInFormat(tool: ToolInput): WireObject {
+  return tool.type === 'function' ? tool : wireForm(tool);
+}
+
 function wireForm(tool: ToolInput): WireObject {
   return inSnakeCase(tool) as WireObject;
 }

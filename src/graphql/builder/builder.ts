@@ -21,6 +21,7 @@ export interface SchemaTypes {
     ID: { Input: string; Output: string };
     DateTime: { Input: Date; Output: Date };
     Count: { Input: number; Output: number };
+    Vector: { Input: never; Output: readonly number[] };
     JSON: { Input: unknown; Output: unknown };
     StringMap: { Input: unknown; Output: unknown };
     ValueMap: { Input: unknown; Output: unknown };

@@ -204,10 +204,17 @@ export function flattener({ args }: Field): ((given: Arguments) => Arguments) | 
 export function documentPath({ args }: Field, given: Arguments, flatPath: string): Place {
   const place = placeOf(flatPath);
   const [first, ...rest] = place;
-  const argument = args.find(({ name }) => name === first);
-  if (argument !== undefined) return [argument.name, ...placeIn(argument.type, given[argument.name], rest)];
   const input = args.find(({ name }) => name === 'input');
+  const argument = args.find(({ name }) => name === first);
+  // The input of a response has a member `input`, which is what a fault of the domain names.
+  const isMember = argument === input && input !== undefined && hasMember(input.type, 'input');
+  if (argument !== undefined && !isMember) return [argument.name, ...placeIn(argument.type, given[argument.name], rest)];
   return input === undefined ? place : ['input', ...placeIn(input.type, given.input, place)];
+}
+
+function hasMember(type: GraphQLInputType, name: string): boolean {
+  const named = namedType(type);
+  return isInputObjectType(named) && name in named.getFields();
 }
 
 /** `tools[2].url` → `['tools', 2, 'url']` */

@@ -1,130 +1,176 @@
 import { builder } from '../builder/builder.ts';
+import { byName, flatInput, held, itself, tagged } from '../builder/flat-inputs.ts';
+import { ImageDetailType } from '../runs/item-parts.ts';
+import {
+  formatOfCompletions,
+  identifiers,
+  ReasoningEffortType,
+  secretsDescription,
+  TextFormatInput,
+  ToolChoiceInput,
+} from '../runs/request-inputs.ts';
 import { ToolInput } from '../tools/inputs.ts';
-import { ChatOptionsInput, wireInput } from '../types/json-inputs.ts';
+import { ChatOptionsInput } from '../types/json-inputs.ts';
+import { NamedTextInput } from '../types/named-texts.ts';
+import { RestCompletionInput, RestMessageInput, RestToolCallInput } from './rest-inputs.ts';
 
-const ToolCallFunctionInput = builder.inputType('CompletionToolCallFunctionInput', {
-  description: 'Which function an assistant message called.',
+const ImageInput = builder.inputType('CompletionImageInput', {
+  description: 'An image by its address.',
   fields: (t) => ({
-    name: t.string({ required: true, description: 'The name of the function.' }),
-    arguments: t.string({ required: true, description: 'Its arguments as JSON text.' }),
+    url: t.string({ description: 'An http(s) address, or a data URL with the image in base64.' }),
+    detail: t.field({ type: ImageDetailType, required: false, description: 'How closely the model looks. Default AUTO.' }),
   }),
 });
 
-const ToolCallInput = builder.inputType('CompletionToolCallInput', {
-  description: 'A call that an earlier assistant message asked for.',
-  fields: (t) => ({
-    id: t.string({ required: true, description: 'The id that the message with its output refers to.' }),
-    type: t.string({ required: false, description: 'Always `function`.' }),
-    function: t.field({ type: ToolCallFunctionInput, required: true, description: 'The called function.' }),
-  }),
-});
-
-const MessageInput = builder.inputType('CompletionMessageInput', {
-  description: 'One message of the conversation so far.',
-  fields: (t) => ({
-    role: t.string({ required: true, description: 'system, developer (the same), user, assistant or tool.' }),
-    content: t.field({
-      type: 'JSON',
-      required: false,
-      description:
-        'A string; an array of parts; null beside tool calls. Parts: `{type: "text", text}`, `{type: "image_url", image_url: {url, detail}}`, `{type: "file", file: {file_data, file_id, filename}}`, or the `input_` spellings; `{type: "id", id}` (a file of a chat of the caller) and `{type: "url", url}` as chats take them. JSON: a text or a list.',
-    }),
-    toolCalls: t.field({
-      type: [ToolCallInput],
-      required: false,
-      description: 'Calls of an assistant message, as they were received.',
-    }),
-    toolCallId: t.string({ required: false, description: 'On a message with the role tool: the call whose output this is.' }),
-  }),
-});
-
-const FormatSchemaInput = builder.inputType('CompletionJsonSchemaInput', {
-  description: 'The schema that an answer in JSON follows.',
-  extensions: wireInput,
-  fields: (t) => ({
-    name: t.string({ required: false, description: 'What it is called.' }),
-    description: t.string({ required: false, description: 'Accepted as in the completions format, and not used.' }),
-    schema: t.field({ type: 'JsonSchema', required: false, description: 'The JSON Schema itself.' }),
-    strict: t.boolean({ required: false, description: 'Whether it is followed exactly.' }),
-  }),
-});
-
-const ResponseFormatInput = builder.inputType('CompletionResponseFormatInput', {
-  description: 'What the text of an answer is.',
-  extensions: wireInput,
-  fields: (t) => ({
-    type: t.string({ required: false, description: 'text, json_object or json_schema.' }),
-    json_schema: t.field({
-      type: FormatSchemaInput,
-      required: false,
-      description: 'For the type json_schema. Named as in the completions format.',
+const FileInput = flatInput<object>(
+  builder.inputType('CompletionFileInput', {
+    description: 'A file by its content. What is no image is given to the model as the text in it.',
+    fields: (t) => ({
+      fileData: t.string({ description: 'The file as a data URL in base64.' }),
+      filename: t.string({ required: false, description: 'Its name; at most 255 characters.' }),
     }),
   }),
-});
+  { members: { fileData: 'file_data' } },
+);
 
-/** Shared with responses. */
-export const identifiers = {
-  user: 'A name of your own for your end user, handed on to the provider of the model.',
-  safetyIdentifier: 'The newer name of `user` for the prevention of abuse; handed on to the provider of the model.',
-  promptCacheKey: 'Requests that begin alike and name the same key share a cache, where the provider has one.',
-} as const;
-
-export const CompletionInputType = builder.inputType('CompletionInput', {
-  description: 'A request of the common completions format. Members it does not know are ignored over REST.',
-  fields: (t) => ({
-    model: t.string({ required: true, description: 'The id of a model or of an agent.' }),
-    messages: t.field({
-      type: [MessageInput],
-      required: true,
-      description: 'The whole conversation so far; at least one message.',
+const PartInput = flatInput<object>(
+  builder.inputType('CompletionPartInput', {
+    description: 'A part of a message of the user.',
+    isOneOf: true,
+    fields: (t) => ({
+      text: t.string({ required: false, description: 'A text.' }),
+      image: t.field({ type: ImageInput, required: false, description: 'An image.' }),
+      file: t.field({ type: FileInput, required: false, description: 'A file.' }),
+      fileId: t.id({ required: false, description: 'A file of a chat of the caller.' }),
+      url: t.string({ required: false, description: 'An http(s) address: the model is given what is there.' }),
     }),
-    options: t.field({
-      type: ChatOptionsInput,
-      required: false,
-      description: 'Options of a chat: `{flow: {override, tracing}}`.',
-    }),
-    tools: t.field({ type: [ToolInput], required: false, description: 'What the model may call.' }),
-    toolChoice: t.field({
-      type: 'JSON',
-      required: false,
-      description:
-        '`"auto"` (the default), `"none"`, `"required"`, `{type: "function", function: {name}}`, the type of a tool of the service as `{type}`, or `{type: "allowed_tools", allowed_tools: {mode, tools}}`. JSON: a text or an object.',
-    }),
-    parallelToolCalls: t.boolean({ required: false, description: 'Whether one turn of the model may have several calls.' }),
-    generateCitations: t.boolean({
-      required: false,
-      description: "Whether the answer cites the passages it rests on. Default: the agent's setting; false for a plain model.",
-    }),
-    maxTokens: t.int({ required: false, description: 'Most tokens of the answer.' }),
-    maxCompletionTokens: t.int({ required: false, description: 'The newer name of maxTokens; it wins.' }),
-    temperature: t.float({ required: false, description: '0 to 2.' }),
-    topP: t.float({ required: false, description: '0 to 1.' }),
-    topK: t.int({ required: false, description: 'How many candidates are sampled from, where the model can.' }),
-    frequencyPenalty: t.float({ required: false, description: '-2 to 2.' }),
-    presencePenalty: t.float({ required: false, description: '-2 to 2.' }),
-    stop: t.field({
-      type: 'Texts',
-      required: false,
-      description: 'A text, or up to 16 texts, before which the answer ends.',
-    }),
-    seed: t.float({ required: false, description: 'A whole number: asks the model for the same answer again.' }),
-    n: t.int({ required: false, description: 'Only 1.' }),
-    responseFormat: t.field({
-      type: ResponseFormatInput,
-      required: false,
-      description: '`{type: "text"}`, `{type: "json_object"}` or `{type: "json_schema", json_schema: {name, schema, strict}}`.',
-    }),
-    reasoningEffort: t.string({
-      required: false,
-      description: 'none, minimal, low, medium, high or xhigh, for models that reason.',
-    }),
-    secrets: t.field({
-      type: 'StringMap',
-      required: false,
-      description: 'Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model.',
-    }),
-    user: t.string({ required: false, description: identifiers.user }),
-    safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier }),
-    promptCacheKey: t.string({ required: false, description: identifiers.promptCacheKey }),
   }),
-});
+  {
+    choices: {
+      text: held('text', { type: 'text' }),
+      image: held('image_url', { type: 'image_url' }),
+      file: held('file', { type: 'file' }),
+      fileId: held('id', { type: 'id' }),
+      url: held('url', { type: 'url' }),
+    },
+  },
+);
+
+const ContentInput = flatInput<unknown>(
+  builder.inputType('CompletionContentInput', {
+    description: 'What a user says: a text, or parts.',
+    isOneOf: true,
+    fields: (t) => ({
+      text: t.string({ required: false, description: 'A text.' }),
+      parts: t.field({ type: [PartInput], required: false, description: 'Parts in their order.' }),
+    }),
+  }),
+  { choices: { text: itself, parts: itself } },
+);
+
+const ToolCallInput = flatInput(
+  builder.inputType('CompletionToolCallInput', {
+    description: 'A call that an earlier answer asked for.',
+    fields: (t) => ({
+      id: t.string({ description: 'The id that its output refers to.' }),
+      name: t.string({ description: 'The function that was called.' }),
+      arguments: t.string({ description: 'Its arguments as JSON text.' }),
+    }),
+  }),
+  { rest: RestToolCallInput, members: { name: 'function.name', arguments: 'function.arguments' } },
+);
+
+const AssistantMessageInput = flatInput<object>(
+  builder.inputType('CompletionAssistantMessageInput', {
+    description: 'An earlier answer.',
+    fields: (t) => ({
+      text: t.string({ required: false, description: 'What it said; absent beside calls alone.' }),
+      toolCalls: t.field({ type: [ToolCallInput], required: false, description: 'Calls that it asked for.' }),
+    }),
+  }),
+  { members: { text: 'content' } },
+);
+
+const ToolMessageInput = flatInput<object>(
+  builder.inputType('CompletionToolMessageInput', {
+    description: 'The output of a call.',
+    fields: (t) => ({
+      toolCallId: t.string({ description: 'The call.' }),
+      output: t.string({ description: 'What it gave.' }),
+    }),
+  }),
+  { members: { output: 'content' } },
+);
+
+const MessageInput = flatInput(
+  builder.inputType('CompletionMessageInput', {
+    description: 'One message of the conversation so far.',
+    isOneOf: true,
+    fields: (t) => ({
+      system: t.string({ required: false, description: 'What the model is instructed to do.' }),
+      user: t.field({ type: ContentInput, required: false, description: 'What the user says.' }),
+      assistant: t.field({ type: AssistantMessageInput, required: false, description: 'An earlier answer.' }),
+      toolOutput: t.field({ type: ToolMessageInput, required: false, description: 'The output of a call that it asked for.' }),
+    }),
+  }),
+  {
+    rest: RestMessageInput,
+    choices: {
+      system: held('content', { role: 'system' }),
+      user: held('content', { role: 'user' }),
+      assistant: tagged('role', 'assistant'),
+      toolOutput: tagged('role', 'tool'),
+    },
+  },
+);
+
+export const CompletionInputType = flatInput(
+  builder.inputType('CompletionInput', {
+    description: 'A request for a completion.',
+    fields: (t) => ({
+      model: t.string({ description: 'The id of a model or of an agent.' }),
+      messages: t.field({ type: [MessageInput], description: 'The whole conversation so far; at least one message.' }),
+      options: t.field({ type: ChatOptionsInput, required: false, description: 'How the run is made.' }),
+      tools: t.field({ type: [ToolInput], required: false, description: 'What the model may call.' }),
+      toolChoice: t.field({
+        type: ToolChoiceInput,
+        required: false,
+        description: 'How the model chooses among the tools. Default AUTO.',
+      }),
+      parallelToolCalls: t.boolean({
+        required: false,
+        description: 'Whether one turn of the model may have several calls.',
+      }),
+      generateCitations: t.boolean({
+        required: false,
+        description: "Whether the answer cites the passages it rests on. Default: the agent's setting; false for a plain model.",
+      }),
+      maxOutputTokens: t.int({ required: false, description: 'Most tokens of the answer.' }),
+      temperature: t.float({ required: false, description: '0 to 2.' }),
+      topP: t.float({ required: false, description: '0 to 1.' }),
+      topK: t.int({ required: false, description: 'How many candidates are sampled from, where the model can.' }),
+      frequencyPenalty: t.float({ required: false, description: '-2 to 2.' }),
+      presencePenalty: t.float({ required: false, description: '-2 to 2.' }),
+      stop: t.stringList({ required: false, description: 'Texts before which the answer ends; at most 16.' }),
+      seed: t.float({ required: false, description: 'A whole number: asks the model for the same answer again.' }),
+      format: t.field({ type: TextFormatInput, required: false, description: 'What the text is. Default TEXT.' }),
+      reasoningEffort: t.field({
+        type: ReasoningEffortType,
+        required: false,
+        description: 'How hard the model thinks, for models that do.',
+      }),
+      secrets: t.field({ type: [NamedTextInput], required: false, description: secretsDescription }),
+      user: t.string({ required: false, description: identifiers.user }),
+      safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier }),
+      promptCacheKey: t.string({ required: false, description: identifiers.promptCacheKey }),
+    }),
+  }),
+  {
+    rest: RestCompletionInput,
+    members: {
+      maxOutputTokens: 'maxTokens',
+      format: { name: 'responseFormat', ...formatOfCompletions },
+      secrets: byName,
+    },
+  },
+);

@@ -1,3 +1,4 @@
+import type { OutputRef } from '@pothos/core';
 import {
   createConversation,
   createConversationItems,
@@ -8,55 +9,43 @@ import {
   listConversationItems,
   updateConversation,
 } from '../../domain/conversations/conversations.ts';
+import { shownItem, withWire } from '../../domain/responses/shown-items.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
 import { builder } from '../builder/builder.ts';
+import { nodeOf } from '../builder/nodes.ts';
 import { listArgs, listConnectionOf } from '../pagination.ts';
-import { ConversationRef } from '../refs.ts';
+import { ChatRef, ConversationRef } from '../refs.ts';
+import { RunItemType } from '../runs/items.ts';
+import { NamedTextType, namedTexts } from '../types/named-texts.ts';
+import { ConversationInput, ConversationItemsInput, UpdateConversationInput } from './inputs.ts';
 
 const ConversationType = ConversationRef.implement({
   access: { scope: 'CHATS:READ' },
   description: 'A chat of the caller by what was said in it, by whatever API, and texts that the caller keeps with it.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'The id of the chat.' }),
+    chatId: t.exposeID('id', { description: 'The chat.' }),
+    chat: t.field({
+      type: ChatRef,
+      nullable: true,
+      description: 'The same; null when it is gone.',
+      resolve: (conversation, _args, context) => nodeOf(context, 'chat', conversation.id),
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was begun.' }),
-    metadata: t.field({ type: 'JSON', description: 'Texts by name.', resolve: ({ metadata }) => metadata }),
+    metadata: t.field({
+      type: [NamedTextType],
+      description: 'Texts that the caller keeps with it.',
+      resolve: ({ metadata }) => namedTexts(metadata),
+    }),
   }),
 });
 
 const ItemConnection = listConnectionOf<WireObject>(
-  'JSON',
+  RunItemType as unknown as OutputRef<WireObject>,
   'ConversationItem',
   'Items of a conversation',
   (item) => String(item.id),
-  {
-    scope: 'CHATS:READ',
-  },
+  { shown: shownItem },
 );
-
-const items = 'At most 20 items, as in the input of a response. JSON: each kind has members of its own.';
-const metadata = 'At most 16 texts of 512 characters by names of 64.';
-
-const ConversationInput = builder.inputType('ConversationInput', {
-  description: 'A new conversation.',
-  fields: (t) => ({
-    items: t.field({ type: 'JSON', required: false, description: items }),
-    metadata: t.field({ type: 'StringMap', required: false, description: metadata }),
-  }),
-});
-const UpdateConversationInput = builder.inputType('UpdateConversationInput', {
-  description: 'Changes of a conversation.',
-  fields: (t) => ({
-    metadata: t.field({
-      type: 'StringMap',
-      required: false,
-      description: `${metadata} They replace the former ones; null takes all away.`,
-    }),
-  }),
-});
-const ConversationItemsInput = builder.inputType('ConversationItemsInput', {
-  description: 'Items to add.',
-  fields: (t) => ({ items: t.field({ type: 'JSON', required: false, description: items }) }),
-});
 
 const id = { description: 'The id of the conversation: that of a chat of the caller.' };
 const itemId = { description: 'The id of the item.' };
@@ -65,24 +54,25 @@ builder.queryFields((t) => ({
   conversation: t.field({
     authScopes: { key: 'CHATS:READ' },
     type: ConversationType,
-    description: 'A conversation of the caller. NOT_FOUND when there is none.',
+    nullable: true,
+    description: 'A conversation of the caller. Null when there is none.',
     args: { id: t.arg.id(id) },
     resolve: (_root, args, { deps, caller }) => getConversation(deps, caller, args.id),
   }),
   conversationItems: t.field({
     authScopes: { key: 'CHATS:READ' },
     type: ItemConnection,
-    description:
-      'The items of a conversation: what was said in the chat by whatever API, without what only models get. JSON: they are of many kinds, as the `input` of a response takes them.',
+    description: 'The items of a conversation: what was said in the chat by whatever API, without what only models get.',
     args: { id: t.arg.id(id), ...listArgs(t.arg) },
     resolve: (_root, args, { deps, caller }) => listConversationItems(deps, caller, args.id, args),
   }),
   conversationItem: t.field({
     authScopes: { key: 'CHATS:READ' },
-    type: 'JSON',
-    description: 'One item of a conversation. JSON: as `conversationItems` has it.',
+    type: RunItemType,
+    nullable: true,
+    description: 'One item of a conversation. Null when there is none.',
     args: { id: t.arg.id(id), itemId: t.arg.string(itemId) },
-    resolve: (_root, args, { deps, caller }) => getConversationItem(deps, caller, args.id, args.itemId),
+    resolve: async (_root, args, { deps, caller }) => withWire(await getConversationItem(deps, caller, args.id, args.itemId)),
   }),
 }));
 
@@ -110,13 +100,12 @@ builder.mutationFields((t) => ({
   }),
   createConversationItems: t.field({
     authScopes: { key: 'CHATS:WRITE' },
-    type: ['JSON'],
+    type: [RunItemType],
     description:
       'Adds items at the end of a conversation, and returns them as they are stored. CONFLICT while a response is at work on it.',
     args: { id: t.arg.id(id), input: t.arg({ type: ConversationItemsInput, description: 'The items.' }) },
-    resolve: async (_root, args, { deps, caller, signal }) => [
-      ...(await createConversationItems(deps, caller, args.id, args.input, signal)),
-    ],
+    resolve: async (_root, args, { deps, caller, signal }) =>
+      (await createConversationItems(deps, caller, args.id, args.input, signal)).map(withWire),
   }),
   deleteConversationItem: t.field({
     authScopes: { key: 'CHATS:WRITE' },

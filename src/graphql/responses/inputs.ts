@@ -1,161 +1,144 @@
-import { threadModes } from '../../entities/chats/chat.ts';
-import { chatModes } from '../../entities/runs/response.ts';
+import { toolInFormat } from '../../domain/tools/request-tools.ts';
 import { builder } from '../builder/builder.ts';
-import { identifiers } from '../completions/inputs.ts';
-import { enumOf, ofFormat } from '../types/enums.ts';
-import { ChatOptionsInput, wireInput } from '../types/json-inputs.ts';
+import { byName, type Conversion, flatInput } from '../builder/flat-inputs.ts';
+import { RunInput } from '../runs/item-inputs.ts';
+import {
+  identifiers,
+  metadataDescription,
+  ReasoningEffortType,
+  ReasoningSummaryType,
+  ServiceTierType,
+  secretsDescription,
+  TextFormatInput,
+  ToolChoiceInput,
+  TruncationType,
+  VerbosityType,
+} from '../runs/request-inputs.ts';
+import { ToolInput } from '../tools/inputs.ts';
+import { ChatOptionsInput } from '../types/json-inputs.ts';
+import { NamedTextInput } from '../types/named-texts.ts';
+import { ChatModeType, ResponseThreadModeType } from './enums.ts';
+import { RestResponseInput, RestResumeResponseInput } from './rest-inputs.ts';
 
-const modes = {
-  execute: 'The model may call every tool of the request.',
-  chat: 'No tools of the service; functions of the caller stay.',
-  plan: 'Only tools that read: the answer is a plan.',
+/** The tools of a response are in the spelling of its format. */
+const inFormat: Conversion = {
+  flatten: toolsInFormat,
+  place: (place) => place.map((name) => (typeof name === 'string' ? camelCase(name) : name)),
 };
-const ChatModeType = enumOf('ChatMode', 'Which tools a response may call.', chatModes, modes, ofFormat);
 
-const waitings = {
-  collect: 'It waits; requests that are equal but for their input are answered together.',
-  steer: 'It becomes part of the active response, whose model sees it at its next call.',
-  interrupt: 'The active response is stopped at its next boundary; its output stays.',
-  force: 'The active response and all waiting ones are cut off at once; their output leaves the thread.',
-};
-const waitingDescription = 'What becomes of a request while another response is at work on its thread.';
-const ResponseThreadModeType = enumOf('ResponseThreadMode', waitingDescription, threadModes, waitings, ofFormat);
-
-const TextFormatInput = builder.inputType('ResponseTextFormatInput', {
-  description: 'What the text of a response is.',
-  extensions: wireInput,
-  fields: (t) => ({
-    type: t.string({ required: false, description: 'text, json_object or json_schema.' }),
-    name: t.string({ required: false, description: 'For json_schema: 1 to 64 letters, digits, `_` or `-`.' }),
-    description: t.string({ required: false, description: 'For json_schema: what it is for.' }),
-    schema: t.field({ type: 'JsonSchema', required: false, description: 'For json_schema: the JSON Schema itself.' }),
-    strict: t.boolean({ required: false, description: 'For json_schema: whether it is followed exactly.' }),
-  }),
-});
-
-const TextInput = builder.inputType('ResponseTextInput', {
-  description: 'The form of the text of a response.',
-  extensions: wireInput,
-  fields: (t) => ({
-    format: t.field({ type: TextFormatInput, required: false, description: 'What the text is. Default: plain text.' }),
-    verbosity: t.string({ required: false, description: 'How much is said: low, medium or high.' }),
-  }),
-});
-
-const ReasoningInput = builder.inputType('ResponseReasoningInput', {
-  description: 'How the model thinks.',
-  extensions: wireInput,
-  fields: (t) => ({
-    effort: t.string({ required: false, description: 'none, minimal, low, medium, high or xhigh.' }),
-    summary: t.string({ required: false, description: 'How the thinking is told: auto, concise or detailed.' }),
-  }),
-});
-
-export const ResponseInputType = builder.inputType('ResponseInput', {
-  description: 'A request of the responses format. Members it does not know are ignored over REST.',
-  fields: (t) => ({
-    model: t.string({
-      required: false,
-      description: "The id of a model or of an agent; default: the thread's, else the default model.",
-    }),
-    input: t.field({
-      type: 'JSON',
-      required: false,
-      description:
-        'A string, or an array of items: messages, function calls and their outputs, reasoning, references to items of earlier responses. JSON: a text or a list of many kinds.',
-    }),
-    instructions: t.string({ required: false, description: 'For this response only: not inherited by later ones.' }),
-    tools: t.field({
-      type: 'JSON',
-      required: false,
-      description: 'An array of functions of the caller and tools of the service. JSON: each type has members of its own.',
-    }),
-    toolChoice: t.field({
-      type: 'JSON',
-      required: false,
-      description:
-        'auto, none, required, one tool, or `{type: "allowed_tools", mode, tools}`: a hard limit. JSON: a text or an object.',
-    }),
-    parallelToolCalls: t.boolean({ required: false, description: 'Whether one turn may have several calls.' }),
-    text: t.field({
-      type: TextInput,
-      required: false,
-      description: 'An object: `format` is text, json_object or json_schema with `name`, `schema`, `strict`.',
-    }),
-    reasoning: t.field({
-      type: ReasoningInput,
-      required: false,
-      description: 'An object: `effort` is none, minimal, low, medium, high or xhigh; `summary` is auto, concise or detailed.',
-    }),
-    include: t.field({ type: ['String'], required: false, description: 'Further parts of the reply, as the format names them.' }),
-    truncation: t.string({
-      required: false,
-      description: 'disabled (default) refuses what is too long; auto drops the oldest turns.',
-    }),
-    maxOutputTokens: t.int({ required: false, description: 'Most tokens of one answer of the model; at least 1.' }),
-    maxToolCalls: t.int({ required: false, description: 'Most calls of tools of the service in the whole response.' }),
-    temperature: t.float({ required: false, description: 'From 0 to 2.' }),
-    topP: t.float({ required: false, description: 'From 0 to 1.' }),
-    topLogprobs: t.int({ required: false, description: 'From 0 to 20; models that give none are not asked.' }),
-    presencePenalty: t.float({ required: false, description: 'From -2 to 2.' }),
-    frequencyPenalty: t.float({ required: false, description: 'From -2 to 2.' }),
-    metadata: t.field({
-      type: 'StringMap',
-      required: false,
-      description: 'At most 16 texts of 512 characters by names of 64, kept with the response.',
-    }),
-    previousResponseId: t.string({
-      required: false,
-      description:
-        'The response to go on from: on its thread when it is the newest there, else on a new one that forks behind it.',
-    }),
-    conversation: t.field({
-      type: 'JSON',
-      required: false,
-      description:
-        'The thread to go on with: the id of a chat, or an object with it. Excludes `previousResponseId`. JSON: a text or an object.',
-    }),
-    store: t.boolean({ required: false, description: 'Whether the response and its thread are kept. Default true.' }),
-    background: t.boolean({ required: false, description: 'Whether it continues without a reader. Needs `store`.' }),
-    serviceTier: t.string({
-      required: false,
-      description: 'auto, default, flex, scale or priority: the class of service, for providers that have such.',
-    }),
-    safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier }),
-    promptCacheKey: t.string({ required: false, description: identifiers.promptCacheKey }),
-    user: t.string({ required: false, description: identifiers.user }),
-    chatMode: t.field({
-      type: ChatModeType,
-      required: false,
-      description: 'Default execute.',
-    }),
-    threadMode: t.field({
-      type: ResponseThreadModeType,
-      required: false,
-      description: 'Default collect. Without effect while nothing is at work on the thread, and without `store`.',
-    }),
-    userSecrets: t.field({
-      type: 'StringMap',
-      required: false,
-      description: 'Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model.',
-    }),
-    options: t.field({
-      type: ChatOptionsInput,
-      required: false,
-      description: 'Options of a chat.',
+export const ResponseInputType = flatInput(
+  builder.inputType('ResponseInput', {
+    description: 'A request for a response.',
+    fields: (t) => ({
+      model: t.string({
+        required: false,
+        description: "The id of a model or of an agent; default: the thread's, else the default model.",
+      }),
+      input: t.field({
+        type: RunInput,
+        required: false,
+        description: 'What the model is given. Required unless the request goes on with a thread.',
+      }),
+      instructions: t.string({ required: false, description: 'For this response only: not inherited by later ones.' }),
+      tools: t.field({ type: [ToolInput], required: false, description: 'What the model may call.' }),
+      toolChoice: t.field({
+        type: ToolChoiceInput,
+        required: false,
+        description: 'How the model chooses among the tools. Default AUTO.',
+      }),
+      parallelToolCalls: t.boolean({ required: false, description: 'Whether one turn may have several calls. Default true.' }),
+      format: t.field({ type: TextFormatInput, required: false, description: 'What the text is. Default TEXT.' }),
+      verbosity: t.field({ type: VerbosityType, required: false, description: 'How much is said.' }),
+      reasoningEffort: t.field({
+        type: ReasoningEffortType,
+        required: false,
+        description: 'How hard the model thinks, for models that do.',
+      }),
+      reasoningSummary: t.field({
+        type: ReasoningSummaryType,
+        required: false,
+        description: 'How the thinking is told.',
+      }),
+      truncation: t.field({
+        type: TruncationType,
+        required: false,
+        description: 'What becomes of a conversation that is too long. Default DISABLED.',
+      }),
+      maxOutputTokens: t.int({ required: false, description: 'Most tokens of one answer of the model; at least 1.' }),
+      maxToolCalls: t.int({ required: false, description: 'Most calls of tools of the service in the whole response.' }),
+      temperature: t.float({ required: false, description: 'From 0 to 2.' }),
+      topP: t.float({ required: false, description: 'From 0 to 1.' }),
+      topLogprobs: t.int({
+        required: false,
+        description: 'How many likely tokens are told for each position, from 0 to 20; models that give none are not asked.',
+      }),
+      presencePenalty: t.float({ required: false, description: 'From -2 to 2.' }),
+      frequencyPenalty: t.float({ required: false, description: 'From -2 to 2.' }),
+      metadata: t.field({ type: [NamedTextInput], required: false, description: metadataDescription }),
+      previousResponseId: t.id({
+        required: false,
+        description:
+          'The response to go on from: on its thread when it is the newest there, else on a new one that forks behind it.',
+      }),
+      chatId: t.id({
+        required: false,
+        description: 'The chat to go on with. Excludes `previousResponseId`.',
+      }),
+      store: t.boolean({ required: false, description: 'Whether the response and its thread are kept. Default true.' }),
+      background: t.boolean({ required: false, description: 'Whether it continues without a reader. Needs `store`.' }),
+      serviceTier: t.field({
+        type: ServiceTierType,
+        required: false,
+        description: 'The class of service. Default AUTO.',
+      }),
+      safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier }),
+      promptCacheKey: t.string({ required: false, description: identifiers.promptCacheKey }),
+      user: t.string({ required: false, description: identifiers.user }),
+      chatMode: t.field({ type: ChatModeType, required: false, description: 'Which tools it may call. Default EXECUTE.' }),
+      threadMode: t.field({
+        type: ResponseThreadModeType,
+        required: false,
+        description: 'Default COLLECT. Without effect while nothing is at work on the thread, and without `store`.',
+      }),
+      secrets: t.field({ type: [NamedTextInput], required: false, description: secretsDescription }),
+      options: t.field({ type: ChatOptionsInput, required: false, description: 'How the run is made.' }),
     }),
   }),
-});
+  {
+    rest: RestResponseInput,
+    members: {
+      tools: inFormat,
+      format: 'text.format',
+      verbosity: 'text.verbosity',
+      reasoningEffort: 'reasoning.effort',
+      reasoningSummary: 'reasoning.summary',
+      metadata: byName,
+      chatId: 'conversation',
+      secrets: { name: 'userSecrets', ...byName },
+    },
+  },
+);
 
-export const ResumeResponseInputType = builder.inputType('ResumeResponseInput', {
-  description: 'How a paused response goes on.',
-  fields: (t) => ({
-    input: t.field({ type: 'JSON', required: false, description: 'Further input, as in a new request. JSON: a text or a list.' }),
-    background: t.boolean({ required: false, description: 'Whether it continues without a reader.' }),
-    userSecrets: t.field({
-      type: 'StringMap',
-      required: false,
-      description: 'Secrets for tools, again: they are not stored.',
+export const ResumeResponseInputType = flatInput(
+  builder.inputType('ResumeResponseInput', {
+    description: 'How a paused response goes on.',
+    fields: (t) => ({
+      input: t.field({ type: RunInput, required: false, description: 'What the model is given besides.' }),
+      background: t.boolean({ required: false, description: 'Whether it continues without a reader.' }),
+      secrets: t.field({
+        type: [NamedTextInput],
+        required: false,
+        description: 'Secrets for tools, again: they are not stored.',
+      }),
     }),
   }),
-});
+  { rest: RestResumeResponseInput, members: { secrets: { name: 'userSecrets', ...byName } } },
+);
+
+function toolsInFormat(tools: unknown): unknown {
+  return Array.isArray(tools) ? tools.map(toolInFormat) : tools;
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+}

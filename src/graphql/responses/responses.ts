@@ -37,8 +37,7 @@ builder.queryFields((t) => ({
   responseInputItems: t.field({
     authScopes: { key: 'CHATS:READ' },
     type: InputItemConnection,
-    description:
-      'The items a response was given, with those that joined it. JSON: they are of many kinds, as `input` takes them.',
+    description: 'The items a response was given, with those that joined it.',
     args: { id: t.arg.id({ description: idArg }), ...listArgs(t.arg) },
     resolve: (_root, { id, ...page }, { deps, caller }) => listInputItems(deps, caller, id, page),
   }),

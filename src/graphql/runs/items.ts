@@ -1,13 +1,17 @@
+import { type GivenItem, itemRoles, messagePhases, type ShownItem, saidIn } from '../../domain/responses/shown-items.ts';
 import { type CallResult, publicForm, publicOutput, type RunItem, type TokenLogprob } from '../../entities/runs/event.ts';
+import type { WireObject } from '../../entities/runs/response.ts';
 import type { CallForm, FileSearchResult, ListedTool, WebSource } from '../../entities/runs/tool.ts';
 import { type BuilderTypes, builder } from '../builder/builder.ts';
-import { CitationType } from '../chats/messages.ts';
+import { CitationType, ToolOutputStatusType } from '../chats/messages.ts';
 import { enumOf } from '../types/enums.ts';
+import { ItemPartType } from './item-parts.ts';
 import { OutputFileType } from './parts.ts';
 
-/** The items of a run's output: one type each, by which a front end chooses what it shows. */
+/** The items of a run's output, of a request, and of a conversation: one type each, by which a front end chooses what it shows. */
 
 type ItemOf<Type extends RunItem['type']> = Extract<RunItem, { readonly type: Type }>;
+type GivenOf<Type extends GivenItem['type']> = Extract<GivenItem, { readonly type: Type }>;
 type FormOf<Type extends CallForm['type']> = Extract<CallForm, { readonly type: Type }>;
 type CallOf<Type extends CallForm['type']> = ItemOf<'server_tool_call'> & { readonly form: FormOf<Type> };
 type ItemFields<T> = PothosSchemaTypes.ObjectFieldBuilder<BuilderTypes, T>;
@@ -22,10 +26,10 @@ const ItemStatusType = enumOf('RunItemStatus', 'The status of an item.', itemSta
   failed: 'The call failed.',
 });
 
-export const RunItemType = builder.interfaceRef<RunItem>('RunItem').implement({
+export const RunItemType = builder.interfaceRef<ShownItem>('RunItem').implement({
   access,
   description:
-    'A part of the output of a run: something that the model says or thinks, a call, what a call gave. Each kind is a type of its own.',
+    'A part of the output of a run, of its input, or of a conversation: a message, thinking, a call, what a call gave. Each kind is a type of its own.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The same from its first event to its last.' }),
     status: t.expose('status', { type: ItemStatusType, description: 'Its status.' }),
@@ -33,7 +37,7 @@ export const RunItemType = builder.interfaceRef<RunItem>('RunItem').implement({
   resolveType: typeNameOf,
 });
 
-function typeNameOf(item: RunItem): string {
+function typeNameOf(item: ShownItem): string {
   if (item.type === 'server_tool_call') return item.form === undefined ? 'ToolCallItem' : callTypeNames[item.form.type];
   if (item.type === 'function_call') return item.approval === true ? 'ApprovalItem' : 'FunctionCallItem';
   return typeNames[item.type];
@@ -45,6 +49,11 @@ const typeNames = {
   reasoning: 'ReasoningItem',
   server_tool_call_output: 'ToolOutputItem',
   mcp_list_tools: 'McpToolsItem',
+  given_message: 'MessageItem',
+  function_output: 'FunctionOutputItem',
+  approval_answer: 'ApprovalAnswerItem',
+  compaction: 'CompactionItem',
+  kept: 'KeptItem',
 } as const;
 
 /** A call, whoever makes it. */
@@ -96,25 +105,106 @@ const TokenLogprobType = builder.objectRef<TokenLogprob>('TokenLogprob').impleme
   }),
 });
 
-builder.objectRef<ItemOf<'message'>>('MessageItem').implement({
+const roles = {
+  user: 'The user.',
+  assistant: 'The model.',
+  system: 'Who instructs the model.',
+  developer: 'Who instructs the model; the same as SYSTEM.',
+};
+export const ItemRoleType = enumOf('ItemRole', 'Who says a message.', itemRoles, roles);
+export const MessagePhaseType = enumOf('MessagePhase', 'What a message of the model is in an answer.', messagePhases, {
+  commentary: 'It was said on the way.',
+  final_answer: 'It is the answer.',
+});
+
+builder.objectRef<ItemOf<'message'> | GivenOf<'given_message'>>('MessageItem').implement({
   access,
-  description: 'A message of the model.',
+  description: 'A message.',
   interfaces: [RunItemType],
   fields: (t) => ({
-    text: t.exposeString('text', { description: 'Its text so far; of a refusal, the refusal.' }),
+    role: t.field({
+      type: ItemRoleType,
+      description: 'Who says it.',
+      resolve: (item) => (item.type === 'message' ? 'assistant' : item.role),
+    }),
+    text: t.string({
+      description: 'Its text so far, without its other parts; of a refusal, the refusal.',
+      resolve: (item) => (item.type === 'message' ? item.text : saidIn(item.parts)),
+    }),
+    parts: t.field({ type: [ItemPartType], description: 'What it consists of, in order.', resolve: partsOf }),
     isRefusal: t.boolean({
       description: 'Whether it says that the model refuses.',
-      resolve: ({ isRefusal }) => isRefusal === true,
+      resolve: (item) => (item.type === 'message' ? item.isRefusal === true : item.parts.some(({ type }) => type === 'refusal')),
+    }),
+    phase: t.field({
+      type: MessagePhaseType,
+      nullable: true,
+      description: 'Of an answer that a request gave: what it was; null where the request does not say.',
+      resolve: (item) => (item.type === 'message' ? null : item.phase),
     }),
     citations: t.field({
       type: [CitationType],
-      description: 'The passages that it cites, in the order of its text.',
-      resolve: ({ citations }) => [...citations],
+      description: 'The passages that it cites, in the order of its text; only in the output of a run.',
+      resolve: (item) => (item.type === 'message' ? [...item.citations] : []),
     }),
     logprobs: t.field({
       type: [TokenLogprobType],
       description: 'How likely its tokens were, where the request asks and the provider tells.',
-      resolve: ({ logprobs }) => [...(logprobs ?? [])],
+      resolve: (item) => (item.type === 'message' ? [...(item.logprobs ?? [])] : []),
+    }),
+  }),
+});
+
+function partsOf(item: ItemOf<'message'> | GivenOf<'given_message'>): WireObject[] {
+  if (item.type === 'given_message') return [...item.parts];
+  return [item.isRefusal === true ? { type: 'refusal', refusal: item.text } : { type: 'output_text', text: item.text }];
+}
+
+builder.objectRef<GivenOf<'function_output'>>('FunctionOutputItem').implement({
+  access,
+  description: 'What a function of the caller gave.',
+  interfaces: [RunItemType],
+  fields: (t) => ({
+    callId: t.exposeString('callId', { description: 'The call.' }),
+    outcome: t.expose('outcome', { type: ToolOutputStatusType, description: 'How the call went.' }),
+    text: t.string({ description: 'Its text, without its other parts.', resolve: ({ parts }) => saidIn(parts) }),
+    parts: t.field({ type: [ItemPartType], description: 'What it consists of, in order.', resolve: ({ parts }) => [...parts] }),
+  }),
+});
+
+builder.objectRef<GivenOf<'approval_answer'>>('ApprovalAnswerItem').implement({
+  access,
+  description: 'The answer to a call that waited for approval.',
+  interfaces: [RunItemType],
+  fields: (t) => ({
+    callId: t.exposeString('callId', { description: 'The call: `callId` of the ApprovalItem.' }),
+    isApproved: t.exposeBoolean('isApproved', { description: 'Whether the call is made.' }),
+    reason: t.exposeString('reason', { nullable: true, description: 'Why, as the model reads it; null where it is not said.' }),
+  }),
+});
+
+builder.objectRef<GivenOf<'compaction'>>('CompactionItem').implement({
+  access,
+  description: 'What stands for a conversation that was made shorter.',
+  interfaces: [RunItemType],
+  fields: (t) => ({
+    content: t.exposeString('content', { description: 'Notes of the conversation; give them back as they are.' }),
+  }),
+});
+
+builder.objectRef<GivenOf<'kept'>>('KeptItem').implement({
+  access,
+  description: 'An item of a tool that GraphQL has no type for, as a request gave it.',
+  interfaces: [RunItemType],
+  fields: (t) => ({
+    kind: t.string({
+      description: 'Its type in the responses format, such as `computer_call`.',
+      resolve: ({ item }) => String(item.type),
+    }),
+    value: t.field({
+      type: 'JSON',
+      description: 'The item in the responses format. JSON: it belongs to the request, and each tool has members of its own.',
+      resolve: ({ item }) => item,
     }),
   }),
 });
@@ -193,7 +283,11 @@ const WebSourceType = builder.objectRef<WebSource>('WebSource').implement({
   description: 'A page of the web that a search found.',
   fields: (t) => ({
     url: t.exposeString('url', { description: 'Its address.' }),
-    title: t.exposeString('title', { description: 'Its title.' }),
+    title: t.string({
+      nullable: true,
+      description: 'Its title; null where it is not known.',
+      resolve: ({ title }) => (title === '' ? null : title),
+    }),
   }),
 });
 

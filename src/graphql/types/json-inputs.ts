@@ -1,4 +1,5 @@
 import { builder } from '../builder/builder.ts';
+import { flatInput } from '../builder/flat-inputs.ts';
 import { boundedJson } from './scalars.ts';
 
 /**
@@ -31,13 +32,13 @@ export const openInput = { ignoresUnknown: true } as const;
 /** Members of every part of an agent in replies. */
 export const partMembers = ['id', 'createdAt', 'updatedAt', 'agentId', 'aiId', 'warnings'] as const;
 
-const TracingInput = builder.inputType('ChatTracingInput', {
+const TracingInput = builder.inputType('RestChatTracingInput', {
   description: 'Whether a run is traced.',
   extensions: wireInput,
   fields: (t) => ({ enabled: t.boolean({ required: false, description: 'Whether it is.' }) }),
 });
 
-const FlowOverrideInput = builder.inputType('ChatFlowOverrideInput', {
+const FlowOverrideInput = builder.inputType('RestChatFlowOverrideInput', {
   description: "Another flow than the agent's own.",
   extensions: wireInput,
   fields: (t) => ({
@@ -47,7 +48,7 @@ const FlowOverrideInput = builder.inputType('ChatFlowOverrideInput', {
   }),
 });
 
-const FlowOptionsInput = builder.inputType('ChatFlowOptionsInput', {
+const FlowOptionsInput = builder.inputType('RestChatFlowOptionsInput', {
   description: 'The flow of the agent.',
   extensions: wireInput,
   fields: (t) => ({
@@ -56,7 +57,7 @@ const FlowOptionsInput = builder.inputType('ChatFlowOptionsInput', {
   }),
 });
 
-const ProviderInput = builder.inputType('ChatProviderInput', {
+const ProviderInput = builder.inputType('RestChatProviderInput', {
   description: 'Which providers may answer. Members are named as in the format of common routers.',
   extensions: wireInput,
   fields: (t) => ({
@@ -65,8 +66,7 @@ const ProviderInput = builder.inputType('ChatProviderInput', {
   }),
 });
 
-/** Of a message of a chat, a completion or a response. */
-export const ChatOptionsInput = builder.inputType('ChatOptionsInput', {
+const RestOptionsInput = builder.inputType('RestChatOptionsInput', {
   description: 'Options of a chat. Over REST other members are ignored.',
   extensions: wireInput,
   fields: (t) => ({
@@ -75,6 +75,51 @@ export const ChatOptionsInput = builder.inputType('ChatOptionsInput', {
     provider: t.field({ type: ProviderInput, required: false, description: 'Which providers may answer.' }),
   }),
 });
+
+const FlowChoiceInput = flatInput<object>(
+  builder.inputType('FlowChoiceInput', {
+    description: "Another flow than the agent's own, or another version of it.",
+    fields: (t) => ({
+      id: t.id({ required: false, description: 'The flow.' }),
+      version: t.int({ required: false, description: 'Its version, from 1.' }),
+      isForced: t.boolean({
+        required: false,
+        description: 'Whether it is taken even where the agent says otherwise. Default false.',
+      }),
+    }),
+  }),
+  { members: { isForced: 'force' } },
+);
+
+const ProviderChoiceInput = flatInput<object>(
+  builder.inputType('ProviderChoiceInput', {
+    description: 'Which providers may answer.',
+    fields: (t) => ({
+      order: t.stringList({ required: false, description: 'Their ids, the first one first.' }),
+      allowFallbacks: t.boolean({
+        required: false,
+        description: 'Whether others may answer when these do not. Default true.',
+      }),
+    }),
+  }),
+  { members: { allowFallbacks: 'allow_fallbacks' } },
+);
+
+/** Of a message of a chat, a completion or a response. */
+export const ChatOptionsInput = flatInput(
+  builder.inputType('RunOptionsInput', {
+    description: 'How a run is made.',
+    fields: (t) => ({
+      flow: t.field({ type: FlowChoiceInput, required: false, description: "The flow; default: the agent's own." }),
+      isTraced: t.boolean({
+        required: false,
+        description: 'Whether its steps are shown to callers who may edit the agent. Default: as the agent is set up.',
+      }),
+      providers: t.field({ type: ProviderChoiceInput, required: false, description: 'Which providers may answer.' }),
+    }),
+  }),
+  { rest: RestOptionsInput, members: { flow: 'flow.override', isTraced: 'tracing.enabled', providers: 'provider' } },
+);
 
 export const ExpiresAfterInput = builder.inputType('ExpiresAfterInput', {
   description: 'When a vector store expires.',

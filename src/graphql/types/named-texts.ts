@@ -9,6 +9,11 @@ export const NamedTextInput = builder.inputType('NamedTextInput', {
   }),
 });
 
+/** The texts of an object by name. */
+export function namedTexts(texts: Readonly<Record<string, unknown>>): NamedText[] {
+  return Object.entries(texts).map(([name, value]) => ({ name, value: String(value) }));
+}
+
 interface NamedText {
   readonly name: string;
   readonly value: string;

@@ -9,7 +9,7 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
-import { flatTypeNamed } from '../../lib/flat-inputs.ts';
+import { flatType, flatTypeNamed } from '../../lib/flat-inputs.ts';
 import { annotationPattern, type JsonSchema } from '../../wire/json-schema.ts';
 import { replyFieldsOf } from '../input/reply-members.ts';
 
@@ -66,7 +66,8 @@ export function checkDeclarations(schema: GraphQLSchema, { schemas, members }: D
 
 /** Keywords that a declared member must not have: GraphQL's type decides them. */
 function surplus(field: Field, declared: JsonSchema): readonly string[] {
-  const { name, extensions } = getNamedType(field.type);
+  const named = getNamedType(field.type);
+  const { name, extensions } = isInputObjectType(named) ? flatType(named) : named;
   if (extensions.asJson !== undefined) return [];
   const isList = isListType(getNullableType(field.type));
   const allowed = isList ? ['items', 'maxItems', 'minItems'] : (refinements[name] ?? []);

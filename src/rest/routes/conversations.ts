@@ -21,7 +21,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: conversations,
     summary: 'Create a conversation',
     description: 'A chat without an agent, until a response on it names one. At most 20 items to begin with.',
-    document: `mutation ($input: ConversationInput) { createConversation(input: $input) { id } }`,
+    document: `mutation ($input: ConversationInput) { createConversation(input: $input) { chatId } }`,
     reply: conversationReply,
     body: 'input',
     bodyCase: 'snake',
@@ -33,7 +33,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: one,
     summary: 'Retrieve a conversation',
     description: 'The id is that of any chat of the caller.',
-    document: `query ($conversationId: ID!) { conversation(id: $conversationId) { id } }`,
+    document: `query ($conversationId: ID!) { conversation(id: $conversationId) { chatId } }`,
     reply: conversationReply,
   },
   {
@@ -42,7 +42,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: one,
     summary: 'Update a conversation',
     description: 'Replaces its metadata.',
-    document: `mutation ($conversationId: ID!, $input: UpdateConversationInput!) { updateConversation(id: $conversationId, input: $input) { id } }`,
+    document: `mutation ($conversationId: ID!, $input: UpdateConversationInput!) { updateConversation(id: $conversationId, input: $input) { chatId } }`,
     reply: conversationReply,
     body: 'input',
     bodyCase: 'snake',
@@ -64,7 +64,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'List the items of a conversation',
     description: 'What was said in the chat by whatever API, without what only models get.',
     document: `query ($conversationId: ID!, $after: String, $limit: Int, $order: ItemOrder) {
-      conversationItems(id: $conversationId, after: $after, first: $limit, order: $order) { nodes }
+      conversationItems(id: $conversationId, after: $after, first: $limit, order: $order) { nodes { id } }
     }`,
     reply: conversationItemsReply,
     query: {
@@ -80,7 +80,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'Add items to a conversation',
     description: 'At its end; at most 20 at once. 409 while a response is at work on it.',
     document: `mutation ($conversationId: ID!, $input: ConversationItemsInput!) {
-      createConversationItems(id: $conversationId, input: $input)
+      createConversationItems(id: $conversationId, input: $input) { id }
     }`,
     reply: addedItemsReply,
     body: 'input',
@@ -93,7 +93,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: item,
     summary: 'Retrieve an item of a conversation',
     description: 'One message, call or result of the conversation.',
-    document: 'query ($conversationId: ID!, $itemId: String!) { conversationItem(id: $conversationId, itemId: $itemId) }',
+    document: 'query ($conversationId: ID!, $itemId: String!) { conversationItem(id: $conversationId, itemId: $itemId) { id } }',
     reply: conversationItemReply,
   },
   {
@@ -102,7 +102,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: item,
     summary: 'Delete an item of a conversation',
     description: 'Models do not get it any more. Answers the conversation. 409 while a response is at work on it.',
-    document: `mutation ($conversationId: ID!, $itemId: String!) { deleteConversationItem(id: $conversationId, itemId: $itemId) { id } }`,
+    document: `mutation ($conversationId: ID!, $itemId: String!) { deleteConversationItem(id: $conversationId, itemId: $itemId) { chatId } }`,
     reply: conversationReply,
   },
 ];

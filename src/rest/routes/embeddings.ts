@@ -11,7 +11,7 @@ export const embeddingRoutes: readonly DeclaredRoute[] = [
     description: 'With the model of the setting EMBEDDING_MODEL; 400 while it is not set. Tokens count as data tokens.',
     tag: 'Embeddings',
     document: `mutation ($input: EmbeddingsInput!) {
-      createEmbeddings(input: $input) { tokens }
+      createEmbeddings(input: $input) { tokenCount }
     }`,
     reply: embeddingsReply,
     body: 'input',

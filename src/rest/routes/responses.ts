@@ -89,7 +89,7 @@ const rows: readonly DeclaredRoute[] = [
     asksModel: true,
     shown: responseExamples.compact,
     tag: 'Responses',
-    document: 'mutation ($input: ResponseInput!) { compactResponse(input: $input) { id } }',
+    document: 'mutation ($input: ResponseInput!) { compactResponse(input: $input) { runId } }',
     reply: compactionReply,
     body: 'input',
     bodyCase: 'snake',
@@ -196,7 +196,7 @@ const rows: readonly DeclaredRoute[] = [
     shown: responseExamples.inputItems,
     tag: 'Responses',
     document: `query ($responseId: ID!, $after: String, $limit: Int, $order: ItemOrder) {
-      responseInputItems(id: $responseId, after: $after, first: $limit, order: $order) { nodes }
+      responseInputItems(id: $responseId, after: $after, first: $limit, order: $order) { nodes { id } }
     }`,
     reply: itemListReply,
     query: {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { graphqlResponse } from '../../support/apis/graphql-inputs.ts';
 import { startClock } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
@@ -60,7 +61,7 @@ describe('a request that waits for its answer when its key is revoked', () => {
     const who = await otherKey();
     bench.upstream.next(noAnswer);
     const query = 'mutation ($input: ResponseInput!) { createResponse(input: $input) { id } }';
-    const asking = who.graphql(query, { input: { ...response, store: false } });
+    const asking = who.graphql(query, { input: graphqlResponse({ ...response, store: false }) });
     await bench.upstream.until(({ openStreams }) => openStreams === 1);
     await revoke(who);
     expect(await asking).toMatchObject({ errors: [{ extensions: { code: 'INVALID_API_KEY' } }] });

@@ -206,7 +206,7 @@ describe('a grant', () => {
       (
         await victim.graphql(
           'mutation ($input: CompletionInput!) { createCompletion(input: $input) { warnings { code message param } } }',
-          { input: { model: trap, messages: [{ role: 'user', content: 'Go' }] } },
+          { input: { model: trap, messages: [{ user: { text: 'Go' } }] } },
         )
       ).data.createCompletion.warnings,
     ];

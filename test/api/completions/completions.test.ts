@@ -444,7 +444,7 @@ describe('the built-in model over REST', () => {
 });
 
 describe('completions over GraphQL', () => {
-  const input = { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hi' }] };
+  const input = { model: 'openai/test-model', messages: [{ user: { text: 'Hi' } }] };
 
   it('createCompletion answers whole', async () => {
     const query = `mutation ($input: CompletionInput!) { createCompletion(input: $input) { status text toolCalls { id } selection { provider model } usage { totalTokens } } }`;
@@ -461,7 +461,7 @@ describe('completions over GraphQL', () => {
     const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on TextDelta { delta text: textSoFar again: textSoFar } } }`;
     const gathered = async (text: readonly string[]) => {
       upstream.next({ text });
-      const input = { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hello' }] };
+      const input = { model: 'openai/test-model', messages: [{ user: { text: 'Hello' } }] };
       const results = await Array.fromAsync(ann.subscribe(query, { input }));
       return results.flatMap(({ data }) =>
         'delta' in data.completionEvents

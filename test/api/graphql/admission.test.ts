@@ -13,7 +13,7 @@ beforeAll(async () => {
   bob = await make.person();
 });
 
-const input = { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hi' }] };
+const input = { model: 'openai/test-model', messages: [{ user: { text: 'Hi' } }] };
 const subscription = 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { __typename } }';
 const mutation = 'mutation ($input: CompletionInput!) { ... { createCompletion(input: $input) { id } } }';
 
@@ -28,7 +28,9 @@ it('runs over GraphQL count with those over REST: no key takes more than its sha
   const refusal = { errors: [{ extensions: { code: 'RATE_LIMIT_EXCEEDED' } }] };
   expect(await ann.graphql(mutation, { input })).toMatchObject({ status: 429, ...refusal });
   expect((await ann.post('/graphql', body, { accept: 'text/event-stream' })).status).toBe(429);
-  expect((await ann.post('/api/v1/chat/completions', input)).status).toBe(429);
+  expect(
+    (await ann.post('/api/v1/chat/completions', { model: input.model, messages: [{ role: 'user', content: 'Hi' }] })).status,
+  ).toBe(429);
   expect((await ann.graphql('{ viewer { keyId } }')).status).toBe(200);
   upstream.otherwise({ text: 'Hello' });
   expect((await bob.graphql(mutation, { input })).data.createCompletion.id).toMatch(/^run_/);

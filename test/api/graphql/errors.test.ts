@@ -64,7 +64,7 @@ describe('what the service refuses', () => {
 
   it('stands in a part of a wire format', async () => {
     const query = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { text } }';
-    const input = { model: 'parley/offline', messages: [{ role: 'user', content: 'Hi' }], temperature: 3 };
+    const input = { model: 'parley/offline', messages: [{ user: { text: 'Hi' } }], temperature: 3 };
     expect(await refused(query, { input })).toMatchObject({
       message: expect.stringMatching(/^input\.temperature must be/),
       faults: [{ path: 'input.temperature', allowed: { minimum: 0, maximum: 2 } }],

@@ -7,7 +7,7 @@ const { service, make } = await withService();
 
 const query =
   'subscription ($input: CompletionInput!) { completionEvents(input: $input) { sequence __typename ... on TextDelta { delta } ... on RunEnded { run { status } } } }';
-const variables = { input: { model: 'parley/offline', messages: [{ role: 'user', content: 'Who are you?' }] } };
+const variables = { input: { model: 'parley/offline', messages: [{ user: { text: 'Who are you?' } }] } };
 
 describe.each([
   ['distinct connections', false],

@@ -18,46 +18,60 @@ beforeEach(() => {
 /** What the last request to the model said. */
 const asked = () => upstream.requests.findLast(({ method }) => method === 'POST')?.body;
 
-describe('a part of a wire format is typed in GraphQL, and its JSON is accepted as over REST', () => {
-  const input = {
+describe('what a run is asked is typed in GraphQL, and flat over REST', () => {
+  const request = {
     model,
     input: 'Where?',
     store: false,
-    reasoning: { effort: 'low', summary: null },
+    reasoning: { effort: 'low' },
     text: { format: { type: 'json_schema', name: 'place', schema, strict: true } },
     metadata: { trip: 'one' },
-    options: { flow: { tracing: { enabled: false } }, tracing: { enabled: false } },
-    userSecrets: { TOKEN: 'secret of the test' },
+    options: { flow: { override: { force: false } }, tracing: { enabled: false } },
+  };
+  const input = {
+    model,
+    input: { text: 'Where?' },
+    store: false,
+    reasoningEffort: 'LOW',
+    format: { jsonSchema: { name: 'place', schema, isStrict: true } },
+    metadata: [{ name: 'trip', value: 'one' }],
+    options: { flow: { isForced: false }, isTraced: false },
+    secrets: [{ name: 'TOKEN', value: 'secret of the test' }],
+    toolChoice: { mode: 'AUTO' },
+    tools: [{ function: { name: 'add', parameters: { type: 'object', properties: { first_number: { type: 'number' } } } } }],
   };
 
   it('a response in variables', async () => {
-    const query =
-      'mutation ($input: ResponseInput!) { createResponse(input: $input) { status request { metadata format reasoningEffort } } }';
-    const { body } = await ann.post('/graphql', {
-      query,
-      variables: { input },
-    });
+    const query = `mutation ($input: ResponseInput!) { createResponse(input: $input) { status request {
+      metadata { name value } format { type name schema isStrict } reasoningEffort toolChoice { mode functions tools { __typename } }
+      functions { name parameters }
+    } } }`.replace('tools { __typename }', 'tools');
+    const { body } = await ann.post('/graphql', { query, variables: { input } });
     expect(body.errors).toBeUndefined();
-    expect(body.data.createResponse).toMatchObject({
+    expect(body.data.createResponse).toEqual({
       status: 'COMPLETED',
-      request: { metadata: { trip: 'one' }, reasoningEffort: 'low' },
+      request: {
+        metadata: [{ name: 'trip', value: 'one' }],
+        format: { type: 'JSON_SCHEMA', name: 'place', schema, isStrict: true },
+        reasoningEffort: 'LOW',
+        toolChoice: { mode: 'AUTO', functions: null, tools: null },
+        functions: [{ name: 'add', parameters: input.tools[0]?.function.parameters }],
+      },
     });
-    expect(body.data.createResponse.request.format).toMatchObject({ type: 'json_schema', name: 'place', schema });
     expect(asked()).toMatchObject({ reasoning_effort: 'low', response_format: { json_schema: { name: 'place', schema } } });
   });
 
   it('the same over REST, where unknown members are ignored', async () => {
-    const { text, userSecrets, ...rest } = input;
-    const sent = { ...rest, text, user_secrets: userSecrets, options: { ...input.options, other: 1 } };
+    const sent = { ...request, user_secrets: { TOKEN: 'secret of the test' }, options: { ...request.options, other: 1 } };
     const { status, body } = await ann.post('/api/v2/responses', sent);
     expect([status, body.status]).toEqual([200, 'completed']);
     expect(asked()).toMatchObject({ reasoning_effort: 'low', response_format: { json_schema: { name: 'place', schema } } });
   });
 
   it('a completion whose document holds the values', async () => {
-    const query = `mutation ($schema: JsonSchema) { createCompletion(input: {
-      model: "${model}", messages: [{ role: "user", content: "Where?" }], options: { flow: { tracing: { enabled: false } } }
-      responseFormat: { type: "json_schema", json_schema: { name: "place", schema: $schema, strict: true } }
+    const query = `mutation ($schema: JsonSchema!) { createCompletion(input: {
+      model: "${model}", messages: [{ user: { text: "Where?" } }], options: { isTraced: false }
+      format: { jsonSchema: { name: "place", schema: $schema, isStrict: true } }
     }) { text } }`;
     const { body } = await ann.post('/graphql', { query, variables: { schema } });
     expect(body.errors).toBeUndefined();
@@ -80,8 +94,8 @@ describe('a part of a wire format is typed in GraphQL, and its JSON is accepted 
 });
 
 it.each([
-  ['createCompletion', 'CompletionInput', { model, messages: [{ role: 'user', content: 'Hi' }] }],
-  ['createResponse', 'ResponseInput', { model, input: 'Hi' }],
+  ['createCompletion', 'CompletionInput', { model, messages: [{ user: { text: 'Hi' } }] }],
+  ['createResponse', 'ResponseInput', { model, input: { text: 'Hi' } }],
 ])('%s has no member that chooses the form of a REST reply', async (field, type, input) => {
   for (const member of [{ stream: true }, { streamOptions: {} }]) {
     const query = `mutation ($input: ${type}!) { ${field}(input: $input) { id } }`;
@@ -92,14 +106,24 @@ it.each([
 
 describe('a value of the wrong form', () => {
   it.each([
-    ['reasoning', { reasoning: { effort: 7 } }, 'effort'],
-    ['text', { text: { format: { type: 'json_schema', name: 'x', schema: 'none' } } }, 'schema'],
-    ['metadata', { metadata: { trip: 1 } }, 'metadata'],
-    ['options', { options: { flow: { other: 1 } } }, 'other'],
-  ])('of %s is refused by the name of its member', async (_what, given, name) => {
+    ['reasoningEffort', { reasoningEffort: 7 }, 'input.reasoningEffort'],
+    ['format', { format: { jsonSchema: { name: 'x', schema: 'none' } } }, 'input.format.jsonSchema.schema'],
+    ['metadata', { metadata: [{ name: 'trip', value: 1 }] }, 'input.metadata.0.value'],
+    ['options', { options: { flow: { other: 1 } } }, 'input.options.flow.other'],
+    ['temperature', { temperature: 3 }, 'input.temperature'],
+    ['chatId', { chatId: 'chat_none' }, 'input.chatId'],
+    [
+      'an item',
+      { input: { items: [{ functionOutput: { callId: 'call_none', output: { text: 'x' } } }] } },
+      'input.input.items.0',
+    ],
+    ['secrets', { secrets: [{ name: 'A', value: 'x'.repeat(5_000) }] }, 'input.secrets.0.value'],
+  ])('of %s is refused by its place in the document', async (_what, given, place) => {
     const query = 'mutation ($input: ResponseInput!) { createResponse(input: $input) { status } }';
-    const { body } = await ann.post('/graphql', { query, variables: { input: { model, input: 'Hi', store: false, ...given } } });
-    expect(body.errors?.[0]?.message).toContain(name);
-    expect(body.errors?.[0]?.extensions.code).toMatch(/./);
+    const { body } = await ann.post('/graphql', {
+      query,
+      variables: { input: { model, input: { text: 'Hi' }, store: false, ...given } },
+    });
+    expect(body.errors?.[0]?.extensions.faults?.[0]?.path).toContain(place);
   });
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { lexicalReasons, rerankReasons } from '../../../src/entities/knowledge/retrieval.ts';
+import { graphqlCompletion } from '../../support/apis/graphql-inputs.ts';
 import { eventually } from '../../support/eventually.ts';
 import { indexed } from '../../support/knowledge/knowledge.ts';
 import type { Person } from '../../support/make.ts';
@@ -60,10 +61,12 @@ describe('/metrics', () => {
         await ann.get('/api/v1/groups');
         await ann.graphql('query ChosenByTheCaller { viewer { __typename } }');
         await ann.graphql('{ __typename }');
-        await ann.graphql('mutation($input: CompletionInput!) { createCompletion(input: $input) { id } }', { input: completion });
+        await ann.graphql('mutation($input: CompletionInput!) { createCompletion(input: $input) { id } }', {
+          input: graphqlCompletion(completion),
+        });
         for await (const _ of ann.subscribe(
-          'subscription($input: CompletionInput!) { completionEvents(input: $input) { type } }',
-          { input: completion },
+          'subscription($input: CompletionInput!) { completionEvents(input: $input) { __typename } }',
+          { input: graphqlCompletion(completion) },
         ));
         await service.nobody.graphql('{ __typename }');
         await ann.post('/graphql', 'query', { 'content-type': 'text/plain' });

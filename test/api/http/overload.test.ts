@@ -29,7 +29,7 @@ interface Outcome {
   readonly text: string;
 }
 const completion = { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hi' }] };
-const graphqlInput = { input: { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hi' }] } };
+const graphqlInput = { input: { model: 'openai/test-model', messages: [{ user: { text: 'Hi' } }] } };
 
 const apis: readonly (readonly [string, (who: TestClient) => Promise<Response>, string])[] = [
   ['REST', (who) => who.fetch('POST', '/api/v1/chat/completions', completion, {}), 'One two three'],

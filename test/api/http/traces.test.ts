@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type CollectedSpan, type Collector, startCollector } from '../../support/apis/collector.ts';
+import { graphqlCompletion } from '../../support/apis/graphql-inputs.ts';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { indexed } from '../../support/knowledge/knowledge.ts';
@@ -40,7 +41,7 @@ afterAll(async () => {
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const traceparent = (flags: string, id = traceId) => ({ traceparent: `00-${id}-b7ad6b7169203331-${flags}` });
 const completion = { model: 'openai/test-model', messages: [{ role: 'user', content: 'CANARY-prompt' }] };
-const inputs = { input: completion };
+const inputs = { input: graphqlCompletion(completion) };
 
 /** Waits until everything before has arrived, and forgets it: spans arrive in the order in which they end. */
 async function forget(): Promise<void> {
@@ -175,7 +176,7 @@ describe('traces', () => {
     expect(mutation.attributes['parley.operation']).toBe('graphqlMutation');
     await forget();
     for await (const _ of ann.subscribe(
-      'subscription($input: CompletionInput!) { completionEvents(input: $input) { type } }',
+      'subscription($input: CompletionInput!) { completionEvents(input: $input) { __typename } }',
       inputs,
     ));
     const subscription = await requestSpan();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../../fixtures/upstreams/mcp/server.ts';
 import { faultParam } from '../../support/apis/fault-params.ts';
+import { graphqlResponse } from '../../support/apis/graphql-inputs.ts';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
 import type { Person } from '../../support/make.ts';
 import { messagesOf, toolsOf } from '../../support/runs/research.ts';
@@ -118,11 +119,13 @@ const surfaces: Readonly<Record<string, (members: Readonly<Record<string, unknow
     socket.close();
     return [event.status, event.error.code, event.error.param];
   },
-  async GraphQL({ chat_mode: chatMode, tool_choice: toolChoice }) {
+  async GraphQL(members) {
     const mutation = 'mutation ($input: ResponseInput!) { createResponse(input: $input) { id } }';
-    const { errors } = await ann.graphql(mutation, { input: { model: agent.id, input: 'Hi', chatMode, toolChoice } });
+    const { errors } = await ann.graphql(mutation, {
+      input: graphqlResponse({ model: agent.id, input: 'Hi', ...members }),
+    });
     const param = faultParam(errors?.[0]);
-    return [400, errors?.[0]?.extensions.code.toLowerCase(), param === 'toolChoice' ? 'tool_choice' : param];
+    return [400, errors?.[0]?.extensions.code.toLowerCase(), param?.startsWith('toolChoice') === true ? 'tool_choice' : param];
   },
 };
 describe.each(Object.entries(surfaces))('a forced call, %s', (_surface, send) => {

@@ -28,7 +28,7 @@ const creating = 'mutation ($input: ResponseInput!) { createResponse(input: $inp
 it('a response is begun at once, followed, and read with its items', async () => {
   const gate = Promise.withResolvers<void>();
   upstream.next({ text: 'Done.', gate: gate.promise });
-  const { createResponse: begun } = await ask(creating, { input: { model, input: 'Hi' } });
+  const { createResponse: begun } = await ask(creating, { input: { model, input: { text: 'Hi' } } });
   gate.resolve();
   expect(begun).toMatchObject({ status: 'IN_PROGRESS', output: [] });
   const query = 'subscription ($id: ID!) { runEvents(runId: $id) { __typename sequence ... on TextDelta { delta } } }';
@@ -44,13 +44,13 @@ it('a response is begun at once, followed, and read with its items', async () =>
 });
 
 it('one that is not stored is answered at its end', async () => {
-  const { createResponse: whole } = await ask(creating, { input: { model, input: 'Hi', store: false } });
+  const { createResponse: whole } = await ask(creating, { input: { model, input: { text: 'Hi' }, store: false } });
   expect(whole).toMatchObject({ status: 'COMPLETED', chatId: null, output: [{}] });
 });
 
 it('a response is paused, resumed with its new events only, and cancelled', async () => {
   upstream.next(endless);
-  const { createResponse: begun } = await ask(creating, { input: { model, input: 'Hi' } });
+  const { createResponse: begun } = await ask(creating, { input: { model, input: { text: 'Hi' } } });
   await eventually(async () => {
     const { response } = await ask('query ($id: ID!) { response(id: $id) { output { id } } }', { id: begun.id });
     expect(response.output).toHaveLength(1);
@@ -73,7 +73,7 @@ it('dashboards see runs begin and end', async () => {
   const changes = await follow(ann, 'runsChanged');
   const active = async () => (await ask('{ activeRuns { id } }')).activeRuns.map(({ id }: { id: string }) => id);
   upstream.next(endless);
-  const { createResponse: begun } = await ask(creating, { input: { model, input: 'Hi' } });
+  const { createResponse: begun } = await ask(creating, { input: { model, input: { text: 'Hi' } } });
   expect(await changes.next()).toEqual({ kind: 'CREATED', id: begun.id });
   expect(await active()).toEqual([begun.id]);
   await ask('mutation ($id: ID!) { cancelResponse(id: $id) { id } }', { id: begun.id });
@@ -83,12 +83,12 @@ it('dashboards see runs begin and end', async () => {
 });
 
 describe('answers as JSON', () => {
-  const text = { format: { type: 'json_object' } };
+  const format = { plain: 'JSON_OBJECT' };
   const query = `subscription ($input: ResponseInput!) {
     newResponseEvents(input: $input) { __typename ... on TextDelta { delta } ... on RunEnded { run { status } } }
   }`;
   const events = (members: object) =>
-    ann.subscribe(query, { input: { model, input: 'Hi', text, ...members } })[Symbol.asyncIterator]();
+    ann.subscribe(query, { input: { model, input: { text: 'Hi' }, format, ...members } })[Symbol.asyncIterator]();
   async function all() {
     const seen = [];
     for (const read = events({}); ; ) {
@@ -124,7 +124,7 @@ describe('answers as JSON', () => {
   it('are asked for again until they fit when they are answered at their end', async () => {
     upstream.next({ text: 'No.' }, { text: '{}' });
     const asking = 'mutation ($input: ResponseInput!) { createResponse(input: $input) { status text } }';
-    const { createResponse: whole } = await ask(asking, { input: { model, input: 'Hi', text, store: false } });
+    const { createResponse: whole } = await ask(asking, { input: { model, input: { text: 'Hi' }, format, store: false } });
     expect([whole, upstream.requests.length]).toEqual([{ status: 'COMPLETED', text: '{}' }, 2]);
   });
 });

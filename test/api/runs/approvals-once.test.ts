@@ -1,5 +1,6 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { graphqlCompletion } from '../../support/apis/graphql-inputs.ts';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
 import type { Person } from '../../support/make.ts';
 import { ResponseSocket } from '../../support/runs/responses.ts';
@@ -126,8 +127,9 @@ const ways: Readonly<Record<string, () => Promise<Answer>>> = {
     const create = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { status } }';
     return async (who, decision) => {
       const content = JSON.stringify({ status: statusOf(decision), ...(decision.output === undefined ? {} : decision) });
-      const asking = { role: 'assistant', toolCalls: [{ id, type: 'function', function: called }] };
-      const input = { model: agentId, messages: [user, asking, { role: 'tool', toolCallId: id, content }] };
+      const asking = { role: 'assistant', tool_calls: [{ id, type: 'function', function: called }] };
+      const messages = [user, asking, { role: 'tool', tool_call_id: id, content }];
+      const input = graphqlCompletion({ model: agentId, messages });
       const { errors } = await who.graphql(create, { input });
       return errors === undefined ? { status: 200 } : toldByGraphql(errors);
     };

@@ -101,7 +101,7 @@ describe('a malformed tool of the service', () => {
       expect(errors?.[0].extensions.faults[0].path).toMatch(/^input\.tools\.0\.webSearch\./);
     }
     const tools = [{ mcpServer: { server: 'weather', allowedTools: { names: ['find'] } } }, { imageGeneration: { count: 2 } }];
-    const input = { model, messages: [{ role: 'user', content: 'Hi' }], tools };
+    const input = { model, messages: [{ user: { text: 'Hi' } }], tools };
     const { errors: others } = await ann.graphql(completing, { input });
     expect(others?.[0].extensions).toMatchObject({ code: 'TOOL_NOT_AVAILABLE' });
     expect(others?.[0].extensions.faults.at(-1).path).toBe('input.tools.1.imageGeneration');

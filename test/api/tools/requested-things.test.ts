@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { graphqlCompletion } from '../../support/apis/graphql-inputs.ts';
 import { indexed } from '../../support/knowledge/knowledge.ts';
 import type { Person } from '../../support/make.ts';
 import { messagesOf } from '../../support/runs/research.ts';
 import { withService } from '../../support/service.ts';
-import { graphqlTool } from '../../support/tools/graphql-tool.ts';
 
 /** What a request names by itself asks for the scope that reads it; what the agent brings does not. */
 const { make, upstream } = await withService('model');
@@ -45,7 +45,7 @@ const surfaces: Readonly<Record<string, (who: Person, of: string, tool: Record<s
     return (await who.post(`/api/v1/chats/${chat}/messages`, { prompt: 'Go', tools: [camel(tool)] })).status;
   },
   GraphQL: async (who, of, tool) => {
-    const { errors } = await who.graphql(creating, { input: { model: of, ...said, tools: [graphqlTool(tool)] } });
+    const { errors } = await who.graphql(creating, { input: graphqlCompletion({ model: of, ...said, tools: [tool] }) });
     return errors === undefined ? 200 : errors[0].extensions.code === 'INSUFFICIENT_SCOPE' ? 403 : 400;
   },
 };

@@ -32,7 +32,8 @@ const ofAgentById =
 
 const note = () => new Blob(['Hello'], { type: 'text/plain' });
 const asks = { prompt: { text: 'Hello' } };
-const completionOf = (agent: string) => ({ model: agent, messages: [{ role: 'user', content: 'Hello' }] });
+const completionOf = (agent: string) => ({ model: agent, messages: [{ user: { text: 'Hello' } }] });
+const responseOf = (agent: string) => ({ model: agent, input: { text: 'Hello' } });
 
 /** A source that is read through a connection of the owner. */
 function withConnection(kind: string, provider: string, members: Arguments): Line {
@@ -151,18 +152,21 @@ export const table: Readonly<Record<string, Line>> = {
   // The agent of a key that may neither read nor run agents is no model: the catalog leaves it out too.
   'Query.modelCatalogEntry': { ...line('sees', byId('agent')), hidden: 'MODEL_NOT_FOUND' },
   // The service of the matrix has no EMBEDDING_MODEL; that of the audit log calls it openai/embed.
-  'Mutation.createEmbeddings': { ...line('anyone', () => ({ input: { model: 'openai/embed', input: 'Hello' } })), reaches: 400 },
+  'Mutation.createEmbeddings': {
+    ...line('anyone', () => ({ input: { model: 'openai/embed', content: { texts: ['Hello'] } } })),
+    reaches: 400,
+  },
 
   // conversations, files
   'Query.conversation': line('ownsResponse', byId('chat')),
   'Query.conversationItems': line('ownsResponse', byId('chat')),
   'Query.conversationItem': line('ownsResponse', ({ world }) => world.conversation()),
-  'Mutation.createConversation': line('anyone', () => ({ input: { metadata: { topic: 'tea' } } })),
-  'Mutation.updateConversation': line('ownsResponse', byId('chat', { metadata: { topic: 'tea' } })),
+  'Mutation.createConversation': line('anyone', () => ({ input: { metadata: [{ name: 'topic', value: 'tea' }] } })),
+  'Mutation.updateConversation': line('ownsResponse', byId('chat', { metadata: [{ name: 'topic', value: 'tea' }] })),
   'Mutation.deleteConversation': line('ownsResponse', async ({ world }) => ({ id: (await world.conversation()).id })),
   'Mutation.createConversationItems': line('ownsResponse', async ({ world }) => ({
     id: (await world.conversation()).id,
-    input: { items: [{ role: 'user', content: 'Hello' }] },
+    input: { items: [{ message: { role: 'USER', content: { text: 'Hello' } } }] },
   })),
   'Mutation.deleteConversationItem': line('ownsResponse', ({ world }) => world.conversation()),
   'Query.file': line('ownsResponse', async ({ world }) => ({ id: await world.storedFile() })),
@@ -251,14 +255,14 @@ export const table: Readonly<Record<string, Line>> = {
   'Query.response': line('ownsResponse', byId('response')),
   'Query.responseInputItems': line('ownsResponse', byId('response')),
   'Query.activeRuns': line('anyone'),
-  'Mutation.createResponse': line('sees', ({ agent }) => ({ input: { model: agent, input: 'Hello' } })),
-  'Query.responseInputTokens': line('sees', ({ agent }) => ({ input: { model: agent, input: 'Hello' } })),
-  'Mutation.compactResponse': line('sees', ({ agent }) => ({ input: { model: agent, input: 'Hello' } })),
+  'Mutation.createResponse': line('sees', ({ agent }) => ({ input: responseOf(agent) })),
+  'Query.responseInputTokens': line('sees', ({ agent }) => ({ input: responseOf(agent) })),
+  'Mutation.compactResponse': line('sees', ({ agent }) => ({ input: responseOf(agent) })),
   'Mutation.cancelResponse': line('ownsResponse', byId('response')),
   'Mutation.pauseResponse': conflict('ownsResponse', byId('response')),
   'Mutation.resumeResponse': conflict('ownsResponse', byId('response')),
   'Mutation.deleteResponse': line('ownsResponse', async ({ agent, world }) => ({ id: await world.response(agent) })),
-  'Subscription.newResponseEvents': line('sees', ({ agent }) => ({ input: { model: agent, input: 'Hello' } })),
+  'Subscription.newResponseEvents': line('sees', ({ agent }) => ({ input: responseOf(agent) })),
   'Subscription.resumedResponseEvents': conflict('ownsResponse', byId('response')),
 
   // data sources

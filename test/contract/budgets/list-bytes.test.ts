@@ -95,7 +95,8 @@ const queries: Readonly<Record<string, string>> = {
   'Query.auditLog': 'auditLog(first: 100, after: $after) { nodes { id changes { value } } PAGE }',
   'Query.chatMessages': 'chatMessages(chatId: "{chatId}", first: 100, after: $after) { nodes { id content } PAGE }',
   'Query.chats': 'chats(first: 100, after: $after) { nodes { id userInputs { value } } PAGE }',
-  'Query.conversationItems': 'conversationItems(id: "{conversationId}", first: 100, after: $after) { nodes LIST }',
+  'Query.conversationItems':
+    'conversationItems(id: "{conversationId}", first: 100, after: $after) { nodes { id ... on MessageItem { text } } LIST }',
   'Query.dataSources': 'dataSources(first: 100, after: $after) { nodes { id settings { ... on ApiSettings { payload } } } PAGE }',
   'Query.files': 'files(first: 100, after: $after) { nodes { id filename } PAGE }',
   'Query.knowledgeItems':

@@ -82,7 +82,8 @@ describe('the client, with a running service', () => {
   it('runs documents of GraphQL by their types, and follows a subscription', async () => {
     const { createAgent } = await client.graphql(documents.CreateAgentDocument, { input: { ...agent, name: 'Grace' } });
     expect(createAgent.name).toBe('Grace');
-    const input = { model, messages: [{ role: 'user', content: 'Hi' }], reasoningEffort: 'low', stop: ['end'] };
+    const messages = [{ user: { text: 'Hi' } }];
+    const input = { model, messages, reasoningEffort: 'LOW' as const, stop: ['end'] };
     let text = '';
     for await (const { completionEvents } of client.subscribe(documents.CompletionEventsDocument, { input })) {
       if ('delta' in completionEvents) text += completionEvents.delta;

@@ -2,6 +2,7 @@ import { type GraphQLOutputType, getNamedType, isAbstractType, isNonNullType, is
 import { beforeAll, expect, it } from 'vitest';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
+import { graphqlResponse } from '../../support/apis/graphql-inputs.ts';
 import type { TestClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
@@ -59,7 +60,7 @@ const giving: readonly (readonly [string, Give])[] = [
     'GraphQL',
     async (who, input) => {
       const query = 'mutation ($input: ResponseInput!) { createResponse(input: $input) { id chatId } }';
-      const { data, errors } = await who.graphql(query, { input: { model: agentId, input } });
+      const { data, errors } = await who.graphql(query, { input: graphqlResponse({ model: agentId, input }) });
       expect(errors).toBeUndefined();
       await Array.fromAsync(who.sse('GET', `${path}/${data.createResponse.id}?stream=true`));
       return { response: data.createResponse.id, chat: data.createResponse.chatId };
@@ -159,17 +160,19 @@ async function readAll(who: TestClient, left: Left | undefined, what: string, st
   }
   for (const { name, query, takesId } of queries) {
     if (takesId !== (left !== undefined) || strangers.has(`Query.${name}`)) continue;
+    const faults: unknown[] = [];
     let isFound = !takesId;
     let isShown = !takesId || !['chat', 'response'].includes(name);
     for (const id of takesId ? [response, chat] : ['']) {
       const { data, errors } = await who.graphql(query, { id });
+      if (errors !== undefined) faults.push(errors);
       expectNothingOf(withoutFlagged(data ?? {}), `${what}: ${name}(${id})`);
       isShown ||= errors === undefined;
       isFound ||= errors?.[0]?.extensions.code !== 'NOT_FOUND';
     }
     if (!isFound) strangers.add(`Query.${name}`);
     // A query that is refused shows nothing, and tells nothing.
-    expect(isShown, `${name} is answered`).toBe(true);
+    expect(isShown, `${name} is answered: ${JSON.stringify(faults)}`).toBe(true);
   }
 }
 
@@ -182,7 +185,7 @@ function withoutFlagged(value: unknown): unknown {
 }
 
 /** A query for each root field that takes an id or nothing, selecting three levels deep. */
-const schema = buildSchema();
+const schema = servedSchema(buildSchema());
 const queries = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap(({ name, args, type }) => {
   const required = args.filter((argument) => isNonNullType(argument.type));
   if (required.some(({ type: needed }) => String(needed) !== 'ID!')) return [];

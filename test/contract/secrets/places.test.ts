@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Collector, startCollector } from '../../support/apis/collector.ts';
+import { graphqlResponse } from '../../support/apis/graphql-inputs.ts';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
@@ -175,9 +176,9 @@ it('secrets of callers are accepted in every place', async () => {
   note(
     'graphql',
     await ann.graphql(
-      'mutation ($input: ResponseInput!) { createResponse(input: $input) { id text output { text arguments } request { tools format } } }',
+      'mutation ($input: ResponseInput!) { createResponse(input: $input) { id text output { ... on MessageItem { text } ... on CallItem { arguments } } request { format { schema } functions { name } } } }',
       {
-        input: { model: agentId, input: 'Hi', store: false, userSecrets: secrets('a variable of GraphQL') },
+        input: graphqlResponse({ model: agentId, input: 'Hi', store: false, user_secrets: secrets('a variable of GraphQL') }),
       },
     ),
   );

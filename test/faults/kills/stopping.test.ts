@@ -1,5 +1,6 @@
 import { createClient } from 'graphql-sse';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { graphqlCompletion } from '../../support/apis/graphql-inputs.ts';
 import { type SseFrame, TestClient } from '../../support/client.ts';
 import { timed } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -141,8 +142,8 @@ describe('a process that is told to stop', () => {
       unsaid: read('unsaid', ann.sse('POST', responses, { model, input: 'Silence', stream })),
       followed: read('followed', ann.sse('GET', `${responses}/${silent.id}?stream=true`)),
       waiting: read('waiting', ann.sse('POST', responses, { model, input: 'Wait', stream, conversation: busy.conversation.id })),
-      graphql: subscribe('completionEvents', { model, messages: question.messages }, 'CompletionInput'),
-      graphqlResponse: subscribe('newResponseEvents', { model, input: 'Hi' }, 'ResponseInput'),
+      graphql: subscribe('completionEvents', graphqlCompletion({ model, messages: question.messages }), 'CompletionInput'),
+      graphqlResponse: subscribe('newResponseEvents', { model, input: { text: 'Hi' } }, 'ResponseInput'),
       dashboard: read('dashboard', ann.sse('POST', '/graphql', { query: 'subscription { usageChanged { id } }' })),
     };
     const single = createClient({
@@ -151,9 +152,9 @@ describe('a process that is told to stop', () => {
       retryAttempts: 0,
       headers: { authorization: `Bearer ${key}` },
     });
-    const query = 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { type } }';
-    const variables = { input: { model, messages: question.messages } };
-    const onSingle = Array.fromAsync(single.iterate<{ completionEvents: { type: string } }>({ query, variables }));
+    const query = 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { __typename } }';
+    const variables = { input: graphqlCompletion({ model, messages: question.messages }) };
+    const onSingle = Array.fromAsync(single.iterate<{ completionEvents: { __typename: string } }>({ query, variables }));
     const whole = ann.post('/api/v1/chat/completions', { model, messages: [{ role: 'user', content: 'Silence' }] });
     // All called the model except the one that waits for its thread.
     await upstream.until(({ requests }) => requests.length === 12);
@@ -179,9 +180,9 @@ describe('a process that is told to stop', () => {
       expect([last, rest], name).toMatchObject([{ type: 'error', sequence_number: 2, code: 'overloaded' }, []]);
     }
     expect((await streams.graphql).at(-1)?.event).toBe('complete');
-    const failed = { type: 'response.failed', run: { status: 'failed', error: { code: 'OVERLOADED' } } };
+    const failed = { __typename: 'RunFailed', run: { status: 'FAILED', error: { code: 'OVERLOADED' } } };
     expect(JSON.parse((await streams.graphql).at(-2)?.data ?? '').data.completionEvents).toEqual(failed);
-    expect((await onSingle).at(-1)?.data?.completionEvents.type).toBe('response.failed');
+    expect((await onSingle).at(-1)?.data?.completionEvents.__typename).toBe('RunFailed');
     expect(JSON.parse((await streams.graphqlResponse).at(-2)?.data ?? '').data.newResponseEvents).toEqual(failed);
     expect(JSON.parse((await streams.dashboard).at(-2)?.data ?? '').errors[0].extensions.code).toBe('OVERLOADED');
     expect([(await whole).status, (await whole).headers.get('retry-after')]).toEqual([503, '1']);

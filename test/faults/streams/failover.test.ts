@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { graphqlCompletion } from '../../support/apis/graphql-inputs.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeFor, type Person } from '../../support/make.ts';
 import { startService, type TestService } from '../../support/service.ts';
@@ -145,7 +146,7 @@ const ways: readonly (readonly [string, boolean, () => Promise<Outcome>])[] = [
     true,
     async () => {
       const query = `mutation ($input: CompletionInput!) { createCompletion(input: $input) { text selection { provider model } } }`;
-      const { body } = await ann.post('/graphql', { query, variables: { input: { model, messages } } });
+      const { body } = await ann.post('/graphql', { query, variables: { input: graphqlCompletion({ model, messages }) } });
       const told = JSON.stringify(body);
       return { text: told, told, isSuccess: body.errors === undefined };
     },

@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { graphqlCompletion } from '../../support/apis/graphql-inputs.ts';
 import { TestClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { killProcesses, type ParleyProcess, startProcess } from '../../support/processes/process.ts';
@@ -102,7 +103,7 @@ const subscription: Wire = [
   '/graphql',
   {
     query: 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on TextDelta { delta } } }',
-    variables: { input: { model, messages } },
+    variables: { input: graphqlCompletion({ model, messages }) },
   },
 ];
 const response: Wire = ['/api/v2/responses', { model, stream: true, store: false, input: 'Hi' }];

@@ -16,6 +16,7 @@ import {
 } from '../runs/answers.ts';
 import { eventsOf, walk } from '../runs/response-walk.ts';
 import { graphqlInput } from '../tools/graphql-tool.ts';
+import { graphqlCompletion, graphqlResponse } from './graphql-inputs.ts';
 
 /** The same question for every API. */
 export interface Question {
@@ -51,13 +52,13 @@ export const apis: Readonly<Record<string, Ask>> = {
     }),
   'completion by GraphQL': (who, question) =>
     askCompletion(question, async (body) => {
-      const { data, errors } = await who.graphql(completionMutation, { input: graphqlInput(camel(body)) });
+      const { data, errors } = await who.graphql(completionMutation, { input: graphqlCompletion(body) });
       if (errors !== undefined) return failed(errors[0].extensions.code);
       return responseAnswer(runResponse(data.createCompletion));
     }),
   'completion subscription': (who, question) =>
     askCompletion(question, async (body) => {
-      const results = await Array.fromAsync(who.subscribe(completionSubscription, { input: graphqlInput(camel(body)) }));
+      const results = await Array.fromAsync(who.subscribe(completionSubscription, { input: graphqlCompletion(body) }));
       if (results[0].errors !== undefined) return failed(results[0].errors[0].extensions.code);
       return responseAnswer(eventsResponse(results.map(({ data }) => data.completionEvents)));
     }),
@@ -112,7 +113,7 @@ export const apis: Readonly<Record<string, Ask>> = {
   'response by GraphQL': (who, question) =>
     askResponse(question, async (body) => {
       const begun = await graphql(who, 'mutation ($input: ResponseInput!) { createResponse(input: $input) { id } }', {
-        input: camel(body),
+        input: graphqlResponse(body),
       });
       return eventually(async () => {
         const { response } = await graphql(who, responseQuery, { id: begun.createResponse.id });
@@ -123,7 +124,7 @@ export const apis: Readonly<Record<string, Ask>> = {
   'response subscription': (who, question) =>
     askResponse(question, async (body) => {
       const query = `subscription ($input: ResponseInput!) { newResponseEvents(input: $input) ${runEvent} }`;
-      const results = await Array.fromAsync(who.subscribe(query, { input: camel(body) }));
+      const results = await Array.fromAsync(who.subscribe(query, { input: graphqlResponse(body) }));
       return eventsResponse(results.map(({ data }) => data.newResponseEvents));
     }),
 };
@@ -244,7 +245,7 @@ function lastResponse(frames: readonly SseFrame[]): Wire {
 }
 
 /** GraphQL has the members of REST in camelCase; JSON values stay as they are. */
-function camel(body: Wire): Wire {
+function _camel(body: Wire): Wire {
   const { messages, response_format: responseFormat, previous_response_id: previousResponseId, ...same } = body;
   return {
     ...same,

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import type { SseFrame } from '../client.ts';
 import type { Person } from '../make.ts';
 import { graphqlInput, graphqlTool } from '../tools/graphql-tool.ts';
+import { graphqlCompletion } from './graphql-inputs.ts';
 
 /** A request in terms that all APIs share. */
 export interface Asked {
@@ -44,12 +45,7 @@ const completing = ({ model, tools, toolChoice }: Asked) => ({
   tools: tools.map((type) => ({ type })),
   ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
 });
-const camel = ({ model, tools, toolChoice }: Asked) => ({
-  model,
-  messages: [{ role: 'user', content: question }],
-  tools: tools.map((type) => graphqlTool({ type })),
-  ...(toolChoice === undefined ? {} : { toolChoice }),
-});
+const graphqlAsking = (asked: Asked) => graphqlCompletion(completing(asked));
 const responding = ({ model, tools, toolChoice, toolCallsMax }: Asked) => ({
   model,
   input: question,
@@ -112,7 +108,7 @@ export const ways: readonly Way[] = [
     async ask(who, asked) {
       const query =
         'mutation ($input: CompletionInput!) { createCompletion(input: $input) { status incompleteReason toolCalls { name } } }';
-      const { data, errors } = await who.graphql(query, { input: camel(asked) });
+      const { data, errors } = await who.graphql(query, { input: graphqlAsking(asked) });
       expect(errors).toBeUndefined();
       return ofMessage(data.createCompletion);
     },
@@ -122,7 +118,10 @@ export const ways: readonly Way[] = [
     async ask(who, asked) {
       const query =
         'subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on RunEnded { run { status incompleteReason toolCalls { name } } } } }';
-      const events = await Array.fromAsync(who.subscribe(query, { input: camel(asked) }), ({ data }) => data.completionEvents);
+      const events = await Array.fromAsync(
+        who.subscribe(query, { input: graphqlAsking(asked) }),
+        ({ data }) => data.completionEvents,
+      );
       return ofMessage(events.at(-1).run);
     },
   },

@@ -45,7 +45,7 @@ const clients = {
   async sse(url: string, key: string, singleConnection: boolean): Promise<string> {
     const client = createClient({ url, singleConnection, retryAttempts: 0, headers: { authorization: `Bearer ${key}` } });
     const query = 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on TextDelta { delta } } }';
-    const variables = { input: { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hi' }] } };
+    const variables = { input: { model: 'openai/test-model', messages: [{ user: { text: 'Hi' } }] } };
     let text = '';
     for await (const { data, errors } of client.iterate<Events>({ query, variables })) {
       if (errors !== undefined) throw new Error(JSON.stringify(errors));

@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
+import { graphqlCompletion } from '../apis/graphql-inputs.ts';
 import type { Person } from '../make.ts';
 import type { TestBench } from '../service.ts';
-import { graphqlInput, graphqlTool } from './graphql-tool.ts';
+import { graphqlTool } from './graphql-tool.ts';
 
 /** What one API answered. */
 export interface ApiAnswer {
@@ -48,7 +49,7 @@ const toolsOf = ({ tool }: ApiQuestion) => (tool === undefined ? [] : [tool]);
 const citedBy = ({ url, filename }: Body): string => url ?? filename;
 
 function ofResponse({ status, output }: Body): ApiAnswer {
-  expect(status).toBe('COMPLETED');
+  expect(status).toBe('completed');
   const parts = output.filter(({ type }: Body) => type === 'message').flatMap(({ content }: Body) => content);
   return {
     text: parts.map(({ text }: Body) => text).join(''),
@@ -138,10 +139,7 @@ export const inCamelCase = (value: unknown): unknown =>
   typeof value !== 'object' || value === null || Array.isArray(value)
     ? value
     : Object.fromEntries(Object.entries(value).map(([name, member]) => [camel(name), inCamelCase(member)]));
-const asInput = (question: ApiQuestion) => {
-  const given = asCompletion(question);
-  return graphqlInput(given);
-};
+const asInput = (question: ApiQuestion) => graphqlCompletion(asCompletion(question));
 
 async function graphql(who: Person, question: ApiQuestion): Promise<ApiAnswer> {
   const mutation =

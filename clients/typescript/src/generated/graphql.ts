@@ -87,6 +87,14 @@ export type AgentVisibility =
   /** Its owner and editors. */
   | 'PRIVATE';
 
+/** The tools that may be called: a hard limit. */
+export type AllowedToolsInput = {
+  /** Whether one of them is called. Default AUTO. */
+  mode?: ToolChoiceMode | null | undefined;
+  /** The tools. */
+  tools: Array<ChosenToolInput>;
+};
+
 /** Compares one attribute. */
 export type AttributeComparisonInput = {
   /** An attribute of files in vector stores, or `data_source_id`, `source_type`, `mime_type`, `path`, `updated_at`. */
@@ -136,88 +144,80 @@ export type ChangeKind =
   /** It has changed. Also told of a thing that the client does not know: take it into the list. */
   | 'UPDATED';
 
-/** The flow of the agent. */
-export type ChatFlowOptionsInput = {
-  /** Another one than its own. */
-  override?: ChatFlowOverrideInput | null | undefined;
-  /** Whether it is traced. */
-  tracing?: ChatTracingInput | null | undefined;
+/** A tool among those of the request. */
+export type ChosenToolInput =
+  {   /** The name of a function of the caller. */
+  function: string; tool?: never; }
+  |  { function?: never;   /** A tool of the service. */
+  tool: ServiceToolChoiceInput; };
+
+/** An earlier answer. */
+export type CompletionAssistantMessageInput = {
+  /** What it said; absent beside calls alone. */
+  text?: string | null | undefined;
+  /** Calls that it asked for. */
+  toolCalls?: Array<CompletionToolCallInput> | null | undefined;
 };
 
-/** Another flow than the agent's own. */
-export type ChatFlowOverrideInput = {
-  /** Whether it is taken even where the agent says otherwise. */
-  force?: boolean | null | undefined;
-  /** The id of the flow. */
-  id?: string | null | undefined;
-  /** The version of the flow, from 1. */
-  version?: number | null | undefined;
+/** What a user says: a text, or parts. */
+export type CompletionContentInput =
+  {   /** Parts in their order. */
+  parts: Array<CompletionPartInput>; text?: never; }
+  |  { parts?: never;   /** A text. */
+  text: string; };
+
+/** A file by its content. What is no image is given to the model as the text in it. */
+export type CompletionFileInput = {
+  /** The file as a data URL in base64. */
+  fileData: string;
+  /** Its name; at most 255 characters. */
+  filename?: string | null | undefined;
 };
 
-/** Options of a chat. Over REST other members are ignored. */
-export type ChatOptionsInput = {
-  /** The flow of the agent. */
-  flow?: ChatFlowOptionsInput | null | undefined;
-  /** Which providers may answer. */
-  provider?: ChatProviderInput | null | undefined;
-  /** Whether the run is traced. */
-  tracing?: ChatTracingInput | null | undefined;
+/** An image by its address. */
+export type CompletionImageInput = {
+  /** How closely the model looks. Default AUTO. */
+  detail?: ImageDetail | null | undefined;
+  /** An http(s) address, or a data URL with the image in base64. */
+  url: string;
 };
 
-/** Which providers may answer. Members are named as in the format of common routers. */
-export type ChatProviderInput = {
-  /** Whether others may answer when these do not. Default true. */
-  allow_fallbacks?: boolean | null | undefined;
-  /** Ids of providers, the first one first. */
-  order?: Array<string> | null | undefined;
-};
-
-/** Whether a run is traced. */
-export type ChatTracingInput = {
-  /** Whether it is. */
-  enabled?: boolean | null | undefined;
-};
-
-/** A request of the common completions format. Members it does not know are ignored over REST. */
+/** A request for a completion. */
 export type CompletionInput = {
+  /** What the text is. Default TEXT. */
+  format?: TextFormatInput | null | undefined;
   /** -2 to 2. */
   frequencyPenalty?: number | null | undefined;
   /** Whether the answer cites the passages it rests on. Default: the agent's setting; false for a plain model. */
   generateCitations?: boolean | null | undefined;
-  /** The newer name of maxTokens; it wins. */
-  maxCompletionTokens?: number | null | undefined;
   /** Most tokens of the answer. */
-  maxTokens?: number | null | undefined;
+  maxOutputTokens?: number | null | undefined;
   /** The whole conversation so far; at least one message. */
   messages: Array<CompletionMessageInput>;
   /** The id of a model or of an agent. */
   model: string;
-  /** Only 1. */
-  n?: number | null | undefined;
-  /** Options of a chat: `{flow: {override, tracing}}`. */
-  options?: ChatOptionsInput | null | undefined;
+  /** How the run is made. */
+  options?: RunOptionsInput | null | undefined;
   /** Whether one turn of the model may have several calls. */
   parallelToolCalls?: boolean | null | undefined;
   /** -2 to 2. */
   presencePenalty?: number | null | undefined;
   /** Requests that begin alike and name the same key share a cache, where the provider has one. */
   promptCacheKey?: string | null | undefined;
-  /** none, minimal, low, medium, high or xhigh, for models that reason. */
-  reasoningEffort?: string | null | undefined;
-  /** `{type: "text"}`, `{type: "json_object"}` or `{type: "json_schema", json_schema: {name, schema, strict}}`. */
-  responseFormat?: CompletionResponseFormatInput | null | undefined;
+  /** How hard the model thinks, for models that do. */
+  reasoningEffort?: ReasoningEffort | null | undefined;
   /** The newer name of `user` for the prevention of abuse; handed on to the provider of the model. */
   safetyIdentifier?: string | null | undefined;
-  /** Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model. */
-  secrets?: Record<string, string> | null | undefined;
+  /** Secrets for tools: at most 50 of 4 KB each. Never stored, logged or shown to the model. */
+  secrets?: Array<NamedTextInput> | null | undefined;
   /** A whole number: asks the model for the same answer again. */
   seed?: number | null | undefined;
-  /** A text, or up to 16 texts, before which the answer ends. */
-  stop?: string | readonly string[] | null | undefined;
+  /** Texts before which the answer ends; at most 16. */
+  stop?: Array<string> | null | undefined;
   /** 0 to 2. */
   temperature?: number | null | undefined;
-  /** `"auto"` (the default), `"none"`, `"required"`, `{type: "function", function: {name}}`, the type of a tool of the service as `{type}`, or `{type: "allowed_tools", allowed_tools: {mode, tools}}`. JSON: a text or an object. */
-  toolChoice?: unknown;
+  /** How the model chooses among the tools. Default AUTO. */
+  toolChoice?: ToolChoiceInput | null | undefined;
   /** What the model may call. */
   tools?: Array<ToolInput> | null | undefined;
   /** How many candidates are sampled from, where the model can. */
@@ -228,54 +228,46 @@ export type CompletionInput = {
   user?: string | null | undefined;
 };
 
-/** The schema that an answer in JSON follows. */
-export type CompletionJsonSchemaInput = {
-  /** Accepted as in the completions format, and not used. */
-  description?: string | null | undefined;
-  /** What it is called. */
-  name?: string | null | undefined;
-  /** The JSON Schema itself. */
-  schema?: Record<string, unknown> | null | undefined;
-  /** Whether it is followed exactly. */
-  strict?: boolean | null | undefined;
-};
-
 /** One message of the conversation so far. */
-export type CompletionMessageInput = {
-  /** A string; an array of parts; null beside tool calls. Parts: `{type: "text", text}`, `{type: "image_url", image_url: {url, detail}}`, `{type: "file", file: {file_data, file_id, filename}}`, or the `input_` spellings; `{type: "id", id}` (a file of a chat of the caller) and `{type: "url", url}` as chats take them. JSON: a text or a list. */
-  content?: unknown;
-  /** system, developer (the same), user, assistant or tool. */
-  role: string;
-  /** On a message with the role tool: the call whose output this is. */
-  toolCallId?: string | null | undefined;
-  /** Calls of an assistant message, as they were received. */
-  toolCalls?: Array<CompletionToolCallInput> | null | undefined;
-};
+export type CompletionMessageInput =
+  {   /** An earlier answer. */
+  assistant: CompletionAssistantMessageInput; system?: never; toolOutput?: never; user?: never; }
+  |  { assistant?: never;   /** What the model is instructed to do. */
+  system: string; toolOutput?: never; user?: never; }
+  |  { assistant?: never; system?: never;   /** The output of a call that it asked for. */
+  toolOutput: CompletionToolMessageInput; user?: never; }
+  |  { assistant?: never; system?: never; toolOutput?: never;   /** What the user says. */
+  user: CompletionContentInput; };
 
-/** What the text of an answer is. */
-export type CompletionResponseFormatInput = {
-  /** For the type json_schema. Named as in the completions format. */
-  json_schema?: CompletionJsonSchemaInput | null | undefined;
-  /** text, json_object or json_schema. */
-  type?: string | null | undefined;
-};
+/** A part of a message of the user. */
+export type CompletionPartInput =
+  {   /** A file. */
+  file: CompletionFileInput; fileId?: never; image?: never; text?: never; url?: never; }
+  |  { file?: never;   /** A file of a chat of the caller. */
+  fileId: string; image?: never; text?: never; url?: never; }
+  |  { file?: never; fileId?: never;   /** An image. */
+  image: CompletionImageInput; text?: never; url?: never; }
+  |  { file?: never; fileId?: never; image?: never;   /** A text. */
+  text: string; url?: never; }
+  |  { file?: never; fileId?: never; image?: never; text?: never;   /** An http(s) address: the model is given what is there. */
+  url: string; };
 
-/** Which function an assistant message called. */
-export type CompletionToolCallFunctionInput = {
+/** A call that an earlier answer asked for. */
+export type CompletionToolCallInput = {
   /** Its arguments as JSON text. */
   arguments: string;
-  /** The name of the function. */
+  /** The id that its output refers to. */
+  id: string;
+  /** The function that was called. */
   name: string;
 };
 
-/** A call that an earlier assistant message asked for. */
-export type CompletionToolCallInput = {
-  /** The called function. */
-  function: CompletionToolCallFunctionInput;
-  /** The id that the message with its output refers to. */
-  id: string;
-  /** Always `function`. */
-  type?: string | null | undefined;
+/** The output of a call. */
+export type CompletionToolMessageInput = {
+  /** What it gave. */
+  output: string;
+  /** The call. */
+  toolCallId: string;
 };
 
 /** A new agent. */
@@ -594,6 +586,16 @@ export type FileSearchToolInput = {
   vectorStoreIds?: Array<string> | null | undefined;
 };
 
+/** Another flow than the agent's own, or another version of it. */
+export type FlowChoiceInput = {
+  /** The flow. */
+  id?: string | null | undefined;
+  /** Whether it is taken even where the agent says otherwise. Default false. */
+  isForced?: boolean | null | undefined;
+  /** Its version, from 1. */
+  version?: number | null | undefined;
+};
+
 /** A function that the client runs when the model calls it. */
 export type FunctionToolInput = {
   /** What it does: the model chooses by it. */
@@ -614,6 +616,17 @@ export type ImageBackground =
   | 'OPAQUE'
   /** None. */
   | 'TRANSPARENT';
+
+/** How closely the model looks at an image. */
+export type ImageDetail =
+  /** As the model likes. */
+  | 'AUTO'
+  /** Closely. */
+  | 'HIGH'
+  /** Little. */
+  | 'LOW'
+  /** At its full size. */
+  | 'ORIGINAL';
 
 /** How close an image stays to the one that is changed. */
 export type ImageFidelity =
@@ -711,6 +724,18 @@ export type IndexStatus =
   /** It has nothing to index; the item says why. */
   | 'SKIPPED';
 
+/** JSON that follows a schema. */
+export type JsonSchemaFormatInput = {
+  /** What it is for. */
+  description?: string | null | undefined;
+  /** Whether it is followed exactly. */
+  isStrict?: boolean | null | undefined;
+  /** What it is called: 1 to 64 letters, digits, `_` or `-`. */
+  name: string;
+  /** The JSON Schema. */
+  schema: Record<string, unknown>;
+};
+
 /** Which calls wait for approval by a person. */
 export type McpApprovalInput =
   {   /** By the tool that is called. */
@@ -792,10 +817,25 @@ export type NamedTextInput = {
   value: string;
 };
 
+/** What a text is, without a schema. */
+export type PlainTextFormat =
+  /** A JSON object of any shape. */
+  | 'JSON_OBJECT'
+  /** Plain text. */
+  | 'TEXT';
+
 /** A tool without settings of its own. */
 export type PlainToolInput = {
   /** Whether each call waits for approval by a person. Default false. */
   requireApproval?: boolean | null | undefined;
+};
+
+/** Which providers may answer. */
+export type ProviderChoiceInput = {
+  /** Whether others may answer when these do not. Default true. */
+  allowFallbacks?: boolean | null | undefined;
+  /** Their ids, the first one first. */
+  order?: Array<string> | null | undefined;
 };
 
 /** Where the public catalog lists an agent. */
@@ -822,6 +862,31 @@ export type PublicCategory =
   | 'PRODUCTIVITY'
   /** Sales. */
   | 'SALES';
+
+/** How hard a model thinks that can. */
+export type ReasoningEffort =
+  /** Much. */
+  | 'HIGH'
+  /** A little. */
+  | 'LOW'
+  /** As most questions need. */
+  | 'MEDIUM'
+  /** As little as it can. */
+  | 'MINIMAL'
+  /** Not at all. */
+  | 'NONE'
+  /** As much as it can. */
+  | 'XHIGH';
+
+/** How a run is made. */
+export type RunOptionsInput = {
+  /** The flow; default: the agent's own. */
+  flow?: FlowChoiceInput | null | undefined;
+  /** Whether its steps are shown to callers who may edit the agent. Default: as the agent is set up. */
+  isTraced?: boolean | null | undefined;
+  /** Which providers may answer. */
+  providers?: ProviderChoiceInput | null | undefined;
+};
 
 /** The status of a run. */
 export type RunStatus =
@@ -884,6 +949,16 @@ export type SearchContextSize =
   /** Some results. */
   | 'MEDIUM';
 
+/** A tool of the service among those of the request or of the agent. */
+export type ServiceToolChoiceInput = {
+  /** Of an MCP server: one of its tools. */
+  name?: string | null | undefined;
+  /** Of an MCP server: its label. */
+  serverLabel?: string | null | undefined;
+  /** The tool. */
+  type: ToolType;
+};
+
 /** Asks other agents. */
 export type SubagentToolInput = {
   /** The agents; at most 200. */
@@ -891,6 +966,33 @@ export type SubagentToolInput = {
   /** Whether each call waits for approval by a person. Default false. */
   requireApproval?: boolean | null | undefined;
 };
+
+/** What the text of an answer is. */
+export type TextFormatInput =
+  {   /** JSON that follows a schema. */
+  jsonSchema: JsonSchemaFormatInput; plain?: never; }
+  |  { jsonSchema?: never;   /** Text, or JSON of any shape. */
+  plain: PlainTextFormat; };
+
+/** How the model chooses among the tools. */
+export type ToolChoiceInput =
+  {   /** It may call these tools only. */
+  allowed: AllowedToolsInput; function?: never; mode?: never; tool?: never; }
+  |  { allowed?: never;   /** It must call the function of the caller with this name. */
+  function: string; mode?: never; tool?: never; }
+  |  { allowed?: never; function?: never;   /** Among all of them. */
+  mode: ToolChoiceMode; tool?: never; }
+  |  { allowed?: never; function?: never; mode?: never;   /** It must call this tool of the service. */
+  tool: ServiceToolChoiceInput; };
+
+/** Whether the model calls a tool. */
+export type ToolChoiceMode =
+  /** As it likes. */
+  | 'AUTO'
+  /** It calls none. */
+  | 'NONE'
+  /** It must call one. */
+  | 'REQUIRED';
 
 /** Some tools of an MCP server. Both members together allow what fits both. */
 export type ToolFilterInput = {
@@ -926,6 +1028,31 @@ export type ToolInput =
   subagent: SubagentToolInput; webSearch?: never; }
   |  { deepResearch?: never; fileSearch?: never; function?: never; imageGeneration?: never; mcp?: never; mcpServer?: never; memory?: never; python?: never; sandbox?: never; spreadsheet?: never; subagent?: never;   /** Searches the web. */
   webSearch: WebSearchToolInput; };
+
+/** A tool of the service. */
+export type ToolType =
+  /** Researches in many steps. */
+  | 'DEEP_RESEARCH'
+  /** Searches the knowledge of the agent, and vector stores. */
+  | 'FILE_SEARCH'
+  /** Makes images. */
+  | 'IMAGE_GENERATION'
+  /** The tools of an MCP server that is named by its address. */
+  | 'MCP'
+  /** The tools of an MCP server that is connected. */
+  | 'MCP_SERVER'
+  /** Remembers beyond a conversation. */
+  | 'MEMORY'
+  /** Runs Python. */
+  | 'PYTHON'
+  /** Works in a closed computer. */
+  | 'SANDBOX'
+  /** Works on tables. */
+  | 'SPREADSHEET'
+  /** Asks other agents. */
+  | 'SUBAGENT'
+  /** Searches the web. */
+  | 'WEB_SEARCH';
 
 /** Where the user is, roughly. */
 export type UserLocationInput = {

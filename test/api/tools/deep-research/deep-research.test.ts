@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { html, startWeb } from '../../../fixtures/upstreams/web.ts';
+import { graphqlCompletion } from '../../../support/apis/graphql-inputs.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../support/make.ts';
 import { isSubagent, messagesOf, questionOf, toolsOf } from '../../../support/runs/research.ts';
 import { withService } from '../../../support/service.ts';
 import { everyApi } from '../../../support/tools/every-api.ts';
-import { graphqlInput } from '../../../support/tools/graphql-tool.ts';
 import type { UpstreamRequest, UpstreamScript } from '../../../support/upstream.ts';
 
 /** `deep_research` of one question: planned, looked up in the knowledge and on the web, cited by the answer. */
@@ -112,7 +112,7 @@ describe('a budget out of its bounds', () => {
       expect(body.error.message).toContain(`budget.${member} must be an integer ${bounds}`);
     }
     const { errors } = await ann.graphql('mutation ($input: CompletionInput!) { createCompletion(input: $input) { id } }', {
-      input: graphqlInput({ model: agentId, messages, tools }),
+      input: graphqlCompletion({ model: agentId, messages, tools }),
     });
     expect(errors?.[0].message).toContain(bounds);
     expect(upstream.requests).toEqual([]);

@@ -83,10 +83,10 @@ describe('a filter of file_search', () => {
     const mutation = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { status } }';
     const tools = [graphqlTool({ type: 'file_search', filters: nested })];
     const { errors } = await ann.graphql(mutation, {
-      input: { model: agentId, messages: [{ role: 'user', content: 'Hm?' }], tools },
+      input: { model: agentId, messages: [{ user: { text: 'Hm?' } }], tools },
     });
     expect(errors).toMatchObject([
-      { message, extensions: { faults: [{ path: expect.stringContaining(`filters.0.${member}`) }] } },
+      { message, extensions: { faults: [{ path: expect.stringContaining(`filter.and.0.compare.${member}`) }] } },
     ]);
   });
 });

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../../../fixtures/upstreams/mcp/server.ts';
+import { graphqlCompletion } from '../../../support/apis/graphql-inputs.ts';
 import { eventually } from '../../../support/eventually.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
-import { graphqlTool } from '../../../support/tools/graphql-tool.ts';
 
 /** Tools of MCP servers in runs, against a real server that speaks the protocol. */
 const folder = mkdtempSync(join(tmpdir(), 'parley-mcp-api-'));
@@ -71,7 +71,7 @@ const camelTool = ({
   ...(serverLabel === undefined ? {} : { serverLabel, serverUrl, requireApproval }),
 });
 type Tool = Readonly<Record<string, unknown>>;
-const input = (tool: Tool) => ({ input: { model, ...said('Go'), tools: [graphqlTool(tool)] } });
+const input = (tool: Tool) => ({ input: graphqlCompletion({ model, ...said('Go'), tools: [tool] }) });
 const mutation = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { text } }';
 const subscription = 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { ... on TextDelta { delta } } }';
 

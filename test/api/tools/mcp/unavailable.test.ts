@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../../../fixtures/upstreams/mcp/server.ts';
+import { graphqlCompletion, graphqlResponse } from '../../../support/apis/graphql-inputs.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 import { graphqlInput, graphqlTool } from '../../../support/tools/graphql-tool.ts';
@@ -63,21 +64,21 @@ const apis: Readonly<Record<string, Read>> = {
   'GraphQL completions': async (asked) =>
     (
       await ann.graphql(`mutation ($input: CompletionInput!) { createCompletion(input: $input) { ${shown} } }`, {
-        input: { messages, ...graphqlInput(named(asked)) },
+        input: graphqlCompletion({ messages, ...named(asked) }),
       })
     ).data.createCompletion.warnings,
   'GraphQL completions, streamed': async (asked) => {
     const query = `subscription ($input: CompletionInput!) { completionEvents(input: $input) {
       ... on RunStarted { run { ${shown} } } ... on RunEnded { run { ${shown} } }
     } }`;
-    const input = { messages, ...graphqlInput(named(asked)) };
+    const input = graphqlCompletion({ messages, ...named(asked) });
     const events = await Array.fromAsync(ann.subscribe(query, { input }));
     return events.flatMap(({ data }) => data.completionEvents.run?.warnings ?? []);
   },
   'GraphQL responses': async (asked) =>
     (
       await ann.graphql(`mutation ($input: ResponseInput!) { createResponse(input: $input) { ${shown} } }`, {
-        input: { input: 'Go', store: false, ...named(asked) },
+        input: graphqlResponse({ input: 'Go', store: false, ...named(asked) }),
       })
     ).data.createResponse.warnings,
   'GraphQL messages': async (asked) => {

@@ -85,7 +85,7 @@ describe('the rights of the caller', () => {
       await who.post(path, { model, input: 'Hi', tools: [tools[1]], stream: true, store: false }),
     ];
     const mutation = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { status } }';
-    const input = { model, messages: [{ role: 'user', content: 'Hi' }], tools: [graphqlTool(tools[1] ?? {})] };
+    const input = { model, messages: [{ user: { text: 'Hi' } }], tools: [graphqlTool(tools[1] ?? {})] };
     const { errors } = await who.graphql(mutation, { input });
     return [
       ...replies.map(({ status, body }) => [status, body.error.param ?? body.error.details?.[0]?.param]),
