@@ -1,5 +1,15 @@
-import { type GraphQLOutputType, getNamedType, isAbstractType, isNonNullType, isObjectType, parse, print } from 'graphql';
+import {
+  type GraphQLField,
+  type GraphQLOutputType,
+  getNamedType,
+  isAbstractType,
+  isNonNullType,
+  isObjectType,
+  parse,
+  print,
+} from 'graphql';
 import { beforeAll, expect, it } from 'vitest';
+import { servedSchema } from '../../../src/graphql/builder/one-api.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import { graphqlResponse } from '../../support/apis/graphql-inputs.ts';
@@ -180,7 +190,8 @@ async function readAll(who: TestClient, left: Left | undefined, what: string, st
 function withoutFlagged(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutFlagged).filter((one) => one !== undefined);
   if (typeof value !== 'object' || value === null) return value;
-  if ('invisible' in value && value.invisible === true) return undefined;
+  if (('invisible' in value && value.invisible === true) || ('isInvisible' in value && value.isInvisible === true))
+    return undefined;
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withoutFlagged(one)]));
 }
 
@@ -201,22 +212,31 @@ const queries = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap(
   ];
 });
 
-/** Members of different types may have fields of one name and different types: an alias makes each name unique. */
-function selectionOf(type: GraphQLOutputType, depth: number, suffix = ''): string {
+/** Members of different types may have fields of one name and different types: only those get an alias, as a document may have few of them. */
+function selectionOf(type: GraphQLOutputType, depth: number, suffixOf = (_field: GraphQLField<unknown, unknown>) => ''): string {
   const named = getNamedType(type);
   if (isAbstractType(named)) {
-    const members = schema
-      .getPossibleTypes(named)
-      .map((member) => `... on ${member.name} ${selectionOf(member, depth - 1, `_${member.name}: `)}`);
+    const possible = schema.getPossibleTypes(named);
+    const members = possible.map((member) => {
+      const suffix = (field: GraphQLField<unknown, unknown>) => {
+        const isOfOneType = possible.every((other) => isSameType(other.getFields()[field.name]?.type, field.type));
+        return isOfOneType ? '' : `_${member.name}: ${field.name}`;
+      };
+      return `... on ${member.name} ${selectionOf(member, depth - 1, suffix)}`;
+    });
     return `{ __typename ${members.filter((member) => !member.endsWith('{ __typename }')).join(' ')} }`;
   }
   if (!isObjectType(named)) return '';
   const fields = Object.values(named.getFields()).flatMap((field) => {
     if (field.args.some((argument) => isNonNullType(argument.type) && argument.defaultValue === undefined)) return [];
     const isLeaf = !isObjectType(getNamedType(field.type)) && !isAbstractType(getNamedType(field.type));
-    const shown = suffix === '' ? field.name : `${field.name}${suffix}${field.name}`;
+    const shown = `${field.name}${suffixOf(field)}`;
     if (isLeaf) return [shown];
     return depth <= 1 ? [] : [`${shown} ${selectionOf(field.type, depth - 1)}`];
   });
   return `{ __typename ${fields.join(' ')} }`;
+}
+
+function isSameType(other: GraphQLOutputType | undefined, type: GraphQLOutputType): boolean {
+  return other === undefined || String(other) === String(type);
 }

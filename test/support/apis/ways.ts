@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { SseFrame } from '../client.ts';
 import type { Person } from '../make.ts';
-import { graphqlInput, graphqlTool } from '../tools/graphql-tool.ts';
+import { graphqlInput } from '../tools/graphql-tool.ts';
 import { graphqlCompletion } from './graphql-inputs.ts';
 
 /** A request in terms that all APIs share. */

@@ -181,13 +181,13 @@ async function graphqlChat(who: Person, question: ApiQuestion, make: TestBench['
   await Array.fromAsync(who.subscribe('subscription ($id: ID!) { runEvents(runId: $id) { sequence } }', { id }));
   const query = `query ($id: ID!, $chatId: ID!) {
     run(id: $id) { status message { content } citations { url } }
-    chatFiles(chatId: $chatId) { url }
+    chat(id: $chatId) { files { nodes { url } } }
   }`;
   const read = await who.graphql(query, { id, chatId: variables.chatId });
   expect(read.errors).toBeUndefined();
-  const { run, chatFiles } = read.data;
+  const { run, chat } = read.data;
   expect(run.status).toBe('COMPLETED');
-  return { text: run.message.content, cited: urls(run.citations), files: urls(chatFiles) };
+  return { text: run.message.content, cited: urls(run.citations), files: urls(chat.files.nodes) };
 }
 
 async function graphqlChatStream(who: Person, question: ApiQuestion, make: TestBench['make']): Promise<ApiAnswer> {

@@ -3,7 +3,7 @@ import { startMcpUpstream } from '../../../fixtures/upstreams/mcp/server.ts';
 import { graphqlCompletion, graphqlResponse } from '../../../support/apis/graphql-inputs.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
-import { graphqlInput, graphqlTool } from '../../../support/tools/graphql-tool.ts';
+import { graphqlInput } from '../../../support/tools/graphql-tool.ts';
 
 /** Of an MCP server that cannot be used when a run begins, the caller reads so, whichever API was asked. */
 const server = await startMcpUpstream();
@@ -150,7 +150,7 @@ describe('a forced call of a server that cannot be used', () => {
     expect([status, body.error.code, body.error.param]).toEqual([400, 'mcp_unavailable', 'tool_choice']);
     const query = 'mutation ($input: CompletionInput!) { createCompletion(input: $input) { id } }';
     const { errors } = await ann.graphql(query, {
-      input: { model, messages, tools: tools.map(graphqlTool), toolChoice: tool_choice },
+      input: graphqlCompletion({ model, messages, tools, tool_choice }),
     });
     expect(errors?.[0]?.extensions?.code).toBe('MCP_UNAVAILABLE');
     expect(upstream.requests).toEqual([]);

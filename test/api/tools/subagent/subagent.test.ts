@@ -107,7 +107,7 @@ describe('the rights of the caller', () => {
         'no id at all': async () => 'Travel desk',
       }[which] as () => Promise<string>;
       const found = await refusals(bob, [own, await other()]);
-      expect(found).toEqual([...Array(4).fill([404, 'tools[0].agents[1]']), [404, 'input.tools.0.agents.1']]);
+      expect(found).toEqual([...Array(4).fill([404, 'tools[0].agents[1]']), [404, 'input.tools.0.subagent.agentIds.1']]);
       expect(upstream.requests).toEqual([]);
     },
   );
