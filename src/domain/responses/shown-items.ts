@@ -151,9 +151,10 @@ function partsOf(content: unknown): readonly WireObject[] {
   return typeof content === 'string' ? [{ type: 'input_text', text: content }] : itemsOf(content).filter(isObject);
 }
 
-/** The texts of content parts. */
+/** The texts of content parts, without those that only the model is to see. */
 export function saidIn(parts: readonly WireObject[]): string {
-  return parts.map(({ text, refusal }) => stringOf(text) ?? textOf(refusal)).join('');
+  const seen = parts.filter(({ invisible }) => invisible !== true);
+  return seen.map(({ text, refusal }) => stringOf(text) ?? textOf(refusal)).join('');
 }
 
 function thoughtsOf({ summary, content }: WireObject): string {
