@@ -1,3 +1,4 @@
+import { listPassagesOfItems } from '../../domain/knowledge/item-passages.ts';
 import {
   citedUrlOf,
   contentUrlOf,
@@ -8,7 +9,6 @@ import {
   listKnowledgeItems,
   updateKnowledgeItem,
 } from '../../domain/knowledge/items.ts';
-import { listPassagesOfItems } from '../../domain/knowledge/item-passages.ts';
 import { type DataSource, type KnowledgeItem, sourceTypeOf } from '../../entities/knowledge/data-source.ts';
 import { knowledgeErrorCode } from '../../entities/knowledge/failure.ts';
 import type { KnowledgePassage } from '../../entities/knowledge/passage.ts';

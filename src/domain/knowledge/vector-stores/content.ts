@@ -2,7 +2,7 @@ import type { Caller } from '../../../entities/accounts/caller.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import type { FileContent } from '../../../entities/knowledge/vector-store.ts';
 import type { Deps } from '../../deps.ts';
-import { textOf } from '../passages.ts';
+import { textOf } from '../item-passages.ts';
 import { getStoreFile } from './files.ts';
 import type { Optional } from './input.ts';
 
