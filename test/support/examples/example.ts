@@ -13,6 +13,8 @@ const runFile = promisify(execFile);
 
 /** A folder of examples/, copied, with its packages installed. */
 export interface Example {
+  /** Where the copy is. */
+  readonly folder: string;
   /** Runs a script of its package to the end. @returns its output. @throws Error with its output when it fails. */
   run(script: string, env?: Environment, ...args: readonly string[]): Promise<string>;
   /** Starts `npm start` with these arguments; ends behind the tests of the file. @returns the address that it prints. */
@@ -31,6 +33,7 @@ export async function installExample(name: string): Promise<Example> {
   const cwd = join(scratch, 'examples', name);
   await npm(cwd, {}, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline');
   return {
+    folder: cwd,
     run: (script, env = {}, ...args) => npm(cwd, env, 'run', '--silent', script, '--', ...args),
     start: (env, ...args) => startNpm(cwd, env, args),
   };

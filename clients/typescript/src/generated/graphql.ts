@@ -4,6 +4,15 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 export interface DocumentTypeDecoration<Result, Variables> { __apiType?: (variables: Variables) => Result }
+/** The reach of a key. */
+export type AccessLevel =
+  /** All tenants of this installation. */
+  | 'INSTANCE'
+  /** Its own organization. */
+  | 'ORGANIZATION'
+  /** All organizations of its tenant. */
+  | 'TENANT';
+
 /** A member of the organization, by id or else by e-mail. */
 export type AgentEditorInput = {
   /** Used when there is no id. */
@@ -13,6 +22,25 @@ export type AgentEditorInput = {
   /** Ignored: users name themselves. */
   name?: string | null | undefined;
 };
+
+/** Which agents a list shows. */
+export type AgentListScope =
+  /** All agents that the caller may see, except those that are visible by link only. */
+  | 'ALL'
+  /** Those shared with the caller's groups. */
+  | 'GROUP'
+  /** Those visible to the organization. */
+  | 'ORGANIZATION'
+  /** The caller's own. */
+  | 'OWNED'
+  /** The caller's own that are private. */
+  | 'PRIVATE'
+  /** Those that the public catalog lists. */
+  | 'PUBLIC'
+  /** Those shared with the caller: as editor, through a group, or used by it in a chat. */
+  | 'SHARED'
+  /** Those that the catalog of the tenant lists. */
+  | 'TENANT';
 
 /** How the model samples: arrays of at most 16 numbers, the first of which is used. */
 export type AgentOptionsInput = {
@@ -76,6 +104,15 @@ export type AgentProfileInput = {
   voiceEngine?: string | null | undefined;
 };
 
+/** What a tool of an agent is. */
+export type AgentToolType =
+  /** An HTTP call that the service makes. */
+  | 'API_FUNCTION'
+  /** A function that the caller runs. */
+  | 'CLIENT_FUNCTION'
+  /** The tools of a server of the Model Context Protocol. */
+  | 'MCP_SERVER';
+
 /** Who may use an agent. */
 export type AgentVisibility =
   /** Every caller that has its id, also of other organizations. */
@@ -134,6 +171,24 @@ export type AttributeOperator =
   | 'NE'
   /** It is none of the values. */
   | 'NIN';
+
+/** The kind of an audit entry. */
+export type AuditKind =
+  /** Something was changed. */
+  | 'CHANGE'
+  /** An administrator, or a key of a higher level, read content of other people, or a caller exported something. */
+  | 'READ'
+  /** A call was refused. */
+  | 'REFUSAL';
+
+/** How a call ended. */
+export type AuditOutcome =
+  /** With an error, after it had changed something. */
+  | 'FAILED'
+  /** With a refusal; nothing was changed. */
+  | 'REFUSED'
+  /** As it was asked for. */
+  | 'SUCCEEDED';
 
 /** What happened to a thing of a list, as the caller sees the list. */
 export type ChangeKind =
@@ -353,6 +408,22 @@ export type DeepResearchToolInput = {
   tokensMax?: number | null | undefined;
 };
 
+/** What a message of the user says instead. */
+export type EditMessageInput = {
+  /** The user's date and time; the model is told. */
+  date?: string | null | undefined;
+  /** A model for this message instead of the agent's. */
+  modelId?: string | null | undefined;
+  /** Options of this message. */
+  options?: RunOptionsInput | null | undefined;
+  /** What it says. */
+  prompt: PromptInput;
+  /** Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model. */
+  secrets?: Record<string, string> | null | undefined;
+  /** Functions of the caller, and tools of the service. */
+  tools?: Array<ToolInput> | null | undefined;
+};
+
 /** Makes images. */
 export type EnabledImageGenerationInput = {
   /** The background. */
@@ -561,6 +632,22 @@ export type ErrorCode =
   /** The WebSocket connection has lived for its longest time. Connect again. */
   | 'WEBSOCKET_CONNECTION_LIMIT_REACHED';
 
+/** What somebody thinks of an answer. */
+export type FeedbackRating =
+  /** It did not. */
+  | 'DOWN'
+  /** It helped. */
+  | 'UP';
+
+/** The same, or nothing. */
+export type FeedbackRatingInput =
+  /** It did not. */
+  | 'DOWN'
+  /** Takes the feedback away. */
+  | 'NONE'
+  /** It helped. */
+  | 'UP';
+
 /** What a file is for. */
 export type FilePurpose =
   /** Vector stores: at most UPLOAD_MAX_BYTES of the service. */
@@ -607,6 +694,13 @@ export type FunctionToolInput = {
   /** Whether arguments must follow the schema exactly. */
   strict?: boolean | null | undefined;
 };
+
+/** Who sees a group. */
+export type GroupAvailability =
+  /** Everyone in its organization. */
+  | 'EVERYONE'
+  /** Its members only, besides its owner and administrators. */
+  | 'RESTRICTED';
 
 /** The background of an image. */
 export type ImageBackground =
@@ -736,6 +830,59 @@ export type JsonSchemaFormatInput = {
   schema: Record<string, unknown>;
 };
 
+/** Why a document, a source or a run of a source failed or was left out. The message beside it says what may help. */
+export type KnowledgeErrorCode =
+  /** The other service refuses the connection: its owner has to connect again. */
+  | 'AUTH'
+  /** The other service answered something that could not be read; it is tried again. */
+  | 'BAD_REPLY'
+  /** It was read up to a limit of the source. */
+  | 'BOUND_REACHED'
+  /** A setting of the operator or of the source is missing or wrong. */
+  | 'CONFIGURATION'
+  /** Its stored content is gone. */
+  | 'CONTENT_MISSING'
+  /** It is damaged, or not what its name says. */
+  | 'CORRUPT'
+  /** Reading it ended the process that reads files. */
+  | 'CRASHED'
+  /** It is protected by a password. */
+  | 'ENCRYPTED'
+  /** It failed; no reason is stored. */
+  | 'FAILED'
+  /** The connected account may not read it. */
+  | 'FORBIDDEN'
+  /** Something went wrong on our side. */
+  | 'INTERNAL'
+  /** The process that read it ended several times. */
+  | 'INTERRUPTED'
+  /** Reading it took too much memory. */
+  | 'MEMORY'
+  /** The site asks that its pages are not indexed. */
+  | 'NOINDEX'
+  /** There is no document in it. */
+  | 'NOTHING_LEFT'
+  /** It is not there. */
+  | 'NOT_FOUND'
+  /** There is no text in it. */
+  | 'NO_TEXT'
+  /** The other service was asked too often; it is tried again. */
+  | 'RATE_LIMITED'
+  /** The site asks that its pages are not read. */
+  | 'ROBOTS'
+  /** Reading it took too long. */
+  | 'TIMEOUT'
+  /** It is larger than what is read. */
+  | 'TOO_LARGE'
+  /** Files could not be read at that moment. */
+  | 'UNAVAILABLE'
+  /** The other service does not answer; it is tried again. */
+  | 'UNREACHABLE'
+  /** Documents of this kind are not read. */
+  | 'UNSUPPORTED'
+  /** Files of this type cannot be read. */
+  | 'UNSUPPORTED_TYPE';
+
 /** Which calls wait for approval by a person. */
 export type McpApprovalInput =
   {   /** By the tool that is called. */
@@ -782,6 +929,13 @@ export type McpToolInput = {
   /** Its address: https, or http where this service may reach it. */
   serverUrl: string;
 };
+
+/** The role of a user in an organization. */
+export type MemberRole =
+  /** Also administers the organization. */
+  | 'ADMIN'
+  /** Uses the things that are shared with the organization or with the user. */
+  | 'MEMBER';
 
 /** Remembers beyond a conversation. */
 export type MemoryToolInput = {
@@ -830,6 +984,22 @@ export type PlainToolInput = {
   requireApproval?: boolean | null | undefined;
 };
 
+/** What a user says: a text, or a list of parts. */
+export type PromptInput =
+  {   /** 1 to 100 parts. */
+  parts: Array<PromptPartInput>; text?: never; }
+  |  { parts?: never;   /** A text that is not blank. */
+  text: string; };
+
+/** A part of a message. */
+export type PromptPartInput =
+  {   /** A file of the chat: models get what is in it. */
+  fileId: string; imageUrl?: never; text?: never; }
+  |  { fileId?: never;   /** An image by its http(s) address, or itself as a data URL. */
+  imageUrl: string; text?: never; }
+  |  { fileId?: never; imageUrl?: never;   /** A text. */
+  text: string; };
+
 /** Which providers may answer. */
 export type ProviderChoiceInput = {
   /** Whether others may answer when these do not. Default true. */
@@ -863,6 +1033,16 @@ export type PublicCategory =
   /** Sales. */
   | 'SALES';
 
+/** What the user of a chat thinks of an answer. Editors of the agent and administrators of the organization read it. */
+export type RateMessageInput = {
+  /** At most 2,000 characters. */
+  comment?: string | null | undefined;
+  /** The rating; NONE takes the feedback away. */
+  rating: FeedbackRatingInput;
+  /** What it is about: at most 10 of 1 to 50 characters. */
+  tags?: Array<string> | null | undefined;
+};
+
 /** How hard a model thinks that can. */
 export type ReasoningEffort =
   /** Much. */
@@ -877,6 +1057,82 @@ export type ReasoningEffort =
   | 'NONE'
   /** As much as it can. */
   | 'XHIGH';
+
+/** How often a source is refreshed automatically. */
+export type RefreshPeriod =
+  /** Every day. */
+  | 'DAILY'
+  /** Every 30 days. */
+  | 'MONTHLY'
+  /** Only when asked. */
+  | 'NEVER'
+  /** Every week. */
+  | 'WEEKLY';
+
+/** How an answer is asked for again. */
+export type RegenerateMessageInput = {
+  /** Another model than the one that answered before. */
+  modelId?: string | null | undefined;
+  /** The secrets of the request, which the service has not kept. Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model. */
+  secrets?: Record<string, string> | null | undefined;
+};
+
+/** How knowledge was searched. */
+export type RetrievalMode =
+  /** By words and by meaning. */
+  | 'HYBRID'
+  /** By words alone. */
+  | 'LEXICAL';
+
+/** How the answers of a run are rated. */
+export type RunFeedback =
+  /** At least one is rated. */
+  | 'ANY'
+  /** At least one is rated bad. */
+  | 'DOWN'
+  /** At least one is rated good. */
+  | 'UP';
+
+/** Runs that fit all members. A thing that the caller may not see has no runs. */
+export type RunFilter = {
+  /** Runs of this agent. */
+  agentId?: string | null | undefined;
+  /** Runs with such ratings. */
+  feedback?: RunFeedback | null | undefined;
+  /** Runs that this key asked for. */
+  keyId?: string | null | undefined;
+  /** Runs of this kind. */
+  kind?: RunKind | null | undefined;
+  /** Runs that asked for this model: `provider/name`. */
+  modelId?: string | null | undefined;
+  /** The id of a run, an agent, a chat, a person or a key; else words in the name of the agent, in the model, or in the question, as far as the caller may read it: of the newest 200 chats of the caller, and of agents that show theirs. At most 200 characters. */
+  search?: string | null | undefined;
+  /** Asked for at this time or later. */
+  since?: string | null | undefined;
+  /** Runs in this state. */
+  status?: RunStatus | null | undefined;
+  /** Asked for before this time. */
+  until?: string | null | undefined;
+  /** Runs of this person. */
+  userId?: string | null | undefined;
+};
+
+/** What asked for a run. */
+export type RunKind =
+  /** A message to a chat. */
+  | 'CHAT'
+  /** A conversation that was made shorter. */
+  | 'COMPACTION'
+  /** A completion: one answer without a chat. */
+  | 'COMPLETION'
+  /** Texts that vectors were made of. */
+  | 'EMBEDDING'
+  /** A draft of an agent's profile. */
+  | 'PROFILE'
+  /** A response: a turn of a thread, or one of its own. */
+  | 'RESPONSE'
+  /** A search of knowledge. */
+  | 'SEARCH';
 
 /** How a run is made. */
 export type RunOptionsInput = {
@@ -900,6 +1156,21 @@ export type RunStatus =
   | 'INCOMPLETE'
   /** It is in progress. */
   | 'IN_PROGRESS';
+
+/** The state of a step of a run. */
+export type RunStepStatus =
+  /** The caller is asked to make the call. */
+  | 'AWAITED'
+  /** It was stopped. */
+  | 'CANCELLED'
+  /** It came to its end. */
+  | 'COMPLETED'
+  /** It failed. The run may have gone on without it. */
+  | 'FAILED'
+  /** It is not over. */
+  | 'IN_PROGRESS'
+  /** A branch of the flow passed it over. */
+  | 'SKIPPED';
 
 /** What a key may do. Writing does not include reading. */
 export type Scope =
@@ -949,6 +1220,46 @@ export type SearchContextSize =
   /** Some results. */
   | 'MEDIUM';
 
+/** What a search finds. */
+export type SearchKind =
+  /** Agents, by name and description. */
+  | 'AGENT'
+  /** The caller's chats, by name. */
+  | 'CHAT'
+  /** What was said in the caller's newest chats. */
+  | 'MESSAGE'
+  /** Data sources, by name. */
+  | 'SOURCE';
+
+/** What a secret is. */
+export type SecretType =
+  /** A key of an API. */
+  | 'apiKey'
+  /** User name and password, or the password alone. */
+  | 'basicAuth'
+  /** A token behind `Bearer`. */
+  | 'bearerToken'
+  /** The value of a header. */
+  | 'header';
+
+/** A message to a chat. */
+export type SendMessageInput = {
+  /** The user's date and time; the model is told. */
+  date?: string | null | undefined;
+  /** A model for this message instead of the agent's. */
+  modelId?: string | null | undefined;
+  /** Options of this message. */
+  options?: RunOptionsInput | null | undefined;
+  /** What the user says. */
+  prompt: PromptInput;
+  /** Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model. */
+  secrets?: Record<string, string> | null | undefined;
+  /** Default collect. */
+  threadMode?: ThreadMode | null | undefined;
+  /** Functions of the caller, and tools of the service. */
+  tools?: Array<ToolInput> | null | undefined;
+};
+
 /** A tool of the service among those of the request or of the agent. */
 export type ServiceToolChoiceInput = {
   /** Of an MCP server: one of its tools. */
@@ -958,6 +1269,30 @@ export type ServiceToolChoiceInput = {
   /** The tool. */
   type: ToolType;
 };
+
+/** How far a reading of a source is. */
+export type SourceRunStatus =
+  /** Somebody ended it. */
+  | 'CANCELLED'
+  /** It ended; single documents may have failed. */
+  | 'COMPLETED'
+  /** The source could not be listed, or none of its payload or uploaded files indexed, with a reason. */
+  | 'FAILED'
+  /** Those that are new or changed are indexed. */
+  | 'INDEXING'
+  /** The documents are listed. */
+  | 'LISTING';
+
+/** Why a source was read. */
+export type SourceRunTrigger =
+  /** It was added. */
+  | 'ADDED'
+  /** Its connection was renewed. */
+  | 'RECONNECTED'
+  /** Somebody asked, or a run was asked for during another. */
+  | 'REFRESH'
+  /** Its refresh period was over. */
+  | 'SCHEDULE';
 
 /** Asks other agents. */
 export type SubagentToolInput = {
@@ -973,6 +1308,17 @@ export type TextFormatInput =
   jsonSchema: JsonSchemaFormatInput; plain?: never; }
   |  { jsonSchema?: never;   /** Text, or JSON of any shape. */
   plain: PlainTextFormat; };
+
+/** What becomes of a message while another run answers in the chat. */
+export type ThreadMode =
+  /** It waits and is answered afterwards; messages that wait and differ in their prompt only are answered together. */
+  | 'COLLECT'
+  /** The other run is cut off at once, and every waiting one is cancelled; what the other said leaves the chat. */
+  | 'FORCE'
+  /** The other run is cancelled first; what it said stays. */
+  | 'INTERRUPT'
+  /** The other run takes it in before it asks its model again, and answers both. Where it cannot: as collect. */
+  | 'STEER';
 
 /** How the model chooses among the tools. */
 export type ToolChoiceInput =
@@ -1054,6 +1400,28 @@ export type ToolType =
   /** Searches the web. */
   | 'WEB_SEARCH';
 
+/** Why a question has no answer. */
+export type UnansweredReason =
+  /** The knowledge of the run was searched, and no passage was found. */
+  | 'NOTHING_FOUND'
+  /** The answer is rated bad. */
+  | 'RATED_DOWN';
+
+/** The type of a user input's value. */
+export type UserInputType =
+  /** True or false. */
+  | 'BOOLEAN'
+  /** A day: `2026-01-31`. */
+  | 'DATE'
+  /** Text. */
+  | 'LONG_TEXT'
+  /** A number. */
+  | 'NUMBER'
+  /** One of its options. */
+  | 'SELECT'
+  /** One line of text. */
+  | 'SHORT_TEXT';
+
 /** Where the user is, roughly. */
 export type UserLocationInput = {
   /** The city. */
@@ -1106,14 +1474,44 @@ export type CreateChatMutationVariables = Exact<{
 
 export type CreateChatMutation = { createChat: { id: string, name: string | null } };
 
-export type ChatQueryVariables = Exact<{
-  id: string;
-  last?: number | null | undefined;
-  before?: string | null | undefined;
+export type SendMessageMutationVariables = Exact<{
+  chatId: string;
+  input: SendMessageInput;
 }>;
 
 
-export type ChatQuery = { chat: { id: string, name: string | null, messages: { nodes: Array<{ id: string, role: MessageRole, content: string }>, pageInfo: { hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type SendMessageMutation = { sendMessage: { id: string, status: RunStatus } };
+
+export type RegenerateMessageMutationVariables = Exact<{
+  id: string;
+  input?: RegenerateMessageInput | null | undefined;
+}>;
+
+
+export type RegenerateMessageMutation = { regenerateMessage: { id: string, status: RunStatus } };
+
+export type EditMessageMutationVariables = Exact<{
+  id: string;
+  input: EditMessageInput;
+}>;
+
+
+export type EditMessageMutation = { editMessage: { id: string, status: RunStatus } };
+
+export type SelectBranchMutationVariables = Exact<{
+  messageId: string;
+}>;
+
+
+export type SelectBranchMutation = { selectBranch: { id: string, activeLeaf: { id: string } | null } };
+
+export type RateMessageMutationVariables = Exact<{
+  id: string;
+  input: RateMessageInput;
+}>;
+
+
+export type RateMessageMutation = { rateMessage: { id: string, feedback: { rating: FeedbackRating, tags: Array<string>, comment: string | null } | null } };
 
 export type CreateCompletionMutationVariables = Exact<{
   input: CompletionInput;
@@ -1196,6 +1594,122 @@ export type UploadFileMutationVariables = Exact<{
 
 export type UploadFileMutation = { createFile: { id: string, filename: string, sizeBytes: number } };
 
+export type AddFileDataSourceMutationVariables = Exact<{
+  agentId: string;
+  file: Blob;
+}>;
+
+
+export type AddFileDataSourceMutation = { addFileDataSource: { id: string, name: string, indexStatus: IndexStatus } };
+
+export type AgentEditorQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type AgentEditorQuery = { agent: { id: string, name: string, description: string, instructions: string | null, introduction: string | null, seed: string, src: string, visibility: AgentVisibility, chatLogsVisible: boolean, generateCitations: boolean, intermediateStepsVisible: boolean, canEdit: boolean, canManage: boolean, isApprovedByOrg: boolean, owner: { id: string, name: string } | null, editors: Array<{ id: string, name: string, email: string }>, groups: Array<{ id: string, name: string }>, model: { id: string, provider: string, contextTokensMax: number, isPremium: boolean } | null, options: { temperature: Array<number>, topP: Array<number>, topK: Array<number>, maxTokens: Array<number>, maxInputTokens: Array<number>, frequencyPenalty: Array<number>, presencePenalty: Array<number> }, enabledTools: Array<
+      | { __typename: 'DeepResearchTool', type: ToolType }
+      | { __typename: 'FileSearchTool', type: ToolType }
+      | { __typename: 'ImageGenerationTool', type: ToolType }
+      | { __typename: 'McpServerTool', type: ToolType }
+      | { __typename: 'McpTool', type: ToolType }
+      | { __typename: 'MemoryTool', type: ToolType }
+      | { __typename: 'PythonTool', type: ToolType }
+      | { __typename: 'SandboxTool', type: ToolType }
+      | { __typename: 'SpreadsheetTool', type: ToolType }
+      | { __typename: 'SubagentTool', type: ToolType }
+      | { __typename: 'WebSearchTool', type: ToolType }
+    >, tools: Array<{ id: string, name: string, type: AgentToolType, description: string }>, skills: Array<{ id: string, name: string, description: string, enabled: boolean }>, flows: Array<{ id: string, name: string, enabled: boolean, versions: Array<{ version: number, active: boolean, description: string }> | null }>, userInputs: Array<{ id: string, label: string, variableName: string, type: UserInputType, orderIndex: number, showOnChatCreate: boolean }>, secrets: Array<{ id: string, key: string, secretType: SecretType, hasValue: boolean, origins: Array<string> }> | null, sources: { nodes: Array<{ id: string, name: string, type: DataSourceType, indexStatus: IndexStatus, indexPercentage: number }> } } | null, models: Array<{ id: string, provider: string, isPremium: boolean }> };
+
+export type AgentListQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  search?: string | null | undefined;
+  scope?: AgentListScope | null | undefined;
+  since?: string | null | undefined;
+}>;
+
+
+export type AgentListQuery = { agents: { totalCount: number | null, isTotalCountExact: boolean, nodes: Array<{ id: string, name: string, description: string, src: string, visibility: AgentVisibility, updatedAt: string, rating: number, ratingCount: number, owner: { id: string, name: string } | null, groups: Array<{ id: string, name: string }>, model: { id: string, provider: string } | null, usage: { apiTokensUsed: number, dataTokensUsed: number } | null, feedback: { up: number, down: number } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+
+export type AgentListSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AgentListSubscription = { agentsChanged: { kind: ChangeKind, id: string, node: { id: string, name: string, description: string, visibility: AgentVisibility, updatedAt: string } | null } };
+
+export type AgentSourcesQueryVariables = Exact<{
+  agentId: string;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type AgentSourcesQuery = { agent: { id: string, name: string, sources: { nodes: Array<{ id: string, name: string, type: DataSourceType, indexStatus: IndexStatus, indexPercentage: number, errorCode: KnowledgeErrorCode | null, errorMessage: string | null, lastIndexedAt: string | null, refreshPeriod: RefreshPeriod, owner: { id: string, name: string } | null, connection: { id: string, accountName: string, needsReauthorization: boolean } | null, statistics: { totalCount: number, doneCount: number, indexingCount: number, pendingCount: number, failedCount: number }, activeRun: { id: string, status: SourceRunStatus, listedCount: number, currentItem: string | null } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } } | null };
+
+export type AgentSourcesSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AgentSourcesSubscription = { dataSourcesChanged: { kind: ChangeKind, id: string, node: { id: string, indexStatus: IndexStatus, indexPercentage: number, errorMessage: string | null, statistics: { totalCount: number, doneCount: number, failedCount: number } } | null } };
+
+export type AuditLogQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  action?: string | null | undefined;
+  actorUserId?: string | null | undefined;
+  targetId?: string | null | undefined;
+  from?: string | null | undefined;
+  to?: string | null | undefined;
+}>;
+
+
+export type AuditLogQuery = { auditLog: { nodes: Array<{ id: string, createdAt: string, action: string, kind: AuditKind, outcome: AuditOutcome, count: number, actorEmail: string, targetKind: string | null, targetId: string | null, address: string | null, actor: { id: string, name: string } | null, key: { id: string, name: string } | null, changes: Array<{ member: string, value: unknown }> }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+
+export type ChatQueryVariables = Exact<{
+  id: string;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+
+export type ChatQuery = { chat: { id: string, name: string | null, canWrite: boolean, agent: { id: string, name: string, description: string, src: string, introduction: string | null, seed: string, modelId: string } | null, activeRun: { id: string, status: RunStatus, startedAt: string | null } | null, messages: { nodes: Array<{ id: string, createdAt: string, role: MessageRole, content: string, isComplete: boolean, siblingIndex: number, siblingCount: number, parts: Array<
+          | { __typename: 'FilePart', file: { id: string, filename: string, mimeType: string, size: number, url: string } | null }
+          | { __typename: 'ImagePart', url: string }
+          | { __typename: 'TextPart', text: string }
+        >, citations: Array<{ id: string, index: number, name: string, url: string, snippet: string, page: number | null, answerStart: number, answerEnd: number }>, toolCalls: Array<{ id: string, name: string, arguments: string, approval: boolean | null }>, feedback: { rating: FeedbackRating, tags: Array<string>, comment: string | null } | null, error: { code: ErrorCode, message: string } | null, run: { id: string, status: RunStatus, modelId: string | null, usage: { inputTokens: number, outputTokens: number } | null } | null }>, pageInfo: { startCursor: string | null, hasPreviousPage: boolean } } } | null };
+
+export type Chat_MessageFragment = { id: string, createdAt: string, role: MessageRole, content: string, isComplete: boolean, siblingIndex: number, siblingCount: number, parts: Array<
+    | { __typename: 'FilePart', file: { id: string, filename: string, mimeType: string, size: number, url: string } | null }
+    | { __typename: 'ImagePart', url: string }
+    | { __typename: 'TextPart', text: string }
+  >, citations: Array<{ id: string, index: number, name: string, url: string, snippet: string, page: number | null, answerStart: number, answerEnd: number }>, toolCalls: Array<{ id: string, name: string, arguments: string, approval: boolean | null }>, feedback: { rating: FeedbackRating, tags: Array<string>, comment: string | null } | null, error: { code: ErrorCode, message: string } | null, run: { id: string, status: RunStatus, modelId: string | null, usage: { inputTokens: number, outputTokens: number } | null } | null };
+
+export type ChatSubscriptionVariables = Exact<{
+  chatId: string;
+}>;
+
+
+export type ChatSubscription = { messagesChanged: { kind: ChangeKind, id: string, node: { id: string, createdAt: string, role: MessageRole, content: string, isComplete: boolean, siblingIndex: number, siblingCount: number, parts: Array<
+        | { __typename: 'FilePart', file: { id: string, filename: string, mimeType: string, size: number, url: string } | null }
+        | { __typename: 'ImagePart', url: string }
+        | { __typename: 'TextPart', text: string }
+      >, citations: Array<{ id: string, index: number, name: string, url: string, snippet: string, page: number | null, answerStart: number, answerEnd: number }>, toolCalls: Array<{ id: string, name: string, arguments: string, approval: boolean | null }>, feedback: { rating: FeedbackRating, tags: Array<string>, comment: string | null } | null, error: { code: ErrorCode, message: string } | null, run: { id: string, status: RunStatus, modelId: string | null, usage: { inputTokens: number, outputTokens: number } | null } | null } | null } };
+
+export type KeysQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type KeysQuery = { apiKeys: { nodes: Array<{ id: string, name: string, prefix: string, scopes: Array<Scope>, level: AccessLevel, createdAt: string, lastUsedAt: string | null, expiresAt: string | null, revokedAt: string | null, owner: { id: string, name: string, email: string } | null, createdBy: { id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+
+export type PeopleQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type PeopleQuery = { memberships: { totalCount: number | null, nodes: Array<{ id: string, role: MemberRole, createdAt: string, user: { id: string, name: string, email: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } }, groups: { nodes: Array<{ id: string, name: string, availability: GroupAvailability, canEdit: boolean, owner: { id: string, name: string } | null, members: { totalCount: number | null, nodes: Array<{ email: string, createdAt: string, user: { id: string, name: string } | null }> } }> } };
+
 export type RunEventsSubscriptionVariables = Exact<{
   runId: string;
   after?: number | null | undefined;
@@ -1205,31 +1719,137 @@ export type RunEventsSubscriptionVariables = Exact<{
 export type RunEventsSubscription = { runEvents:
     | { __typename: 'ArgumentsDelta', sequence: number, runId: string }
     | { __typename: 'ArgumentsDone', sequence: number, runId: string }
-    | { __typename: 'CitationAdded', sequence: number, runId: string }
+    | { __typename: 'CitationAdded', sequence: number, runId: string, citation: { id: string, index: number, name: string, url: string, snippet: string } }
     | { __typename: 'FlowStepCompleted', sequence: number, runId: string }
     | { __typename: 'InputAdded', sequence: number, runId: string }
     | { __typename: 'ItemAdded', sequence: number, runId: string }
     | { __typename: 'ItemDone', sequence: number, runId: string }
-    | { __typename: 'ReasoningDelta', sequence: number, runId: string }
+    | { __typename: 'ReasoningDelta', itemId: string, delta: string, sequence: number, runId: string }
     | { __typename: 'RetrievalCompleted', sequence: number, runId: string }
-    | { __typename: 'RunCancelled', sequence: number, runId: string, run: { status: RunStatus, error: { code: ErrorCode, message: string } | null } }
-    | { __typename: 'RunCompleted', sequence: number, runId: string, run: { status: RunStatus, error: { code: ErrorCode, message: string } | null } }
-    | { __typename: 'RunFailed', sequence: number, runId: string, run: { status: RunStatus, error: { code: ErrorCode, message: string } | null } }
-    | { __typename: 'RunIncomplete', sequence: number, runId: string, run: { status: RunStatus, error: { code: ErrorCode, message: string } | null } }
+    | { __typename: 'RunCancelled', sequence: number, runId: string, run: { id: string, status: RunStatus, incompleteReason: IncompleteReason | null, error: { code: ErrorCode, message: string } | null, usage: { inputTokens: number, outputTokens: number } | null, toolCalls: Array<{ id: string, name: string, arguments: string, approval: boolean | null }> } }
+    | { __typename: 'RunCompleted', sequence: number, runId: string, run: { id: string, status: RunStatus, incompleteReason: IncompleteReason | null, error: { code: ErrorCode, message: string } | null, usage: { inputTokens: number, outputTokens: number } | null, toolCalls: Array<{ id: string, name: string, arguments: string, approval: boolean | null }> } }
+    | { __typename: 'RunFailed', sequence: number, runId: string, run: { id: string, status: RunStatus, incompleteReason: IncompleteReason | null, error: { code: ErrorCode, message: string } | null, usage: { inputTokens: number, outputTokens: number } | null, toolCalls: Array<{ id: string, name: string, arguments: string, approval: boolean | null }> } }
+    | { __typename: 'RunIncomplete', sequence: number, runId: string, run: { id: string, status: RunStatus, incompleteReason: IncompleteReason | null, error: { code: ErrorCode, message: string } | null, usage: { inputTokens: number, outputTokens: number } | null, toolCalls: Array<{ id: string, name: string, arguments: string, approval: boolean | null }> } }
     | { __typename: 'RunPaused', sequence: number, runId: string }
     | { __typename: 'RunResumed', sequence: number, runId: string }
     | { __typename: 'RunStarted', sequence: number, runId: string }
     | { __typename: 'SubagentCompleted', sequence: number, runId: string }
     | { __typename: 'SubagentProgressed', sequence: number, runId: string }
     | { __typename: 'SubagentStarted', sequence: number, runId: string }
-    | { __typename: 'TextDelta', delta: string, sequence: number, runId: string }
+    | { __typename: 'TextDelta', itemId: string, delta: string, sequence: number, runId: string }
     | { __typename: 'TextDone', sequence: number, runId: string }
     | { __typename: 'TextStarted', sequence: number, runId: string }
-    | { __typename: 'ToolCallCompleted', sequence: number, runId: string }
-    | { __typename: 'ToolCallFailed', sequence: number, runId: string }
-    | { __typename: 'ToolCallStarted', sequence: number, runId: string }
+    | { __typename: 'ToolCallCompleted', sequence: number, runId: string, call:
+        | { id: string, name: string }
+        | { id: string, name: string }
+        | { id: string, name: string }
+        | { id: string, name: string }
+        | { id: string, name: string }
+        | { id: string, name: string }
+       | null }
+    | { __typename: 'ToolCallFailed', sequence: number, runId: string, call:
+        | { id: string, name: string }
+        | { id: string, name: string }
+        | { id: string, name: string }
+        | { id: string, name: string }
+        | { id: string, name: string }
+        | { id: string, name: string }
+       | null }
+    | { __typename: 'ToolCallStarted', sequence: number, runId: string, call:
+        | { id: string, name: string, arguments: string }
+        | { id: string, name: string, arguments: string }
+        | { id: string, name: string, arguments: string }
+        | { id: string, name: string, arguments: string }
+        | { id: string, name: string, arguments: string }
+        | { id: string, name: string, arguments: string }
+       | null }
     | { __typename: 'UsageReported', sequence: number, runId: string }
    };
+
+export type RunListQueryVariables = Exact<{
+  filter?: RunFilter | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type RunListQuery = { runs: { nodes: Array<{ id: string, kind: RunKind, status: RunStatus, createdAt: string, durationMs: number | null, firstTokenMs: number | null, cost: number | null, modelId: string | null, ratedUpCount: number, ratedDownCount: number, agent: { id: string, name: string } | null, user: { id: string, name: string } | null, key: { id: string, name: string } | null, chat: { id: string, name: string | null } | null, usage: { inputTokens: number, outputTokens: number } | null, error: { code: ErrorCode, message: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } }, unansweredQuestions: { nodes: Array<{ reason: UnansweredReason, question: string | null, run: { id: string, createdAt: string }, passages: Array<{ title: string, score: number }> }> } };
+
+export type RunListSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type RunListSubscription = { runsChanged: { kind: ChangeKind, id: string, node: { id: string, kind: RunKind, status: RunStatus, createdAt: string, modelId: string | null } | null } };
+
+export type RunQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type RunQuery = { run: { id: string, kind: RunKind, status: RunStatus, createdAt: string, startedAt: string | null, endedAt: string | null, durationMs: number | null, firstTokenMs: number | null, cost: number | null, modelId: string | null, agent: { id: string, name: string } | null, user: { id: string, name: string } | null, chat: { id: string, name: string | null } | null, usage: { inputTokens: number, outputTokens: number, cachedTokens: number, reasoningTokens: number } | null, error: { code: ErrorCode, message: string } | null, retrieval: { mode: RetrievalMode | null, passageCount: number, bestScore: number | null, nearPassages: Array<{ title: string, score: number }> } | null, steps: Array<
+      | { __typename: 'FlowRunStep', offsetMs: number | null, durationMs: number | null, status: RunStepStatus, errorCode: string | null }
+      | { __typename: 'ModelCallStep', modelId: string, cost: number | null, offsetMs: number | null, durationMs: number | null, status: RunStepStatus, errorCode: string | null, usage: { inputTokens: number, outputTokens: number } | null }
+      | { __typename: 'RetrievalStep', question: string | null, offsetMs: number | null, durationMs: number | null, status: RunStepStatus, errorCode: string | null, passages: Array<{ title: string, score: number }> }
+      | { __typename: 'SubagentStep', name: string, cost: number | null, offsetMs: number | null, durationMs: number | null, status: RunStepStatus, errorCode: string | null }
+      | { __typename: 'ToolCallStep', name: string, offsetMs: number | null, durationMs: number | null, status: RunStepStatus, errorCode: string | null }
+    >, citations: Array<{ id: string, index: number, name: string, url: string }> } | null };
+
+export type SearchQueryVariables = Exact<{
+  query: string;
+  first?: number | null | undefined;
+}>;
+
+
+export type SearchQuery = { search: Array<
+    | { kind: SearchKind, title: string | null, snippet: string | null, titleHighlights: Array<{ start: number, end: number }>, highlights: Array<{ start: number, end: number }>, node: { id: string } | null }
+    | { kind: SearchKind, title: string | null, snippet: string | null, titleHighlights: Array<{ start: number, end: number }>, highlights: Array<{ start: number, end: number }>, node: { id: string } | null }
+    | { kind: SearchKind, title: string | null, snippet: string | null, titleHighlights: Array<{ start: number, end: number }>, highlights: Array<{ start: number, end: number }>, node: { id: string } | null }
+    | { kind: SearchKind, title: string | null, snippet: string | null, titleHighlights: Array<{ start: number, end: number }>, highlights: Array<{ start: number, end: number }>, node: { id: string } | null }
+  > };
+
+export type SidebarQueryVariables = Exact<{
+  agents?: number | null | undefined;
+  chats?: number | null | undefined;
+}>;
+
+
+export type SidebarQuery = { viewer: { role: MemberRole, user: { id: string, name: string, email: string } }, agents: { nodes: Array<{ id: string, name: string, src: string }> }, chats: { nodes: Array<{ id: string, name: string | null, updatedAt: string, pinPosition: number | null, isUnread: boolean, activeRunId: string | null, agent: { id: string, name: string, src: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+
+export type SidebarSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type SidebarSubscription = { chatsChanged: { kind: ChangeKind, id: string, node: { id: string, name: string | null, updatedAt: string, pinPosition: number | null, isUnread: boolean, activeRunId: string | null } | null } };
+
+export type SourceQueryVariables = Exact<{
+  id: string;
+  items?: number | null | undefined;
+  after?: string | null | undefined;
+  status?: Array<IndexStatus> | IndexStatus | null | undefined;
+}>;
+
+
+export type SourceQuery = { dataSource: { id: string, name: string, type: DataSourceType, indexStatus: IndexStatus, indexPercentage: number, errorCode: KnowledgeErrorCode | null, errorMessage: string | null, refreshPeriod: RefreshPeriod, canEdit: boolean, cite: boolean, owner: { id: string, name: string } | null, agents: { nodes: Array<{ id: string, name: string, src: string }> }, connection: { id: string, accountName: string } | null, settings:
+      | { __typename: 'ApiSettings' }
+      | { __typename: 'DriveASettings' }
+      | { __typename: 'DriveBSettings' }
+      | { __typename: 'FileUploadSettings' }
+      | { __typename: 'RepoHostSettings' }
+      | { __typename: 'TrackerSettings' }
+      | { __typename: 'WebUrlSettings', url: string }
+      | { __typename: 'WikiSettings' }
+     | null, statistics: { totalCount: number, doneCount: number, indexingCount: number, pendingCount: number, failedCount: number }, items: { nodes: Array<{ id: string, name: string, indexStatus: IndexStatus, indexPercentage: number, errorCode: KnowledgeErrorCode | null, errorMessage: string | null, isRetryable: boolean, tokenCount: number, indexedAt: string | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } }, runs: { nodes: Array<{ id: string, trigger: SourceRunTrigger, status: SourceRunStatus, startedAt: string, endedAt: string | null, durationMs: number, addedCount: number, changedCount: number, removedCount: number, failedCount: number, errorMessage: string | null }> } } | null };
+
+export type UsageQueryVariables = Exact<{
+  from?: string | null | undefined;
+  to?: string | null | undefined;
+}>;
+
+
+export type UsageQuery = { usage: { apiTokensUsed: number, apiUsageTokenLimit: number | null, dataTokensUsed: number, dataUsageTokenLimit: number | null, days: { nodes: Array<{ day: string, apiTokensUsed: number, dataTokensUsed: number }> }, agents: { nodes: Array<{ apiTokensUsed: number, dataTokensUsed: number, agent: { id: string, name: string } | null }> }, models: { nodes: Array<{ modelId: string, apiTokensUsed: number }> }, users: { nodes: Array<{ apiTokensUsed: number, user: { id: string, name: string } | null }> } } };
+
+export type UsageSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type UsageSubscription = { usageChanged: { node: { apiTokensUsed: number, apiUsageTokenLimit: number | null, dataTokensUsed: number, dataUsageTokenLimit: number | null } } };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -1249,7 +1869,69 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
-
+export const Chat_MessageFragmentDoc = new TypedDocumentString(`
+    fragment Chat_message on Message {
+  id
+  createdAt
+  role
+  content
+  isComplete
+  siblingIndex
+  siblingCount
+  parts {
+    __typename
+    ... on TextPart {
+      text
+    }
+    ... on FilePart {
+      file {
+        id
+        filename
+        mimeType
+        size
+        url
+      }
+    }
+    ... on ImagePart {
+      url
+    }
+  }
+  citations {
+    id
+    index
+    name
+    url
+    snippet
+    page
+    answerStart
+    answerEnd
+  }
+  toolCalls {
+    id
+    name
+    arguments
+    approval
+  }
+  feedback {
+    rating
+    tags
+    comment
+  }
+  error {
+    code
+    message
+  }
+  run {
+    id
+    status
+    modelId
+    usage {
+      inputTokens
+      outputTokens
+    }
+  }
+}
+    `, {"fragmentName":"Chat_message"}) as unknown as TypedDocumentString<Chat_MessageFragment, unknown>;
 export const AgentsDocument = new TypedDocumentString(`
     query Agents($first: Int, $after: String, $search: String) {
   agents(first: $first, after: $after, search: $search) {
@@ -1283,25 +1965,52 @@ export const CreateChatDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<CreateChatMutation, CreateChatMutationVariables>;
-export const ChatDocument = new TypedDocumentString(`
-    query Chat($id: ID!, $last: Int = 50, $before: String) {
-  chat(id: $id) {
+export const SendMessageDocument = new TypedDocumentString(`
+    mutation SendMessage($chatId: ID!, $input: SendMessageInput!) {
+  sendMessage(chatId: $chatId, input: $input) {
     id
-    name
-    messages(last: $last, before: $before) {
-      nodes {
-        id
-        role
-        content
-      }
-      pageInfo {
-        hasPreviousPage
-        startCursor
-      }
+    status
+  }
+}
+    `) as unknown as TypedDocumentString<SendMessageMutation, SendMessageMutationVariables>;
+export const RegenerateMessageDocument = new TypedDocumentString(`
+    mutation RegenerateMessage($id: ID!, $input: RegenerateMessageInput) {
+  regenerateMessage(id: $id, input: $input) {
+    id
+    status
+  }
+}
+    `) as unknown as TypedDocumentString<RegenerateMessageMutation, RegenerateMessageMutationVariables>;
+export const EditMessageDocument = new TypedDocumentString(`
+    mutation EditMessage($id: ID!, $input: EditMessageInput!) {
+  editMessage(id: $id, input: $input) {
+    id
+    status
+  }
+}
+    `) as unknown as TypedDocumentString<EditMessageMutation, EditMessageMutationVariables>;
+export const SelectBranchDocument = new TypedDocumentString(`
+    mutation SelectBranch($messageId: ID!) {
+  selectBranch(messageId: $messageId) {
+    id
+    activeLeaf {
+      id
     }
   }
 }
-    `) as unknown as TypedDocumentString<ChatQuery, ChatQueryVariables>;
+    `) as unknown as TypedDocumentString<SelectBranchMutation, SelectBranchMutationVariables>;
+export const RateMessageDocument = new TypedDocumentString(`
+    mutation RateMessage($id: ID!, $input: RateMessageInput!) {
+  rateMessage(id: $id, input: $input) {
+    id
+    feedback {
+      rating
+      tags
+      comment
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<RateMessageMutation, RateMessageMutationVariables>;
 export const CreateCompletionDocument = new TypedDocumentString(`
     mutation CreateCompletion($input: CompletionInput!) {
   createCompletion(input: $input) {
@@ -1414,24 +2123,944 @@ export const UploadFileDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<UploadFileMutation, UploadFileMutationVariables>;
-export const RunEventsDocument = new TypedDocumentString(`
-    subscription RunEvents($runId: ID!, $after: Int) {
+export const AddFileDataSourceDocument = new TypedDocumentString(`
+    mutation AddFileDataSource($agentId: ID!, $file: File!) {
+  addFileDataSource(agentId: $agentId, file: $file) {
+    id
+    name
+    indexStatus
+  }
+}
+    `) as unknown as TypedDocumentString<AddFileDataSourceMutation, AddFileDataSourceMutationVariables>;
+export const AgentEditorQueryDocument = new TypedDocumentString(`
+    query AgentEditorQuery($id: ID!) {
+  agent(id: $id) {
+    id
+    name
+    description
+    instructions
+    introduction
+    seed
+    src
+    visibility
+    chatLogsVisible
+    generateCitations
+    intermediateStepsVisible
+    canEdit
+    canManage
+    isApprovedByOrg
+    owner {
+      id
+      name
+    }
+    editors {
+      id
+      name
+      email
+    }
+    groups {
+      id
+      name
+    }
+    model {
+      id
+      provider
+      contextTokensMax
+      isPremium
+    }
+    options {
+      temperature
+      topP
+      topK
+      maxTokens
+      maxInputTokens
+      frequencyPenalty
+      presencePenalty
+    }
+    enabledTools {
+      __typename
+      type
+    }
+    tools {
+      id
+      name
+      type
+      description
+    }
+    skills {
+      id
+      name
+      description
+      enabled
+    }
+    flows {
+      id
+      name
+      enabled
+      versions {
+        version
+        active
+        description
+      }
+    }
+    userInputs {
+      id
+      label
+      variableName
+      type
+      orderIndex
+      showOnChatCreate
+    }
+    secrets {
+      id
+      key
+      secretType
+      hasValue
+      origins
+    }
+    sources(first: 50) {
+      nodes {
+        id
+        name
+        type
+        indexStatus
+        indexPercentage
+      }
+    }
+  }
+  models {
+    id
+    provider
+    isPremium
+  }
+}
+    `) as unknown as TypedDocumentString<AgentEditorQuery, AgentEditorQueryVariables>;
+export const AgentListQueryDocument = new TypedDocumentString(`
+    query AgentListQuery($first: Int = 30, $after: String, $search: String, $scope: AgentListScope, $since: DateTime) {
+  agents(first: $first, after: $after, search: $search, scope: $scope) {
+    nodes {
+      id
+      name
+      description
+      src
+      visibility
+      updatedAt
+      rating
+      ratingCount
+      owner {
+        id
+        name
+      }
+      groups {
+        id
+        name
+      }
+      model {
+        id
+        provider
+      }
+      usage(from: $since) {
+        apiTokensUsed
+        dataTokensUsed
+      }
+      feedback {
+        up
+        down
+      }
+    }
+    pageInfo {
+      endCursor
+      hasNextPage
+    }
+    totalCount
+    isTotalCountExact
+  }
+}
+    `) as unknown as TypedDocumentString<AgentListQuery, AgentListQueryVariables>;
+export const AgentListSubscriptionDocument = new TypedDocumentString(`
+    subscription AgentListSubscription {
+  agentsChanged {
+    kind
+    id
+    node {
+      id
+      name
+      description
+      visibility
+      updatedAt
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<AgentListSubscription, AgentListSubscriptionVariables>;
+export const AgentSourcesQueryDocument = new TypedDocumentString(`
+    query AgentSourcesQuery($agentId: ID!, $first: Int = 30, $after: String) {
+  agent(id: $agentId) {
+    id
+    name
+    sources(first: $first, after: $after) {
+      nodes {
+        id
+        name
+        type
+        indexStatus
+        indexPercentage
+        errorCode
+        errorMessage
+        lastIndexedAt
+        refreshPeriod
+        owner {
+          id
+          name
+        }
+        connection {
+          id
+          accountName
+          needsReauthorization
+        }
+        statistics {
+          totalCount
+          doneCount
+          indexingCount
+          pendingCount
+          failedCount
+        }
+        activeRun {
+          id
+          status
+          listedCount
+          currentItem
+        }
+      }
+      pageInfo {
+        endCursor
+        hasNextPage
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<AgentSourcesQuery, AgentSourcesQueryVariables>;
+export const AgentSourcesSubscriptionDocument = new TypedDocumentString(`
+    subscription AgentSourcesSubscription {
+  dataSourcesChanged {
+    kind
+    id
+    node {
+      id
+      indexStatus
+      indexPercentage
+      errorMessage
+      statistics {
+        totalCount
+        doneCount
+        failedCount
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<AgentSourcesSubscription, AgentSourcesSubscriptionVariables>;
+export const AuditLogQueryDocument = new TypedDocumentString(`
+    query AuditLogQuery($first: Int = 50, $after: String, $action: String, $actorUserId: ID, $targetId: ID, $from: DateTime, $to: DateTime) {
+  auditLog(
+    first: $first
+    after: $after
+    action: $action
+    actorUserId: $actorUserId
+    targetId: $targetId
+    from: $from
+    to: $to
+  ) {
+    nodes {
+      id
+      createdAt
+      action
+      kind
+      outcome
+      count
+      actorEmail
+      actor {
+        id
+        name
+      }
+      key {
+        id
+        name
+      }
+      targetKind
+      targetId
+      changes {
+        member
+        value
+      }
+      address
+    }
+    pageInfo {
+      endCursor
+      hasNextPage
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<AuditLogQuery, AuditLogQueryVariables>;
+export const ChatQueryDocument = new TypedDocumentString(`
+    query ChatQuery($id: ID!, $last: Int = 50, $before: String) {
+  chat(id: $id) {
+    id
+    name
+    canWrite
+    agent {
+      id
+      name
+      description
+      src
+      introduction
+      seed
+      modelId
+    }
+    activeRun {
+      id
+      status
+      startedAt
+    }
+    messages(last: $last, before: $before) {
+      nodes {
+        ...Chat_message
+      }
+      pageInfo {
+        startCursor
+        hasPreviousPage
+      }
+    }
+  }
+}
+    fragment Chat_message on Message {
+  id
+  createdAt
+  role
+  content
+  isComplete
+  siblingIndex
+  siblingCount
+  parts {
+    __typename
+    ... on TextPart {
+      text
+    }
+    ... on FilePart {
+      file {
+        id
+        filename
+        mimeType
+        size
+        url
+      }
+    }
+    ... on ImagePart {
+      url
+    }
+  }
+  citations {
+    id
+    index
+    name
+    url
+    snippet
+    page
+    answerStart
+    answerEnd
+  }
+  toolCalls {
+    id
+    name
+    arguments
+    approval
+  }
+  feedback {
+    rating
+    tags
+    comment
+  }
+  error {
+    code
+    message
+  }
+  run {
+    id
+    status
+    modelId
+    usage {
+      inputTokens
+      outputTokens
+    }
+  }
+}`) as unknown as TypedDocumentString<ChatQuery, ChatQueryVariables>;
+export const ChatSubscriptionDocument = new TypedDocumentString(`
+    subscription ChatSubscription($chatId: ID!) {
+  messagesChanged(chatId: $chatId) {
+    kind
+    id
+    node {
+      ...Chat_message
+    }
+  }
+}
+    fragment Chat_message on Message {
+  id
+  createdAt
+  role
+  content
+  isComplete
+  siblingIndex
+  siblingCount
+  parts {
+    __typename
+    ... on TextPart {
+      text
+    }
+    ... on FilePart {
+      file {
+        id
+        filename
+        mimeType
+        size
+        url
+      }
+    }
+    ... on ImagePart {
+      url
+    }
+  }
+  citations {
+    id
+    index
+    name
+    url
+    snippet
+    page
+    answerStart
+    answerEnd
+  }
+  toolCalls {
+    id
+    name
+    arguments
+    approval
+  }
+  feedback {
+    rating
+    tags
+    comment
+  }
+  error {
+    code
+    message
+  }
+  run {
+    id
+    status
+    modelId
+    usage {
+      inputTokens
+      outputTokens
+    }
+  }
+}`) as unknown as TypedDocumentString<ChatSubscription, ChatSubscriptionVariables>;
+export const KeysQueryDocument = new TypedDocumentString(`
+    query KeysQuery($first: Int = 50, $after: String) {
+  apiKeys(first: $first, after: $after) {
+    nodes {
+      id
+      name
+      prefix
+      scopes
+      level
+      createdAt
+      lastUsedAt
+      expiresAt
+      revokedAt
+      owner {
+        id
+        name
+        email
+      }
+      createdBy {
+        id
+        name
+      }
+    }
+    pageInfo {
+      endCursor
+      hasNextPage
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<KeysQuery, KeysQueryVariables>;
+export const PeopleQueryDocument = new TypedDocumentString(`
+    query PeopleQuery($first: Int = 50, $after: String) {
+  memberships(first: $first, after: $after) {
+    nodes {
+      id
+      role
+      createdAt
+      user {
+        id
+        name
+        email
+      }
+    }
+    pageInfo {
+      endCursor
+      hasNextPage
+    }
+    totalCount
+  }
+  groups(first: 50) {
+    nodes {
+      id
+      name
+      availability
+      canEdit
+      owner {
+        id
+        name
+      }
+      members(first: 20) {
+        nodes {
+          email
+          createdAt
+          user {
+            id
+            name
+          }
+        }
+        totalCount
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<PeopleQuery, PeopleQueryVariables>;
+export const RunEventsSubscriptionDocument = new TypedDocumentString(`
+    subscription RunEventsSubscription($runId: ID!, $after: Int) {
   runEvents(runId: $runId, after: $after) {
     __typename
     sequence
     runId
     ... on TextDelta {
+      itemId
       delta
+    }
+    ... on ReasoningDelta {
+      itemId
+      delta
+    }
+    ... on CitationAdded {
+      citation {
+        id
+        index
+        name
+        url
+        snippet
+      }
+    }
+    ... on ToolCallStarted {
+      call {
+        id
+        name
+        arguments
+      }
+    }
+    ... on ToolCallCompleted {
+      call {
+        id
+        name
+      }
+    }
+    ... on ToolCallFailed {
+      call {
+        id
+        name
+      }
     }
     ... on RunEnded {
       run {
+        id
         status
+        incompleteReason
         error {
           code
           message
+        }
+        usage {
+          inputTokens
+          outputTokens
+        }
+        toolCalls {
+          id
+          name
+          arguments
+          approval
         }
       }
     }
   }
 }
     `) as unknown as TypedDocumentString<RunEventsSubscription, RunEventsSubscriptionVariables>;
+export const RunListQueryDocument = new TypedDocumentString(`
+    query RunListQuery($filter: RunFilter, $first: Int = 50, $after: String) {
+  runs(filter: $filter, first: $first, after: $after) {
+    nodes {
+      id
+      kind
+      status
+      createdAt
+      durationMs
+      firstTokenMs
+      cost
+      modelId
+      agent {
+        id
+        name
+      }
+      user {
+        id
+        name
+      }
+      key {
+        id
+        name
+      }
+      chat {
+        id
+        name
+      }
+      usage {
+        inputTokens
+        outputTokens
+      }
+      error {
+        code
+        message
+      }
+      ratedUpCount
+      ratedDownCount
+    }
+    pageInfo {
+      endCursor
+      hasNextPage
+    }
+  }
+  unansweredQuestions(first: 5) {
+    nodes {
+      reason
+      question
+      run {
+        id
+        createdAt
+      }
+      passages {
+        title
+        score
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<RunListQuery, RunListQueryVariables>;
+export const RunListSubscriptionDocument = new TypedDocumentString(`
+    subscription RunListSubscription {
+  runsChanged {
+    kind
+    id
+    node {
+      id
+      kind
+      status
+      createdAt
+      modelId
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<RunListSubscription, RunListSubscriptionVariables>;
+export const RunQueryDocument = new TypedDocumentString(`
+    query RunQuery($id: ID!) {
+  run(id: $id) {
+    id
+    kind
+    status
+    createdAt
+    startedAt
+    endedAt
+    durationMs
+    firstTokenMs
+    cost
+    modelId
+    agent {
+      id
+      name
+    }
+    user {
+      id
+      name
+    }
+    chat {
+      id
+      name
+    }
+    usage {
+      inputTokens
+      outputTokens
+      cachedTokens
+      reasoningTokens
+    }
+    error {
+      code
+      message
+    }
+    retrieval {
+      mode
+      passageCount
+      bestScore
+      nearPassages {
+        title
+        score
+      }
+    }
+    steps {
+      __typename
+      offsetMs
+      durationMs
+      status
+      errorCode
+      ... on ModelCallStep {
+        modelId
+        cost
+        usage {
+          inputTokens
+          outputTokens
+        }
+      }
+      ... on RetrievalStep {
+        question
+        passages {
+          title
+          score
+        }
+      }
+      ... on ToolCallStep {
+        name
+      }
+      ... on SubagentStep {
+        name
+        cost
+      }
+    }
+    citations {
+      id
+      index
+      name
+      url
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<RunQuery, RunQueryVariables>;
+export const SearchQueryDocument = new TypedDocumentString(`
+    query SearchQuery($query: String!, $first: Int = 20) {
+  search(query: $query, first: $first) {
+    kind
+    title
+    titleHighlights {
+      start
+      end
+    }
+    snippet
+    highlights {
+      start
+      end
+    }
+    node {
+      id
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<SearchQuery, SearchQueryVariables>;
+export const SidebarQueryDocument = new TypedDocumentString(`
+    query SidebarQuery($agents: Int = 20, $chats: Int = 30) {
+  viewer {
+    role
+    user {
+      id
+      name
+      email
+    }
+  }
+  agents(first: $agents) {
+    nodes {
+      id
+      name
+      src
+    }
+  }
+  chats(first: $chats) {
+    nodes {
+      id
+      name
+      updatedAt
+      pinPosition
+      isUnread
+      activeRunId
+      agent {
+        id
+        name
+        src
+      }
+    }
+    pageInfo {
+      endCursor
+      hasNextPage
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<SidebarQuery, SidebarQueryVariables>;
+export const SidebarSubscriptionDocument = new TypedDocumentString(`
+    subscription SidebarSubscription {
+  chatsChanged {
+    kind
+    id
+    node {
+      id
+      name
+      updatedAt
+      pinPosition
+      isUnread
+      activeRunId
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<SidebarSubscription, SidebarSubscriptionVariables>;
+export const SourceQueryDocument = new TypedDocumentString(`
+    query SourceQuery($id: ID!, $items: Int = 50, $after: String, $status: [IndexStatus!]) {
+  dataSource(id: $id) {
+    id
+    name
+    type
+    indexStatus
+    indexPercentage
+    errorCode
+    errorMessage
+    refreshPeriod
+    canEdit
+    cite
+    owner {
+      id
+      name
+    }
+    agents(first: 20) {
+      nodes {
+        id
+        name
+        src
+      }
+    }
+    connection {
+      id
+      accountName
+    }
+    settings {
+      __typename
+      ... on WebUrlSettings {
+        url
+      }
+    }
+    statistics {
+      totalCount
+      doneCount
+      indexingCount
+      pendingCount
+      failedCount
+    }
+    items(first: $items, after: $after, status: $status) {
+      nodes {
+        id
+        name
+        indexStatus
+        indexPercentage
+        errorCode
+        errorMessage
+        isRetryable
+        tokenCount
+        indexedAt
+      }
+      pageInfo {
+        endCursor
+        hasNextPage
+      }
+    }
+    runs(first: 10) {
+      nodes {
+        id
+        trigger
+        status
+        startedAt
+        endedAt
+        durationMs
+        addedCount
+        changedCount
+        removedCount
+        failedCount
+        errorMessage
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<SourceQuery, SourceQueryVariables>;
+export const UsageQueryDocument = new TypedDocumentString(`
+    query UsageQuery($from: DateTime, $to: DateTime) {
+  usage(from: $from, to: $to) {
+    apiTokensUsed
+    apiUsageTokenLimit
+    dataTokensUsed
+    dataUsageTokenLimit
+    days(last: 31) {
+      nodes {
+        day
+        apiTokensUsed
+        dataTokensUsed
+      }
+    }
+    agents(first: 20) {
+      nodes {
+        agent {
+          id
+          name
+        }
+        apiTokensUsed
+        dataTokensUsed
+      }
+    }
+    models(first: 20) {
+      nodes {
+        modelId
+        apiTokensUsed
+      }
+    }
+    users(first: 20) {
+      nodes {
+        user {
+          id
+          name
+        }
+        apiTokensUsed
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<UsageQuery, UsageQueryVariables>;
+export const UsageSubscriptionDocument = new TypedDocumentString(`
+    subscription UsageSubscription {
+  usageChanged {
+    node {
+      apiTokensUsed
+      apiUsageTokenLimit
+      dataTokensUsed
+      dataUsageTokenLimit
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<UsageSubscription, UsageSubscriptionVariables>;
