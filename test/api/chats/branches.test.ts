@@ -1,11 +1,18 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { TestClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Organization, Person } from '../../support/make.ts';
-import { withService } from '../../support/service.ts';
+import { scriptedUpstream, withService } from '../../support/service.ts';
 import { heldAnswer } from '../../support/upstream.ts';
 
-const { service, make, upstream } = await withService('model');
+// A second model that is there from the start: a provider is asked for new models every five seconds only.
+const file = join(mkdtempSync(join(tmpdir(), 'parley-models-')), 'models.json');
+const lab = { id: 'lab', baseUrl: (await scriptedUpstream()).url, models: [{ name: 'other-model' }] };
+writeFileSync(file, JSON.stringify({ providers: [lab] }));
+const { service, make, upstream } = await withService('model', { env: { MODELS_FILE: file } });
 let organization: Organization;
 let ann: Person;
 let cleo: Person;
@@ -180,14 +187,13 @@ describe('editing a message', () => {
 
 describe('regenerating an answer', () => {
   it('asks the same again, of another model where one is named, and keeps the old answer', async () => {
-    upstream.listModels('test-model', 'other-model');
     const chatId = await newChat();
     const tools = [{ type: 'function', function: { name: 'look', description: 'Looks', parameters: { type: 'object' } } }];
     await say(chatId, 'One', 'Yes one', { tools });
     await say(chatId, 'Two', 'Yes two');
     const { id } = await messageOf(chatId, 'Yes one');
     upstream.next({ text: 'Other one' });
-    const reply = await act(chatId, id, 'regenerate', { modelId: 'openai/other-model' });
+    const reply = await act(chatId, id, 'regenerate', { modelId: 'lab/other-model' });
     expect(reply.body).toMatchObject({ status: 'completed', message: { content: 'Other one' } });
     expect(upstream.requests.at(-1)?.body).toMatchObject({ model: 'other-model', tools: [{ function: { name: 'look' } }] });
     expect(given()).toEqual(['One']);

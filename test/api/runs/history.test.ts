@@ -404,8 +404,7 @@ describe('the list of runs', () => {
     for (let sent = 0; sent < 50; sent += 1) await bob.post(`/api/v1/chats/${chats[sent % 5]}/messages`, { prompt: 'Hi' });
     const query = `query ($first: Int) { runs(first: $first) { nodes { id cost agent { name } user { name } key { name } chat { name } retrieval { mode }
       steps { __typename durationMs } } } }`;
-    const cost = async (first: number) => {
-      await bob.graphql(query, { first });
+    const costOnce = async (first: number) => {
       const { result, statements } = await countStatements(service, () => bob.graphql(query, { first }));
       expect(result.data.runs.nodes).toHaveLength(first);
       expect(result.data.runs.nodes[0]).toMatchObject({ agent: {}, user: {}, key: {}, chat: {} });
@@ -413,6 +412,12 @@ describe('the list of runs', () => {
       return statements.filter(
         (text) => !/audit_entries|usage_entries|^SELECT "t0"\."id", "t0"\."(?:orgId|email)" FROM/.test(text),
       );
+    };
+    // Jobs and timers of this service add statements now and then, and take none away: the smallest count is the query's own.
+    const cost = async (first: number) => {
+      await bob.graphql(query, { first });
+      const counts = [await costOnce(first), await costOnce(first), await costOnce(first)];
+      return counts.reduce((least, statements) => (statements.length < least.length ? statements : least));
     };
     const five = await cost(5);
     const fifty = await cost(50);
