@@ -109,7 +109,8 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'One flow of an agent. Null when there is none or the caller may not see the agent.',
     args: partArgs(t.arg, { description: 'The id of the flow.' }),
-    resolve: async (_root, place, { deps, caller }) => getFlow(deps, caller, await agentOfPart(deps, 'flows', place), place.id),
+    resolve: async (_root, place, { deps, caller }) =>
+      getFlow(deps, caller, await agentOfPart(deps, caller, 'flows', place), place.id),
   }),
 }));
 
@@ -133,7 +134,7 @@ builder.mutationFields((t) => ({
       input: t.arg({ type: UpdateFlowInput, description: 'The members to change.' }),
     },
     resolve: async (_root, { input, ...place }, { deps, caller }) =>
-      updateFlow(deps, caller, await agentOfPart(deps, 'flows', place), place.id, input),
+      updateFlow(deps, caller, await agentOfPart(deps, caller, 'flows', place), place.id, input),
   }),
   deleteFlow: t.field({
     authScopes: { key: 'AGENTS:WRITE' },
@@ -141,6 +142,6 @@ builder.mutationFields((t) => ({
     description: 'Takes a flow away from its agent, with all versions. Answers what it was.',
     args: partArgs(t.arg, { description: 'The id of the flow.' }),
     resolve: async (_root, place, { deps, caller }) =>
-      deleteFlow(deps, caller, await agentOfPart(deps, 'flows', place), place.id),
+      deleteFlow(deps, caller, await agentOfPart(deps, caller, 'flows', place), place.id),
   }),
 }));

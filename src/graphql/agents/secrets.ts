@@ -103,7 +103,7 @@ builder.queryFields((t) => ({
     description: 'One secret of an agent, for who may edit it.',
     args: partArgs(t.arg, { description: 'The id of the secret.' }),
     resolve: async (_root, place, { deps, caller }) =>
-      getAgentSecret(deps, caller, await agentOfPart(deps, 'secrets', place), place.id),
+      getAgentSecret(deps, caller, await agentOfPart(deps, caller, 'secrets', place), place.id),
   }),
 }));
 
@@ -127,7 +127,7 @@ builder.mutationFields((t) => ({
       input: t.arg({ type: UpdateAgentSecretInput, description: 'The members to change.' }),
     },
     resolve: async (_root, { input, ...place }, { deps, caller }) =>
-      updateAgentSecret(deps, caller, await agentOfPart(deps, 'secrets', place), place.id, input),
+      updateAgentSecret(deps, caller, await agentOfPart(deps, caller, 'secrets', place), place.id, input),
   }),
   deleteAgentSecret: t.field({
     authScopes: { key: 'AGENTS:WRITE' },
@@ -135,6 +135,6 @@ builder.mutationFields((t) => ({
     description: 'Deletes a secret of an agent. Returns the deleted secret, without its value.',
     args: partArgs(t.arg, { description: 'The id of the secret.' }),
     resolve: async (_root, place, { deps, caller }) =>
-      deleteAgentSecret(deps, caller, await agentOfPart(deps, 'secrets', place), place.id),
+      deleteAgentSecret(deps, caller, await agentOfPart(deps, caller, 'secrets', place), place.id),
   }),
 }));

@@ -82,7 +82,8 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'One skill of an agent. Null when there is none or the caller may not see the agent.',
     args: partArgs(t.arg, { description: 'The id of the skill.' }),
-    resolve: async (_root, place, { deps, caller }) => getSkill(deps, caller, await agentOfPart(deps, 'skills', place), place.id),
+    resolve: async (_root, place, { deps, caller }) =>
+      getSkill(deps, caller, await agentOfPart(deps, caller, 'skills', place), place.id),
   }),
 }));
 
@@ -106,7 +107,7 @@ builder.mutationFields((t) => ({
       input: t.arg({ type: UpdateSkillInput, description: 'The members to change.' }),
     },
     resolve: async (_root, { input, ...place }, { deps, caller }) =>
-      updateSkill(deps, caller, await agentOfPart(deps, 'skills', place), place.id, input),
+      updateSkill(deps, caller, await agentOfPart(deps, caller, 'skills', place), place.id, input),
   }),
   deleteSkill: t.field({
     authScopes: { key: 'SKILLS:WRITE' },
@@ -114,6 +115,6 @@ builder.mutationFields((t) => ({
     description: 'Removes a skill from its agent. Returns the removed skill.',
     args: partArgs(t.arg, { description: 'The id of the skill.' }),
     resolve: async (_root, place, { deps, caller }) =>
-      deleteSkill(deps, caller, await agentOfPart(deps, 'skills', place), place.id),
+      deleteSkill(deps, caller, await agentOfPart(deps, caller, 'skills', place), place.id),
   }),
 }));

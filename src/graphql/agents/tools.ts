@@ -104,7 +104,7 @@ builder.queryFields((t) => ({
     description: 'One tool of an agent. Null when there is none or the caller may not see the agent.',
     args: partArgs(t.arg, { description: 'The id of the tool.' }),
     resolve: async (_root, place, { deps, caller }) =>
-      getAgentTool(deps, caller, await agentOfPart(deps, 'tools', place), place.id),
+      getAgentTool(deps, caller, await agentOfPart(deps, caller, 'tools', place), place.id),
   }),
 }));
 
@@ -128,7 +128,7 @@ builder.mutationFields((t) => ({
       input: t.arg({ type: UpdateAgentToolInput, description: 'The members to change.' }),
     },
     resolve: async (_root, { input, ...place }, { deps, caller }) =>
-      updateAgentTool(deps, caller, await agentOfPart(deps, 'tools', place), place.id, input),
+      updateAgentTool(deps, caller, await agentOfPart(deps, caller, 'tools', place), place.id, input),
   }),
   deleteAgentTool: t.field({
     authScopes: { key: 'AGENTS:WRITE' },
@@ -136,6 +136,6 @@ builder.mutationFields((t) => ({
     description: 'Takes a tool away from its agent, with the secrets found in it. Answers what it was.',
     args: partArgs(t.arg, { description: 'The id of the tool.' }),
     resolve: async (_root, place, { deps, caller }) =>
-      deleteAgentTool(deps, caller, await agentOfPart(deps, 'tools', place), place.id),
+      deleteAgentTool(deps, caller, await agentOfPart(deps, caller, 'tools', place), place.id),
   }),
 }));

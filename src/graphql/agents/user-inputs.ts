@@ -127,7 +127,7 @@ builder.queryFields((t) => ({
     description: 'One variable of an agent. Null when there is none or the caller may not see the agent.',
     args: partArgs(t.arg, { description: 'The id of the user input.' }),
     resolve: async (_root, place, { deps, caller }) =>
-      getUserInput(deps, caller, await agentOfPart(deps, 'userInputs', place), place.id),
+      getUserInput(deps, caller, await agentOfPart(deps, caller, 'userInputs', place), place.id),
   }),
 }));
 
@@ -151,7 +151,7 @@ builder.mutationFields((t) => ({
       input: t.arg({ type: UpdateUserInputInput, description: 'The members to change.' }),
     },
     resolve: async (_root, { input, ...place }, { deps, caller }) =>
-      updateUserInput(deps, caller, await agentOfPart(deps, 'userInputs', place), place.id, input),
+      updateUserInput(deps, caller, await agentOfPart(deps, caller, 'userInputs', place), place.id, input),
   }),
   deleteUserInput: t.field({
     authScopes: { key: 'AGENTS:WRITE' },
@@ -159,6 +159,6 @@ builder.mutationFields((t) => ({
     description: 'Removes a variable from its agent. Returns the removed variable.',
     args: partArgs(t.arg, { description: 'The id of the user input.' }),
     resolve: async (_root, place, { deps, caller }) =>
-      deleteUserInput(deps, caller, await agentOfPart(deps, 'userInputs', place), place.id),
+      deleteUserInput(deps, caller, await agentOfPart(deps, caller, 'userInputs', place), place.id),
   }),
 }));

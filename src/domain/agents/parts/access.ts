@@ -104,17 +104,19 @@ export interface PartPlace {
   readonly agentId?: string | null | undefined;
 }
 
-/** The agent that a part belongs to. @throws DomainError NOT_FOUND. */
+/** The agent that a part belongs to. @throws DomainError NOT_FOUND, with the same message for a part of an agent that the caller may not see. */
 export async function agentOfPart(
-  { storage }: Pick<Deps, 'storage'>,
+  deps: Deps,
+  caller: Caller,
   kind: keyof typeof partKinds,
   { id, agentId }: PartPlace,
 ): Promise<string> {
   if (agentId !== undefined && agentId !== null) return agentId;
   const { idKind, param } = partKinds[kind];
-  const [part] = isId(idKind, id) ? await storage.agentParts[kind].findMany([id]) : [];
-  if (part === undefined) throw missingPart(param);
-  return part.agentId;
+  const [part] = isId(idKind, id) ? await deps.storage.agentParts[kind].findMany([id]) : [];
+  const [agent] = part === undefined ? [] : await getAgents(deps, caller, [part.agentId]);
+  if (agent === undefined) throw missingPart(param);
+  return agent.id;
 }
 
 const partKinds = {
