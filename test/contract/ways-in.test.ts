@@ -109,7 +109,7 @@ const acts: Readonly<Record<string, Act>> = {
       GraphQL: ({ dataSourceId }, who) =>
         graphql(
           who,
-          `{ search: searchKnowledge(input: { query: "harbour", dataSourceIds: ["${dataSourceId}"] }) { data { dataSourceId } } }`,
+          `{ search: searchKnowledge(input: { query: "harbour", dataSourceIds: ["${dataSourceId}"] }) { hits { dataSourceId } } }`,
         ),
       MCP: ({ agentId }, who) =>
         mcp(who, (client) => client.callTool({ name: 'search_knowledge', arguments: { query: 'harbour', agent: agentId } })),

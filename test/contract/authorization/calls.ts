@@ -54,8 +54,9 @@ export interface Call {
   readonly call: (who: TestClient, given: Arguments) => Promise<Answer>;
 }
 
-/** Every operation on both APIs. */
+/** Every operation on both APIs. @param rows  empty: on GraphQL alone, and `schema` may be the served one, which lacks what routes declare. */
 export function callsOf(schema: GraphQLSchema, rows: readonly DeclaredRoute[]): readonly Call[] {
+  const routes = rows.length === 0 ? [] : compileRoutes(schema, rows);
   return [
     ...operationsOf(servedSchema(schema)).map((operation): Call => {
       const { name, field } = operation;
@@ -70,7 +71,7 @@ export function callsOf(schema: GraphQLSchema, rows: readonly DeclaredRoute[]): 
         call,
       };
     }),
-    ...compileRoutes(schema, rows).map((route): Call => {
+    ...routes.map((route): Call => {
       const { row, main } = route;
       return {
         title: `${row.method.toUpperCase()} ${row.path}`,
@@ -116,7 +117,7 @@ async function callRest(who: TestClient, route: Route, given: Arguments): Promis
   const { rootField } = route.main;
   const values = Object.fromEntries(rootField.args.map(({ name, type }) => [name, inFormat(type, given[name])]));
   // REST has the flat form of inputs.
-  const variables = variablesOf(route, flattener(rootField)?.(values) ?? values);
+  const variables = variablesOf(route, flattener(rootField)?.(values) ?? values, given.inputOfRest);
   const path = row.path.replace(/\{([^}]*)\}/g, (_all, name: string) => encodeURIComponent(String(variables.get(name))));
   const search = new URLSearchParams();
   for (const name of Object.keys(row.query ?? {})) {
@@ -144,9 +145,9 @@ function inFormat(type: GraphQLInputType, value: unknown): unknown {
 }
 
 /** A route's variables: the flat arguments of its root field, by the names that the route's document gives them. */
-function variablesOf({ main }: Route, given: Arguments): ReadonlyMap<string, unknown> {
+function variablesOf({ main }: Route, given: Arguments, inputOfRest: unknown): ReadonlyMap<string, unknown> {
   const variables = new Map((main.rootNode.arguments ?? []).flatMap(({ name, value }) => variablesIn(value, given[name.value])));
-  if (given.inputOfRest !== undefined) variables.set('input', given.inputOfRest);
+  if (inputOfRest !== undefined) variables.set('input', inputOfRest);
   return variables;
 }
 
@@ -219,7 +220,7 @@ interface Result {
   }[];
 }
 
-/** For a nullable field, GraphQL answers null for a missing thing. */
+/** For a nullable field, and in a list of nullable things, GraphQL answers null for a missing thing. */
 function answerOfResult(result: unknown, field: GraphQLField<unknown, unknown>): Answer {
   const { data, errors } = result as Result;
   const error = errors?.[0];
@@ -235,6 +236,10 @@ function answerOfResult(result: unknown, field: GraphQLField<unknown, unknown>):
     };
   }
   const value = data?.[field.name];
-  const isMissing = value === null && isNullableType(field.type);
+  const isMissing = isNullableType(field.type) ? value === null : isListOfNulls(value);
   return { status: isMissing ? 404 : 200, code: '', message: '', param: null, body: data };
+}
+
+function isListOfNulls(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every((item) => item === null);
 }

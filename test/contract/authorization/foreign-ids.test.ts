@@ -71,7 +71,7 @@ describe('an id of another organization looks like a missing one', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('was tried in arguments, in inputs, in lists, and inside JSON', () => {
+  it('was tried in arguments, in inputs, in lists, and in choices', () => {
     const some = [
       'id',
       'input.groups.0',
@@ -80,7 +80,17 @@ describe('an id of another organization looks like a missing one', () => {
       'input.dataSourceIds.0',
       'input.agentIds.0',
     ];
-    expect([...places]).toEqual(expect.arrayContaining([...some, 'input.prompt', 'input.outputs.0.toolCallId', 'input.input']));
+    expect([...places]).toEqual(
+      expect.arrayContaining([
+        ...some,
+        'input.prompt',
+        'input.outputs.0.toolCallId',
+        'input.input',
+        'input.messages.0',
+        'input.items.0',
+        'input.options.flow.id',
+      ]),
+    );
   });
 
   it('for every caller and every kind of id', async () => {

@@ -34,31 +34,32 @@ const kindsByName: Readonly<Record<string, readonly IdKind[]>> = {
   connectionId: ['oauthToken', 'repoHostInstallation', 'mcpServer'],
   driveAccount: ['oauthToken'],
   previousResponseId: ['response', 'run'],
-  conversation: ['chat'],
+  reference: ['message', 'reasoning'],
   model: ['agent'],
   modelId: ['agent'],
 };
 const idName = /(^id|Ids?)$/;
 
-/** Places inside members that accept any JSON, by the path that ends there. */
-const inJson: readonly { readonly member: string; readonly kinds: readonly IdKind[]; readonly write: IdPosition['write'] }[] = [
-  { member: 'options', kinds: ['agentFlow'], write: (id) => ({ flow: { override: { force: true, id, version: 1 } } }) },
-  { member: 'conversation', kinds: ['chat'], write: (id) => ({ id }) },
-  { member: 'input', kinds: ['message', 'reasoning'], write: (id) => [{ type: 'item_reference', id }] },
-  {
-    member: 'input',
-    kinds: ['chatFile'],
-    write: (id) => [{ role: 'user', content: [{ type: 'input_file', file_id: id }] }],
-  },
-  {
-    member: 'input',
-    kinds: ['chatFile'],
-    write: (id) => [
-      { type: 'function_call', call_id: 'call_1', name: 'look', arguments: '{}' },
-      { type: 'function_call_output', call_id: 'call_1', output: [{ type: 'input_image', file_id: id }] },
-    ],
-  },
-];
+/** Values of inputs with an id beside other members that it needs, or deeper inside than the walk goes. */
+const valuesWithId: Readonly<Record<string, readonly Pick<IdPosition, 'kinds' | 'write'>[]>> = {
+  FlowChoiceInput: [{ kinds: ['agentFlow'], write: (id) => ({ id, isForced: true, version: 1 }) }],
+  RunItemInput: [
+    { kinds: ['chatFile'], write: (fileId) => ({ message: { role: 'USER', content: { parts: [{ file: { fileId } }] } } }) },
+    { kinds: ['chatFile'], write: (fileId) => ({ message: { role: 'USER', content: { parts: [{ image: { fileId } }] } } }) },
+  ],
+  RunInput: [
+    {
+      kinds: ['chatFile'],
+      write: (fileId) => ({
+        items: [
+          { functionCall: { callId: 'call_1', name: 'look', arguments: '{}' } },
+          { functionOutput: { callId: 'call_1', output: { parts: [{ image: { fileId } }] } } },
+        ],
+      }),
+    },
+  ],
+  CompletionMessageInput: [{ kinds: ['chatFile'], write: (fileId) => ({ user: { parts: [{ fileId }] } }) }],
+};
 
 /** Every place for an id in a call that otherwise works. */
 export function idPositions(field: GraphQLField<unknown, unknown>, given: Arguments): readonly IdPosition[] {
@@ -74,30 +75,30 @@ function walk(type: GraphQLInputType, path: Path, base: unknown): readonly IdPos
   if (path.length > 6) return [];
   const bare = getNullableType(type);
   if (isListType(bare)) return walk(bare.ofType, [...path, 0], Array.isArray(base) ? base[0] : undefined);
-  if (isInputObjectType(bare) && bare.extensions.asJson === undefined) {
+  if (isInputObjectType(bare)) {
     const fields = Object.values(bare.getFields());
     const values = (base ?? {}) as Arguments;
+    const whole = (valuesWithId[bare.name] ?? []).map((value) => ({ ...value, path }));
     // Another member of a choice takes the place of the one that is given.
     if (bare.isOneOf) {
-      return fields.flatMap(({ name, type: inner }) =>
+      const choices = fields.flatMap(({ name, type: inner }) =>
         walk(inner, [...path, name], values[name]).map((position) => ({
           ...position,
           path,
           write: (id: string) => setAt({}, position.path.slice(path.length), position.write(id)),
         })),
       );
+      return [...choices, ...whole];
     }
-    return fields.flatMap((field) => {
+    const members = fields.flatMap((field) => {
       const lacksOthers = fields.some(
         (other) => other !== field && isRequiredInputField(other) && values[other.name] === undefined,
       );
       return lacksOthers ? [] : walk(field.type, [...path, field.name], values[field.name]);
     });
+    return [...members, ...whole];
   }
   const name = String(path.findLast((part) => typeof part === 'string'));
-  if (bare.extensions.asJson !== undefined) {
-    return inJson.filter(({ member }) => member === name && path.length > 1).map(({ kinds, write }) => ({ path, kinds, write }));
-  }
   if (bare.name !== 'ID' && !(bare.name === 'String' && (idName.test(name) || kindsByName[name] !== undefined))) return [];
   return [{ path, kinds: kindsOf(path, name, base), write: (id) => id }];
 }

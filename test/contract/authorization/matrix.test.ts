@@ -44,14 +44,12 @@ function clientOf(who: Principal, operation: string): TestClient {
 describe('the table', () => {
   it('has one line for every operation', () => {
     const lines = Object.keys(table).filter((name) => !name.includes('/'));
-    expect(lines.toSorted()).toEqual(
-      operationsOf(schema)
-        .map(({ name }) => name)
-        .toSorted(),
-    );
+    // Some only rows of REST run.
+    const operations = new Set([...operationsOf(schema).map(({ name }) => name), ...calls.map(({ operation }) => operation)]);
+    expect(lines.toSorted()).toEqual([...operations].toSorted());
   });
   it('names only routes that exist', () => {
-    const titles = [...calls.map(({ title }) => title), ...operationsOf(schema).map(({ name }) => name)];
+    const titles = calls.flatMap(({ title, operation }) => [title, operation]);
     expect(Object.keys(table).filter((name) => !titles.includes(name))).toEqual([]);
   });
 });

@@ -443,7 +443,7 @@ export const table: Readonly<Record<string, Line>> = {
 
   // keys, groups
   'Query.apiKeys': line('anyone'),
-  'Mutation.createApiKey': line('anyone', () => ({ input: { name: 'Report', scopes: ['API_KEYS:WRITE'] } })),
+  'Mutation.createApiKey': line('anyone', () => ({ input: { name: 'Report', scopes: ['API_KEYS_WRITE'] } })),
   'Mutation.revokeApiKey': line('administersOwnersKeys', async ({ world }) => ({ id: await world.key() })),
   'Query.group': line('seesGroup', byId('group')),
   'Query.groups': line('anyone'),

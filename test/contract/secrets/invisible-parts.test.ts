@@ -177,8 +177,9 @@ async function readAll(who: TestClient, left: Left | undefined, what: string, st
       const { data, errors } = await who.graphql(query, { id });
       if (errors !== undefined) faults.push(errors);
       expectNothingOf(withoutFlagged(data ?? {}), `${what}: ${name}(${id})`);
-      isShown ||= errors === undefined;
-      isFound ||= errors?.[0]?.extensions.code !== 'NOT_FOUND';
+      const isMissing = errors?.[0]?.extensions.code === 'NOT_FOUND' || (errors === undefined && data[name] === null);
+      isShown ||= errors === undefined && !isMissing;
+      isFound ||= !isMissing;
     }
     if (!isFound) strangers.add(`Query.${name}`);
     // A query that is refused shows nothing, and tells nothing.
