@@ -4,6 +4,7 @@ import {
   type GraphQLSchema,
   getNamedType,
   graphql,
+  isAbstractType,
   isCompositeType,
   isInterfaceType,
   isObjectType,
@@ -131,9 +132,19 @@ function crossings(value: unknown, field: GraphQLField<unknown, unknown>, scope:
     const place = `${type.name}.${inner.name}`;
     const isNothing = shown === undefined || shown === null || (Array.isArray(shown) && shown.length === 0);
     if (isNothing || sharedFields[place] !== undefined) return [];
-    const need = isCompositeType(getNamedType(inner.type)) ? nounScope(getNamedType(inner.type)) : referenceScopes[inner.name];
-    const isForeign = need !== undefined && need !== null && need !== nounScope(type) && need !== scope;
+    const needs = isCompositeType(getNamedType(inner.type)) ? scopesOf(inner, shown) : [referenceScopes[inner.name]];
+    const isForeign = needs.some((need) => need !== undefined && need !== null && need !== nounScope(type) && need !== scope);
     return [...(isForeign ? [{ place, value: shown }] : []), ...crossings(shown, inner, scope)];
+  });
+}
+
+/** Of the things that a field shows: where it may show several types, of those that it shows. */
+function scopesOf(field: GraphQLField<unknown, unknown>, shown: unknown): readonly (Scope | null | undefined)[] {
+  const type = getNamedType(field.type);
+  if (!isAbstractType(type)) return [nounScope(type)];
+  return [shown].flat().map((one) => {
+    const shownAs = schema.getType((one as { readonly __typename?: string } | null)?.__typename ?? '');
+    return shownAs === undefined ? undefined : nounScope(shownAs);
   });
 }
 

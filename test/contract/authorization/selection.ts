@@ -1,5 +1,6 @@
 import {
   type GraphQLField,
+  type GraphQLInterfaceType,
   type GraphQLNamedType,
   type GraphQLObjectType,
   getNamedType,
@@ -16,6 +17,7 @@ import type { RequestHeaders, TestClient } from '../../support/client.ts';
 
 const depthMax = 4;
 const schema = buildSchema();
+const nodeTypes = new Set(schema.getPossibleTypes(schema.getType('Node') as GraphQLInterfaceType).map(({ name }) => name));
 
 /** Settings of a service that accepts such documents. */
 export const roomForWholeSelections = {
@@ -47,7 +49,7 @@ export async function ask(
     ({ extensions: { code } }: { extensions: { code: string } }) => code !== 'INSUFFICIENT_SCOPE' && code !== refusal,
   );
   expect(unexpected).toEqual([]);
-  return data?.[field.name];
+  return withoutAliases(data?.[field.name]);
 }
 
 /** A selection of everything that can be reached; each type appears once on a path. */
@@ -55,21 +57,41 @@ function selection(field: GraphQLField<unknown, unknown>, above: readonly string
   const type = getNamedType(field.type);
   if (!isCompositeType(type)) return '';
   const path = [...above, type.name];
-  const fragments = isAbstractType(type)
-    ? schema.getPossibleTypes(type).map((one) => `... on ${one.name} ${membersOf(one, path, depth)}`)
-    : [];
-  return `{ __typename ${membersOf(type, path, depth).slice(1, -1)} ${fragments.join(' ')} }`;
+  const possible = isAbstractType(type) ? schema.getPossibleTypes(type) : [];
+  // Each type that has a query of its own is selected there to the full depth: here a document with all of them would get too long.
+  const inner = possible.every(({ name }) => nodeTypes.has(name)) ? depth + 1 : depth;
+  const fragments = possible.map(
+    (one) => `... on ${one.name} ${membersOf(one, [...path, one.name], inner, [type, ...possible])}`,
+  );
+  return `{ __typename ${membersOf(type, path, depth, []).slice(1, -1)} ${fragments.join(' ')} }`;
 }
 
-function membersOf(type: GraphQLNamedType, path: readonly string[], depth: number): string {
+/** @param beside  types that are selected at the same place: a field that has another type there gets an alias, `name_Type`. */
+function membersOf(type: GraphQLNamedType, path: readonly string[], depth: number, beside: readonly GraphQLNamedType[]): string {
+  const others = beside.flatMap(fieldsOf);
   const parts = fieldsOf(type)
     .filter((inner) => !isRestOnly(inner) && inner.args.every(({ type: argument }) => !isNonNullType(argument)))
     .filter(
       (inner) =>
         !isCompositeType(getNamedType(inner.type)) || (depth < depthMax && !path.includes(getNamedType(inner.type).name)),
     )
-    .map((inner) => `${inner.name} ${selection(inner, path, depth + 1)}`);
+    .map((inner) => {
+      const conflicts = others.some(({ name, type: other }) => name === inner.name && String(other) !== String(inner.type));
+      return `${conflicts ? `${inner.name}_${type.name}: ` : ''}${inner.name} ${selection(inner, path, depth + 1)}`;
+    });
   return `{ __typename ${parts.join(' ')} }`;
+}
+
+function withoutAliases(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutAliases);
+  if (typeof value !== 'object' || value === null) return value;
+  const suffix = `_${(value as { readonly __typename?: string }).__typename}`;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name.endsWith(suffix) ? name.slice(0, -suffix.length) : name,
+      withoutAliases(inner),
+    ]),
+  );
 }
 
 export function fieldsOf(type: GraphQLNamedType): readonly GraphQLField<unknown, unknown>[] {
