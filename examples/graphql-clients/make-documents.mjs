@@ -3,7 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 const pages = new URL('../../clients/typescript/documents/pages/', import.meta.url);
 const made = new URL('src/__generated__/', import.meta.url);
-for (const folder of ['relay', 'documents', 'tada']) mkdirSync(new URL(folder, made), { recursive: true });
+// relay-compiler passes over folders with the name __generated__, so its modules stand beside.
+const relayPages = new URL('src/relay-pages/', import.meta.url);
+for (const folder of [new URL('relay/', made), new URL('tada/', made), relayPages]) mkdirSync(folder, { recursive: true });
 
 for (const file of readdirSync(pages)) {
   const text = readFileSync(new URL(file, pages), 'utf8');
@@ -13,7 +15,7 @@ for (const file of readdirSync(pages)) {
   const fragments = parts.filter((part) => part.startsWith('fragment '));
   const operations = parts.filter((part) => !part.startsWith('fragment '));
   const relay = parts.map((part) => `graphql\`\n${part.replace(/^#.*$/gm, '')}\`;\n`).join('\n');
-  writeFileSync(new URL(`documents/${name}.ts`, made), `import { graphql } from 'relay-runtime';\n\n${relay}`);
+  writeFileSync(new URL(`${name}.ts`, relayPages), `import { graphql } from 'relay-runtime';\n\n${relay}`);
   const tada = operations.map((part) => {
     const used = fragments.filter((fragment) => part.includes(`...${/^fragment (\w+)/.exec(fragment)[1]}`));
     const [, kind, operation] = /^(query|subscription) (\w+)/.exec(part);

@@ -126,7 +126,8 @@ const StatisticsType = builder.objectRef<RunStatistics>('RunStatistics').impleme
       resolve: ({ groups, by }) => groups.map((group) => ({ ...group, by })),
     }),
     isComplete: t.exposeBoolean('isComplete', {
-      description: 'False when only the newest million runs were counted: ask for a shorter time, or for fewer runs.',
+      description:
+        'False when only the newest runs were counted, a million of them, or 200,000 on the embedded database: ask for a shorter time, or for fewer runs.',
     }),
   }),
 });

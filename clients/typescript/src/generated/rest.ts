@@ -10421,7 +10421,7 @@ export interface components {
              * @description Runs that were asked for before this time are counted.
              */
             until: string;
-            /** @description False when only the newest million runs were counted: ask for a shorter time, or for fewer runs. */
+            /** @description False when only the newest runs were counted, a million of them, or 200,000 on the embedded database: ask for a shorter time, or for fewer runs. */
             isComplete: boolean;
             /** @description All of them together. */
             total: components["schemas"]["RunFigures"];
