@@ -51,6 +51,8 @@ export interface Call {
   readonly isRoot: boolean;
   /** The arguments of the root field that the call can set. */
   readonly argumentNames: readonly string[];
+  /** Whether the call can set a place in an argument: `['input', 'wiki', 'pageName']`. */
+  readonly canSet: (path: readonly string[]) => boolean;
   readonly call: (who: TestClient, given: Arguments) => Promise<Answer>;
 }
 
@@ -68,6 +70,7 @@ export function callsOf(schema: GraphQLSchema, rows: readonly DeclaredRoute[]): 
         takesTicket: false,
         isRoot: true,
         argumentNames: field.args.filter((one) => !isRestOnly(one)).map((one) => one.name),
+        canSet: ([name]) => field.args.some((one) => one.name === name && !isRestOnly(one)),
         call,
       };
     }),
@@ -82,6 +85,8 @@ export function callsOf(schema: GraphQLSchema, rows: readonly DeclaredRoute[]): 
         argumentNames: (main.rootNode.arguments ?? []).flatMap(({ name, value }) =>
           variablesIn(value, undefined).length > 0 ? [name.value] : [],
         ),
+        canSet: ([first, ...rest]) =>
+          (main.rootNode.arguments ?? []).some(({ name, value }) => name.value === first && holdsVariable(value, rest)),
         call: (who, given) => callRest(who, route, given),
       };
     }),
@@ -156,6 +161,14 @@ function variablesIn(node: ValueNode, value: unknown): readonly (readonly [name:
   if (node.kind === Kind.VARIABLE) return [[node.name.value, value]];
   if (node.kind !== Kind.OBJECT) return [];
   return node.fields.flatMap((field) => variablesIn(field.value, (value as Arguments | undefined)?.[field.name.value]));
+}
+
+/** Whether a place in an argument is that of a variable, or within it. */
+function holdsVariable(node: ValueNode, path: readonly string[]): boolean {
+  if (node.kind === Kind.VARIABLE) return true;
+  if (node.kind !== Kind.OBJECT) return false;
+  const [first, ...rest] = path;
+  return node.fields.some(({ name, value }) => name.value === first && holdsVariable(value, rest));
 }
 
 async function restBody({ row }: Route, variables: ReadonlyMap<string, unknown>) {
