@@ -43,7 +43,7 @@ async function endedRun(): Promise<string> {
   const agent = await make.agent({ owner: ann, modelId: 'openai/test-model' });
   const chat = await make.chat({ owner: ann, agentId: agent.id });
   upstream.next({ text: Array.from({ length: 60 }, (_, index) => `word ${index} `), chunkDelayMs: 2 });
-  const mutation = 'mutation ($id: ID!) { sendMessage(chatId: $id, input: { prompt: "Hi" }) { id } }';
+  const mutation = 'mutation ($id: ID!) { sendMessage(chatId: $id, input: { prompt: { text: "Hi" } }) { id } }';
   const { data, errors } = await ann.graphql(mutation, { id: chat.id });
   expect(errors).toBeUndefined();
   return data.sendMessage.id;
@@ -112,7 +112,7 @@ describe('a subscription that is followed', () => {
     const agent = await make.agent({ owner: ann, modelId: 'openai/test-model' });
     const chat = await make.chat({ owner: ann, agentId: agent.id });
     const document = new documents.TypedDocumentString<Events, Record<string, unknown>>(
-      'subscription ($chatId: ID!) { runEvents: messageEvents(chatId: $chatId, input: { prompt: "Hi" }) { sequence runId } }',
+      'subscription ($chatId: ID!) { runEvents: messageEvents(chatId: $chatId, input: { prompt: { text: "Hi" } }) { sequence runId } }',
     );
     const ask = async (again: boolean) => {
       upstream.next({ text: Array.from({ length: 60 }, (_, index) => `word ${index} `), chunkDelayMs: 2 });

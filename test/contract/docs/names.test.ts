@@ -44,7 +44,7 @@ describe('files', () => {
   };
   const isPath = (span: string) =>
     /^[\w.-]+(?:\/[\w.-]+)*\/?$/.test(span) &&
-    !/^(?:application|text|image)\//.test(span) &&
+    !/^(?:application|text|image|multipart)\//.test(span) &&
     (span.includes('/') || endings.has(/.\.\w+$/.exec(span)?.[0].slice(1) ?? ''));
 
   it.each(pages)('that %s names exist', (path) => {
@@ -60,7 +60,7 @@ describe('settings and codes', () => {
     ...['LAB_API_KEY', 'GET_WEATHER_HEADERS_X_API_KEY', 'WEATHER_HEADERS_AUTHORIZATION', 'PG_VERSION', 'CODE_OF_CONDUCT'],
   ]);
   const code = tracked.filter(
-    (path) => /^(?:src|scripts|examples|deploy|bench|package\.json|test\/support)/.test(path) && !path.endsWith('.md'),
+    (path) => /^(?:src|scripts|examples|deploy|bench|package\.json|schema\.graphql|test\/support)/.test(path) && !path.endsWith('.md'),
   );
   const capitals = /(?<![\w$])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w…*])/g;
   const inCode = new Set(code.flatMap((path) => content(path).match(capitals) ?? []));
