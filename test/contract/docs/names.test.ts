@@ -60,7 +60,8 @@ describe('settings and codes', () => {
     ...['LAB_API_KEY', 'GET_WEATHER_HEADERS_X_API_KEY', 'WEATHER_HEADERS_AUTHORIZATION', 'PG_VERSION', 'CODE_OF_CONDUCT'],
   ]);
   const code = tracked.filter(
-    (path) => /^(?:src|scripts|examples|deploy|bench|package\.json|schema\.graphql|test\/support)/.test(path) && !path.endsWith('.md'),
+    (path) =>
+      /^(?:src|scripts|examples|deploy|bench|package\.json|schema\.graphql|test\/support)/.test(path) && !path.endsWith('.md'),
   );
   const capitals = /(?<![\w$])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w…*])/g;
   const inCode = new Set(code.flatMap((path) => content(path).match(capitals) ?? []));
