@@ -48,11 +48,15 @@ export function createFileStore(db: Database): FileStore {
     async listKept({ userId, orgId }, { purpose, order }, page) {
       const isAlive = { OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] };
       const where = { AND: [{ userId, orgId }, isAlive, purpose === undefined ? {} : { purpose }] };
-      const rows = await db.prisma.file.findMany(inOrderOfTime('createdAt', order, where, page));
+      const places = await db.prisma.file.findMany({
+        ...inOrderOfTime('createdAt', order, where, page),
+        select: { id: true, rowBytes: true },
+      });
+      const { rows, foundCount } = await readPage(db, places, (ids) => db.prisma.file.findMany({ where: { id: { in: ids } } }));
       const files = rows.map(
         (row): StoredFile => ({ ...row, purpose: row.purpose as FilePurpose, chatId: null, dataSourceId: null }),
       );
-      return pageOf(files, page, timeKey, (take) => db.prisma.file.count({ where, take }));
+      return pageOf(files, page, timeKey, (take) => db.prisma.file.count({ where, take }), foundCount);
     },
     list: (owner, query) => listFiles(db, owner, query),
     async delete(id) {
