@@ -8,7 +8,7 @@ import {
   isListType,
   isNonNullType,
 } from 'graphql';
-import { restMembersOf } from '../../src/http/input/names.ts';
+import { enumTexts, restMembersOf } from '../../src/http/input/names.ts';
 import { compileRoutes, type Route } from '../../src/rest/compile.ts';
 import { allRoutes } from '../../src/rest/routes/index.ts';
 import { operations } from './commands/operations.ts';
@@ -63,7 +63,7 @@ function sampleOf({ name, type }: Member): string {
   const known = samples[name];
   if (known !== undefined) return known;
   const named = getNamedType(type);
-  if (isEnumType(named)) return named.getValues()[0]?.name ?? '';
+  if (isEnumType(named)) return enumTexts(named).keys().next().value ?? '';
   if (/Id$/.test(name)) return `${name.slice(0, -2).toLowerCase()}_01jd0000000000000000000000`;
   return { Boolean: 'true', Int: '10', Count: '1000000', Float: '1', DateTime: '2030-01-01T00:00:00Z' }[named.name] ?? 'text';
 }
@@ -92,12 +92,7 @@ function membersOf({ row, main, pathNames }: Route): Member[] {
 export function typeName(type: GraphQLInputType): string {
   const inner = getNullableType(type);
   if (isListType(inner)) return `${typeName(inner.ofType)},…`;
-  if (isEnumType(inner)) {
-    return inner
-      .getValues()
-      .map((value) => value.name)
-      .join('|');
-  }
+  if (isEnumType(inner)) return inner.extensions.isTextOnRest === true ? 'text' : [...enumTexts(inner).keys()].join('|');
   const names: Readonly<Record<string, string>> = {
     ID: 'id',
     String: 'text',
