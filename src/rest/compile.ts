@@ -71,6 +71,8 @@ export interface Route {
   readonly showEnums: ShowEnums | undefined;
   /** The root field's argument → the variable that feeds it: what a caller knows as `limit` the domain calls `first`. */
   readonly argumentNames: ReadonlyMap<string, string>;
+  /** Where the body stands within its argument: `wiki.` in `input: { wiki: $input }`, which the caller does not write; empty for the whole argument. */
+  readonly bodyPlace: string;
   /** Names of `{…}` in the path, in order. */
   readonly pathNames: readonly string[];
   /** Sent with every reply: a flat list of names and values. */
@@ -144,6 +146,7 @@ function compileRoute({ schema, executed }: RowSchemas, row: DeclaredRoute, scop
     resolve: row.reply === undefined || isFolded ? undefined : compileResolver(executed, main),
     showEnums: row.reply === undefined ? compileEnumTexts(executed, main) : undefined,
     argumentNames: argumentNames(main.rootNode),
+    bodyPlace: bodyPlace(main.rootNode, row.body),
     pathNames,
     headers: Object.entries(row.headers ?? {}).flat(),
   };
@@ -217,6 +220,15 @@ function argumentNames(node: FieldNode): ReadonlyMap<string, string> {
     }
   }
   return names;
+}
+
+function bodyPlace(node: FieldNode, body: string | undefined): string {
+  for (const { value } of node.arguments ?? []) {
+    const members = value.kind === Kind.OBJECT ? value.fields : [];
+    const holder = members.find((member) => member.value.kind === Kind.VARIABLE && member.value.name.value === body);
+    if (holder !== undefined) return `${holder.name.value}.`;
+  }
+  return '';
 }
 
 /** OpenAPI shows the example of a route and the tests send it, so it must be accepted. */

@@ -67,6 +67,8 @@ export const sharedFields: Readonly<Record<string, string>> = {
   'Citation.knowledgeItemId': 'an answer says what it rests on',
   'DataSource.owner': 'a source says who added it, to who may see the source',
   'Integration.owner': 'a connection says whose it is, to who may see the connection',
+  'DriveASettings.fileId': 'a file of the service, not of Parley',
+  'DriveBSettings.fileId': 'a file of the service, not of Parley',
   'DataSource.ownerUser': 'a source says who added it, to who may see the source',
   'RunRequest.tools': 'what the caller named in the request',
 };

@@ -19,6 +19,7 @@ import { operationScopes } from '../../domain/access/operation-scopes.ts';
 import { inputReferenceScopes, referenceScopes, sharedFields } from '../../domain/access/reference-scopes.ts';
 import type { Caller, Scope } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
+import { emptyPage } from '../../entities/page.ts';
 import { flatType } from '../../lib/flat-inputs.ts';
 import type { GraphContext } from './context.ts';
 import { scopeOf } from './scopes.ts';
@@ -30,7 +31,7 @@ type Field = GraphQLField<unknown, GraphContext>;
 
 /**
  * Guards every field that leads to another noun with the scope of that noun, also a future field (`access` of its type). A key without the
- * scope gets an empty list, null, or INSUFFICIENT_SCOPE where neither is possible.
+ * scope gets null or an empty list or page, and INSUFFICIENT_SCOPE where none of these is possible.
  */
 export function guardNested(schema: GraphQLSchema): void {
   const roots = rootsOf(schema);
@@ -47,10 +48,13 @@ export function guardNested(schema: GraphQLSchema): void {
 function guarded(place: string, scope: Scope, { type }: Field, inner: Resolver): Resolver {
   const isList = isListType(isNonNullType(type) ? type.ofType : type);
   const isNullable = !isNonNullType(type);
+  // Relay reserves this ending for pages.
+  const isPage = getNamedType(type).name.endsWith('Connection');
   return (source, args, context, info) => {
     if (context.caller.scopes.has(scope)) return inner(source, args, context, info);
     if (isList) return [];
     if (isNullable) return null;
+    if (isPage) return emptyPage({ limit: 0, after: undefined });
     const error = new DomainError('INSUFFICIENT_SCOPE', `${place} needs a key with the scope ${scope}`);
     context.deps.audit.refusals.note(context.caller, place, error, [], context);
     throw error;

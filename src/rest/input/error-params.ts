@@ -39,7 +39,8 @@ const ofCaller = /^(userSecrets|secrets)(\..*)$/s;
 
 function callerPath(route: Route, param: string): string {
   const { row } = route;
-  const own = row.body !== undefined && param.startsWith(`${row.body}.`) ? param.slice(row.body.length + 1) : param;
+  const given = row.body !== undefined && param.startsWith(`${row.body}.`) ? param.slice(row.body.length + 1) : param;
+  const own = given.startsWith(route.bodyPlace) ? given.slice(route.bodyPlace.length) : given;
   const head = /^[^.[]*/.exec(own)?.[0] ?? '';
   // Names of the path, the query and of headers are written in one way only.
   if (route.pathNames.includes(head) || head in (row.query ?? {}) || !/^[a-z]/.test(head)) return own;

@@ -33,7 +33,7 @@ it('runs over GraphQL count with those over REST: no key takes more than its sha
   ).toBe(429);
   expect((await ann.graphql('{ viewer { keyId } }')).status).toBe(200);
   upstream.otherwise({ text: 'Hello' });
-  expect((await bob.graphql(mutation, { input })).data.createCompletion.id).toMatch(/^run_/);
+  expect((await bob.graphql(mutation, { input })).data.createCompletion.id).toMatch(/^chatcmpl-/);
   leaving.abort();
   await Promise.all(open);
   await eventually(async () => expect((await ann.graphql(mutation, { input })).status).toBe(200));
