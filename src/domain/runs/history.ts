@@ -7,7 +7,7 @@ import type { RunStatus } from '../../entities/runs/event.ts';
 import type { RunFeedback, RunNarrowing, RunSearch } from '../../entities/runs/history.ts';
 import type { Run, RunKind } from '../../entities/runs/run.ts';
 import { storableText } from '../../lib/text.ts';
-import type { RunReach } from '../../storage/runs/history.ts';
+import type { RunReach } from '../../storage/runs/history-conditions.ts';
 import { editableAgents, isAdministrator, usableAgents, visibleRuns } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 import { missingRun, readRuns } from './runs.ts';

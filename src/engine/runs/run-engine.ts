@@ -3,8 +3,8 @@ import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { Charge, Embed, RewriteQuestion, RunPlan } from '../plan/plan.ts';
 import type { RunTimings } from '../usage/timings.ts';
 import type { StopChange } from './control/stop.ts';
+import type { UnstoredFrame } from './control/unstored.ts';
 import type { RunRecorder } from './record/recorder.ts';
-import type { UnstoredFrame } from './record/unstored.ts';
 
 export type RecordedRun = Pick<UnstoredFrame, 'kind' | 'charge' | 'modelId'>;
 

@@ -8,6 +8,7 @@ import type { Warning } from '../warning.ts';
 import type { ResponseHead } from './response.ts';
 import type { RunStep } from './step.ts';
 import type { CallForm, ListedTool, OutputFile } from './tool.ts';
+import type { Usage } from './usage.ts';
 
 /** Why a run ended, or stopped, before its answer was whole. `max_tool_calls` and `timeout`: by a bound of the service or the request. */
 export const incompleteReasons = ['max_output_tokens', 'content_filter', 'paused', 'max_tool_calls', 'timeout'] as const;
@@ -15,15 +16,6 @@ export type IncompleteReason = (typeof incompleteReasons)[number];
 
 export const runStatuses = ['in_progress', 'completed', 'failed', 'incomplete', 'cancelled'] as const;
 export type RunStatus = (typeof runStatuses)[number];
-
-export interface Usage {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cachedTokens: number;
-  readonly reasoningTokens: number;
-  /** Whether the service estimated any of them, because a model was cut off or its provider counted nothing. */
-  readonly isEstimated?: true;
-}
 
 /** The cost of one model call of a run, as the ledger records it. */
 export interface SpentCall {

@@ -1,5 +1,6 @@
-import type { RunError, RunSnapshot, RunStatus, SelectionMetadata, Usage } from './event.ts';
+import type { RunError, RunSnapshot, RunStatus, SelectionMetadata } from './event.ts';
 import type { RetrievalSummary } from './step.ts';
+import type { Usage } from './usage.ts';
 
 /**
  * What began a run: a message of a chat, a request for a completion, a response or embeddings, a search of knowledge, a conversation that was made

@@ -1,7 +1,7 @@
 import type { FlowStepRecord } from '../agents/flow.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Retrieval } from '../knowledge/retrieval.ts';
-import type { Usage } from './event.ts';
+import type { Usage } from './usage.ts';
 
 /** When a step began, in milliseconds since the epoch, and how long it took. Null: not known, or under way. */
 interface StepTimes {

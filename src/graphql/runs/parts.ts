@@ -1,7 +1,8 @@
 import { freshFileAddress } from '../../engine/files/file-links.ts';
-import { incompleteReasons, runStatuses, type SelectionMetadata, type Usage } from '../../entities/runs/event.ts';
+import { incompleteReasons, runStatuses, type SelectionMetadata } from '../../entities/runs/event.ts';
 import { runKinds } from '../../entities/runs/run.ts';
 import type { OutputFile } from '../../entities/runs/tool.ts';
+import type { Usage } from '../../entities/runs/usage.ts';
 import { builder } from '../builder/builder.ts';
 import { enumOf, ofFormat, textOnRest } from '../types/enums.ts';
 

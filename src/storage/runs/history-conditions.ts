@@ -1,5 +1,18 @@
 import type { RunNarrowing } from '../../entities/runs/history.ts';
-import type { RunHistoryQuery, RunReach } from './history.ts';
+
+/**
+ * Whose runs a caller lists: all of an organization, or the caller's own and those of agents in the same organization that the caller may edit
+ * (`agentIds`).
+ */
+export type RunReach =
+  | { readonly orgId: string; readonly userId?: undefined }
+  | { readonly orgId: string; readonly userId: string; readonly agentIds: readonly string[] };
+
+export interface RunHistoryQuery extends RunNarrowing {
+  /** Only runs that got no passage, or whose answer was rated down. */
+  readonly isUnanswered?: true;
+  readonly isOldestFirst?: boolean;
+}
 
 /** One way to find runs, by an index of its own. */
 interface Alternative {

@@ -9,22 +9,8 @@ import { chatWhere } from '../chats/filter.ts';
 import type { Database } from '../database/database.ts';
 import { readingOrder } from '../database/paging.ts';
 import { containing } from '../database/where.ts';
-import { Conditions } from './history-conditions.ts';
+import { Conditions, type RunHistoryQuery, type RunReach } from './history-conditions.ts';
 import { type RunRow, runOf, unseen } from './rows.ts';
-
-/**
- * Whose runs a caller lists: all of an organization, or the caller's own and those of agents in the same organization that the caller may edit
- * (`agentIds`).
- */
-export type RunReach =
-  | { readonly orgId: string; readonly userId?: undefined }
-  | { readonly orgId: string; readonly userId: string; readonly agentIds: readonly string[] };
-
-export interface RunHistoryQuery extends RunNarrowing {
-  /** Only runs that got no passage, or whose answer was rated down. */
-  readonly isUnanswered?: true;
-  readonly isOldestFirst?: boolean;
-}
 
 export interface StatisticsQuery extends RunNarrowing {
   readonly since: Date;

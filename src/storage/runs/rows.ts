@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../entities/errors.ts';
-import type { Usage } from '../../entities/runs/event.ts';
 import type { Run } from '../../entities/runs/run.ts';
+import type { Usage } from '../../entities/runs/usage.ts';
 
 /** The long columns of a run, which no list reads. */
 export const unseen = { request: true, pendingMessages: true, steers: true, steps: true } as const;

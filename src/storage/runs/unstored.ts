@@ -1,8 +1,9 @@
 // Raw SQL: the ledger. Runs that are not stored become rows in the statement that writes the batch of the ledger.
 import type { ErrorCode } from '../../entities/errors.ts';
-import type { IncompleteReason, RunStatus, Usage } from '../../entities/runs/event.ts';
+import type { IncompleteReason, RunStatus } from '../../entities/runs/event.ts';
 import type { RunKind } from '../../entities/runs/run.ts';
 import type { RetrievalSummary, RunStep } from '../../entities/runs/step.ts';
+import type { Usage } from '../../entities/runs/usage.ts';
 
 /** A run that is not stored, at its end: what its row keeps. It holds no content. */
 export interface UnstoredRun {

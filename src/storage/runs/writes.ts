@@ -1,8 +1,9 @@
 // Raw SQL: leases. A run's writes count only while its lease is the newest; the end of a run hands its chat to the next run.
 import type { NewMessage } from '../../entities/chats/chat.ts';
 import { isId } from '../../entities/ids.ts';
-import type { RunEvent, RunItem, RunSnapshot, Usage } from '../../entities/runs/event.ts';
+import type { RunEvent, RunItem, RunSnapshot } from '../../entities/runs/event.ts';
 import type { RetrievalSummary, RunStep } from '../../entities/runs/step.ts';
+import type { Usage } from '../../entities/runs/usage.ts';
 import { countable } from '../../entities/usage.ts';
 import { addToCounters } from '../agents/counters.ts';
 import { removeMessages } from '../chats/branches.ts';

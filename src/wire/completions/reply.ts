@@ -4,7 +4,8 @@ import type { ToolCall } from '../../entities/chats/chat.ts';
 import { statelessChatId } from '../../entities/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import { citationsOf, reasoningOf, requireAnswer, textOf } from '../../entities/runs/answer.ts';
-import { incompleteReasons, type RunItem, type RunSnapshot, type Usage } from '../../entities/runs/event.ts';
+import { incompleteReasons, type RunItem, type RunSnapshot } from '../../entities/runs/event.ts';
+import type { Usage } from '../../entities/runs/usage.ts';
 import { type EncoderContext, foldOfEnd, type Variables, type WireReply } from '../encoder.ts';
 import { flowStep, flowStepOf } from '../run-parts.ts';
 import {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { RunFold } from '../../engine/runs/events/fold.ts';
-import { incompleteReasons, type RunError, type RunSnapshot, type Usage } from '../../entities/runs/event.ts';
+import { incompleteReasons, type RunError, type RunSnapshot } from '../../entities/runs/event.ts';
 import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
+import type { Usage } from '../../entities/runs/usage.ts';
 import type { EncoderContext, WireReply } from '../encoder.ts';
 import { listOfItems, type StoredItems } from '../envelopes.ts';
 import { flowStep, flowStepOf, selection, selectionOf } from '../run-parts.ts';

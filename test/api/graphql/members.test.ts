@@ -96,6 +96,7 @@ describe.each([
       const alone = await who.graphql(documentOf(`...on ${typeName} { ${selection} }`));
       const whole = await who.graphql(documentOf(all.join(' ')));
       expect(alone.errors).toBeUndefined();
+      expect(whole.errors).toBeUndefined();
       const values = thingsOf(whole.data as never).map((thing) => ({ [name]: thing[name] }));
       expect(thingsOf(alone.data as never)).toEqual(values);
       if (who === ann) expect(values).toHaveLength(2);

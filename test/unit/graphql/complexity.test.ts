@@ -1,5 +1,12 @@
 import { complexityFromQuery } from '@pothos/plugin-complexity';
-import { type GraphQLObjectType, type GraphQLSchema, getNamedType, isObjectType, buildSchema as parseSchema } from 'graphql';
+import {
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  isObjectType,
+  isRequiredArgument,
+  buildSchema as parseSchema,
+} from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { fieldComplexity } from '../../../src/graphql/builder/complexity.ts';
 import { servedSchema } from '../../../src/graphql/builder/one-api.ts';
@@ -99,7 +106,7 @@ function chains(schema: GraphQLSchema): readonly string[] {
       const connection = getNamedType(field.type);
       const node = isObjectType(connection) ? getNamedType(connection.getFields().nodes?.type ?? connection) : undefined;
       if (!field.args.some(({ name }) => name === 'last') || !isObjectType(node) || node === connection) return [];
-      const required = field.args.filter(({ type: given }) => String(given).endsWith('!')).map(({ name }) => `${name}: "x"`);
+      const required = field.args.filter(isRequiredArgument).map(({ name }) => `${name}: "x"`);
       const args = [...required, levels % 2 === 0 ? 'last: 100' : 'first: 100'].join(', ');
       return below(node, levels - 1).map((inner) => `${field.name}(${args}) { nodes { ${inner} } }`);
     });

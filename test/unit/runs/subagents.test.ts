@@ -7,8 +7,9 @@ import { RunStop } from '../../../src/engine/runs/control/stop.ts';
 import { runLoop } from '../../../src/engine/runs/loop/loop.ts';
 import type { ServerTool } from '../../../src/engine/tools/server-tool.ts';
 import { DomainError } from '../../../src/entities/errors.ts';
-import type { EndedSubagent, RunEvent, RunItem, Usage } from '../../../src/entities/runs/event.ts';
+import type { EndedSubagent, RunEvent, RunItem } from '../../../src/entities/runs/event.ts';
 import type { ToolType } from '../../../src/entities/runs/tool.ts';
+import type { Usage } from '../../../src/entities/runs/usage.ts';
 import {
   plan as basePlan,
   collect,

@@ -15,8 +15,8 @@ import {
   type SpentCall,
   type Subagent,
   type SubagentRecord,
-  type Usage,
 } from '../../../entities/runs/event.ts';
+import type { Usage } from '../../../entities/runs/usage.ts';
 import { storableText } from '../../../lib/text.ts';
 import { SubagentRecords } from './subagent-records.ts';
 import type { TranscriptSpan } from './transcript.ts';

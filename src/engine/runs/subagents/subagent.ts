@@ -9,9 +9,9 @@ import type {
   Subagent,
   SubagentRecord,
   SubagentUpdate,
-  Usage,
 } from '../../../entities/runs/event.ts';
 import type { EnabledTool } from '../../../entities/runs/tool.ts';
+import type { Usage } from '../../../entities/runs/usage.ts';
 import { cutText } from '../../../lib/text.ts';
 import type { RunPlan } from '../../plan/plan.ts';
 import type { Tell } from '../../tools/server-tool.ts';

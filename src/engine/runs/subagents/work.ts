@@ -1,4 +1,5 @@
-import { isTerminal, type RunEvent, type RunSnapshot, type Usage } from '../../../entities/runs/event.ts';
+import { isTerminal, type RunEvent, type RunSnapshot } from '../../../entities/runs/event.ts';
+import type { Usage } from '../../../entities/runs/usage.ts';
 import { unlessAborted } from '../../../lib/unless-aborted.ts';
 import type { RunPlan } from '../../plan/plan.ts';
 import type { RunBudget } from '../../usage/budget.ts';

@@ -4,9 +4,9 @@ import type { RunKind } from '../../../entities/runs/run.ts';
 import type { RunStep } from '../../../entities/runs/step.ts';
 import type { UnstoredRun } from '../../../storage/runs/unstored.ts';
 import type { Charge } from '../../plan/plan.ts';
-import { domainErrorOf, isCancel } from '../control/ending.ts';
-import { awaitedSteps } from './log-steps.ts';
-import { factsOf, usageOf } from './run-facts.ts';
+import { awaitedSteps } from '../record/log-steps.ts';
+import { factsOf, usageOf } from '../record/run-facts.ts';
+import { domainErrorOf, isCancel } from './ending.ts';
 
 /** What is known of a run that is not stored, besides what it did. */
 export interface UnstoredFrame {

@@ -1,9 +1,9 @@
-import { ModelError } from '../models/port.ts';
-import type { Charge, ChargedEmbeddings, EmbeddingCall } from '../plan/plan.ts';
-import type { RunRecorder } from '../runs/record/recorder.ts';
-import { asSpan, type Tracing, traceparentOf } from '../tracing/tracing.ts';
-import type { UsageLedger } from './ledger.ts';
-import type { UsageLimits } from './limits.ts';
+import { ModelError } from '../../models/port.ts';
+import type { Charge, ChargedEmbeddings, EmbeddingCall } from '../../plan/plan.ts';
+import { asSpan, type Tracing, traceparentOf } from '../../tracing/tracing.ts';
+import type { UsageLedger } from '../../usage/ledger.ts';
+import type { UsageLimits } from '../../usage/limits.ts';
+import type { RunRecorder } from './recorder.ts';
 
 interface EmbeddingParts {
   readonly limits: Pick<UsageLimits, 'reserve'>;
