@@ -7,7 +7,7 @@ import { indexed } from '../../support/knowledge/knowledge.ts';
 import { type MeaningServer, startMeaningServer } from '../../support/knowledge/meaning-server.ts';
 import { makeFor, type Organization, type Person } from '../../support/make.ts';
 import { startService, type TestService } from '../../support/service.ts';
-import { countStatements } from '../../support/storage/statements.ts';
+import { countFewestStatements, countStatements } from '../../support/storage/statements.ts';
 import { never, startUpstream, type Upstream } from '../../support/upstream.ts';
 
 /** Every run leaves one row, whichever API began it: who asked for it, what it cost, and what it did. */
@@ -404,20 +404,14 @@ describe('the list of runs', () => {
     for (let sent = 0; sent < 50; sent += 1) await bob.post(`/api/v1/chats/${chats[sent % 5]}/messages`, { prompt: 'Hi' });
     const query = `query ($first: Int) { runs(first: $first) { nodes { id cost agent { name } user { name } key { name } chat { name } retrieval { mode }
       steps { __typename durationMs } } } }`;
-    const costOnce = async (first: number) => {
-      const { result, statements } = await countStatements(service, () => bob.graphql(query, { first }));
-      expect(result.data.runs.nodes).toHaveLength(first);
-      expect(result.data.runs.nodes[0]).toMatchObject({ agent: {}, user: {}, key: {}, chat: {} });
-      // Without those of the audit log and of the usage ledger, which are written after replies.
-      return statements.filter(
-        (text) => !/audit_entries|usage_entries|^SELECT "t0"\."id", "t0"\."(?:orgId|email)" FROM/.test(text),
-      );
-    };
-    // Jobs and timers of this service add statements now and then, and take none away: the smallest count is the query's own.
     const cost = async (first: number) => {
       await bob.graphql(query, { first });
-      const counts = [await costOnce(first), await costOnce(first), await costOnce(first)];
-      return counts.reduce((least, statements) => (statements.length < least.length ? statements : least));
+      // Without those of the audit log and of the usage ledger, which are written after replies.
+      const others = /audit_entries|usage_entries|^SELECT "t0"\."id", "t0"\."(?:orgId|email)" FROM/;
+      const { result, statements } = await countFewestStatements(service, () => bob.graphql(query, { first }), others);
+      expect(result.data.runs.nodes).toHaveLength(first);
+      expect(result.data.runs.nodes[0]).toMatchObject({ agent: {}, user: {}, key: {}, chat: {} });
+      return statements;
     };
     const five = await cost(5);
     const fifty = await cost(50);

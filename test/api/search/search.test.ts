@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Organization, Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
-import { countStatements } from '../../support/storage/statements.ts';
+import { countFewestStatements } from '../../support/storage/statements.ts';
 
 const { service, make, upstream } = await withService('model', {});
 let organization: Organization;
@@ -124,7 +124,7 @@ describe('search', () => {
       await ann.post(`/api/v1/chats/${id}/messages`, { prompt: 'What is a quokka?' });
     }
     await search(ann, 'quokka');
-    const { result, statements } = await countStatements(service, () => search(ann, 'quokka', ', first: 50'));
+    const { result, statements } = await countFewestStatements(service, () => search(ann, 'quokka', ', first: 50'));
     expect(result.length).toBeGreaterThan(20);
     expect(statements.length, statements.join('\n\n')).toBeLessThanOrEqual(12);
   });

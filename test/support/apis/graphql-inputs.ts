@@ -141,7 +141,8 @@ function graphqlFormat(format: Flat): object | undefined {
   return { jsonSchema: defined({ name, description, schema, isStrict }) };
 }
 
-function graphqlOptions(options: Flat): object | undefined {
+/** The options of a run as GraphQL takes them, of those that REST takes, in camelCase. */
+export function graphqlOptions(options: Flat): object | undefined {
   if (options === undefined) return undefined;
   const { force: isForced, ...override } = options.flow?.override ?? {};
   const isTraced = options.tracing?.enabled ?? options.flow?.tracing?.enabled;

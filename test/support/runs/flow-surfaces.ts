@@ -1,5 +1,7 @@
 import { faultParam } from '../apis/fault-params.ts';
+import { graphqlOptions } from '../apis/graphql-inputs.ts';
 import type { makeFor, Person } from '../make.ts';
+import { graphqlTool } from '../tools/graphql-tool.ts';
 
 /** The answer of an agent on one API, in terms that all share. */
 export interface FlowAnswer {
@@ -73,11 +75,11 @@ export function flowSurfaces(make: Make): Readonly<Record<string, AskFlow>> {
       const steps = frames.filter(({ type }) => type === 'response.flow.step').map(({ step }) => camel(step));
       return responseAnswer(200, frames.at(-1)?.response, frames, steps);
     },
-    'GraphQL, one piece': async (who, agentId, prompt, { options, ...members }: Wire = {}) => {
+    'GraphQL, one piece': async (who, agentId, prompt, members = {}) => {
       const chatId = await chatOf(who, agentId);
       const { data, errors } = await who.graphql(
         'mutation ($chatId: ID!, $input: SendMessageInput!) { sendMessage(chatId: $chatId, input: $input) { id warnings { code message param } } }',
-        { chatId, input: { prompt: { text: prompt }, ...(options === undefined ? {} : { options }), ...members } },
+        { chatId, input: { prompt: { text: prompt }, ...graphqlMembers(members) } },
       );
       if (errors !== undefined) return graphqlRefusal(errors);
       const { id, warnings } = data.sendMessage;
@@ -85,7 +87,7 @@ export function flowSurfaces(make: Make): Readonly<Record<string, AskFlow>> {
     },
     'GraphQL, stream': async (who, agentId, prompt, members = {}) => {
       const chatId = await chatOf(who, agentId);
-      const variables = { chatId, input: { prompt: { text: prompt }, ...members } };
+      const variables = { chatId, input: { prompt: { text: prompt }, ...graphqlMembers(members) } };
       const events = await eventsOf(
         who,
         'messageEvents(chatId: $chatId, input: $input)',
@@ -96,6 +98,14 @@ export function flowSurfaces(make: Make): Readonly<Record<string, AskFlow>> {
       return graphqlAnswer(events[0]?.run?.id ?? null, events, []);
     },
   };
+}
+
+/** The members of a message as GraphQL takes them, of those that REST takes. */
+function graphqlMembers({ options, tools, ...members }: Wire): object {
+  const named = { ...members };
+  if (options !== undefined) named.options = graphqlOptions(options);
+  if (tools !== undefined) named.tools = tools.map(graphqlTool);
+  return named;
 }
 
 const eventMembers = `sequence __typename
