@@ -251,12 +251,6 @@ export function listArgs(arg: ArgBuilder, { first = pageSizeDefault, firstMax = 
   };
 }
 
-/** The argument of a list that is also read backwards. */
-export function beforeArg(arg: ArgBuilder) {
-  const description = 'A cursor of this list: the items just before it are returned. With `after`, it only bounds the page.';
-  return { before: arg.string({ required: false, description }) };
-}
-
 /** The type of each part of a sort key, so that a forged cursor cannot pass a value of another type to SQL. */
 export type KeyShape = readonly ('time' | 'text' | 'number')[];
 

@@ -29,10 +29,6 @@ export function isRestOnly({ extensions }: Extended): boolean {
   return extensions?.api === restOnly.api;
 }
 
-export function isGraphqlOnly({ extensions }: Extended): boolean {
-  return extensions?.api === graphqlOnly.api;
-}
-
 /** The schema that `/graphql` serves: without what only REST has, and without types that nothing leads to then. */
 export function servedSchema(schema: GraphQLSchema): GraphQLSchema {
   const served = mapSchema(schema, {

@@ -1,4 +1,6 @@
-import { getRunStatistics } from '../../domain/runs/statistics.ts';
+import { canEditAgent } from '../../domain/access/access.ts';
+import { agentRunFigures, getRunStatistics } from '../../domain/runs/statistics.ts';
+import type { AgentView } from '../../entities/agents/agent.ts';
 import {
   type RunFigures,
   type RunGroup,
@@ -6,7 +8,9 @@ import {
   type RunStatistics,
   runGroupings,
 } from '../../entities/runs/history.ts';
+import { batched } from '../builder/batched.ts';
 import { builder } from '../builder/builder.ts';
+import { reading } from '../builder/members.ts';
 import { nodeOf } from '../builder/nodes.ts';
 import { AgentRef, ApiKeyRef, ModelRef, UserRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
@@ -56,6 +60,25 @@ export const RunFiguresType = builder.objectRef<RunFigures>('RunFigures').implem
     }),
   }),
 });
+
+const figuresOfAgent = batched((agents: readonly AgentView[], { deps, caller }) =>
+  agentRunFigures(
+    deps,
+    caller,
+    agents.map((agent) => ({ id: agent.id, orgId: agent.orgId, canEdit: canEditAgent(caller, agent) })),
+  ),
+);
+
+builder.objectField(AgentRef, 'runFigures', (t) =>
+  t.field({
+    extensions: reading<AgentView>('id', 'orgId', 'userId', 'editors'),
+    type: RunFiguresType,
+    nullable: true,
+    description:
+      'What its runs of the last 30 days took and cost, without percentiles. Null for callers who may neither edit it nor administer its organization.',
+    resolve: (agent, _args, context) => figuresOfAgent(context, agent),
+  }),
+);
 
 /** A group knows what it is a group of. */
 type GroupView = RunGroup & { readonly by: RunStatistics['by'] };

@@ -1630,7 +1630,7 @@ export type AgentListQueryVariables = Exact<{
 }>;
 
 
-export type AgentListQuery = { agents: { totalCount: number | null, isTotalCountExact: boolean, nodes: Array<{ id: string, name: string, description: string, src: string, visibility: AgentVisibility, updatedAt: string, rating: number, ratingCount: number, owner: { id: string, name: string } | null, groups: Array<{ id: string, name: string }>, model: { id: string, provider: string } | null, usage: { apiTokensUsed: number, dataTokensUsed: number } | null, feedback: { up: number, down: number } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+export type AgentListQuery = { agents: { totalCount: number | null, isTotalCountExact: boolean, nodes: Array<{ id: string, name: string, description: string, src: string, visibility: AgentVisibility, updatedAt: string, rating: number, ratingCount: number, owner: { id: string, name: string } | null, groups: Array<{ id: string, name: string }>, model: { id: string, provider: string } | null, usage: { apiTokensUsed: number, dataTokensUsed: number } | null, feedback: { up: number, down: number }, runFigures: { runCount: number, failedCount: number, inputTokens: number, outputTokens: number, cost: number } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
 
 export type AgentListSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
@@ -2266,6 +2266,13 @@ export const AgentListQueryDocument = new TypedDocumentString(`
       feedback {
         up
         down
+      }
+      runFigures {
+        runCount
+        failedCount
+        inputTokens
+        outputTokens
+        cost
       }
     }
     pageInfo {
