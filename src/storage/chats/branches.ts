@@ -96,27 +96,35 @@ export function createBranchStore(db: Database, signals: Signals): BranchStore {
   };
 }
 
-/** The visible messages below places, behind hidden ones: `below("placeId", id, ordinal)`. A null place is the beginning of a chat. */
+/**
+ * The visible messages below places, behind hidden ones: `below("placeId", id, ordinal)`. A null place is the beginning of a chat.
+ *
+ * `offset 0` keeps each look-up an index scan: the planner expects far more rows of a recursion than there are, and would read all messages.
+ */
 const belowSql = `below as (
-    (select p.id as "placeId", m."chatId", m.id, m.ordinal, m."isHidden"
-     from places p join messages m on m."chatId" = p."chatId" and m."parentId" = p.id
+    (select p.id as "placeId", m.* from places p cross join lateral
+      (select "chatId", id, ordinal, "isHidden" from messages where "chatId" = p."chatId" and "parentId" = p.id offset 0) m
      union all
-     select p.id, m."chatId", m.id, m.ordinal, m."isHidden"
-     from places p join messages m on m."chatId" = p."chatId" and m."parentId" is null where p.id is null)
+     select p.id, m.* from places p cross join lateral
+      (select "chatId", id, ordinal, "isHidden" from messages where "chatId" = p."chatId" and "parentId" is null offset 0) m
+     where p.id is null)
     union all
-    select b."placeId", m."chatId", m.id, m.ordinal, m."isHidden"
-    from below b join messages m on m."chatId" = b."chatId" and m."parentId" = b.id where b."isHidden")`;
+    select b."placeId", m.* from below b cross join lateral
+      (select "chatId", id, ordinal, "isHidden" from messages where "chatId" = b."chatId" and "parentId" = b.id offset 0) m
+    where b."isHidden")`;
 
 const kinSql = `with recursive above as (
     select id as "messageId", "chatId", "parentId" from messages where id = any($1::text[])
     union all
-    select a."messageId", a."chatId", m."parentId" from above a join messages m on m.id = a."parentId" where m."isHidden"),
+    select a."messageId", a."chatId", m."parentId" from above a cross join lateral
+      (select "parentId" from messages where id = a."parentId" and "isHidden" offset 0) m),
   anchors as (
-    select a.* from above a left join messages m on m.id = a."parentId" where m.id is null or not m."isHidden"),
+    select a.* from above a left join lateral (select "isHidden" from messages where id = a."parentId" offset 0) m on true
+    where m."isHidden" is not true),
   places as (select distinct "chatId", "parentId" as id from anchors),
   ${belowSql}
   select a."messageId" as id, a."parentId", array_agg(b.id order by b.ordinal) as "siblingIds"
-  from anchors a join below b on b."chatId" = a."chatId" and b."placeId" is not distinct from a."parentId"
+  from anchors a join below b on b."chatId" = a."chatId" and coalesce(b."placeId", '') = coalesce(a."parentId", '')
   where not b."isHidden" group by 1, 2`;
 
 const repliesSql = `with recursive places as (select id, "chatId" from messages where id = any($1::text[])),
