@@ -111,9 +111,12 @@ it('has values to compare: nothing but what stands here is empty', async () => {
   const [agent] = agentsOf(data);
   // Warnings are of the change that answers with the agent.
   expect(empty(agent)).toEqual(['isDeleted', 'isPremiumModel', 'warnings']);
-  const [source] = ((agent?.sources ?? { nodes: [] }) as { nodes: Things }).nodes;
-  // A source has no error while a run goes on, none of these has a connection, and without EMBEDDING_MODEL there are no vectors.
-  expect(empty(source)).toEqual(['activeRun', 'connection', 'vectors']);
+  const sources = await ann.graphql(
+    `{ agents(first: 2) { nodes { sources(first: 1) { nodes { ${selections('DataSource').join(' ')} } } } } }`,
+  );
+  const [source] = ((agentsOf(sources.data)[0]?.sources ?? { nodes: [] }) as { nodes: Things }).nodes;
+  // No run goes on and nothing was indexed, none of these has a connection, and without EMBEDDING_MODEL there are no vectors.
+  expect(empty(source)).toEqual(['activeRun', 'connection', 'indexPercentage', 'vectorStore', 'vectors']);
 });
 
 function agentsOf(data: { agents: { nodes: Things } }): Things {
