@@ -146,10 +146,10 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
     /** Once, at the end. */
     const leaveRow = (how: UnstoredEnd) => {
       if (recorder === undefined) return;
-      const { startedAtMs, durationMs, steps } = recorder;
       const { kind = 'completion', charge, modelId } = plan;
+      const row = unstoredRow({ id: runId, kind, charge, modelId }, recorder, how);
       recorder = undefined;
-      ledger.noteRun(unstoredRow({ id: runId, kind, charge, modelId, startedAtMs, durationMs }, steps, how));
+      ledger.noteRun(row);
     };
     const begin = () => {
       active.requireShare(plan.charge);
@@ -225,8 +225,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       throw failure;
     } finally {
       recorders.delete(id);
-      const { startedAtMs, durationMs, steps } = recorder;
-      ledger.noteRun(unstoredRow({ id, kind, charge, modelId, startedAtMs, durationMs }, steps, end));
+      ledger.noteRun(unstoredRow({ id, kind, charge, modelId }, recorder, end));
     }
   }
 

@@ -6,7 +6,7 @@ import type { StopChange } from './control/stop.ts';
 import type { UnstoredFrame } from './control/unstored.ts';
 import type { RunRecorder } from './record/recorder.ts';
 
-export type RecordedRun = Pick<UnstoredFrame, 'kind' | 'charge' | 'modelId'>;
+export type RecordedRun = Omit<UnstoredFrame, 'id'>;
 
 /** Totals of this process since it started. */
 export interface RunCounts {

@@ -1,3 +1,4 @@
+import { countable } from '../../entities/usage.ts';
 import type { TokenUsage } from '../models/port.ts';
 import type { ModelPrice } from '../models/providers/provider.ts';
 
@@ -19,7 +20,7 @@ export function costOf(price: ModelPrice | null, usage: TokenUsage): Cost | null
 }
 
 function part(tokens: number, perMillionTokens: number): Cost {
-  return BigInt(Math.max(0, Math.trunc(tokens))) * BigInt(Math.round(perMillionTokens * 1_000_000));
+  return BigInt(countable(tokens)) * BigInt(Math.round(perMillionTokens * 1_000_000));
 }
 
 /** The sum of costs of which any may be unknown: then it is unknown too. */

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import type { UsageKind } from '../../entities/usage.ts';
-import { countable } from '../../entities/usage.ts';
+import { countable, type UsageKind } from '../../entities/usage.ts';
 import type { UnstoredRun } from '../../storage/runs/unstored.ts';
 import type { JournalPart, UsageJournal } from '../../storage/usage/journal.ts';
 import type { UsageRow, UsageStore } from '../../storage/usage/usage.ts';

@@ -1,45 +1,39 @@
 import { DomainError } from '../../../entities/errors.ts';
 import type { RunSnapshot, RunStatus } from '../../../entities/runs/event.ts';
 import type { RunKind } from '../../../entities/runs/run.ts';
-import type { RunStep } from '../../../entities/runs/step.ts';
+import { storableText } from '../../../lib/text.ts';
 import type { UnstoredRun } from '../../../storage/runs/unstored.ts';
 import type { Charge } from '../../plan/plan.ts';
 import { awaitedSteps } from '../record/log-steps.ts';
+import type { RunRecorder } from '../record/recorder.ts';
 import { factsOf, usageOf } from '../record/run-facts.ts';
 import { domainErrorOf, isCancel } from './ending.ts';
 
-/** What is known of a run that is not stored, besides what it did. */
+/** What is known of a run that is not stored, besides what it did and when. */
 export interface UnstoredFrame {
   readonly id: string;
   readonly kind: RunKind;
   readonly charge: Charge;
   /** '' for none. */
   readonly modelId: string;
-  readonly startedAtMs: number;
-  readonly durationMs: number;
 }
 
 /** How a run ended: with its last event, with an error, because its reader left, or well without any event. */
 export type UnstoredEnd = { readonly run: RunSnapshot } | { readonly failure: unknown } | 'left' | 'done';
 
 /** The row of a run that is not stored. It holds no content: neither questions, answers and arguments, nor what a provider quotes of them. */
-export function unstoredRow(frame: UnstoredFrame, steps: readonly RunStep[], end: UnstoredEnd): UnstoredRun {
-  const { id, kind, charge, modelId, startedAtMs, durationMs } = frame;
+export function unstoredRow(
+  { id, kind, charge, modelId }: UnstoredFrame,
+  { startedAtMs, durationMs, steps }: Pick<RunRecorder, 'startedAtMs' | 'durationMs' | 'steps'>,
+  end: UnstoredEnd,
+): UnstoredRun {
   const { orgId, userId, keyId, agentId } = charge;
   const awaited = typeof end === 'object' && 'run' in end ? awaitedSteps(end.run.output) : [];
-  const {
-    answeredModelId,
-    firstTokenMs,
-    cost,
-    retrieval,
-    hasFoundNothing,
-    steps: kept,
-  } = factsOf([...steps, ...awaited], startedAtMs);
-  const usage = usageOf(steps);
   return {
     ...{ id, kind, startedAt: new Date(startedAtMs), endedAt: new Date(startedAtMs + durationMs) },
     ...{ orgId, userId, keyId: keyId ?? '', agentId, modelId, durationMs, ...outcomeOf(end) },
-    ...{ answeredModelId, firstTokenMs, usage, cost, retrieval, hasFoundNothing, steps: kept },
+    ...factsOf([...steps, ...awaited], startedAtMs),
+    usage: usageOf(steps),
   };
 }
 
@@ -70,5 +64,5 @@ const messageCharsMax = 200;
 /** A message without what it may quote: that stands behind its first colon. */
 function plainMessage(message: string): string {
   const [plain = ''] = message.split(':');
-  return plain.slice(0, messageCharsMax).toWellFormed();
+  return storableText(plain.slice(0, messageCharsMax));
 }

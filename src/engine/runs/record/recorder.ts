@@ -33,6 +33,7 @@ export class RunRecorder {
   readonly #startedMs = performance.now();
   readonly #deps: RecorderDeps;
   readonly #steps: RunStep[] = [];
+  /** Of each subagent until now; null: one of its models has no price. */
   readonly #costs = new Map<string, Cost | null>();
 
   constructor(deps: RecorderDeps) {
@@ -52,7 +53,7 @@ export class RunRecorder {
 
   modelCall({ modelId, startedMs, firstTokenMs, usage, errorCode, entryId, subagentId }: CallNote): void {
     const cost = usage === undefined ? 0n : costOf(this.#deps.models.priceOf(modelId), usage);
-    if (subagentId !== undefined) this.#costs.set(subagentId, addCost(this.#costs.get(subagentId) ?? 0n, cost));
+    if (subagentId !== undefined) this.#addCost(subagentId, cost);
     this.#steps.push({
       type: 'model_call',
       ...this.#times(startedMs),
@@ -105,10 +106,9 @@ export class RunRecorder {
   }
 
   subagent({ id, name, agentId, parentId, depth, status, usage }: EndedSubagent, startedMs: number): void {
-    const known = this.#costs.get(id);
-    const cost = known === undefined ? 0n : known;
+    const cost = this.#costOf(id);
     // What a subagent costs is part of the cost of the one that started it.
-    if (parentId !== null) this.#costs.set(parentId, addCost(this.#costs.get(parentId) ?? 0n, cost));
+    if (parentId !== null) this.#addCost(parentId, cost);
     this.#steps.push({
       type: 'subagent',
       ...this.#times(startedMs),
@@ -119,6 +119,15 @@ export class RunRecorder {
 
   flowStep({ stepId, type: does, status }: FlowStepRecord, startedMs: number): void {
     this.#steps.push({ type: 'flow', ...this.#times(startedMs), stepId, does, status });
+  }
+
+  #costOf(subagentId: string): Cost | null {
+    const cost = this.#costs.get(subagentId);
+    return cost === undefined ? 0n : cost;
+  }
+
+  #addCost(subagentId: string, cost: Cost | null): void {
+    this.#costs.set(subagentId, addCost(this.#costOf(subagentId), cost));
   }
 
   #times(startedMs: number) {

@@ -1,4 +1,5 @@
 import type { FoundPassage, ModelCallStep, RetrievalSummary, RunStep } from '../../../entities/runs/step.ts';
+import { countable } from '../../../entities/usage.ts';
 import type { RunFacts } from '../../../storage/runs/writes.ts';
 import { addCost, type Cost, costIn, decimalOf } from '../../usage/cost.ts';
 
@@ -24,12 +25,12 @@ export function factsOf(steps: readonly RunStep[], startedAtMs: number): Omit<Ru
   };
 }
 
-/** The tokens of all model calls; null when there was none. */
+/** The tokens of all model calls, as a row takes them; null when there was none. */
 export function usageOf(steps: readonly RunStep[]) {
   const used = steps.flatMap((step) => (step.type === 'model_call' && step.usage !== null ? [step.usage] : []));
   if (used.length === 0) return null;
   const sum = (name: 'inputTokens' | 'outputTokens' | 'cachedTokens' | 'reasoningTokens') =>
-    used.reduce((total, usage) => total + usage[name], 0);
+    countable(used.reduce((total, usage) => total + countable(usage[name]), 0));
   return {
     ...{ inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') },
     ...{ cachedTokens: sum('cachedTokens'), reasoningTokens: sum('reasoningTokens') },
