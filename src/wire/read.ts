@@ -19,6 +19,7 @@ export function readWire<Schema extends z.ZodType>(
   const read = schema.safeParse(given, { error: ruleOf, reportInput: true });
   if (read.success) return read.data;
   for (const issue of read.error.issues.flatMap(issuesWithin)) {
+    if (faults.isFull) break;
     const param = issue.path.reduce<string>((place, key) => {
       if (typeof key === 'number') return `${place}[${key}]`;
       return place === '' ? String(key) : `${place}.${String(key)}`;
