@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import { requireShortList } from '../database/paging.ts';
 import { literal } from '../database/where.ts';
 
-/** The retention of run events. */
+/** The logs of runs: what they tell of several runs, and how long they are kept. */
 export interface RunEventStore {
   /** Whether any event of the run still exists. */
   has(runId: string): Promise<boolean>;

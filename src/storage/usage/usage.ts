@@ -123,17 +123,16 @@ export function createUsageStore(db: Database, signals: Signals): UsageStore {
       for (const orgId of new Set(rows.map((row) => row.orgId))) signals.publish('usage-changed', orgId);
     },
     async total(orgId, period) {
-      const agents = await sumsByAgent(db, orgId, period);
-      return agents.reduce((sum, { sums }) => plus(sum, sums), noTokensUsed);
+      return (await sumsByAgent(db, orgId, period)).values().reduce(plus, noTokensUsed);
     },
     async byAgent(orgId, period, filter, limit) {
-      const used = (await sumsByAgent(db, orgId, period)).filter(({ agentId }) => agentId !== '');
-      const where = { AND: [{ id: { in: used.map(({ agentId }) => agentId) } }, agentWhere(filter)] };
+      const used = await sumsByAgent(db, orgId, period);
+      const where = { AND: [{ id: { in: [...used.keys()] } }, agentWhere(filter)] };
       const matches = new Set((await db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id));
-      const tokensOf = ({ sums }: AgentSums) => sums.dataTokensUsed + sums.apiTokensUsed;
-      const listed = used.filter(({ agentId }) => matches.has(agentId));
+      const tokensOf = (sums: UsageSums) => sums.dataTokensUsed + sums.apiTokensUsed;
+      const listed = [...used].flatMap(([agentId, sums]) => (matches.has(agentId) ? [{ agentId, ...sums }] : []));
       listed.sort((a, b) => tokensOf(b) - tokensOf(a) || (a.agentId < b.agentId ? -1 : 1));
-      return listed.slice(0, limit).map(({ agentId, sums }) => ({ agentId, ...sums }));
+      return listed.slice(0, limit);
     },
     async byDay(orgId, from, to, agentId) {
       const days = await db.prisma.usageDay.groupBy({
@@ -145,8 +144,7 @@ export function createUsageStore(db: Database, signals: Signals): UsageStore {
       return days.map(({ day, _sum }) => ({ day: dayOf(day), ...sumsOf(_sum) }));
     },
     bySubject: (place, period, page) => pageOfSubjects(db, place, period, page),
-    ofAgents: async (orgId, agentIds, period) =>
-      new Map((await sumsByAgent(db, orgId, period, agentIds)).map(({ agentId, sums }) => [agentId, sums])),
+    ofAgents: (orgId, agentIds, period) => sumsByAgent(db, orgId, period, agentIds),
     ofSubjects: (orgId, subject, ids, period) => sumsBySubject(db, orgId, subject, ids, period),
     async counted(orgId) {
       const counters = await db.prisma.usageCounter.findMany({ where: { orgId } });
@@ -156,19 +154,13 @@ export function createUsageStore(db: Database, signals: Signals): UsageStore {
   };
 }
 
-interface AgentSums {
-  /** '' for calls without an agent. */
-  readonly agentId: string;
-  readonly sums: UsageSums;
-}
-
-/** The sums of a period: of the daily sums for whole days, of the ledger itself for any other period. */
+/** The sums of a period, '' for calls without an agent: of the daily sums for whole days, of the ledger itself for any other period. */
 async function sumsByAgent(
   { prisma }: Database,
   orgId: string,
   period: UsagePeriod,
   agentIds?: readonly string[],
-): Promise<readonly AgentSums[]> {
+): Promise<ReadonlyMap<string, UsageSums>> {
   const agents = agentIds === undefined ? {} : { agentId: { in: [...agentIds] } };
   if (isOfDays(period)) {
     const days = await prisma.usageDay.groupBy({
@@ -176,19 +168,14 @@ async function sumsByAgent(
       where: { orgId, day: boundsOf(period), ...agents },
       _sum: { dataTokens: true, apiTokens: true },
     });
-    return days.map(({ agentId, _sum }) => ({ agentId, sums: sumsOf(_sum) }));
+    return new Map(days.map(({ agentId, _sum }) => [agentId, sumsOf(_sum)]));
   }
   const entries = await prisma.usageEntry.groupBy({
     by: ['agentId', 'purpose'],
     where: { orgId, createdAt: boundsOf(period), ...agents },
     _sum: { inputTokens: true, outputTokens: true },
   });
-  return [...sumsByValue(entries.map(({ agentId, ...entry }) => ({ value: agentId ?? '', ...entry })))].map(
-    ([agentId, sums]) => ({
-      agentId,
-      sums,
-    }),
-  );
+  return sumsByValue(entries.map((entry) => ({ value: entry.agentId ?? '', ...entry })));
 }
 
 async function sumsBySubject(
