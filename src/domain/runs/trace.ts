@@ -1,9 +1,9 @@
-import { workInLog } from '../../engine/runs/record/log-steps.ts';
+import { loggedTools, subagentsIn, workInLog } from '../../engine/runs/record/log-steps.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { FlowStepRecord } from '../../entities/agents/flow.ts';
 import { skillFunction } from '../../entities/agents/skill-offer.ts';
 import { DomainError } from '../../entities/errors.ts';
-import { isId, timeOfId } from '../../entities/ids.ts';
+import { isId } from '../../entities/ids.ts';
 import type { EndedSubagent, RetrievalRecord, RunEvent, RunItem, RunStatus, Subagent } from '../../entities/runs/event.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import type { RunStep } from '../../entities/runs/step.ts';
@@ -78,7 +78,7 @@ export async function getRunTrace(deps: Deps, caller: Caller, runId: string): Pr
     steps: showsSteps ? events.flatMap((event) => (event.type === 'parley.flow.step' ? [event.step] : [])) : [],
     retrievals: showsSteps ? retrievalsAmong(steps) : [],
     modelCalls: modelCallsAmong(steps),
-    toolCalls: toolCallsIn(events, items),
+    toolCalls: toolCallsIn(events),
     subagents: subagentsIn(events),
     skills: skillsIn(items, isEditor),
   };
@@ -137,37 +137,10 @@ function modelCallsAmong(steps: readonly RunStep[]): readonly TracedModelCall[] 
   });
 }
 
-/** Ids of items tell when they were made: a call's output is made when the call is over. */
-function toolCallsIn(events: readonly RunEvent[], items: readonly RunItem[]): readonly TracedToolCall[] {
-  const outputs = new Map(
-    items.flatMap((item) => (item.type === 'server_tool_call_output' ? [[item.callId, item] as const] : [])),
-  );
-  const begun = events.flatMap((event) => (event.type === 'response.output_item.added' ? [event.item] : []));
-  const ended = new Map(items.map((item) => [item.id, item]));
-  return begun.flatMap((item): readonly TracedToolCall[] => {
-    const { type } = item;
-    if (type === 'function_call')
-      return [{ callId: item.callId, name: item.name, outcome: 'awaited', error: null, durationMs: null }];
-    if (type !== 'server_tool_call') return [];
-    const { callId, name } = item;
-    const last = ended.get(item.id);
-    const output = outputs.get(callId);
-    const isOpen = last?.type !== 'server_tool_call';
-    const outcome = isOpen ? 'in_progress' : last.status === 'failed' ? 'failed' : 'completed';
-    const error = output?.error ?? (isOpen ? undefined : last.result?.error);
-    const durationMs = output === undefined ? null : timeOfId(output.id).getTime() - timeOfId(item.id).getTime();
-    return [{ callId, name, outcome, error: error?.code ?? null, durationMs }];
-  });
-}
-
-function subagentsIn(events: readonly RunEvent[]): readonly (Subagent | EndedSubagent)[] {
-  const subagents = new Map<string, Subagent | EndedSubagent>();
-  for (const event of events) {
-    if (event.type === 'response.subagent.started' || event.type === 'response.subagent.completed') {
-      subagents.set(event.subagent.id, event.subagent);
-    }
-  }
-  return [...subagents.values()];
+function toolCallsIn(events: readonly RunEvent[]): readonly TracedToolCall[] {
+  return loggedTools(events).map(({ callId, name, outcome, errorCode: error, durationMs }) => ({
+    ...{ callId, name, outcome, error, durationMs },
+  }));
 }
 
 function skillsIn(items: readonly RunItem[], isEditor: boolean): readonly TracedSkill[] {

@@ -1,5 +1,5 @@
 import { timeOfId } from '../../../entities/ids.ts';
-import type { RunEvent, RunItem, RunRecord, SpentCall, Subagent } from '../../../entities/runs/event.ts';
+import type { EndedSubagent, RunEvent, RunItem, RunRecord, SpentCall, Subagent } from '../../../entities/runs/event.ts';
 import type {
   FlowRunStep,
   ModelCallStep,
@@ -98,8 +98,7 @@ function loggedCalls(events: readonly RunEvent[], priceOf: (modelId: string) => 
 /** The id of its entry was made when the call was over. */
 function callStep(call: SpentCall, priceOf: (modelId: string) => ModelPrice | null): ModelCallStep {
   const { entryId, modelId, usage, durationMs = null } = call;
-  const price = priceOf(modelId);
-  const cost = costOf(price, usage);
+  const cost = costOf(priceOf(modelId), usage);
   const startedAtMs = timeOfId(entryId).getTime() - (durationMs ?? 0);
   return {
     ...{ type: 'model_call', startedAtMs, durationMs, entryId, modelId, firstTokenMs: null, usage, errorCode: null },
@@ -107,8 +106,8 @@ function callStep(call: SpentCall, priceOf: (modelId: string) => ModelPrice | nu
   };
 }
 
-/** Ids of items tell when they were made: a call's output is made when the call is over. */
-function loggedTools(events: readonly RunEvent[]): readonly ToolCallStep[] {
+/** The calls of tools in a log, in order. Ids of items tell when they were made: a call's output is made when the call is over. */
+export function loggedTools(events: readonly RunEvent[]): readonly ToolCallStep[] {
   const items = new Map<string, RunItem>();
   const outputs = new Map<string, Extract<RunItem, { readonly type: 'server_tool_call_output' }>>();
   for (const event of events) {
@@ -129,15 +128,21 @@ function loggedTools(events: readonly RunEvent[]): readonly ToolCallStep[] {
   });
 }
 
-function loggedSubagents(events: readonly RunEvent[]): readonly SubagentStep[] {
-  const subagents = new Map<string, Subagent>();
+/** The subagents in a log, in order, each as its last event tells it. */
+export function subagentsIn(events: readonly RunEvent[]): readonly (Subagent | EndedSubagent)[] {
+  const subagents = new Map<string, Subagent | EndedSubagent>();
   for (const event of events) {
     if (event.type === 'response.subagent.started' || event.type === 'response.subagent.completed') {
       subagents.set(event.subagent.id, event.subagent);
     }
   }
-  return [...subagents.values()].map(({ id, name, agentId, parentId, depth, status, ...ended }): SubagentStep => {
-    const { usage = null } = ended as { readonly usage?: SubagentStep['usage'] };
+  return [...subagents.values()];
+}
+
+function loggedSubagents(events: readonly RunEvent[]): readonly SubagentStep[] {
+  return subagentsIn(events).map((subagent): SubagentStep => {
+    const { id, name, agentId, parentId, depth, status } = subagent;
+    const usage = 'usage' in subagent ? subagent.usage : null;
     const times = { startedAtMs: timeOfId(id).getTime(), durationMs: null };
     const place = parentId === null ? {} : { subagentId: parentId };
     return { type: 'subagent', ...times, id, name, agentId, depth, status, usage, cost: null, ...place };
