@@ -35,6 +35,10 @@ export type GivenItem =
   /** An item of a tool that is kept as it was given. */
   | { readonly type: 'kept'; readonly id: string; readonly status: ItemStatus | 'failed'; readonly item: WireObject };
 
+export const itemStatuses = ['in_progress', 'completed', 'incomplete', 'failed'] as const satisfies readonly (
+  | ItemStatus
+  | 'failed'
+)[];
 export const itemRoles = ['user', 'assistant', 'system', 'developer'] as const;
 export type ItemRole = (typeof itemRoles)[number];
 export const messagePhases = ['commentary', 'final_answer'] as const;
@@ -174,10 +178,8 @@ function errorOf(error: unknown): CallResult['error'] {
   return { code: stringOf(error.code) ?? 'tool_failed', message: textOf(error.message) };
 }
 
-const statuses = ['in_progress', 'completed', 'incomplete', 'failed'] as const;
-
 function statusOf(status: unknown): ItemStatus | 'failed' {
-  return among(statuses, status) ?? 'completed';
+  return among(itemStatuses, status) ?? 'completed';
 }
 
 function ofItem(status: ItemStatus | 'failed'): ItemStatus {

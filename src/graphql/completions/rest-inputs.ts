@@ -1,4 +1,5 @@
 import { builder } from '../builder/builder.ts';
+import { secretsDescription } from '../chats/prompts.ts';
 import { identifiers } from '../runs/request-inputs.ts';
 import { ToolInput } from '../tools/inputs.ts';
 import { ChatOptionsInput, wireInput } from '../types/json-inputs.ts';
@@ -117,7 +118,7 @@ export const RestCompletionInput = builder.inputType('RestCompletionInput', {
     secrets: t.field({
       type: 'StringMap',
       required: false,
-      description: 'Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model.',
+      description: secretsDescription,
     }),
     user: t.string({ required: false, description: identifiers.user }),
     safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier }),

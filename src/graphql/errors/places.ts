@@ -11,6 +11,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { DomainError, type Fault } from '../../entities/errors.ts';
+import { camelCase } from '../../http/input/names.ts';
 import type { GraphContext } from '../builder/context.ts';
 import { documentPath } from '../builder/flat-inputs.ts';
 import { isRestOnly } from '../builder/one-api.ts';
@@ -124,8 +125,4 @@ function below(type: GraphQLInputType, keys: readonly string[]): readonly string
   const fields = nullable.getFields();
   const field = [fields[key], fields[camelCase(key)]].find((one) => one !== undefined && !isRestOnly(one));
   return field === undefined ? undefined : [field.name, ...(below(field.type, rest) ?? [])];
-}
-
-function camelCase(name: string): string {
-  return name.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
 }

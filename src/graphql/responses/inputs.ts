@@ -1,4 +1,5 @@
 import { toolInFormat } from '../../domain/tools/request-tools.ts';
+import { camelCase } from '../../http/input/names.ts';
 import { builder } from '../builder/builder.ts';
 import { byName, type Conversion, flatInput } from '../builder/flat-inputs.ts';
 import { RunInput } from '../runs/item-inputs.ts';
@@ -137,8 +138,4 @@ export const ResumeResponseInputType = flatInput(
 
 function toolsInFormat(tools: unknown): unknown {
   return Array.isArray(tools) ? tools.map(toolInFormat) : tools;
-}
-
-function camelCase(name: string): string {
-  return name.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
 }

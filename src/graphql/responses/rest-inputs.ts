@@ -1,4 +1,5 @@
 import { builder } from '../builder/builder.ts';
+import { secretsDescription } from '../chats/prompts.ts';
 import { identifiers } from '../runs/request-inputs.ts';
 import { ChatOptionsInput, wireInput } from '../types/json-inputs.ts';
 import { ChatModeType, ResponseThreadModeType } from './enums.ts';
@@ -121,7 +122,7 @@ export const RestResponseInput = builder.inputType('RestResponseInput', {
     userSecrets: t.field({
       type: 'StringMap',
       required: false,
-      description: 'Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model.',
+      description: secretsDescription,
     }),
     options: t.field({
       type: ChatOptionsInput,

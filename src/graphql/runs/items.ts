@@ -1,4 +1,11 @@
-import { type GivenItem, itemRoles, messagePhases, type ShownItem, saidIn } from '../../domain/responses/shown-items.ts';
+import {
+  type GivenItem,
+  itemRoles,
+  itemStatuses,
+  messagePhases,
+  type ShownItem,
+  saidIn,
+} from '../../domain/responses/shown-items.ts';
 import { type CallResult, publicForm, publicOutput, type RunItem, type TokenLogprob } from '../../entities/runs/event.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
 import type { CallForm, FileSearchResult, ListedTool, WebSource } from '../../entities/runs/tool.ts';
@@ -18,7 +25,6 @@ type ItemFields<T> = PothosSchemaTypes.ObjectFieldBuilder<BuilderTypes, T>;
 
 const access = { scope: 'CHATS:READ' } as const;
 
-const itemStatuses = ['in_progress', 'completed', 'incomplete', 'failed'] as const;
 const ItemStatusType = enumOf('RunItemStatus', 'The status of an item.', itemStatuses, {
   in_progress: 'It is not whole yet.',
   completed: 'It is whole.',

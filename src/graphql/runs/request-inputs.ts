@@ -1,3 +1,4 @@
+import { serviceTiers } from '../../engine/models/port.ts';
 import { builder } from '../builder/builder.ts';
 import { type Conversion, flatInput, held, itself, type Place, tagged } from '../builder/flat-inputs.ts';
 import { ToolTypeType } from '../tools/enums.ts';
@@ -84,7 +85,7 @@ const JsonSchemaFormatInput = flatInput<object>(
   { members: { isStrict: 'strict' } },
 );
 
-/** Its flat form is that of responses; `ofCompletions` makes that of completions. */
+/** Its flat form is that of responses; `formatOfCompletions` makes that of completions. */
 export const TextFormatInput = flatInput<object>(
   builder.inputType('TextFormatInput', {
     description: 'What the text of an answer is.',
@@ -116,14 +117,14 @@ export const ReasoningEffortType = enumOf('ReasoningEffort', 'How hard a model t
   xhigh: 'As much as it can.',
 });
 
-export const reasoningSummaries = ['auto', 'concise', 'detailed'] as const;
+const reasoningSummaries = ['auto', 'concise', 'detailed'] as const;
 export const ReasoningSummaryType = enumOf('ReasoningSummary', 'How the thinking of a model is told.', reasoningSummaries, {
   auto: 'As the model likes.',
   concise: 'In short.',
   detailed: 'At length.',
 });
 
-export const verbosities = ['low', 'medium', 'high'] as const;
+const verbosities = ['low', 'medium', 'high'] as const;
 export const VerbosityType = enumOf('Verbosity', 'How much is said.', verbosities, {
   low: 'Little.',
   medium: 'As most questions need.',
@@ -136,7 +137,6 @@ export const TruncationType = enumOf('Truncation', 'What becomes of a conversati
   auto: 'Its oldest turns are left out.',
 });
 
-export const serviceTiers = ['auto', 'default', 'flex', 'scale', 'priority'] as const;
 export const ServiceTierType = enumOf('ServiceTier', 'The class of service, for providers that have such.', serviceTiers, {
   auto: 'As the provider is set up.',
   default: 'The ordinary one.',

@@ -32,6 +32,10 @@ export function enumTexts(type: GraphQLEnumType): ReadonlyMap<string, GraphQLEnu
   return new Map(type.getValues().map((value) => [isOfFormat ? String(value.value) : value.name, value]));
 }
 
+export function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+}
+
 export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
