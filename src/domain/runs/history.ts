@@ -31,7 +31,7 @@ export interface RunFilterInput {
 const searchCharsMax = 200;
 const modelIdCharsMax = 300;
 /** Kinds of ids that name a run. */
-const runIdKinds: ReadonlySet<IdKind | undefined> = new Set<IdKind>(['run', 'response', 'completion', 'compaction']);
+export const runIdKinds = ['run', 'response', 'completion', 'compaction'] as const satisfies readonly IdKind[];
 
 /**
  * Runs of every kind and API: for administrators those of the organization, for others their own and those of agents that they may edit.
@@ -63,11 +63,15 @@ export async function getAnyRun(deps: Deps, caller: Caller, id: string): Promise
 /** The runs among `ids` that the caller may see, in any order. */
 export async function getAnyRuns(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Run[]> {
   const runs = await deps.storage.runHistory.findMany(
-    ids.filter((id) => runIdKinds.has(kindOfId(id))),
+    ids.filter((id) => isRunIdKind(kindOfId(id))),
     visibleRuns(caller),
   );
   readRuns(deps, caller, runs);
   return runs;
+}
+
+function isRunIdKind(kind: IdKind | undefined): boolean {
+  return runIdKinds.some((known) => known === kind);
 }
 
 /** Whose runs the caller lists. */
@@ -115,7 +119,7 @@ async function searchFor(deps: Deps, caller: Caller, reach: RunReach, words: str
 }
 
 function named(kind: IdKind, id: string): RunSearch {
-  if (runIdKinds.has(kind)) return { ...nothing, runIds: [id] };
+  if (isRunIdKind(kind)) return { ...nothing, runIds: [id] };
   switch (kind) {
     case 'agent':
       return { ...nothing, agentIds: [id] };

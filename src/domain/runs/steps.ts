@@ -8,7 +8,7 @@ import { readableRuns } from './states.ts';
 
 /** A step of a run as one caller may see it. */
 export type RunStepView = RunStep & {
-  readonly runId: string;
+  readonly run: Run;
   /** From the start of the run to that of the step; null when it is not known. */
   readonly offsetMs: number | null;
 };
@@ -39,7 +39,7 @@ export async function listRunSteps(
       .filter(({ type }) => showing.has(run.id) || (type !== 'retrieval' && type !== 'flow'))
       .map((step) => ({
         ...step,
-        runId: run.id,
+        run,
         offsetMs: step.startedAtMs === null ? null : Math.max(0, step.startedAtMs - beganMs),
       }));
   });

@@ -1,6 +1,7 @@
 import { findCatalogEntry, listCatalog, listModels } from '../../domain/models/models.ts';
-import type { CatalogEntry } from '../../engine/models/catalog.ts';
+import type { CatalogEntry, ModelInfo } from '../../engine/models/catalog.ts';
 import { builder } from '../builder/builder.ts';
+import type { GraphContext } from '../builder/context.ts';
 import { ModelRef } from '../refs.ts';
 
 const ModelType = ModelRef.implement({
@@ -72,3 +73,8 @@ builder.queryField('modelCatalogEntry', (t) =>
     resolve: (_root, { id }, { deps, caller }) => findCatalogEntry(deps, caller, id),
   }),
 );
+
+/** Follows an edge to a model. Null for no id, and for a model that the installation does not have any more. */
+export async function modelOf({ deps }: GraphContext, id: string | null | undefined): Promise<ModelInfo | null> {
+  return id === null || id === undefined ? null : ((await deps.models.find(id)) ?? null);
+}

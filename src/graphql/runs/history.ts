@@ -1,13 +1,12 @@
-import { createContextCache } from '@pothos/core';
-import DataLoader from 'dataloader';
 import { listRuns } from '../../domain/runs/history.ts';
 import { runsThatShowSteps } from '../../domain/runs/steps.ts';
 import { runFeedbacks } from '../../entities/runs/history.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import type { FoundPassage, RetrievalSummary } from '../../entities/runs/step.ts';
 import { builder } from '../builder/builder.ts';
-import type { GraphContext } from '../builder/context.ts';
+import { loaded } from '../builder/loaded.ts';
 import { nodeOf } from '../builder/nodes.ts';
+import { modelOf } from '../models/models.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { ApiKeyRef, DataSourceRef, ModelRef, RunRef, UserRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
@@ -54,17 +53,11 @@ const RetrievalSummaryType = builder.objectRef<RetrievalSummary>('RunRetrieval')
   }),
 });
 
-/** The runs of a page whose steps the caller may see. */
-const showing = createContextCache(
-  ({ deps, caller }: GraphContext) =>
-    new DataLoader<Run, boolean, string>(
-      async (runs) => {
-        const ids = await runsThatShowSteps(deps, caller, runs);
-        return runs.map(({ id }) => ids.has(id));
-      },
-      { cacheKeyFn: ({ id }) => id },
-    ),
-);
+/** Whether the caller may see the steps of a run. */
+const showsSteps = loaded(async (runs: readonly Run[], { deps, caller }) => {
+  const showing = await runsThatShowSteps(deps, caller, runs);
+  return runs.map(({ id }) => showing.has(id));
+});
 
 const ofRow = 'Of a run that is not stored, half a second after its end at the latest.';
 
@@ -94,10 +87,7 @@ builder.objectFields(RunRef, (t) => ({
     type: ModelRef,
     nullable: true,
     description: 'The same; null when the installation does not have it any more.',
-    resolve: async (run, _args, context) => {
-      const id = (await rowOf(run, context))?.answeredModelId ?? null;
-      return id === null ? null : ((await context.deps.models.find(id)) ?? null);
-    },
+    resolve: async (run, _args, context) => modelOf(context, (await rowOf(run, context))?.answeredModelId),
   }),
   firstTokenMs: t.int({
     nullable: true,
@@ -120,7 +110,7 @@ builder.objectFields(RunRef, (t) => ({
     description: 'How its knowledge was searched. Null when it was not, and where the agent hides its steps from the caller.',
     resolve: async (run, _args, context) => {
       const row = await rowOf(run, context);
-      return row === null || row.retrieval === null || !(await showing(context).load(row)) ? null : row.retrieval;
+      return row === null || row.retrieval === null || !(await showsSteps(context, row)) ? null : row.retrieval;
     },
   }),
   ratedUpCount: t.int({

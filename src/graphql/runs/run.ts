@@ -6,6 +6,7 @@ import { citationsOf, reasoningOf, textOf } from '../../entities/runs/answer.ts'
 import { nodeOf } from '../builder/nodes.ts';
 import { restOnly } from '../builder/one-api.ts';
 import { CitationType, ToolCallType } from '../chats/messages.ts';
+import { modelOf } from '../models/models.ts';
 import { AgentRef, ChatRef, MessageRef, ModelRef, RunRef } from '../refs.ts';
 import { NodeType } from '../types/node.ts';
 import { WarningType } from '../types/warnings.ts';
@@ -17,7 +18,7 @@ import { RunErrorType } from './run-error.ts';
 import { agentIdOf, chatIdOf, isRow, keyIdOf, lastMessageOf, messagesOf, modelIdOf, rowOf, stateOf } from './source.ts';
 import { RunTraceType } from './trace.ts';
 
-const stored = 'null for a run that is not stored';
+const unstoredRow = 'of a run that is not stored, null until half a second after its end at the latest';
 const cutReasons =
   'Why it was cut: `max_output_tokens`, `content_filter`, `paused`, `max_tool_calls` (its model asked for more calls of tools than a run may make) or `timeout`.';
 const gone = 'null when it is gone or the caller may not see it';
@@ -95,12 +96,14 @@ RunRef.implement({
     }),
     userId: t.id({
       nullable: true,
-      description: `Whose run it is; ${stored}.`,
+      description: `Whose run it is; ${unstoredRow}.`,
+      extensions: { restDescription: 'Whose run it is; null for a run that is not stored.' },
       resolve: async (run, _args, context) => (await rowOf(run, context))?.userId ?? null,
     }),
     keyId: t.id({
       nullable: true,
-      description: `The key that asked for it; ${stored}.`,
+      description: `The key that asked for it; null for none, and ${unstoredRow}.`,
+      extensions: { restDescription: 'The key that asked for it; null for a run that is not stored.' },
       resolve: (run, _args, context) => keyIdOf(run, context),
     }),
     modelId: t.string({
@@ -117,10 +120,7 @@ RunRef.implement({
       type: ModelRef,
       nullable: true,
       description: 'The same; null when the installation does not have it any more.',
-      resolve: async (run, _args, context) => {
-        const id = await modelIdOf(run, context);
-        return id === '' ? null : ((await context.deps.models.find(id)) ?? null);
-      },
+      resolve: async (run, _args, context) => modelOf(context, (await modelIdOf(run, context)) || null),
     }),
     usage: t.field({
       type: UsageType,

@@ -1,7 +1,7 @@
 import { type BegunRun, sendMessage, submitToolOutputs } from '../../domain/chats/messages.ts';
 import { retryRun } from '../../domain/chats/retry.ts';
 import { followResponse } from '../../domain/responses/lifecycle.ts';
-import { getAnyRun, getAnyRuns } from '../../domain/runs/history.ts';
+import { getAnyRun, getAnyRuns, runIdKinds } from '../../domain/runs/history.ts';
 import { cancelRun, followRun } from '../../domain/runs/runs.ts';
 import { threadModes } from '../../entities/chats/chat.ts';
 import type { Run } from '../../entities/runs/run.ts';
@@ -25,7 +25,7 @@ const runId = 'The id of the run.';
 /** Paths of REST name a chat and a run. */
 const ofChat = { required: false, description: 'The chat it must be in.', extensions: restOnly } as const;
 
-for (const kind of ['run', 'response', 'completion', 'compaction'] as const) {
+for (const kind of runIdKinds) {
   registerNode(kind, {
     typeName: 'Run',
     operation: 'Query.run',

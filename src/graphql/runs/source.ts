@@ -1,5 +1,3 @@
-import { createContextCache } from '@pothos/core';
-import DataLoader from 'dataloader';
 import { listRunMessages } from '../../domain/runs/runs.ts';
 import { listRunStates, readableRuns, stateWithoutContents } from '../../domain/runs/states.ts';
 import type { ChatMessage } from '../../entities/chats/chat.ts';
@@ -7,6 +5,7 @@ import { kindOfId } from '../../entities/ids.ts';
 import type { ServerCallItem } from '../../entities/runs/event.ts';
 import type { Run, RunState, RunView } from '../../entities/runs/run.ts';
 import type { GraphContext } from '../builder/context.ts';
+import { loaded } from '../builder/loaded.ts';
 import { nodeOf } from '../builder/nodes.ts';
 
 /**
@@ -20,13 +19,17 @@ export function isRow(run: RunView): run is Run {
 /** The row; null where there is none yet: that of a run that is not stored is written after its end. */
 export function rowOf(run: RunView, context: GraphContext): Run | Promise<Run | null> | null {
   if (isRow(run)) return run;
-  return nodeOf(context, kindOfId(run.id) ?? 'run', run.id) as Promise<Run | null> | null;
+  return rowById(run.id, context);
+}
+
+function rowById(id: string, context: GraphContext): Promise<Run | null> | null {
+  return nodeOf(context, kindOfId(id) ?? 'run', id);
 }
 
 /** The state: of a stored run, as far as its events are kept and the caller may read it. */
 export async function stateOf(run: RunView, context: GraphContext): Promise<RunState> {
   if (!isRow(run)) return run;
-  return (await readableOfRuns(context).load(run)) ? statesOfRuns(context).load(run) : stateWithoutContents(run);
+  return (await isReadable(context, run)) ? stateOfRow(context, run) : stateWithoutContents(run);
 }
 
 export async function chatIdOf(run: RunView, context: GraphContext): Promise<string | null> {
@@ -51,27 +54,25 @@ export async function modelIdOf(run: RunView, context: GraphContext): Promise<st
 
 /** A call of a tool of the service in the output of a stored run. */
 export async function callInRun(runId: string, itemId: string, context: GraphContext): Promise<ServerCallItem | null> {
-  const run = await (nodeOf(context, kindOfId(runId) ?? 'run', runId) as Promise<Run | null> | null);
+  const run = await rowById(runId, context);
   if (run === null) return null;
   const { output } = await stateOf(run, context);
   const item = output.find(({ id }) => id === itemId);
   return item?.type === 'server_tool_call' ? item : null;
 }
 
-/** Of each run, whether the caller may read what it says. */
-const readableOfRuns = createContextCache(({ deps, caller }: GraphContext) =>
-  byId(async (runs: readonly Run[]) => {
-    const readable = new Set((await readableRuns(deps, caller, runs)).map(({ id }) => id));
-    return runs.map(({ id }) => readable.has(id));
-  }),
-);
+/** Whether the caller may read what a run says. */
+const isReadable = loaded(async (runs: readonly Run[], { deps, caller }) => {
+  const readable = new Set((await readableRuns(deps, caller, runs)).map(({ id }) => id));
+  return runs.map(({ id }) => readable.has(id));
+});
 
-const statesOfRuns = createContextCache(({ deps }: GraphContext) => byId((runs: readonly Run[]) => listRunStates(deps, runs)));
+const stateOfRow = loaded((runs: readonly Run[], { deps }) => listRunStates(deps, runs));
 
 /** The messages that a stored run began with and said; none for another run. */
 export async function messagesOf(run: RunView, context: GraphContext): Promise<readonly ChatMessage[]> {
   const row = await rowOf(run, context);
-  return row !== null && (await readableOfRuns(context).load(row)) ? messagesOfRuns(context).load(row) : [];
+  return row !== null && (await isReadable(context, row)) ? messagesOfRow(context, row) : [];
 }
 
 /** The last message of the output. */
@@ -79,10 +80,4 @@ export async function lastMessageOf(run: RunView, context: GraphContext): Promis
   return (await messagesOf(run, context)).findLast(({ role }) => role === 'assistant') ?? null;
 }
 
-const messagesOfRuns = createContextCache(({ deps }: GraphContext) =>
-  byId((runs: readonly Run[]) => listRunMessages(deps, runs)),
-);
-
-function byId<Of>(load: (runs: readonly Run[]) => Promise<readonly Of[]>): DataLoader<Run, Of, string> {
-  return new DataLoader<Run, Of, string>(async (runs) => [...(await load(runs))], { cacheKeyFn: ({ id }) => id });
-}
+const messagesOfRow = loaded((runs: readonly Run[], { deps }) => listRunMessages(deps, runs));

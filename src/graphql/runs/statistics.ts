@@ -12,6 +12,7 @@ import { batched } from '../builder/batched.ts';
 import { builder } from '../builder/builder.ts';
 import { reading } from '../builder/members.ts';
 import { nodeOf } from '../builder/nodes.ts';
+import { modelOf } from '../models/models.ts';
 import { AgentRef, ApiKeyRef, ModelRef, UserRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 import { RunFilterInput } from './history.ts';
@@ -113,8 +114,7 @@ const GroupType = builder.objectRef<GroupView>('RunGroup').implement({
       type: ModelRef,
       nullable: true,
       description: 'By MODEL; null when the installation does not have it any more.',
-      resolve: async ({ by, key }, _args, { deps }) =>
-        by === 'MODEL' && key !== null ? ((await deps.models.find(key)) ?? null) : null,
+      resolve: ({ by, key }, _args, context) => (by === 'MODEL' ? modelOf(context, key) : null),
     }),
     startsAt: t.field({
       type: 'DateTime',

@@ -1,10 +1,9 @@
-import { createContextCache } from '@pothos/core';
-import DataLoader from 'dataloader';
 import { listRunSteps, listSearchedQuestions, type RunStepView } from '../../domain/runs/steps.ts';
-import type { Run, RunView } from '../../entities/runs/run.ts';
+import type { Run } from '../../entities/runs/run.ts';
 import { builder } from '../builder/builder.ts';
-import type { GraphContext } from '../builder/context.ts';
+import { loaded } from '../builder/loaded.ts';
 import { nodeOf } from '../builder/nodes.ts';
+import { modelOf } from '../models/models.ts';
 import { AgentRef, ModelRef, RunRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 import { FlowStepKindType } from './flow-steps.ts';
@@ -15,20 +14,8 @@ import { rowOf } from './source.ts';
 
 type StepOf<Type extends RunStepView['type']> = Extract<RunStepView, { readonly type: Type }>;
 
-/** One loader for the steps of a list of runs. */
-const stepsOfRuns = createContextCache(
-  ({ deps, caller }: GraphContext) =>
-    new DataLoader<Run, readonly RunStepView[], string>(async (runs) => await listRunSteps(deps, caller, runs), {
-      cacheKeyFn: ({ id }) => id,
-    }),
-);
-
-const questionsOfRuns = createContextCache(
-  ({ deps, caller }: GraphContext) =>
-    new DataLoader<Run, ReadonlyMap<number, string>, string>(async (runs) => await listSearchedQuestions(deps, caller, runs), {
-      cacheKeyFn: ({ id }) => id,
-    }),
-);
+const stepsOf = loaded((runs: readonly Run[], { deps, caller }) => listRunSteps(deps, caller, runs));
+const questionsOf = loaded((runs: readonly Run[], { deps, caller }) => listSearchedQuestions(deps, caller, runs));
 
 const typeNames = {
   retrieval: 'RetrievalStep',
@@ -99,11 +86,8 @@ builder.objectRef<StepOf<'retrieval'>>('RetrievalStep').implement({
       nullable: true,
       description:
         'What was searched for. Null where the caller may not read what was said, of a run that is not stored, and when its events are no longer kept.',
-      resolve: async ({ runId, startedAtMs }, _args, context) => {
-        const run = await rowOf({ id: runId } as RunView, context);
-        if (run === null || startedAtMs === null) return null;
-        return (await questionsOfRuns(context).load(run)).get(startedAtMs) ?? null;
-      },
+      resolve: async ({ run, startedAtMs }, _args, context) =>
+        startedAtMs === null ? null : ((await questionsOf(context, run)).get(startedAtMs) ?? null),
     }),
     mode: t.expose('mode', { type: RetrievalModeType, nullable: true, description: 'How; null when the search failed.' }),
     reason: t.exposeString('reason', {
@@ -129,7 +113,7 @@ builder.objectRef<StepOf<'model_call'>>('ModelCallStep').implement({
       type: ModelRef,
       nullable: true,
       description: 'The same; null when the installation does not have it any more.',
-      resolve: async ({ modelId }, _args, { deps }) => (await deps.models.find(modelId)) ?? null,
+      resolve: ({ modelId }, _args, context) => modelOf(context, modelId),
     }),
     firstTokenMs: t.exposeInt('firstTokenMs', {
       nullable: true,
@@ -206,7 +190,7 @@ builder.objectField(RunRef, 'steps', (t) =>
       'What it did, in the order in which it began; at most 100 steps. Searches, and steps of a flow, only where the agent shows its steps or the caller may edit it.',
     resolve: async (run, _args, context) => {
       const row = await rowOf(run, context);
-      return row === null ? [] : [...(await stepsOfRuns(context).load(row))];
+      return row === null ? [] : [...(await stepsOf(context, row))];
     },
   }),
 );
