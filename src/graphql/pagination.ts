@@ -1,7 +1,6 @@
 import type { OutputRef } from '@pothos/core';
 import { DomainError, outOfRange } from '../entities/errors.ts';
 import { countEverything, type ListPage, type Page, type PageRequest, type SortKey } from '../entities/page.ts';
-import { batched } from './builder/batched.ts';
 import { builder } from './builder/builder.ts';
 import type { GraphContext } from './builder/context.ts';
 import { restOnly } from './builder/one-api.ts';
@@ -171,30 +170,6 @@ function pagesOf<T, P extends { readonly items: readonly T[] }>(options: PagesOp
       }),
     }),
   });
-}
-
-/**
- * Makes a function for the resolver of a connection that stands in a listed thing: pages that are asked for alike are read together.
- *
- * @param load  returns a page for each id, in the order of the ids.
- */
-export function pageLoader<T>(
-  load: (ids: readonly string[], page: PageRequest, context: GraphContext) => Promise<readonly Page<T>[]>,
-): (context: GraphContext, id: string, page: PageRequest) => Promise<Page<T>> {
-  const read = batched<{ readonly id: string; readonly page: PageRequest }, Page<T>>(async (wanted, context) => {
-    const found = new Map<object, Page<T>>();
-    for (const alike of Map.groupBy(wanted, ({ page }) => JSON.stringify(page)).values()) {
-      const [{ page } = { page: { limit: 0, after: undefined } }] = alike;
-      const pages = await load(
-        alike.map(({ id }) => id),
-        page,
-        context,
-      );
-      for (const [index, key] of alike.entries()) found.set(key, pages[index] as Page<T>);
-    }
-    return wanted.map((key) => found.get(key) as Page<T>);
-  });
-  return (context, id, page) => read(context, { id, page });
 }
 
 export type ArgBuilder = Parameters<Parameters<typeof builder.queryField>[1]>[0]['arg'];

@@ -1,7 +1,7 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Group, GroupAvailability, GroupMember } from '../../entities/accounts/group.ts';
 import { DomainError } from '../../entities/errors.ts';
-import type { Page, PageRequest } from '../../entities/page.ts';
+import { emptyPage, type Page, type PageRequest } from '../../entities/page.ts';
 import type { NewMember } from '../../storage/accounts/groups.ts';
 import { canEditGroup, groupsOf, visibleGroups } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
@@ -57,13 +57,14 @@ export async function listGroups(
   return deps.storage.groups.list(visibleGroups(caller), { orgId: orgId ?? undefined, search: search ?? undefined }, page);
 }
 
-/** The same page of the members of each group that the caller sees, oldest first. */
-export function groupMemberPages(
+/** The same page of the members of each group that the caller sees, in the order of the ids, oldest first. */
+export async function groupMemberPages(
   deps: Deps,
   groupIds: readonly string[],
   page: PageRequest,
-): Promise<ReadonlyMap<string, Page<GroupMember>>> {
-  return deps.storage.groups.memberPagesOf(groupIds, page);
+): Promise<readonly Page<GroupMember>[]> {
+  const pages = await deps.storage.groups.memberPagesOf(groupIds, page);
+  return groupIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
 /** The groups of agents that the caller sees, one array for each id. One statement. */

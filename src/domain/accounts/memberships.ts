@@ -30,8 +30,8 @@ export async function getMemberships(deps: Deps, caller: Caller, ids: readonly s
 }
 
 /**
- * The same page of the memberships of each of several users or organizations, newest first: those within the caller's administration. Nothing for a
- * caller who administers nothing.
+ * The same page of the memberships of each of several users or organizations, in the order of the ids, newest first: those within the caller's
+ * administration. Null for what the caller does not administer.
  */
 export async function membershipPagesOf(
   deps: Deps,
@@ -39,9 +39,11 @@ export async function membershipPagesOf(
   owner: 'user' | 'organization',
   ids: readonly string[],
   page: PageRequest,
-): Promise<ReadonlyMap<string, Page<Membership>>> {
+): Promise<readonly (Page<Membership> | null)[]> {
   const reach = adminReachIfAny(caller);
-  return reach === undefined ? new Map() : deps.storage.memberships.pagesOf(owner, ids, reach, page);
+  if (reach === undefined) return ids.map(() => null);
+  const pages = await deps.storage.memberships.pagesOf(owner, ids, reach, page);
+  return ids.map((id) => pages.get(id) ?? null);
 }
 
 /** Memberships within the caller's administration, newest first. @throws DomainError FORBIDDEN. */

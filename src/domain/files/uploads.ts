@@ -5,9 +5,8 @@ import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { FileUpload, FileUploadPart, UploadState, UploadStatus } from '../../entities/files/upload.ts';
 import { isId } from '../../entities/ids.ts';
-import type { Page, PageRequest } from '../../entities/page.ts';
+import { emptyPage, type Page, type PageRequest } from '../../entities/page.ts';
 import { isObject } from '../../lib/json.ts';
-import { emptyPage } from '../../storage/database/child-pages.ts';
 import { findFiles } from '../attachments/own-files.ts';
 import { removeBlobs } from '../blobs.ts';
 import type { Deps } from '../deps.ts';
@@ -107,7 +106,7 @@ export async function listPartsOfUploads(
   page: PageRequest,
 ): Promise<readonly Page<FileUploadPart>[]> {
   const pages = await deps.storage.fileUploads.partPagesOf(uploadIds, page);
-  return uploadIds.map((id) => pages.get(id) ?? emptyPage());
+  return uploadIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
 /**

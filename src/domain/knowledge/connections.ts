@@ -13,8 +13,7 @@ import {
   type OauthProvider,
 } from '../../entities/knowledge/connection.ts';
 import type { DataSource } from '../../entities/knowledge/data-source.ts';
-import type { Page, PageRequest } from '../../entities/page.ts';
-import { emptyPage } from '../../storage/database/child-pages.ts';
+import { emptyPage, type Page, type PageRequest } from '../../entities/page.ts';
 import type { ConnectionScope, InstallationName } from '../../storage/knowledge/connections.ts';
 import { isAdministrator, visibleDataSources } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
@@ -248,7 +247,7 @@ export async function listSourcesOfConnections(
 ): Promise<readonly Page<DataSource>[]> {
   const pages = await deps.storage.sourceLinks.pagesOfConnections(connections, visibleDataSources(caller), page);
   for (const { items } of pages.values()) deps.audit.read(caller, 'dataSource', items);
-  return connections.map(({ id }) => pages.get(id) ?? emptyPage());
+  return connections.map(({ id }) => pages.get(id) ?? emptyPage(page));
 }
 
 export interface ConnectionListQuery {

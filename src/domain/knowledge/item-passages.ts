@@ -1,6 +1,5 @@
 import type { KnowledgePassage, StoredPassage } from '../../entities/knowledge/passage.ts';
-import type { Page, PageRequest } from '../../entities/page.ts';
-import { emptyPage } from '../../storage/database/child-pages.ts';
+import { emptyPage, type Page, type PageRequest } from '../../entities/page.ts';
 import type { Deps } from '../deps.ts';
 
 /**
@@ -16,7 +15,7 @@ export async function listPassagesOfItems(
   const found = await storage.knowledgeItems.passagesOf(itemIds, page);
   return itemIds.map((id) => {
     const read = found.get(id);
-    if (read === undefined) return emptyPage();
+    if (read === undefined) return emptyPage(page);
     const { rows, count, from, to } = read;
     const items = rows.map((row, index) => passageOf(row, rows[index - 1])).filter(({ place }) => place >= from);
     const keyOf = ({ place }: KnowledgePassage) => [place];

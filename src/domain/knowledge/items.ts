@@ -5,8 +5,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { IndexStatus, KnowledgeItem } from '../../entities/knowledge/data-source.ts';
-import type { Page, PageRequest } from '../../entities/page.ts';
-import { emptyPage } from '../../storage/database/child-pages.ts';
+import { emptyPage, type Page, type PageRequest } from '../../entities/page.ts';
 import type { ItemQuery } from '../../storage/knowledge/items.ts';
 import { canEditDataSource, citedDataSources, visibleDataSources } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
@@ -68,7 +67,7 @@ export async function listItemsOfSources(
   page: PageRequest,
 ): Promise<readonly Page<KnowledgeItem>[]> {
   const pages = await deps.storage.knowledgeItems.pagesOf(dataSourceIds, readQuery(query), page);
-  return dataSourceIds.map((id) => pages.get(id) ?? emptyPage());
+  return dataSourceIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
 function readQuery({ statuses, search }: Omit<ItemListQuery, 'page'>): ItemQuery {

@@ -3,8 +3,7 @@ import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import { type IndexingStatistics, indexingStatistics } from '../../entities/knowledge/data-source.ts';
 import type { SourceRun } from '../../entities/knowledge/source-run.ts';
-import type { Page, PageRequest } from '../../entities/page.ts';
-import { emptyPage } from '../../storage/database/child-pages.ts';
+import { emptyPage, type Page, type PageRequest } from '../../entities/page.ts';
 import { visibleDataSources } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 import { getDataSource } from './sources.ts';
@@ -41,7 +40,7 @@ export async function listRunsOfSources(
   page: PageRequest,
 ): Promise<readonly Page<SourceRun>[]> {
   const pages = await deps.storage.sourceRuns.pagesOf(dataSourceIds, page);
-  return dataSourceIds.map((id) => pages.get(id) ?? emptyPage());
+  return dataSourceIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
 /** How far a run that goes on is. */

@@ -11,8 +11,7 @@ import {
   type RefreshPeriod,
 } from '../../entities/knowledge/data-source.ts';
 import type { Members } from '../../entities/members.ts';
-import type { Page, PageRequest } from '../../entities/page.ts';
-import { emptyPage } from '../../storage/database/child-pages.ts';
+import { emptyPage, type Page, type PageRequest } from '../../entities/page.ts';
 import type { Transaction } from '../../storage/database/database.ts';
 import { dataSourceOrders, type DataSourceListQuery as StoreQuery } from '../../storage/knowledge/source-places.ts';
 import type { UsingAgent } from '../../storage/knowledge/source-queries.ts';
@@ -65,7 +64,7 @@ export async function pageDataSourcesOfAgents(
 ): Promise<readonly Page<DataSource>[]> {
   const pages = await deps.storage.sourceLinks.pagesOfAgents(agentIds, visibleDataSources(caller), page, members);
   for (const { items } of pages.values()) deps.audit.read(caller, 'dataSource', items);
-  return agentIds.map((id) => pages.get(id) ?? emptyPage());
+  return agentIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
 /** The sources of one agent that the caller sees. @throws DomainError NOT_FOUND for an agent that the caller may not see. */
@@ -156,7 +155,7 @@ export async function pageAgentsOfDataSources(
   page: PageRequest,
 ): Promise<readonly Page<{ readonly id: string }>[]> {
   const pages = await deps.storage.sourceLinks.agentPagesOf(dataSourceIds, usableAgents(caller), page);
-  return dataSourceIds.map((id) => pages.get(id) ?? emptyPage());
+  return dataSourceIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
 /** Absent members are kept; null restores the default. */

@@ -2,15 +2,16 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { everything } from '../../entities/filter.ts';
 import { type Page, type PageRequest, pageOfItems, type SortKey } from '../../entities/page.ts';
-import type {
-  AgentUsage,
-  SubjectUsage,
-  TokenLimits,
-  UsageDay,
-  UsagePeriod,
-  UsageReport,
-  UsageSubject,
-  UsageSums,
+import {
+  type AgentUsage,
+  noTokensUsed,
+  type SubjectUsage,
+  type TokenLimits,
+  type UsageDay,
+  type UsagePeriod,
+  type UsageReport,
+  type UsageSubject,
+  type UsageSums,
 } from '../../entities/usage.ts';
 import { isAdministrator, usableAgents, viewerOf } from '../access/access.ts';
 import { callerOrganization } from '../accounts/accounts.ts';
@@ -80,24 +81,26 @@ export function listSubjectUsage(
   return deps.storage.usage.bySubject({ orgId, subject, userId }, period, page);
 }
 
-/** What the caller's organization used of each agent. Default of `from`: 30 days back. */
-export function usageOfAgents(
+/** What the caller's organization used of each agent, in the order of the ids. Default of `from`: 30 days back. */
+export async function usageOfAgents(
   deps: Deps,
   caller: Caller,
   agentIds: readonly string[],
   input: UsagePeriodInput,
-): Promise<ReadonlyMap<string, UsageSums>> {
-  return deps.storage.usage.ofAgents(caller.orgId, agentIds, latelyOr(deps, input));
+): Promise<readonly UsageSums[]> {
+  const used = await deps.storage.usage.ofAgents(caller.orgId, agentIds, latelyOr(deps, input));
+  return agentIds.map((id) => used.get(id) ?? noTokensUsed);
 }
 
-/** What users used in the caller's organization: see `seesUsageOf`. */
-export function usageOfUsers(
+/** What users used in the caller's organization, in the order of the ids: see `seesUsageOf`. */
+export async function usageOfUsers(
   deps: Deps,
   caller: Caller,
   userIds: readonly string[],
   input: UsagePeriodInput,
-): Promise<ReadonlyMap<string, UsageSums>> {
-  return deps.storage.usage.ofSubjects(caller.orgId, 'user', userIds, latelyOr(deps, input));
+): Promise<readonly UsageSums[]> {
+  const used = await deps.storage.usage.ofSubjects(caller.orgId, 'user', userIds, latelyOr(deps, input));
+  return userIds.map((id) => used.get(id) ?? noTokensUsed);
 }
 
 /** Whether the caller may read what a user used in the caller's organization. */
@@ -105,14 +108,15 @@ export function seesUsageOf(caller: Caller, userId: string): boolean {
   return userId === caller.userId || isAdministrator(caller, caller.orgId);
 }
 
-/** What keys of one organization used, for a caller who sees the keys. */
-export function usageOfKeys(
+/** What keys of one organization used, in the order of the ids, for a caller who sees the keys. */
+export async function usageOfKeys(
   deps: Deps,
   orgId: string,
   keyIds: readonly string[],
   input: UsagePeriodInput,
-): Promise<ReadonlyMap<string, UsageSums>> {
-  return deps.storage.usage.ofSubjects(orgId, 'key', keyIds, latelyOr(deps, input));
+): Promise<readonly UsageSums[]> {
+  const used = await deps.storage.usage.ofSubjects(orgId, 'key', keyIds, latelyOr(deps, input));
+  return keyIds.map((id) => used.get(id) ?? noTokensUsed);
 }
 
 /** The limits of tokens of the caller's organization, and how much of them is used. */

@@ -11,8 +11,8 @@ import {
   updateGroup,
 } from '../../domain/accounts/groups.ts';
 import { type GroupMember, groupAvailabilities } from '../../entities/accounts/group.ts';
-import { emptyPage } from '../../entities/page.ts';
-import { inBatch } from '../builder/batches.ts';
+import type { PageRequest } from '../../entities/page.ts';
+import { batched } from '../builder/batched.ts';
 import { builder } from '../builder/builder.ts';
 import { nodeOf, registerNode } from '../builder/nodes.ts';
 import { connectionOf, pageArgs, pageRequest, wholeArg, wholeRequest } from '../pagination.ts';
@@ -47,6 +47,8 @@ const GroupMemberType = builder.objectRef<GroupMember>('GroupMember').implement(
 
 const GroupMemberConnection = connectionOf(GroupMemberType, 'GroupMember', 'Members');
 
+const membersOfGroup = batched((ids: readonly string[], { deps }, page: PageRequest) => groupMemberPages(deps, ids, page));
+
 export const GroupType = GroupRef.implement({
   access: { scope: 'GROUPS:READ' },
   description: 'Users who share agents.',
@@ -78,11 +80,7 @@ export const GroupType = GroupRef.implement({
       type: GroupMemberConnection,
       description: `Its members, oldest first; a group has at most ${membersMax.toLocaleString('en')}.`,
       args: { ...pageArgs(t.arg), ...wholeArg(t.arg) },
-      resolve: async ({ id }, args, context) => {
-        const page = wholeRequest(context, args, membersMax);
-        const found = await inBatch(context, ['Group.members', page], id, (ids) => groupMemberPages(context.deps, ids, page));
-        return found ?? emptyPage(page);
-      },
+      resolve: ({ id }, args, context) => membersOfGroup(context, id, wholeRequest(context, args, membersMax)),
     }),
   }),
 });

@@ -8,9 +8,8 @@ import {
   updateMembership,
 } from '../../domain/accounts/memberships.ts';
 import type { PageRequest } from '../../entities/page.ts';
-import { inBatch } from '../builder/batches.ts';
+import { batched } from '../builder/batched.ts';
 import { builder } from '../builder/builder.ts';
-import type { GraphContext } from '../builder/context.ts';
 import { nodeOf, registerNode } from '../builder/nodes.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { MembershipRef, OrganizationRef, UserRef } from '../refs.ts';
@@ -56,7 +55,7 @@ builder.objectField(UserRef, 'memberships', (t) =>
     nullable: true,
     description: "The user's memberships within the caller's administration, newest first; null for who administers nothing.",
     args: { ...pageArgs(t.arg) },
-    resolve: ({ id }, args, context) => membershipsOf(context, 'user', id, pageRequest(context, args)),
+    resolve: ({ id }, args, context) => membershipsOf(context, id, 'user', pageRequest(context, args)),
   }),
 );
 builder.objectField(UserRef, 'organizations', (t) =>
@@ -65,7 +64,7 @@ builder.objectField(UserRef, 'organizations', (t) =>
     nullable: true,
     description: `The organizations of these memberships, at most ${organizationsMax}: \`memberships\` has more. Null for who administers nothing.`,
     resolve: async ({ id }, _args, context) => {
-      const page = await membershipsOf(context, 'user', id, { limit: organizationsMax, after: undefined });
+      const page = await membershipsOf(context, id, 'user', { limit: organizationsMax, after: undefined });
       if (page === null) return null;
       const found = await Promise.all(page.items.map(({ orgId }) => nodeOf(context, 'organization', orgId)));
       return found.filter((organization) => organization !== null);
@@ -78,17 +77,16 @@ builder.objectField(OrganizationRef, 'members', (t) =>
     nullable: true,
     description: 'Its people with their roles, the last added first; null for who does not administer it.',
     args: { ...pageArgs(t.arg) },
-    resolve: ({ id }, args, context) => membershipsOf(context, 'organization', id, pageRequest(context, args)),
+    resolve: ({ id }, args, context) => membershipsOf(context, id, 'organization', pageRequest(context, args)),
   }),
 );
 
 /** `organizations` of a user has at most so many. */
 const organizationsMax = 100;
 
-function membershipsOf(context: GraphContext, owner: 'user' | 'organization', id: string, page: PageRequest) {
-  const { deps, caller } = context;
-  return inBatch(context, ['memberships', owner, page], id, (ids) => membershipPagesOf(deps, caller, owner, ids, page));
-}
+const membershipsOf = batched((ids: readonly string[], { deps, caller }, owner: 'user' | 'organization', page: PageRequest) =>
+  membershipPagesOf(deps, caller, owner, ids, page),
+);
 
 builder.queryFields((t) => ({
   membership: t.field({

@@ -1,5 +1,3 @@
-import { createContextCache } from '@pothos/core';
-import DataLoader from 'dataloader';
 import { modelIdOf } from '../../domain/agents/agents.ts';
 import { flowsOfAgents } from '../../domain/agents/flows.ts';
 import { secretsOfAgents } from '../../domain/agents/secrets.ts';
@@ -7,11 +5,9 @@ import { skillsOfAgents } from '../../domain/agents/skills.ts';
 import { toolsOfAgents } from '../../domain/agents/tools.ts';
 import { userInputsOfAgents } from '../../domain/agents/user-inputs.ts';
 import { listChats } from '../../domain/chats/chats.ts';
-import type { Deps } from '../../domain/deps.ts';
-import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
+import { batched } from '../builder/batched.ts';
 import { builder } from '../builder/builder.ts';
-import type { GraphContext } from '../builder/context.ts';
 import { reading } from '../builder/members.ts';
 import { nodeOf } from '../builder/nodes.ts';
 import { ChatConnection } from '../chats/chats.ts';
@@ -32,19 +28,11 @@ const reads = reading<AgentView>;
 /** What decides who sees the inside of an agent's parts. */
 const ofEdge = ['id', 'orgId', 'userId', 'editors'] as const;
 
-/** A loader of what agents have, for all agents of a request: one call, whatever their number. */
-function ofAgents<T>(load: (deps: Deps, caller: Caller, agents: readonly AgentView[]) => Promise<readonly T[]>) {
-  return createContextCache(
-    ({ deps, caller }: GraphContext) =>
-      new DataLoader<AgentView, T, string>(async (agents) => load(deps, caller, agents), { cacheKeyFn: ({ id }) => id }),
-  );
-}
-
-const tools = ofAgents(toolsOfAgents);
-const skills = ofAgents(skillsOfAgents);
-const flows = ofAgents(flowsOfAgents);
-const userInputs = ofAgents(userInputsOfAgents);
-const secrets = ofAgents(secretsOfAgents);
+const toolsOf = batched((agents: readonly AgentView[], { deps, caller }) => toolsOfAgents(deps, caller, agents));
+const skillsOf = batched((agents: readonly AgentView[], { deps, caller }) => skillsOfAgents(deps, caller, agents));
+const flowsOf = batched((agents: readonly AgentView[], { deps, caller }) => flowsOfAgents(deps, caller, agents));
+const userInputsOf = batched((agents: readonly AgentView[], { deps, caller }) => userInputsOfAgents(deps, caller, agents));
+const secretsOf = batched((agents: readonly AgentView[], { deps, caller }) => secretsOfAgents(deps, caller, agents));
 
 const partsMax = 'at most 64';
 
@@ -75,25 +63,25 @@ builder.objectFields(AgentRef, (t) => ({
     extensions: reads(...ofEdge),
     type: [AgentToolRef],
     description: `Its own tools, by name; ${partsMax}.`,
-    resolve: async (agent, _args, context) => [...(await tools(context).load(agent))],
+    resolve: async (agent, _args, context) => [...(await toolsOf(context, agent))],
   }),
   skills: t.field({
     extensions: reads(...ofEdge),
     type: [AgentSkillRef],
     description: `Its skills, by name; ${partsMax}.`,
-    resolve: async (agent, _args, context) => [...(await skills(context).load(agent))],
+    resolve: async (agent, _args, context) => [...(await skillsOf(context, agent))],
   }),
   flows: t.field({
     extensions: reads(...ofEdge),
     type: [AgentFlowRef],
     description: `Its flows, by name; ${partsMax}.`,
-    resolve: async (agent, _args, context) => [...(await flows(context).load(agent))],
+    resolve: async (agent, _args, context) => [...(await flowsOf(context, agent))],
   }),
   userInputs: t.field({
     extensions: reads(...ofEdge),
     type: [AgentUserInputRef],
     description: `What it asks a person for, in their order; ${partsMax}.`,
-    resolve: async (agent, _args, context) => [...(await userInputs(context).load(agent))],
+    resolve: async (agent, _args, context) => [...(await userInputsOf(context, agent))],
   }),
   secrets: t.field({
     extensions: reads(...ofEdge),
@@ -101,7 +89,7 @@ builder.objectFields(AgentRef, (t) => ({
     nullable: true,
     description: 'Its secrets, by key, without their values; at most 100. Null for callers who may not edit it.',
     resolve: async (agent, _args, context) => {
-      const found = await secrets(context).load(agent);
+      const found = await secretsOf(context, agent);
       return found === null ? null : [...found];
     },
   }),

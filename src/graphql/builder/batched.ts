@@ -9,22 +9,36 @@ import type { GraphContext } from './context.ts';
  *     const feedbackOfMessage = batched((ids: readonly string[], { deps }) => feedbackOf(deps, ids));
  *     feedback: t.field({ …, resolve: ({ id }, _args, context) => feedbackOfMessage(context, id) }),
  *
+ * What is read may hang on more than the thing, such as the page of a connection. Things for which that is the same are read together:
+ *
+ *     const membersOfGroup = batched((ids: readonly string[], { deps }, page: PageRequest) => groupMemberPages(deps, ids, page));
+ *     members: t.field({ …, resolve: ({ id }, args, context) => membersOfGroup(context, id, pageRequest(context, args)) }),
+ *
  * @param load  returns a value for each thing, in the order of the things.
  */
-export function batched<Thing, Value>(
-  load: (things: readonly Thing[], context: GraphContext) => Promise<readonly Value[]>,
-): (context: GraphContext, thing: Thing) => Promise<Value> {
+export function batched<Thing, Value, Rest extends readonly unknown[] = []>(
+  load: (things: readonly Thing[], context: GraphContext, ...rest: Rest) => Promise<readonly Value[]>,
+): (context: GraphContext, thing: Thing, ...rest: Rest) => Promise<Value> {
+  interface Wanted {
+    readonly thing: Thing;
+    readonly rest: Rest;
+  }
   const loaderOf = createContextCache(
-    (context: GraphContext) =>
-      new DataLoader<Thing, Value>(
-        async (things) => {
-          const unique = [...new Set(things)];
-          const values = await load(unique, context);
-          const found = new Map(unique.map((thing, index) => [thing, values[index] as Value]));
-          return things.map((thing) => found.get(thing) as Value);
-        },
-        { cache: false },
-      ),
+    (context: GraphContext) => new DataLoader<Wanted, Value>(loadAll(context), { cache: false }),
   );
-  return (context, thing) => loaderOf(context).load(thing);
+
+  function loadAll(context: GraphContext) {
+    return async (wanted: readonly Wanted[]): Promise<Value[]> => {
+      const values = new Map<Wanted, Value>();
+      for (const alike of Map.groupBy(wanted, ({ rest }) => JSON.stringify(rest)).values()) {
+        const things = [...new Set(alike.map(({ thing }) => thing))];
+        const found = await load(things, context, ...(alike[0] as Wanted).rest);
+        const byThing = new Map(things.map((thing, index) => [thing, found[index] as Value]));
+        for (const one of alike) values.set(one, byThing.get(one.thing) as Value);
+      }
+      return wanted.map((one) => values.get(one) as Value);
+    };
+  }
+
+  return (context, thing, ...rest) => loaderOf(context).load({ thing, rest });
 }

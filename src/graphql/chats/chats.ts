@@ -17,11 +17,12 @@ import {
   watchChat,
 } from '../../domain/chats/chats.ts';
 import type { Chat, ChatAgent } from '../../entities/chats/chat.ts';
+import type { PageRequest } from '../../entities/page.ts';
 import { batched } from '../builder/batched.ts';
 import { builder } from '../builder/builder.ts';
 import { keepNode, nodeById, nodeOf, registerNode } from '../builder/nodes.ts';
 import { restOnly } from '../builder/one-api.ts';
-import { connectionOf, pageArgs, pageLoader, pageRequest } from '../pagination.ts';
+import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { AgentRef, ChatRef, MessageRef, RunRef, UserRef } from '../refs.ts';
 import { NodeType } from '../types/node.ts';
 import { MessageType } from './messages.ts';
@@ -54,7 +55,7 @@ const isChatUnread = batched((chats: readonly Chat[], { deps, caller }) => areUn
 const leafOfChat = batched((ids: readonly string[], { deps }) => leavesOf(deps, ids));
 const summaryOfChat = batched((ids: readonly string[], { deps }) => listSummaries(deps, ids));
 const transcriptOfChat = batched((ids: readonly string[], { deps }) => listMessages(deps, ids));
-const pageOfChat = pageLoader((ids, page, { deps }) => pagesOfMessages(deps, ids, page));
+const pageOfChat = batched((ids: readonly string[], { deps }, page: PageRequest) => pagesOfMessages(deps, ids, page));
 
 export const ChatType = ChatRef.implement({
   access: { scope: 'CHATS:READ' },

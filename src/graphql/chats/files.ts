@@ -9,10 +9,12 @@ import {
   uploadChatFile,
 } from '../../domain/chats/files.ts';
 import { chatFileSources, chatFileStatuses } from '../../entities/chats/file.ts';
+import type { PageRequest } from '../../entities/page.ts';
+import { batched } from '../builder/batched.ts';
 import { builder } from '../builder/builder.ts';
 import { nodeOf } from '../builder/nodes.ts';
 import { describedOnRest, restOnly } from '../builder/one-api.ts';
-import { connectionOf, pageArgs, pageLoader, pageRequest } from '../pagination.ts';
+import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { ChatFileRef, ChatRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 import { NodeType } from '../types/node.ts';
@@ -70,18 +72,17 @@ const includeDeleted = {
 } as const;
 
 const ChatFileConnection = connectionOf(ChatFileType, 'ChatFile', 'Files');
-const filesOfListedChat = pageLoader((ids, page, { deps }) => pagesOfChatFiles(deps, ids, page, false));
-const allFilesOfListedChat = pageLoader((ids, page, { deps }) => pagesOfChatFiles(deps, ids, page, true));
+const filesOfChats = batched((ids: readonly string[], { deps }, page: PageRequest, withDeleted: boolean) =>
+  pagesOfChatFiles(deps, ids, page, withDeleted),
+);
 
 builder.objectField(ChatRef, 'files', (t) =>
   t.field({
     type: ChatFileConnection,
     description: 'Its files, oldest first.',
     args: { ...pageArgs(t.arg), includeDeleted: t.arg.boolean(includeDeleted) },
-    resolve: (chat, args, context) => {
-      const pageOf = args.includeDeleted ? allFilesOfListedChat : filesOfListedChat;
-      return pageOf(context, chat.id, pageRequest(context, args));
-    },
+    resolve: (chat, { includeDeleted: withDeleted, ...args }, context) =>
+      filesOfChats(context, chat.id, pageRequest(context, args), withDeleted),
   }),
 );
 

@@ -1,7 +1,6 @@
 import { seesUsageOf, type UsagePeriodInput, usageOfAgents, usageOfKeys, usageOfUsers } from '../../domain/usage/usage.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
-import { noTokensUsed } from '../../entities/usage.ts';
-import { inBatch } from '../builder/batches.ts';
+import { batched } from '../builder/batched.ts';
 import { builder } from '../builder/builder.ts';
 import { reading } from '../builder/members.ts';
 import type { ArgBuilder } from '../pagination.ts';
@@ -9,6 +8,16 @@ import { AgentRef, ApiKeyRef, UserRef } from '../refs.ts';
 import { AgentUsageType, ApiKeyUsageType, UserUsageType } from './usage.ts';
 
 // What a thing used, beside the other members of the thing: one statement for a list of them.
+
+const usageOfAgent = batched((ids: readonly string[], { deps, caller }, period: UsagePeriodInput) =>
+  usageOfAgents(deps, caller, ids, period),
+);
+const usageOfUser = batched((ids: readonly string[], { deps, caller }, period: UsagePeriodInput) =>
+  usageOfUsers(deps, caller, ids, period),
+);
+const usageOfKey = batched((ids: readonly string[], { deps }, orgId: string, period: UsagePeriodInput) =>
+  usageOfKeys(deps, orgId, ids, period),
+);
 
 function periodArgs(arg: ArgBuilder) {
   return {
@@ -24,11 +33,10 @@ builder.objectField(AgentRef, 'usage', (t) =>
     extensions: reading<AgentView>('id'),
     description: "The tokens that the caller's organization used of it in a period.",
     args: periodArgs(t.arg),
-    resolve: async ({ id }, period: UsagePeriodInput, context) => {
-      const { deps, caller } = context;
-      const sums = await inBatch(context, ['Agent.usage', period], id, (ids) => usageOfAgents(deps, caller, ids, period));
-      return { agentId: id, ...(sums ?? noTokensUsed) };
-    },
+    resolve: async ({ id }, period: UsagePeriodInput, context) => ({
+      agentId: id,
+      ...(await usageOfAgent(context, id, period)),
+    }),
   }),
 );
 
@@ -39,12 +47,8 @@ builder.objectField(UserRef, 'usage', (t) =>
     description:
       "The tokens that the user used in the caller's organization in a period; null for others than its administrators and the user.",
     args: periodArgs(t.arg),
-    resolve: async ({ id }, period: UsagePeriodInput, context) => {
-      const { deps, caller } = context;
-      if (!seesUsageOf(caller, id)) return null;
-      const sums = await inBatch(context, ['User.usage', period], id, (ids) => usageOfUsers(deps, caller, ids, period));
-      return { id, ...(sums ?? noTokensUsed) };
-    },
+    resolve: async ({ id }, period: UsagePeriodInput, context) =>
+      seesUsageOf(context.caller, id) ? { id, ...(await usageOfUser(context, id, period)) } : null,
   }),
 );
 
@@ -54,11 +58,9 @@ builder.objectField(ApiKeyRef, 'usage', (t) =>
     nullable: true,
     description: 'The tokens that calls with the key used in a period.',
     args: periodArgs(t.arg),
-    resolve: async ({ id, orgId }, period: UsagePeriodInput, context) => {
-      const sums = await inBatch(context, ['ApiKey.usage', orgId, period], id, (ids) =>
-        usageOfKeys(context.deps, orgId, ids, period),
-      );
-      return { id, ...(sums ?? noTokensUsed) };
-    },
+    resolve: async ({ id, orgId }, period: UsagePeriodInput, context) => ({
+      id,
+      ...(await usageOfKey(context, id, orgId, period)),
+    }),
   }),
 );

@@ -58,8 +58,3 @@ function idsWithin(places: readonly Place[], bytesMax: number): readonly string[
     return isWithin ? [id] : [];
   });
 }
-
-/** A page of nothing. */
-export function emptyPage<Row>(): Page<Row> {
-  return { items: [], hasNextPage: false, hasPreviousPage: false, keyOf: () => [], countAll: async () => 0 };
-}

@@ -130,12 +130,24 @@ function crossings(value: unknown, field: GraphQLField<unknown, unknown>, scope:
   return fieldsOf(type).flatMap((inner) => {
     const shown = (value as Readonly<Record<string, unknown>>)[inner.name];
     const place = `${type.name}.${inner.name}`;
-    const isNothing = shown === undefined || shown === null || (Array.isArray(shown) && shown.length === 0);
-    if (isNothing || sharedFields[place] !== undefined) return [];
+    if (isNothing(shown) || sharedFields[place] !== undefined) return [];
     const needs = isCompositeType(getNamedType(inner.type)) ? scopesOf(inner, shown) : [referenceScopes[inner.name]];
     const isForeign = needs.some((need) => need !== undefined && need !== null && need !== nounScope(type) && need !== scope);
     return [...(isForeign ? [{ place, value: shown }] : []), ...crossings(shown, inner, scope)];
   });
+}
+
+/** No value, an empty list, or a page of which every member says that the list has no items. */
+function isNothing(shown: unknown): boolean {
+  if (shown === undefined || shown === null) return true;
+  if (Array.isArray(shown)) return shown.length === 0;
+  if (typeof shown !== 'object') return false;
+  const { __typename: name, pageInfo, ...members } = shown as Readonly<Record<string, unknown>>;
+  if (!String(name).endsWith('Connection')) return false;
+  const { __typename: _pageName, ...places } = (pageInfo ?? {}) as Readonly<Record<string, unknown>>;
+  const empty: Readonly<Record<string, unknown>> = { nodes: [], edges: [], totalCount: 0, isTotalCountExact: true };
+  const isEmpty = ([member, value]: [string, unknown]) => JSON.stringify(value) === JSON.stringify(empty[member]);
+  return Object.entries(members).every(isEmpty) && Object.values(places).every((value) => value === false || value === null);
 }
 
 /** Of the things that a field shows: where it may show several types, of those that it shows. */

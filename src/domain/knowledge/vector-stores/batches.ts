@@ -2,8 +2,7 @@ import type { Caller } from '../../../entities/accounts/caller.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import { isId } from '../../../entities/ids.ts';
 import type { StoreFileBatch, StoreFileStatus, VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
-import type { ListRequest, Page, PageRequest } from '../../../entities/page.ts';
-import { emptyPage } from '../../../storage/database/child-pages.ts';
+import { emptyPage, type ListRequest, type Page, type PageRequest } from '../../../entities/page.ts';
 import { visibleDataSources } from '../../access/access.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../faults.ts';
@@ -119,7 +118,7 @@ export async function pageBatchesOfStores(
   page: PageRequest,
 ): Promise<readonly Page<StoreFileBatch>[]> {
   const pages = await deps.storage.vectorStorePages.batchPagesOf(storeIds, page);
-  return storeIds.map((id) => pages.get(id) ?? emptyPage());
+  return storeIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
 /**
@@ -147,7 +146,7 @@ export async function pageFilesOfBatches(
 ): Promise<readonly Page<VectorStoreFile>[]> {
   const query = { status: status ?? undefined, order: order ?? ('desc' as const) };
   const pages = await deps.storage.vectorStorePages.filePagesOfBatches(batchIds, query, page);
-  return batchIds.map((id) => pages.get(id) ?? emptyPage());
+  return batchIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
 /** Stops the indexing of a batch. Files that are indexed stay; a batch that is over is returned as it is. @throws DomainError NOT_FOUND, FORBIDDEN. */

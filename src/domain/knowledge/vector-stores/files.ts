@@ -2,8 +2,7 @@ import type { Caller } from '../../../entities/accounts/caller.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import { idAs, isId } from '../../../entities/ids.ts';
 import type { StoreFileStatus, VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
-import type { ListRequest, Page, PageRequest } from '../../../entities/page.ts';
-import { emptyPage } from '../../../storage/database/child-pages.ts';
+import { emptyPage, type ListRequest, type Page, type PageRequest } from '../../../entities/page.ts';
 import { visibleDataSources } from '../../access/access.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../faults.ts';
@@ -109,7 +108,7 @@ export async function pageStoreFiles(
   page: PageRequest,
 ): Promise<Page<VectorStoreFile>> {
   const store = await getVectorStore(deps, caller, vectorStoreId);
-  const [files = emptyPage<VectorStoreFile>()] = await pageFilesOfStores(deps, [store.id], query, page);
+  const [files = emptyPage(page)] = await pageFilesOfStores(deps, [store.id], query, page);
   return files;
 }
 
@@ -122,7 +121,7 @@ export async function pageFilesOfStores(
 ): Promise<readonly Page<VectorStoreFile>[]> {
   const query = { status: status ?? undefined, order: order ?? ('desc' as const) };
   const pages = await deps.storage.vectorStorePages.filePagesOf(storeIds, query, page);
-  return storeIds.map((id) => pages.get(id) ?? emptyPage());
+  return storeIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
 /** Replaces the attributes of a file; null takes all away. @throws DomainError NOT_FOUND, FORBIDDEN, the faults of the input. */
