@@ -84,8 +84,8 @@ export async function* follow<Result, Variables>(
   }
 }
 
-/** Subscriptions that act each time they are asked for. */
-const acting = /\b(?:messageEvents|toolOutputEvents|newResponseEvents|resumedResponseEvents|completionEvents)\s*\(/;
+/** Subscriptions that act each time they are asked for: all that show the events of a run, but for the one that only follows it. */
+const acting = /\b(?!runEvents\b)\w+Events\s*\(/;
 
 function goOn<Result, Variables>(
   last: Result | undefined,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { follow } from '../../../clients/typescript/src/follow.ts';
 import {
   documents,
   type FollowStatus,
@@ -6,6 +7,7 @@ import {
   ParleyError,
   type UploadProgress,
 } from '../../../clients/typescript/src/index.ts';
+import { operationScopes } from '../../../src/domain/access/operation-scopes.ts';
 import { type FaultyNetwork, startFaultyNetwork } from '../../support/apis/faulty-network.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
@@ -107,6 +109,22 @@ describe('a subscription that is followed', () => {
     });
     await expect(client.follow(runEvents, { runId: 'run_none' }, quick).next()).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
+
+  it.each(Object.entries(operationScopes).filter(([operation]) => operation.startsWith('Subscription.')))(
+    '%s is asked for again unless it acts (%s)',
+    async (operation, scope) => {
+      const text = `subscription { ${operation.slice('Subscription.'.length)}(id: "x") { id } }`;
+      let tries = 0;
+      const unreachable = async () => {
+        tries += 1;
+        throw new TypeError('fetch failed');
+      };
+      const document = new documents.TypedDocumentString<unknown, object>(text);
+      const followed = follow(unreachable, { document, variables: {} }, { ...quick, retriesMax: 1 });
+      await expect(followed.next()).rejects.toThrow('fetch failed');
+      expect(tries).toBe(scope?.endsWith(':WRITE') === true ? 1 : 2);
+    },
+  );
 
   it('is not asked for twice when it acts, but where another document goes on', async () => {
     const agent = await make.agent({ owner: ann, modelId: 'openai/test-model' });
