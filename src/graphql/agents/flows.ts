@@ -1,13 +1,17 @@
 import { createFlow, deleteFlow, getFlow, getFlows, listFlows, updateFlow } from '../../domain/agents/flows.ts';
 import { agentOfPart, readInside } from '../../domain/agents/parts/access.ts';
 import { approvalWarnings, flowWarnings } from '../../domain/agents/warnings.ts';
+import { flowStepsOf } from '../../entities/agents/flow.ts';
 import type { FlowVersion } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
+import { flatInput } from '../builder/flat-inputs.ts';
 import { nodeOf, registerNode } from '../builder/nodes.ts';
+import { restOnly } from '../builder/one-api.ts';
 import { AgentFlowRef, AgentRef } from '../refs.ts';
 import { partMembers, strictInput } from '../types/json-inputs.ts';
 import { NodeType } from '../types/node.ts';
 import { WarningType } from '../types/warnings.ts';
+import { AgentFlowStepType, FlowStepInput } from './flow-steps.ts';
 import { partArgs } from './part-args.ts';
 
 const FlowVersionResource = builder.objectRef<FlowVersion>('AgentFlowVersion').implement({
@@ -17,7 +21,13 @@ const FlowVersionResource = builder.objectRef<FlowVersion>('AgentFlowVersion').i
     version: t.exposeInt('version', { description: 'Its number.' }),
     active: t.exposeBoolean('active', { description: 'Whether this version is the active one; at most one is.' }),
     description: t.exposeString('description', { description: 'What changed in this version.' }),
+    steps: t.field({
+      type: [AgentFlowStepType],
+      description: 'Its steps in order; at most 200. Branches lead to later steps only.',
+      resolve: ({ data }) => [...flowStepsOf(data)],
+    }),
     data: t.field({
+      extensions: restOnly,
       type: 'JSON',
       description:
         '`{steps: [{id, type, …}]}` in order; types: retrieve, prompt, tool, model, branch. Branches lead to later steps only.',
@@ -58,7 +68,7 @@ const FlowResource = AgentFlowRef.implement({
   }),
 });
 
-export const FlowVersionInput = builder.inputType('FlowVersionInput', {
+export const RestFlowVersionInput = builder.inputType('RestFlowVersionInput', {
   description: 'One version of a flow.',
   fields: (t) => ({
     version: t.int({ description: 'From 1; each number once.' }),
@@ -70,6 +80,18 @@ export const FlowVersionInput = builder.inputType('FlowVersionInput', {
     }),
   }),
 });
+const FlowVersionInput = flatInput(
+  builder.inputType('FlowVersionInput', {
+    description: 'One version of a flow.',
+    fields: (t) => ({
+      version: t.int({ description: 'From 1; each number once.' }),
+      active: t.boolean({ required: false, description: 'Whether this version is the active one. Default false.' }),
+      description: t.string({ required: false, description: 'At most 20,000 characters.' }),
+      steps: t.field({ type: [FlowStepInput], description: 'Its steps in order; at most 200, 64,000 bytes together.' }),
+    }),
+  }),
+  { rest: RestFlowVersionInput, members: { steps: 'data.steps' } },
+);
 const CreateFlowInput = builder.inputType('CreateFlowInput', {
   description: 'A new flow of an agent.',
   extensions: strictInput(...partMembers),

@@ -1,5 +1,5 @@
 import { AgentVisibilityType } from '../agents/enums.ts';
-import { FlowVersionInput } from '../agents/flows.ts';
+import { RestFlowVersionInput } from '../agents/flows.ts';
 import { AgentOptionsInput, AgentProfileInput } from '../agents/inputs.ts';
 import { SecretTypeType } from '../agents/secrets.ts';
 import { AgentToolTypeType } from '../agents/tools.ts';
@@ -80,7 +80,7 @@ const BundledFlowInput = builder.inputType('BundledFlowInput', {
   fields: (t) => ({
     name: t.string({ description: 'Its name.' }),
     enabled: t.boolean({ required: false, description: 'Whether the flow is enabled.' }),
-    versions: t.field({ type: [FlowVersionInput], required: false, description: 'One active at most.' }),
+    versions: t.field({ type: [RestFlowVersionInput], required: false, description: 'One active at most.' }),
   }),
 });
 const BundledItemInput = builder.inputType('BundledKnowledgeItemInput', {
