@@ -3,17 +3,7 @@ import type { AgentView } from '../../entities/agents/agent.ts';
 import type { AgentFlow, PartView } from '../../entities/agents/part.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import {
-  changedPart,
-  editableAgent,
-  endedApproval,
-  getPart,
-  getParts,
-  listParts,
-  missingPart,
-  type PartLists,
-  partsOfAgents,
-} from './parts/access.ts';
+import { changedPart, editableAgent, endedApproval, getPart, getParts, listParts, missingPart } from './parts/access.ts';
 import { noteApprovals } from './parts/flow-approvals.ts';
 import { type FlowVersionInput, readFlowVersions } from './parts/flow-data.ts';
 
@@ -31,22 +21,17 @@ const nameLengthMax = 200;
 
 /** The flows of an agent by name; without their versions for callers who may not edit it. @throws DomainError NOT_FOUND. */
 export function listFlows(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentFlow>[]> {
-  return listParts(deps, caller, agentId, deps.storage.agentParts.flows, hidden);
-}
-
-/** The flows of agents that the caller sees, a list for each agent. */
-export function flowsOfAgents({ storage }: Deps, caller: Caller, agents: readonly AgentView[]): PartLists<AgentFlow> {
-  return partsOfAgents(caller, agents, storage.agentParts.flows, hidden);
+  return listParts(deps, caller, agentId, deps.storage.agentParts.flows, hiddenFlow);
 }
 
 /** @throws DomainError NOT_FOUND. */
 export function getFlow(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentFlow>> {
-  return getPart(deps, caller, { agentId, id, kind: 'agentFlow', param: 'flowId' }, deps.storage.agentParts.flows, hidden);
+  return getPart(deps, caller, { agentId, id, kind: 'agentFlow', param: 'flowId' }, deps.storage.agentParts.flows, hiddenFlow);
 }
 
 /** The flows with these ids, as far as the caller may see their agents. */
 export function getFlows(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly PartView<AgentFlow>[]> {
-  return getParts(deps, caller, ids, deps.storage.agentParts.flows, hidden);
+  return getParts(deps, caller, ids, deps.storage.agentParts.flows, hiddenFlow);
 }
 
 /**
@@ -134,6 +119,7 @@ async function userInputNames({ storage }: Deps, agentId: string): Promise<Reado
   return new Set(asked.map(({ variableName }) => variableName));
 }
 
-function hidden(flow: AgentFlow): AgentFlow {
+/** What callers see who may not edit the agent. */
+export function hiddenFlow(flow: AgentFlow): AgentFlow {
   return { ...flow, versions: [] };
 }

@@ -39,18 +39,6 @@ export async function listAgentSecrets(deps: Deps, caller: Caller, agentId: stri
   return deps.storage.agentParts.secrets.ofAgent(agent.id);
 }
 
-/** The secrets of agents that the caller sees, a list for each agent; null for agents that the caller may not edit. */
-export async function secretsOfAgents(
-  { storage }: Deps,
-  caller: Caller,
-  agents: readonly AgentView[],
-): Promise<readonly (readonly AgentSecret[] | null)[]> {
-  const editable = new Set(agents.filter((agent) => canEditAgent(caller, agent)).map(({ id }) => id));
-  const found = editable.size === 0 ? [] : await storage.agentParts.secrets.ofAgents([...editable]);
-  const secrets = Map.groupBy(found, ({ agentId }) => agentId);
-  return agents.map(({ id }) => (editable.has(id) ? (secrets.get(id) ?? []) : null));
-}
-
 /** @throws DomainError NOT_FOUND, FORBIDDEN. */
 export async function getAgentSecret(deps: Deps, caller: Caller, agentId: string, id: string): Promise<AgentSecret> {
   return secretOf(deps, await editableAgent(deps, caller, agentId), id);

@@ -1,19 +1,8 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
-import type { AgentView } from '../../entities/agents/agent.ts';
 import type { AgentSkill, PartView } from '../../entities/agents/part.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import {
-  changedPart,
-  editableAgent,
-  endedApproval,
-  getPart,
-  getParts,
-  listParts,
-  missingPart,
-  type PartLists,
-  partsOfAgents,
-} from './parts/access.ts';
+import { changedPart, editableAgent, endedApproval, getPart, getParts, listParts, missingPart } from './parts/access.ts';
 
 type Optional<T> = T | null | undefined;
 
@@ -30,22 +19,23 @@ const lengthsMax = { name: 200, description: 10_000, content: 200_000 } as const
 
 /** The skills of an agent by name; without their content for callers who may not edit it. @throws DomainError NOT_FOUND. */
 export function listSkills(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentSkill>[]> {
-  return listParts(deps, caller, agentId, deps.storage.agentParts.skills, hidden);
-}
-
-/** The skills of agents that the caller sees, a list for each agent. */
-export function skillsOfAgents({ storage }: Deps, caller: Caller, agents: readonly AgentView[]): PartLists<AgentSkill> {
-  return partsOfAgents(caller, agents, storage.agentParts.skills, hidden);
+  return listParts(deps, caller, agentId, deps.storage.agentParts.skills, hiddenSkill);
 }
 
 /** @throws DomainError NOT_FOUND. */
 export function getSkill(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentSkill>> {
-  return getPart(deps, caller, { agentId, id, kind: 'agentSkill', param: 'skillId' }, deps.storage.agentParts.skills, hidden);
+  return getPart(
+    deps,
+    caller,
+    { agentId, id, kind: 'agentSkill', param: 'skillId' },
+    deps.storage.agentParts.skills,
+    hiddenSkill,
+  );
 }
 
 /** The skills with these ids, as far as the caller may see their agents. */
 export function getSkills(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly PartView<AgentSkill>[]> {
-  return getParts(deps, caller, ids, deps.storage.agentParts.skills, hidden);
+  return getParts(deps, caller, ids, deps.storage.agentParts.skills, hiddenSkill);
 }
 
 /** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken name, or with every fault of the input. */
@@ -116,6 +106,7 @@ export function readSkill(
   };
 }
 
-function hidden(skill: AgentSkill): AgentSkill {
+/** What callers see who may not edit the agent. */
+export function hiddenSkill(skill: AgentSkill): AgentSkill {
   return { ...skill, content: '' };
 }

@@ -1,24 +1,14 @@
 import type { ModelTool } from '../../engine/models/port.ts';
 import { areOnDemand } from '../../engine/tools/skills/skills.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
-import type { AgentView, RunnableAgent } from '../../entities/agents/agent.ts';
+import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import { type AgentTool, type AgentToolType, descriptionOf, type PartView, parametersOf } from '../../entities/agents/part.ts';
 import { skillFunction } from '../../entities/agents/skill-offer.ts';
 import { bindSecrets, putDerivedSecrets } from '../../storage/agents/parts/derived-secrets.ts';
 import type { Transaction } from '../../storage/database/database.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import {
-  changedPart,
-  editableAgent,
-  endedApproval,
-  getPart,
-  getParts,
-  listParts,
-  missingPart,
-  type PartLists,
-  partsOfAgents,
-} from './parts/access.ts';
+import { changedPart, editableAgent, endedApproval, getPart, getParts, listParts, missingPart } from './parts/access.ts';
 import { derivedSecrets } from './parts/derived-secrets.ts';
 import { noteServerOfTool } from './parts/standing-servers.ts';
 import { toolNamePattern } from './parts/tool-data.ts';
@@ -38,22 +28,17 @@ export interface UpdateAgentToolInput {
 
 /** The tools of an agent by name; without their inner data for callers who may not edit it. @throws DomainError NOT_FOUND. */
 export function listAgentTools(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentTool>[]> {
-  return listParts(deps, caller, agentId, deps.storage.agentParts.tools, hidden);
-}
-
-/** The tools of agents that the caller sees, a list for each agent. */
-export function toolsOfAgents({ storage }: Deps, caller: Caller, agents: readonly AgentView[]): PartLists<AgentTool> {
-  return partsOfAgents(caller, agents, storage.agentParts.tools, hidden);
+  return listParts(deps, caller, agentId, deps.storage.agentParts.tools, hiddenTool);
 }
 
 /** @throws DomainError NOT_FOUND. */
 export function getAgentTool(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentTool>> {
-  return getPart(deps, caller, { agentId, id, kind: 'agentTool', param: 'toolId' }, deps.storage.agentParts.tools, hidden);
+  return getPart(deps, caller, { agentId, id, kind: 'agentTool', param: 'toolId' }, deps.storage.agentParts.tools, hiddenTool);
 }
 
 /** The tools with these ids, as far as the caller may see their agents. */
 export function getAgentTools(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly PartView<AgentTool>[]> {
-  return getParts(deps, caller, ids, deps.storage.agentParts.tools, hidden);
+  return getParts(deps, caller, ids, deps.storage.agentParts.tools, hiddenTool);
 }
 
 /**
@@ -164,6 +149,7 @@ export function withAgentTools(
   return { tools: [...own, ...client], ...(runsHere ? { offersAgentTools: true } : {}), ...offeredSkills(agent) };
 }
 
-function hidden(tool: AgentTool): AgentTool {
+/** What callers see who may not edit the agent. */
+export function hiddenTool(tool: AgentTool): AgentTool {
   return { ...tool, data: { description: descriptionOf(tool.data) } };
 }

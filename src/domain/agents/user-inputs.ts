@@ -1,19 +1,8 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
-import type { AgentView } from '../../entities/agents/agent.ts';
 import type { AgentUserInput, PartView, UserInputType } from '../../entities/agents/part.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import {
-  changedPart,
-  editableAgent,
-  endedApproval,
-  getPart,
-  getParts,
-  listParts,
-  missingPart,
-  type PartLists,
-  partsOfAgents,
-} from './parts/access.ts';
+import { changedPart, editableAgent, endedApproval, getPart, getParts, listParts, missingPart } from './parts/access.ts';
 import { readConfiguration } from './parts/user-input.ts';
 
 type Optional<T> = T | null | undefined;
@@ -40,11 +29,6 @@ const orderIndexMax = 1_000_000;
  */
 export function listUserInputs(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentUserInput>[]> {
   return listParts(deps, caller, agentId, deps.storage.agentParts.userInputs, whole);
-}
-
-/** The user inputs of agents that the caller sees, a list for each agent. */
-export function userInputsOfAgents({ storage }: Deps, caller: Caller, agents: readonly AgentView[]): PartLists<AgentUserInput> {
-  return partsOfAgents(caller, agents, storage.agentParts.userInputs, whole);
 }
 
 /** @throws DomainError NOT_FOUND. */

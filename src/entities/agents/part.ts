@@ -95,6 +95,16 @@ export interface AgentSecret extends AgentPart {
   readonly givenByUserId: string | null;
 }
 
+/** The parts of agents, a list for each kind. */
+export interface AgentParts {
+  readonly tools: readonly AgentTool[];
+  readonly userInputs: readonly AgentUserInput[];
+  readonly skills: readonly AgentSkill[];
+  readonly flows: readonly AgentFlow[];
+  readonly secrets: readonly AgentSecret[];
+}
+export type AgentPartKind = keyof AgentParts;
+
 /** A part as one caller sees it: callers who may not edit the agent do not see how the part works. */
 export type PartView<Part extends AgentPart> = Part & { readonly isWhole: boolean } & EndedApproval;
 

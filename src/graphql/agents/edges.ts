@@ -1,9 +1,5 @@
 import { modelIdOf } from '../../domain/agents/agents.ts';
-import { flowsOfAgents } from '../../domain/agents/flows.ts';
-import { secretsOfAgents } from '../../domain/agents/secrets.ts';
-import { skillsOfAgents } from '../../domain/agents/skills.ts';
-import { toolsOfAgents } from '../../domain/agents/tools.ts';
-import { userInputsOfAgents } from '../../domain/agents/user-inputs.ts';
+import { partsOfAgents, type WantedParts } from '../../domain/agents/parts/lists.ts';
 import { listChats } from '../../domain/chats/chats.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import { batched } from '../builder/batched.ts';
@@ -28,13 +24,8 @@ const reads = reading<AgentView>;
 /** What decides who sees the inside of an agent's parts. */
 const ofEdge = ['id', 'orgId', 'userId', 'editors'] as const;
 
-const toolsOf = batched((agents: readonly AgentView[], { deps, caller }) => toolsOfAgents(deps, caller, agents));
-const skillsOf = batched((agents: readonly AgentView[], { deps, caller }) => skillsOfAgents(deps, caller, agents));
-const flowsOf = batched((agents: readonly AgentView[], { deps, caller }) => flowsOfAgents(deps, caller, agents));
-const userInputsOf = batched((agents: readonly AgentView[], { deps, caller }) => userInputsOfAgents(deps, caller, agents));
-const secretsOf = batched((agents: readonly AgentView[], { deps, caller }) => secretsOfAgents(deps, caller, agents));
-
-const partsMax = 'at most 64';
+/** All kinds of parts of all agents of a list are read together. */
+const partsOf = batched((wanted: readonly WantedParts[], { deps, caller }) => partsOfAgents(deps, caller, wanted));
 
 /** What agents lead to. */
 builder.objectFields(AgentRef, (t) => ({
@@ -62,35 +53,35 @@ builder.objectFields(AgentRef, (t) => ({
   tools: t.field({
     extensions: reads(...ofEdge),
     type: [AgentToolRef],
-    description: `Its own tools, by name; ${partsMax}.`,
-    resolve: async (agent, _args, context) => [...(await toolsOf(context, agent))],
+    description: 'Its own tools, by name; at most 64.',
+    resolve: async (agent, _args, context) => [...(await partsOf(context, { agent, kind: 'tools' })).tools],
   }),
   skills: t.field({
     extensions: reads(...ofEdge),
     type: [AgentSkillRef],
-    description: `Its skills, by name; ${partsMax}.`,
-    resolve: async (agent, _args, context) => [...(await skillsOf(context, agent))],
+    description: 'Its skills, by name; at most 100.',
+    resolve: async (agent, _args, context) => [...(await partsOf(context, { agent, kind: 'skills' })).skills],
   }),
   flows: t.field({
     extensions: reads(...ofEdge),
     type: [AgentFlowRef],
-    description: `Its flows, by name; ${partsMax}.`,
-    resolve: async (agent, _args, context) => [...(await flowsOf(context, agent))],
+    description: 'Its flows, by name; at most 50.',
+    resolve: async (agent, _args, context) => [...(await partsOf(context, { agent, kind: 'flows' })).flows],
   }),
   userInputs: t.field({
     extensions: reads(...ofEdge),
     type: [AgentUserInputRef],
-    description: `What it asks a person for, in their order; ${partsMax}.`,
-    resolve: async (agent, _args, context) => [...(await userInputsOf(context, agent))],
+    description: 'What it asks a person for, in their order; at most 50.',
+    resolve: async (agent, _args, context) => [...(await partsOf(context, { agent, kind: 'userInputs' })).userInputs],
   }),
   secrets: t.field({
     extensions: reads(...ofEdge),
     type: [AgentSecretRef],
     nullable: true,
-    description: 'Its secrets, by key, without their values; at most 100. Null for callers who may not edit it.',
+    description: 'Its secrets, by key, without their values; at most 200. Null for callers who may not edit it.',
     resolve: async (agent, _args, context) => {
-      const found = await secretsOf(context, agent);
-      return found === null ? null : [...found];
+      const { secrets } = await partsOf(context, { agent, kind: 'secrets' });
+      return secrets === null ? null : [...secrets];
     },
   }),
   chats: t.field({

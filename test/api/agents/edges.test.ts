@@ -48,6 +48,45 @@ describe('the edges of agents', () => {
     expect(counts[1]).toBeLessThanOrEqual(counts[0] ?? 0);
   });
 
+  it('read the parts of all kinds by one statement, and keep the order of the members of JSON', async () => {
+    const agent = await make.agent({ owner: ann, name: 'Whole' });
+    const path = `/api/v1/ais/${agent.id}`;
+    const parameters = {
+      type: 'object',
+      properties: { zone: { type: 'string' }, 7: { type: 'string' }, area: { type: 'number' } },
+    };
+    await ann.post(`${path}/tools`, { name: 'zebra', type: 'CLIENT_FUNCTION', data: { parameters } });
+    await ann.post(`${path}/tools`, { name: 'ant', type: 'CLIENT_FUNCTION', data: {} });
+    const versions = [2, 1].map((version) => ({
+      version,
+      data: { steps: [{ id: 'called', type: 'tool', tool: 'zebra', arguments: { zone: 'a', area: 1 } }] },
+    }));
+    await ann.post(`${path}/flows`, { name: 'Flow', versions });
+    await ann.post(`${path}/user-inputs`, { label: 'Second', variableName: 'a', type: 'DATE', orderIndex: 2 });
+    await ann.post(`${path}/user-inputs`, { label: 'First', variableName: 'b', type: 'DATE', orderIndex: 1 });
+    const count = async (parts: string) => {
+      const query = `query ($id: ID!) { agent(id: $id) { id ${parts} } }`;
+      return countStatements(service, () => ann.graphql(query, { id: agent.id }));
+    };
+    const { statements: without } = await count('');
+    const parts = 'tools { name createdAt } skills { name } flows { name createdAt versions { version } } userInputs { label }';
+    const { result, statements } = await count(`${parts} secrets { key }`);
+    expect(statements.length).toBe(without.length + 1);
+    expect(result.data.agent).toMatchObject({
+      tools: [{ name: 'ant' }, { name: 'zebra' }],
+      skills: [],
+      flows: [{ name: 'Flow', versions: [{ version: 1 }, { version: 2 }] }],
+      userInputs: [{ label: 'First' }, { label: 'Second' }],
+      secrets: [],
+    });
+    const [, zebra] = result.data.agent.tools;
+    expect(Date.now() - Date.parse(zebra.createdAt)).toBeLessThan(60_000);
+    const { body: tools } = await ann.get(`${path}/tools`);
+    expect(JSON.stringify(tools.data[1].data.parameters)).toBe(JSON.stringify(parameters));
+    const { body } = await ann.get(`${path}/flows`);
+    expect(JSON.stringify(body.data[0].versions[0].data.steps[0].arguments)).toBe('{"zone":"a","area":1}');
+  });
+
   it('show the inside of parts, and that there are secrets, to editors only', async () => {
     const query = 'query ($id: ID!) { agent(id: $id) { skills { name content } secrets { key } chats { totalCount } } }';
     const { data } = await ann.graphql(query, { id: agentId });

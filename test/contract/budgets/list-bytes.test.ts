@@ -316,6 +316,26 @@ describe('a list by REST', () => {
   });
 });
 
+describe('several lists by one statement', () => {
+  it('are refused when the parts of an agent are too long together', async () => {
+    const { body: agent } = await ann.post('/api/v1/ais', { name: 'Long', description: '', instructions: '', src: '' });
+    const text = 'x'.repeat(rowBytes);
+    for (let index = 0; index < rowCount / 2; index += 1) {
+      await ann.post(`/api/v1/ais/${agent.id}/skills`, { name: `Skill ${index}`, content: text });
+      const versions = [{ version: 1, data: { steps: [{ id: 'said', type: 'prompt', text }] } }];
+      await ann.post(`/api/v1/ais/${agent.id}/flows`, { name: `Flow ${index}`, enabled: false, versions });
+    }
+    const read = (parts: string) => ann.graphql(`query ($id: ID!) { agent(id: $id) { ${parts} } }`, { id: agent.id });
+    for (const kind of ['skills', 'flows']) {
+      const { data } = await read(`${kind} { id }`);
+      expect(data.agent[kind]).toHaveLength(rowCount / 2);
+    }
+    const { data, errors } = await read('skills { id } flows { id }');
+    expect(data.agent).toBeNull();
+    expect(errors?.[0].extensions.code).toBe('REPLY_TOO_LARGE');
+  });
+});
+
 function written(text: string): string {
   return text.replaceAll(/\{(\w+Id)\}/g, (_match, name) => names.get(name) ?? expect.fail(name));
 }

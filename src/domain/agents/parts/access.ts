@@ -35,24 +35,6 @@ export async function listParts<Part extends AgentPart>(
   return parts.map((part) => viewOf(caller, agent, part, hide));
 }
 
-/**
- * The parts of one kind of agents that the caller sees, a list for each agent, in order. Of the agents it reads the members that decide who may edit them.
- *
- * Cost: one statement.
- */
-export async function partsOfAgents<Part extends AgentPart>(
-  caller: Caller,
-  agents: readonly AgentView[],
-  table: Pick<Table<Part>, 'ofAgents'>,
-  hide: (part: Part) => Part,
-): Promise<readonly (readonly PartView<Part>[])[]> {
-  const parts = Map.groupBy(await table.ofAgents(agents.map(({ id }) => id)), ({ agentId }) => agentId);
-  return agents.map((agent) => (parts.get(agent.id) ?? []).map((part) => viewOf(caller, agent, part, hide)));
-}
-
-/** A list of parts for each agent. */
-export type PartLists<Part extends AgentPart> = Promise<readonly (readonly PartView<Part>[])[]>;
-
 /** A part after its change, which may have ended the approval of the agent. */
 export async function changedPart<Part extends AgentPart>(deps: Deps, agent: AgentView, part: Part): Promise<PartView<Part>> {
   return { ...part, isWhole: true, ...(await endedApproval(deps, agent)) };
@@ -151,7 +133,8 @@ const nouns: Readonly<Record<string, string>> = {
   secretId: 'secret',
 };
 
-function viewOf<Part extends AgentPart>(
+/** A part as the caller sees it. @param hide  as for `listParts`. */
+export function viewOf<Part extends AgentPart>(
   caller: Caller,
   agent: AgentView,
   part: Part,

@@ -1,7 +1,6 @@
 import type { AgentFlow, AgentPart, FlowVersion } from '../../../entities/agents/part.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import type { Database, Transaction } from '../../database/database.ts';
-import { requireShortList } from '../../database/paging.ts';
 import type { Signals } from '../../database/signals/signals.ts';
 import type { Prisma } from '../../generated/client.ts';
 import { addParts, createPartTable, type PartTable } from './part-table.ts';
@@ -16,41 +15,24 @@ interface FlowRow extends AgentPart {
 export function createFlowTable(db: Database, signals: Signals): PartTable<AgentFlow> {
   const rows = createPartTable<FlowRow>(db, signals, flowShape);
 
-  async function whole(flows: readonly FlowRow[]): Promise<readonly AgentFlow[]> {
-    const where = { flowId: { in: flows.map(({ id }) => id) } };
-    const { _sum: sum } = await db.prisma.agentFlowVersion.aggregate({ where, _sum: { rowBytes: true } });
-    requireShortList(db, sum.rowBytes);
-    const versions = await db.prisma.agentFlowVersion.findMany({ where, orderBy: { version: 'asc' } });
-    const byFlow = Map.groupBy(versions, ({ flowId }) => flowId);
-    return flows.map((flow) => ({
-      ...flow,
-      versions: (byFlow.get(flow.id) ?? []).map(({ version, active, description, data }) => ({
-        version,
-        active,
-        description,
-        data: data as FlowVersion['data'],
-      })),
-    }));
+  async function whole({ id }: FlowRow): Promise<AgentFlow> {
+    const [flow] = await findMany([id]);
+    if (flow === undefined) throw new DomainError('NOT_FOUND', 'The flow was deleted at the same time');
+    return flow;
   }
-  async function one(flow: FlowRow): Promise<AgentFlow> {
-    const [found] = await whole([flow]);
-    if (found === undefined) throw new Error('a flow is gone from its own list');
-    return found;
-  }
+  /** The rows of lists have their versions (lists.ts). */
+  const findMany = async (ids: readonly string[]) => (await rows.findMany(ids)) as readonly AgentFlow[];
 
   return {
-    ofAgents: async (agentIds) => whole(await rows.ofAgents(agentIds)),
-    findMany: async (ids) => whole(await rows.findMany(ids)),
-    async find(agentId, id) {
-      const flow = await rows.find(agentId, id);
-      return flow === undefined ? undefined : one(flow);
-    },
+    ofAgents: async (agentIds) => (await rows.ofAgents(agentIds)) as readonly AgentFlow[],
+    findMany,
+    find: async (agentId, id) => (await findMany([id])).find((flow) => flow.agentId === agentId),
     async create({ versions, ...flow }) {
       const add = async (tx: Transaction) => {
         if (flow.enabled) await requireOnlyEnabled(tx, flow);
         await addVersions(tx, flow.id, versions);
       };
-      return one(await rows.create(flow, add));
+      return whole(await rows.create(flow, add));
     },
     async update(agentId, id, { versions, ...changes }) {
       const replace = async (tx: Transaction) => {
@@ -59,7 +41,7 @@ export function createFlowTable(db: Database, signals: Signals): PartTable<Agent
         await tx.prisma.agentFlowVersion.deleteMany({ where: { flowId: id } });
         await addVersions(tx, id, versions);
       };
-      return one(await rows.update(agentId, id, changes, replace));
+      return whole(await rows.update(agentId, id, changes, replace));
     },
     delete: rows.delete,
   };

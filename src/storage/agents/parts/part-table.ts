@@ -2,9 +2,9 @@ import type { AgentPart } from '../../../entities/agents/part.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import { settled } from '../../database/conflicts.ts';
 import type { Database, Transaction } from '../../database/database.ts';
-import { requireShortList } from '../../database/paging.ts';
 import type { Signals } from '../../database/signals/signals.ts';
 import { lockAgent } from '../../database/sql/locks.ts';
+import { readPartLists } from './lists.ts';
 import type { PartShape } from './shapes.ts';
 
 /** The members that only this kind of part has. */
@@ -32,8 +32,6 @@ export interface PartTable<Part extends AgentPart> {
 
 /** The methods that Prisma offers for the tables of all kinds. */
 interface PartModel<Part extends AgentPart> {
-  findMany(args: { where: object }): Promise<Part[]>;
-  aggregate(args: { where: object; _sum: { rowBytes: true } }): Promise<{ _sum: { rowBytes: number | null } }>;
   findFirst(args: { where: Pick<AgentPart, 'id' | 'agentId'> }): Promise<Part | null>;
   count(args: { where: Pick<AgentPart, 'agentId'> }): Promise<number>;
   create(args: { data: object }): Promise<Part>;
@@ -59,15 +57,14 @@ export function createPartTable<Part extends AgentPart>(db: Database, signals: S
     return result;
   }
 
-  async function readParts(where: object): Promise<Part[]> {
-    const model = modelOf<Part>(db, shape);
-    if (shape.isLong) requireShortList(db, (await model.aggregate({ where, _sum: { rowBytes: true } }))._sum.rowBytes);
-    return model.findMany({ where });
+  async function readParts(by: 'agentId' | 'id', ids: readonly string[]): Promise<readonly Part[]> {
+    const lists = await readPartLists(db, [{ shape, by, ids }]);
+    return (lists.get(shape.kind) ?? []) as readonly Part[];
   }
 
   return {
-    ofAgents: async (agentIds) => (await readParts({ agentId: { in: [...agentIds] } })).sort(orderOf(shape)),
-    findMany: (ids) => readParts({ id: { in: [...ids] } }),
+    ofAgents: (agentIds) => readParts('agentId', agentIds),
+    findMany: (ids) => readParts('id', ids),
     find: async (agentId, id) => (await modelOf<Part>(db, shape).findFirst({ where: { id, agentId } })) ?? undefined,
     create: (part, also) =>
       written(
@@ -94,15 +91,6 @@ export async function addParts<Part extends AgentPart>(
   parts: readonly NewPart<Part>[],
 ): Promise<void> {
   if (parts.length > 0) await modelOf<Part>(tx, shape).createMany({ data: parts.map(dataOf) });
-}
-
-/** By code point, whatever the collation of the database is. */
-function orderOf({ orderedBy, unique }: PartShape): (a: AgentPart, b: AgentPart) => number {
-  const memberOf = (part: AgentPart, name: string) => (part as unknown as Readonly<Record<string, string | number>>)[name] ?? '';
-  const compare = (a: string | number, b: string | number) => (a < b ? -1 : Number(a > b));
-  return (a, b) =>
-    (orderedBy === undefined ? 0 : compare(memberOf(a, orderedBy), memberOf(b, orderedBy))) ||
-    compare(memberOf(a, unique), memberOf(b, unique));
 }
 
 function modelOf<Part extends AgentPart>({ prisma }: Pick<Transaction, 'prisma'>, { model }: PartShape): PartModel<Part> {

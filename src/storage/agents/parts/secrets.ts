@@ -7,7 +7,7 @@ import { secretShape } from './shapes.ts';
 /** `table` of a secret's place in the vault. */
 export const secretTable = secretShape.table;
 
-interface SecretRow extends AgentPart {
+export interface SecretRow extends AgentPart {
   readonly key: string;
   readonly description: string;
   readonly secretType: SecretType;
@@ -66,6 +66,7 @@ export function createSecretStore(db: Database, signals: Signals): AgentSecretSt
   };
 }
 
-function shown({ sealed, ...secret }: SecretRow): AgentSecret {
+/** A secret without its value. */
+export function shown({ sealed, ...secret }: SecretRow): AgentSecret {
   return { ...secret, hasValue: sealed !== null };
 }
