@@ -5,6 +5,8 @@ const pauseMaxMs = 30_000;
 const refusals = [400, 401, 403];
 let refusal: Error | undefined;
 const listeners = new Set<() => void>();
+let hasConnection = false;
+const watchers = new Set<() => void>();
 
 /**
  * Carries all subscriptions of the page on one connection, because a browser opens at most six to a server that speaks HTTP/1.1. When it
@@ -27,7 +29,9 @@ export const stream = createClient({
     return reply;
   },
   on: {
+    connecting: () => tell(false),
     connected() {
+      tell(true);
       for (const listener of listeners) listener();
     },
     message({ data }) {
@@ -44,6 +48,20 @@ export function onConnected(listener: () => void): () => void {
   return () => {
     listeners.delete(listener);
   };
+}
+
+/** Whether the connection stands, and a watcher of that, as React's `useSyncExternalStore` takes them. */
+export const isConnected = () => hasConnection;
+export function onConnectionChanged(watcher: () => void): () => void {
+  watchers.add(watcher);
+  return () => {
+    watchers.delete(watcher);
+  };
+}
+
+function tell(stands: boolean): void {
+  hasConnection = stands;
+  for (const watcher of watchers) watcher();
 }
 
 async function reasonOf(reply: Response): Promise<string> {

@@ -1117,6 +1117,21 @@ export type RunFilter = {
   userId?: string | null | undefined;
 };
 
+/** What runs are counted by. */
+export type RunGrouping =
+  /** By agent. */
+  | 'AGENT'
+  /** By UTC day. */
+  | 'DAY'
+  /** By UTC hour. */
+  | 'HOUR'
+  /** By API key. */
+  | 'KEY'
+  /** By the model that was asked for. */
+  | 'MODEL'
+  /** By person. */
+  | 'USER';
+
 /** What asked for a run. */
 export type RunKind =
   /** A message to a chat. */
@@ -1564,27 +1579,25 @@ export type DataSourcesQueryVariables = Exact<{
 }>;
 
 
-export type DataSourcesQuery = { dataSources: { nodes: Array<{ id: string, name: string, type: DataSourceType, indexStatus: IndexStatus, indexPercentage: number, errorMessage: string | null }> } };
+export type DataSourcesQuery = { dataSources: { nodes: Array<{ id: string, name: string, type: DataSourceType, indexStatus: IndexStatus, indexPercentage: number, errorMessage: string | null, lastIndexedAt: string | null, statistics: { totalCount: number, doneCount: number, failedCount: number } }> } };
 
 export type DataSourcesChangedSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
 
 export type DataSourcesChangedSubscription = { dataSourcesChanged: { kind: ChangeKind, id: string } };
 
-export type ActiveRunsQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type ActiveRunsQuery = { activeRuns: Array<{ id: string, agentId: string | null, modelId: string | null, status: RunStatus, createdAt: string }> };
-
 export type RunsChangedSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
 
 export type RunsChangedSubscription = { runsChanged: { kind: ChangeKind, id: string } };
 
-export type UsageChangedSubscriptionVariables = Exact<{ [key: string]: never; }>;
+export type RunStatisticsQueryVariables = Exact<{
+  filter?: RunFilter | null | undefined;
+  by?: RunGrouping | null | undefined;
+}>;
 
 
-export type UsageChangedSubscription = { usageChanged: { node: { apiTokensUsed: number, apiUsageTokenLimit: number | null, dataTokensUsed: number, dataUsageTokenLimit: number | null, agents: { nodes: Array<{ agentId: string, apiTokensUsed: number, agent: { name: string } | null }> } } } };
+export type RunStatisticsQuery = { runStatistics: { since: string, until: string, isComplete: boolean, total: { runCount: number, failedCount: number, activeCount: number, cost: number, unpricedCount: number, ratedUpCount: number, ratedDownCount: number, nothingFoundCount: number, firstTokenMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number } | null }, groups: Array<{ key: string | null, startsAt: string | null, agent: { id: string, name: string } | null, figures: { runCount: number, failedCount: number, inputTokens: number, outputTokens: number, cost: number } }> } };
 
 export type UploadFileMutationVariables = Exact<{
   file: Blob;
@@ -2062,6 +2075,12 @@ export const DataSourcesDocument = new TypedDocumentString(`
       indexStatus
       indexPercentage
       errorMessage
+      lastIndexedAt
+      statistics {
+        totalCount
+        doneCount
+        failedCount
+      }
     }
   }
 }
@@ -2074,17 +2093,6 @@ export const DataSourcesChangedDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<DataSourcesChangedSubscription, DataSourcesChangedSubscriptionVariables>;
-export const ActiveRunsDocument = new TypedDocumentString(`
-    query ActiveRuns {
-  activeRuns {
-    id
-    agentId
-    modelId
-    status
-    createdAt
-  }
-}
-    `) as unknown as TypedDocumentString<ActiveRunsQuery, ActiveRunsQueryVariables>;
 export const RunsChangedDocument = new TypedDocumentString(`
     subscription RunsChanged {
   runsChanged {
@@ -2093,27 +2101,48 @@ export const RunsChangedDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<RunsChangedSubscription, RunsChangedSubscriptionVariables>;
-export const UsageChangedDocument = new TypedDocumentString(`
-    subscription UsageChanged {
-  usageChanged {
-    node {
-      apiTokensUsed
-      apiUsageTokenLimit
-      dataTokensUsed
-      dataUsageTokenLimit
-      agents(first: 20) {
-        nodes {
-          agentId
-          agent {
-            name
-          }
-          apiTokensUsed
-        }
+export const RunStatisticsDocument = new TypedDocumentString(`
+    query RunStatistics($filter: RunFilter, $by: RunGrouping = DAY) {
+  runStatistics(filter: $filter, by: $by) {
+    since
+    until
+    isComplete
+    total {
+      runCount
+      failedCount
+      activeCount
+      cost
+      unpricedCount
+      firstTokenMs {
+        p50
+        p95
+      }
+      durationMs {
+        p50
+        p95
+      }
+      ratedUpCount
+      ratedDownCount
+      nothingFoundCount
+    }
+    groups {
+      key
+      startsAt
+      agent {
+        id
+        name
+      }
+      figures {
+        runCount
+        failedCount
+        inputTokens
+        outputTokens
+        cost
       }
     }
   }
 }
-    `) as unknown as TypedDocumentString<UsageChangedSubscription, UsageChangedSubscriptionVariables>;
+    `) as unknown as TypedDocumentString<RunStatisticsQuery, RunStatisticsQueryVariables>;
 export const UploadFileDocument = new TypedDocumentString(`
     mutation UploadFile($file: File!, $purpose: FilePurpose!) {
   createFile(file: $file, purpose: $purpose) {
