@@ -1,4 +1,6 @@
 import type { CodegenConfig } from '@graphql-codegen/cli';
+// Of the package: @parley/client/scalars.json.
+import scalars from '../../clients/typescript/scalars.json' with { type: 'json' };
 
 const config: CodegenConfig = {
   schema: '../../schema.graphql',
@@ -7,7 +9,7 @@ const config: CodegenConfig = {
     'src/__generated__/codegen/': {
       preset: 'client',
       presetConfig: { fragmentMasking: false },
-      config: { enumsAsTypes: true, useTypeImports: true, scalars: { DateTime: 'string', Count: 'number', JSON: 'unknown' } },
+      config: { enumsAsTypes: true, useTypeImports: true, scalars },
     },
   },
 };
