@@ -63,6 +63,52 @@ describe('migrations', () => {
     await forget('902_future');
   });
 
+  it('make each chat of an older version one branch, in its order', async () => {
+    await undoBranches();
+    // By ordinal, not in the order in which they were written; numbers of hidden messages count too, and some are missing.
+    const rows = [
+      ['b2', 'one', 2, false],
+      ['a0', 'one', 0, false],
+      ['c5', 'one', 5, true],
+      ['d9', 'one', 9, false],
+      ['e0', 'other', 0, false],
+      ['f1', 'other', 1, false],
+      ['g7', 'single', 7, false],
+    ] as const;
+    for (const id of ['one', 'other', 'single', 'empty']) {
+      await db.pool.query(`INSERT INTO chats (id, "updatedAt", "orgId", "userId") VALUES ($1, now(), 'o', 'u')`, [id]);
+    }
+    const insert = `INSERT INTO messages (id, "updatedAt", "chatId", ordinal, role, content, "isHidden")
+      VALUES ($1, '2020-01-01', $2, $3, 'user', 'Hi', $4)`;
+    for (const row of rows) await db.pool.query(insert, [...row]);
+
+    expect(await migrate(db.pool)).toEqual([branches]);
+
+    const found = await db.pool.query(
+      'SELECT id, "parentId", "isActive", "updatedAt" < \'2020-01-03\' AS same FROM messages ORDER BY id',
+    );
+    const message = (id: string, parentId: string | null) => ({ id, parentId, isActive: true, same: true });
+    expect(found.rows).toEqual([
+      message('a0', null),
+      message('b2', 'a0'),
+      message('c5', 'b2'),
+      message('d9', 'c5'),
+      message('e0', null),
+      message('f1', 'e0'),
+      message('g7', null),
+    ]);
+  });
+
+  const branches = '44_message_branches';
+
+  /** Makes the tables that the migration changes what they were before it. */
+  async function undoBranches(): Promise<void> {
+    await db.pool.query(`DROP TABLE message_feedback, chat_reads;
+      ALTER TABLE messages DROP COLUMN "isActive", DROP COLUMN "parentId";
+      ALTER TABLE chats DROP COLUMN "answeredAt"`);
+    await forget(branches);
+  }
+
   function addMigration(name: string, sql: string): void {
     mkdirSync(join(folder, name), { recursive: true });
     writeFileSync(join(folder, name, 'migration.sql'), sql);

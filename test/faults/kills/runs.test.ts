@@ -40,6 +40,16 @@ async function allFrames(ann: TestClient, chatId: string, runId: string, last?: 
   return frames;
 }
 
+/** The messages of the active branch, as GraphQL shows them. */
+async function branchOf(ann: TestClient, id: string) {
+  const run = 'run { id status error { code } }';
+  const query = `query ($id: ID!) { chat(id: $id) { messages { nodes {
+    id role content isComplete error { code } siblingCount siblingIndex ${run} siblings { id isActive ${run} } } } } }`;
+  const { data, errors } = await ann.graphql(query, { id });
+  expect(errors).toBeUndefined();
+  return data.chat.messages.nodes as readonly { readonly id: string }[];
+}
+
 describe('a process that is killed while it answers', () => {
   it('leaves a run that ends by itself with its output so far, and a chat that accepts the next turn', async () => {
     upstream.next({ text: ['Half', ' of it', ' never'], chunkDelayMs: 150, hangAtByte: 700 }, { text: 'Next answer' });
@@ -107,6 +117,35 @@ describe('a process that is killed while it answers', () => {
     // The chat went on: there is nothing to ask again.
     expect((await ann.post(`/api/v1/chats/${chatId}/runs/${runId}/retry`, {})).status).toBe(409);
     expect((await ann.post(`/api/v1/chats/${chatId}/runs/${again.body.id}/retry`, {})).status).toBe(409);
+  });
+
+  it('leaves a half answer whose run says that it failed, and that is answered anew beside it', async () => {
+    upstream.next({ text: ['Half', ' of it', ' never'], chunkDelayMs: 150, hangAtByte: 700 }, { text: 'The whole answer' });
+    const first = await world.launch();
+    const chatId = await newChat(first.ann);
+    const [started] = await sendUntil(first.ann, chatId, 'message.delta');
+    await first.parley.kill('SIGKILL');
+
+    const ann = await world.recover();
+    const runId = started?.data.runId;
+    await allFrames(ann, chatId, runId);
+    const failed = { id: runId, status: 'FAILED', error: { code: 'SERVER_ERROR' } };
+    const [question, half] = await branchOf(ann, chatId);
+    expect(question).toMatchObject({ role: 'USER', error: failed.error });
+    expect(half).toMatchObject({ role: 'ASSISTANT', isComplete: false, siblingCount: 1, run: failed });
+
+    const regenerate = 'mutation ($id: ID!) { regenerateMessage(id: $id) { id status } }';
+    const { data, errors } = await ann.graphql(regenerate, { id: half?.id });
+    expect(errors).toBeUndefined();
+    await allFrames(ann, chatId, data.regenerateMessage.id);
+    const [asked, whole, ...others] = await branchOf(ann, chatId);
+    expect(others).toEqual([]);
+    expect(asked).toMatchObject({ id: question?.id });
+    expect(whole).toMatchObject({
+      ...{ content: 'The whole answer', isComplete: true, siblingIndex: 1 },
+      run: { id: data.regenerateMessage.id, status: 'COMPLETED', error: null },
+      siblings: [{ id: half?.id, isActive: false, run: failed }, { isActive: true }],
+    });
   });
 
   it('has its run restarted when there was no output yet', async () => {
