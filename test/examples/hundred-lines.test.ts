@@ -36,7 +36,7 @@ it('sends a file, answers from it with citations, gives another answer, and plot
   await says(/sending {2}█+/);
   await says(/Ask Reader/);
   child.stdin.write('When does the store open?\n');
-  await says(/\[1\] handbook\.md http/);
+  await says(/\[1\] Handbook http/);
   child.stdin.write('\n');
   await says(/answer 2 of 2/);
   child.stdin.write('/usage\n');
