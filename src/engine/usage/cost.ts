@@ -30,8 +30,10 @@ export function addCost(sum: Cost | null, cost: Cost | null): Cost | null {
 
 /** As a decimal number: `0.00042`. */
 export function decimalOf(cost: Cost): string {
-  const fraction = (cost % perUnit).toString().padStart(decimals, '0').replace(/0+$/, '');
-  return fraction === '' ? `${cost / perUnit}` : `${cost / perUnit}.${fraction}`;
+  const digits = (cost % perUnit).toString().padStart(decimals, '0');
+  let length = digits.length;
+  while (digits[length - 1] === '0') length -= 1;
+  return length === 0 ? `${cost / perUnit}` : `${cost / perUnit}.${digits.slice(0, length)}`;
 }
 
 /** @param decimal  as `decimalOf` writes it. */

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
-import { countStatements } from '../../support/storage/statements.ts';
+import { countFewestStatements } from '../../support/storage/statements.ts';
 
 /** What front ends read of knowledge: edges between its things, by as many statements for many as for few. */
 const { service, make } = await withService();
@@ -53,7 +53,7 @@ describe('a list of sources', () => {
     const counts = [];
     for (const first of [5, sourcesMade]) {
       await ann.graphql(list(first));
-      const { result, statements } = await countStatements(service, () => ann.graphql(list(first)));
+      const { result, statements } = await countFewestStatements(service, () => ann.graphql(list(first)));
       expect(result.errors).toBeUndefined();
       expect(result.data.dataSources.nodes).toHaveLength(first);
       counts.push(statements.length);
