@@ -52,6 +52,19 @@ export async function getAuditEntries(deps: Deps, caller: Caller, ids: readonly 
   return entries.filter(({ orgId }) => administered.has(orgId));
 }
 
+/**
+ * What the targets of entries of an organization are called now, in the order of their ids; null for what is gone, for what has no name, and for
+ * people's own things such as chats. The caller administers the organization: it was shown the entries.
+ */
+export async function namesOfTargets(
+  { storage }: Deps,
+  ids: readonly string[],
+  orgId: string,
+): Promise<readonly (string | null)[]> {
+  const names = await storage.auditEntries.namesOf(orgId, ids);
+  return ids.map((id) => names.get(id) ?? null);
+}
+
 /** Registers the deletion of entries older than AUDIT_RETENTION_DAYS. */
 export function registerAuditSweep(deps: Deps): void {
   deps.jobs.every('audit.sweep', sweepEveryMs, async (signal) => {

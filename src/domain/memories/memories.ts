@@ -4,7 +4,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import { type Memory, type MemoryScope, memoryKeyMaxChars } from '../../entities/memories/memory.ts';
-import type { Page, PageRequest } from '../../entities/page.ts';
+import { emptyPage, type Page, type PageRequest } from '../../entities/page.ts';
 import { oneLine, storableText } from '../../lib/text.ts';
 import type { MemoryFilter } from '../../storage/memories/owner.ts';
 import { agentForRun } from '../agents/agents.ts';
@@ -44,6 +44,17 @@ export function getMemories(deps: Deps, caller: Caller, ids: readonly string[]):
 /** The caller's memories, newest first. @throws DomainError MUTUALLY_EXCLUSIVE_PARAMETERS for scope `user` with an agent. */
 export async function listMemories(deps: Deps, caller: Caller, query: MemoryQuery, page: PageRequest): Promise<Page<Memory>> {
   return deps.storage.memories.list(filterOf(caller, query), page);
+}
+
+/** A page of the caller's memories with each agent alone, in the order of the agents. Cost: two statements. */
+export async function pageMemoriesOfAgents(
+  deps: Deps,
+  caller: Caller,
+  agentIds: readonly string[],
+  page: PageRequest,
+): Promise<readonly Page<Memory>[]> {
+  const pages = await deps.storage.memories.pagesOfAgents(ownerOf(caller), agentIds, page);
+  return agentIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { everything } from '../../entities/filter.ts';
 import { type IdKind, kindOfId } from '../../entities/ids.ts';
-import type { Page, PageRequest } from '../../entities/page.ts';
+import { emptyPage, type Page, type PageRequest } from '../../entities/page.ts';
 import type { RunStatus } from '../../entities/runs/event.ts';
 import type { RunFeedback, RunNarrowing, RunSearch } from '../../entities/runs/history.ts';
 import type { Run, RunKind } from '../../entities/runs/run.ts';
@@ -51,6 +51,18 @@ export async function listRuns(
   const found = await deps.storage.runHistory.list(reach, query, page);
   readRuns(deps, caller, found.items);
   return found;
+}
+
+/** A page of the runs of each agent, in the order of the agents: what `listRuns` gives with that agent. Cost: two statements, one more for callers who are no administrators. */
+export async function pageRunsOfAgents(
+  deps: Deps,
+  caller: Caller,
+  agentIds: readonly string[],
+  page: PageRequest,
+): Promise<readonly Page<Run>[]> {
+  const pages = await deps.storage.runHistory.pagesOfAgents(await reachOf(deps, caller), agentIds, page);
+  for (const { items } of pages.values()) readRuns(deps, caller, items);
+  return agentIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
 /** One run of any kind. @throws DomainError NOT_FOUND, also for one that the caller may not see. */

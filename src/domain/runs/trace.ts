@@ -7,7 +7,7 @@ import { isId } from '../../entities/ids.ts';
 import type { EndedSubagent, RetrievalRecord, RunEvent, RunItem, RunStatus, Subagent } from '../../entities/runs/event.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import type { RunStep } from '../../entities/runs/step.ts';
-import { canEditAgent, visibleChats } from '../access/access.ts';
+import { editableAgents, visibleChats } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 import { readRuns } from './runs.ts';
 
@@ -55,26 +55,65 @@ export interface TracedSkill {
  * @throws DomainError NOT_FOUND, also for a run of a chat that the caller may not read, and when the events are no longer kept.
  */
 export async function getRunTrace(deps: Deps, caller: Caller, runId: string): Promise<RunTraceView> {
-  const isRun = isId('run', runId) || isId('response', runId);
-  const [run] = isRun ? await deps.storage.runs.findInChats([runId], visibleChats(caller)) : [];
-  if (run === undefined) {
-    const message = 'There is no such run. Runs that are not stored (completions, responses with "store": false) have no trace';
-    throw new DomainError('NOT_FOUND', message, { param: 'runId' });
-  }
-  const events = await readLog(deps, run.id);
-  if (events.length === 0) {
-    throw new DomainError('NOT_FOUND', 'The events of this run are no longer kept, and its trace with them', { param: 'runId' });
-  }
-  readRuns(deps, caller, [run]);
-  const { isEditor, showsSteps } = await readerOf(deps, caller, run);
-  const { steps } = workInLog(events, (modelId) => deps.models.priceOf(modelId));
+  const [trace] = await listRunTraces(deps, caller, [runId]);
+  if (trace !== undefined && trace !== 'unknown' && trace !== 'forgotten') return trace;
+  const message =
+    trace === 'forgotten'
+      ? 'The events of this run are no longer kept, and its trace with them'
+      : 'There is no such run. Runs that are not stored (completions, responses with "store": false) have no trace';
+  throw new DomainError('NOT_FOUND', message, { param: 'runId' });
+}
+
+/**
+ * The traces of some runs, in the order of their ids. `unknown`: there is no such stored run, or the caller may not read its chat. `forgotten`: its
+ * events are no longer kept.
+ *
+ * @throws DomainError REPLY_TOO_LARGE
+ *
+ * Cost: six statements at most, for any number of runs.
+ */
+export async function listRunTraces(
+  deps: Deps,
+  caller: Caller,
+  runIds: readonly string[],
+): Promise<readonly (RunTraceView | 'unknown' | 'forgotten')[]> {
+  const stored = runIds.filter((id) => isId('run', id) || isId('response', id));
+  const runs = await deps.storage.runs.findInChats(stored, visibleChats(caller));
+  const logs = await deps.storage.runEvents.readLogs(runs.map(({ id }) => id));
+  const readable = runs.filter(({ id }) => logs.has(id));
+  readRuns(deps, caller, readable);
+  const { edited, showing } = await readersOf(deps, caller, readable);
+  const instructions = await deps.storage.runs.instructionsOf([...edited]);
+  const known = new Map(runs.map((run) => [run.id, run]));
+  return runIds.map((id) => {
+    const run = known.get(id);
+    const events = logs.get(id);
+    if (run === undefined) return 'unknown';
+    if (events === undefined) return 'forgotten';
+    const reader = { showsSteps: showing.has(id), isEditor: edited.has(id), instructions: instructions.get(id) ?? null };
+    return traceOf(deps, run, events, reader);
+  });
+}
+
+interface TraceReader {
+  readonly showsSteps: boolean;
+  readonly isEditor: boolean;
+  readonly instructions: string | null;
+}
+
+function traceOf(
+  { models }: Deps,
+  { id, status }: Run,
+  events: readonly RunEvent[],
+  { showsSteps, isEditor, instructions }: TraceReader,
+): RunTraceView {
+  const { steps } = workInLog(events, (modelId) => models.priceOf(modelId));
   const items = events.flatMap((event) => (event.type === 'response.output_item.done' ? [event.item] : []));
-  const request = isEditor ? await deps.storage.runs.findRequest(run.id) : undefined;
   return {
-    runId: run.id,
-    status: run.status,
+    runId: id,
+    status,
     showsSteps,
-    instructions: request === undefined ? null : (request.request as { readonly instructions: string }).instructions,
+    instructions,
     steps: showsSteps ? events.flatMap((event) => (event.type === 'parley.flow.step' ? [event.step] : [])) : [],
     retrievals: showsSteps ? retrievalsAmong(steps) : [],
     modelCalls: modelCallsAmong(steps),
@@ -84,40 +123,21 @@ export async function getRunTrace(deps: Deps, caller: Caller, runId: string): Pr
   };
 }
 
-/** The same; null instead of NOT_FOUND. */
-export async function findRunTrace(deps: Deps, caller: Caller, runId: string): Promise<RunTraceView | null> {
-  try {
-    return await getRunTrace(deps, caller, runId);
-  } catch (error) {
-    if (error instanceof DomainError && error.code === 'NOT_FOUND') return null;
-    throw error;
-  }
-}
-
-async function readLog({ storage }: Deps, runId: string): Promise<readonly RunEvent[]> {
-  const events: RunEvent[] = [];
-  for (;;) {
-    const page = await storage.runs.readEvents(runId, events.at(-1)?.sequence ?? -1, 5_000);
-    if (page === undefined) return events;
-    // Texts are in the closing events.
-    for (const event of page.events) if (!event.type.endsWith('.delta')) events.push(event);
-    const last = page.events.at(-1);
-    if (last !== undefined && events.at(-1)?.sequence !== last.sequence) events.push(last);
-    if (!page.hasMore) return events;
-  }
-}
-
-/** A run without an agent has no secrets from the caller. */
-async function readerOf(
-  deps: Deps,
+/** The ids of the runs whose agent the caller may edit, and of those whose steps it sees. A run without an agent has no secrets from the caller. */
+async function readersOf(
+  { storage: { runHistory } }: Deps,
   caller: Caller,
-  { agentId }: Run,
-): Promise<{ readonly isEditor: boolean; readonly showsSteps: boolean }> {
-  if (agentId === null) return { isEditor: true, showsSteps: true };
-  const agent = await deps.storage.agents.findRunnable(agentId, deps.now().getTime());
-  if (agent === undefined) return { isEditor: false, showsSteps: false };
-  const isEditor = canEditAgent(caller, agent);
-  return { isEditor, showsSteps: isEditor || agent.intermediateStepsVisible };
+  runs: readonly Run[],
+): Promise<{ readonly edited: ReadonlySet<string>; readonly showing: ReadonlySet<string> }> {
+  const agentIds = [...new Set(runs.flatMap(({ agentId }) => agentId ?? []))];
+  const editable = editableAgents(caller);
+  const [ofEditor, open] = await Promise.all([
+    runHistory.agentsAmong(agentIds, editable),
+    runHistory.agentsThatShowSteps(agentIds, editable),
+  ]);
+  const idsWith = (agents: ReadonlySet<string>) =>
+    new Set(runs.filter(({ agentId }) => agentId === null || agents.has(agentId)).map(({ id }) => id));
+  return { edited: idsWith(ofEditor), showing: idsWith(open) };
 }
 
 /** The searches of the run itself, those of its subagents apart. A search that failed is none. */

@@ -1,5 +1,6 @@
-import { getAuditEntries, listAuditEntries } from '../../domain/audit/audit.ts';
+import { getAuditEntries, listAuditEntries, namesOfTargets } from '../../domain/audit/audit.ts';
 import { type AuditChange, auditKinds, auditOutcomes } from '../../entities/audit.ts';
+import { batched } from '../builder/batched.ts';
 import { builder } from '../builder/builder.ts';
 import { nodeOf, registerNode, seenNode } from '../builder/nodes.ts';
 import { describedOnRest } from '../builder/one-api.ts';
@@ -37,6 +38,8 @@ const AuditChangeType = builder.objectRef<AuditChange>('AuditChange').implement(
     }),
   }),
 });
+
+const targetNameOf = batched((ids: readonly string[], { deps }, orgId: string) => namesOfTargets(deps, ids, orgId));
 
 const AuditEntryType = AuditEntryRef.implement({
   access: { scope: 'ADMIN:READ' },
@@ -92,6 +95,12 @@ const AuditEntryType = AuditEntryRef.implement({
       nullable: true,
       description: 'The changed thing; null when it was deleted, and for what the caller may not see.',
       resolve: ({ targetId }, _args, context) => (targetId === null ? null : seenNode(context, targetId)),
+    }),
+    targetName: t.string({
+      nullable: true,
+      description:
+        "What the changed thing is called now. Null when it was deleted, for what has no name, and for people's own things such as chats. The names of a page cost one statement, where `target` reads each kind of things.",
+      resolve: ({ targetId, orgId }, _args, context) => (targetId === null ? null : targetNameOf(context, targetId, orgId)),
     }),
     targets: t.field({
       type: [NodeType],

@@ -5,10 +5,15 @@ import {
   getMemories,
   getMemory,
   listMemories,
+  pageMemoriesOfAgents,
   updateMemory,
 } from '../../domain/memories/memories.ts';
+import type { AgentView } from '../../entities/agents/agent.ts';
 import { memoryScopes } from '../../entities/memories/memory.ts';
+import type { PageRequest } from '../../entities/page.ts';
+import { batched } from '../builder/batched.ts';
 import { builder } from '../builder/builder.ts';
+import { reading } from '../builder/members.ts';
 import { nodeOf, registerNode } from '../builder/nodes.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { AgentRef, MemoryRef } from '../refs.ts';
@@ -48,6 +53,20 @@ const MemoryType = MemoryRef.implement({
 });
 
 const MemoryConnection = connectionOf(MemoryType, 'Memory', 'Memories');
+
+const memoriesOf = batched((agentIds: readonly string[], { deps, caller }, page: PageRequest) =>
+  pageMemoriesOfAgents(deps, caller, agentIds, page),
+);
+
+builder.objectField(AgentRef, 'memories', (t) =>
+  t.field({
+    extensions: reading<AgentView>('id'),
+    type: MemoryConnection,
+    description: "The caller's memories with it alone, newest first. Those with every agent are in `memories(scope: USER)`.",
+    args: pageArgs(t.arg),
+    resolve: ({ id }, args, context) => memoriesOf(context, id, pageRequest(context, args)),
+  }),
+);
 
 const DeleteMemoriesPayload = builder.objectRef<{ readonly deletedCount: number }>('DeleteMemoriesPayload').implement({
   access: { scope: 'CHATS:READ' },

@@ -1,14 +1,18 @@
-import { listRuns } from '../../domain/runs/history.ts';
+import { listRuns, pageRunsOfAgents } from '../../domain/runs/history.ts';
 import { runsThatShowSteps } from '../../domain/runs/steps.ts';
+import type { AgentView } from '../../entities/agents/agent.ts';
+import type { PageRequest } from '../../entities/page.ts';
 import { runFeedbacks } from '../../entities/runs/history.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import type { FoundPassage, RetrievalSummary } from '../../entities/runs/step.ts';
+import { batched } from '../builder/batched.ts';
 import { builder } from '../builder/builder.ts';
 import { loaded } from '../builder/loaded.ts';
+import { reading } from '../builder/members.ts';
 import { nodeOf } from '../builder/nodes.ts';
 import { modelOf } from '../models/models.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
-import { ApiKeyRef, DataSourceRef, ModelRef, RunRef, UserRef } from '../refs.ts';
+import { AgentRef, ApiKeyRef, DataSourceRef, ModelRef, RunRef, UserRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 import { RunKindType, RunStatusType } from './parts.ts';
 import { RetrievalModeType } from './retrieval.ts';
@@ -155,6 +159,21 @@ const RunOrderType = enumOf('RunOrder', 'The order of runs.', ['newest_first', '
 });
 
 const RunConnection = connectionOf(RunRef, 'Run', 'Runs');
+
+const runsOf = batched((agentIds: readonly string[], { deps, caller }, page: PageRequest) =>
+  pageRunsOfAgents(deps, caller, agentIds, page),
+);
+
+builder.objectField(AgentRef, 'runs', (t) =>
+  t.field({
+    extensions: reading<AgentView>('id'),
+    type: RunConnection,
+    description:
+      "Its runs in the caller's organization, newest first: all of them for administrators and for who may edit it, the caller's own for others. `runs` narrows them further.",
+    args: pageArgs(t.arg),
+    resolve: ({ id }, args, context) => runsOf(context, id, pageRequest(context, args)) as never,
+  }),
+);
 
 builder.queryField('runs', (t) =>
   t.field({

@@ -1,8 +1,9 @@
 import type { BegunRun } from '../../domain/chats/messages.ts';
 import { runCreatedAt, runKindOf } from '../../domain/runs/states.ts';
-import { findRunTrace } from '../../domain/runs/trace.ts';
+import { listRunTraces } from '../../domain/runs/trace.ts';
 import { awaitedCalls, outputFilesOf, toolMessageId } from '../../engine/runs/events/transcript.ts';
 import { citationsOf, reasoningOf, textOf } from '../../entities/runs/answer.ts';
+import { batched } from '../builder/batched.ts';
 import { nodeOf } from '../builder/nodes.ts';
 import { restOnly } from '../builder/one-api.ts';
 import { CitationType, ToolCallType } from '../chats/messages.ts';
@@ -17,6 +18,8 @@ import { RunRequestType, requestIn } from './request.ts';
 import { RunErrorType } from './run-error.ts';
 import { agentIdOf, chatIdOf, isRow, keyIdOf, lastMessageOf, messagesOf, modelIdOf, rowOf, stateOf } from './source.ts';
 import { RunTraceType } from './trace.ts';
+
+const traceOf = batched((ids: readonly string[], { deps, caller }) => listRunTraces(deps, caller, ids));
 
 const unstoredRow = 'of a run that is not stored, null until half a second after its end at the latest';
 const cutReasons =
@@ -208,7 +211,10 @@ RunRef.implement({
       nullable: true,
       description:
         'What it did between question and answer; null when it is not stored, when its events are no longer kept, and when the caller may not read its chat.',
-      resolve: (run, _args, { deps, caller }) => findRunTrace(deps, caller, run.id),
+      resolve: async ({ id }, _args, context) => {
+        const trace = await traceOf(context, id);
+        return typeof trace === 'string' ? null : trace;
+      },
     }),
     warnings: t.field({
       type: [WarningType],

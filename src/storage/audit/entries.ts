@@ -4,6 +4,7 @@ import type { Database } from '../database/database.ts';
 import { newestFirst, readPage } from '../database/paging.ts';
 import { literal } from '../database/where.ts';
 import type { Prisma } from '../generated/client.ts';
+import { targetNames } from './target-names.ts';
 
 /** An entry without the actor's e-mail, which the database adds. */
 export type NewAuditEntry = Omit<AuditEntry, 'actorEmail'>;
@@ -15,6 +16,8 @@ export interface AuditEntryStore {
   fail(id: string): Promise<void>;
   /** In any order. */
   findMany(ids: readonly string[]): Promise<readonly AuditEntry[]>;
+  /** What the things of an organization are called now that entries name: see `targetNames`. Cost: one statement. */
+  namesOf(orgId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Newest first. */
   list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>>;
   /** Deletes entries older than `days` days, at most 5,000 at a time. @returns how many. */
@@ -30,6 +33,7 @@ export function createAuditEntryStore(db: Database): AuditEntryStore {
       await db.prisma.auditEntry.updateMany({ where: { id }, data: { outcome: 'FAILED' } });
     },
     findMany: (ids) => read(ids),
+    namesOf: (orgId, ids) => targetNames(db, orgId, ids),
     async list(filter, page) {
       const where = whereOf(filter);
       const places = await db.prisma.auditEntry.findMany({ ...newestFirst(where, page), select: { id: true, rowBytes: true } });

@@ -16,6 +16,13 @@ export interface RunEventStore {
    */
   readStates(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly RunEvent[]>>;
   /**
+   * All events of some runs, in order, without the pieces of texts (`….delta`), which the closing events have whole. Nothing for a run whose events
+   * were deleted. Cost: one statement.
+   *
+   * @throws DomainError REPLY_TOO_LARGE when they do not fit a reply.
+   */
+  readLogs(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly RunEvent[]>>;
+  /**
    * Deletes the events of chat runs that ended more than `days` days ago, of at most 500 runs at a time. Events of responses stay, because a response
    * is folded from its events.
    *
@@ -31,6 +38,7 @@ export function createRunEventStore(db: Database): RunEventStore {
   return {
     has: async (runId) => (await db.prisma.runEventBatch.findFirst({ where: { runId }, select: { runId: true } })) !== null,
     readStates: (runIds) => readStates(db, runIds),
+    readLogs: (runIds) => readLogs(db, runIds),
     async sweep(days) {
       const { run, runEventBatch } = db.prisma;
       const before = new Date(Date.now() - days * dayMs);
@@ -62,6 +70,21 @@ async function readStates(db: Database, runIds: readonly string[]): Promise<Read
   requireShortList(db, rows.at(-1)?.bytes ?? 0);
   const batches = Map.groupBy(rows, ({ runId }) => runId);
   return new Map(batches.entries().map(([runId, found]) => [runId, found.flatMap(({ events }) => events ?? [])] as const));
+}
+
+/** See RunEventStore.readLogs. Events behind the limit of a list are counted and not read. */
+async function readLogs(db: Database, runIds: readonly string[]): Promise<ReadonlyMap<string, readonly RunEvent[]>> {
+  const rows = await db.query<{ readonly runId: string; readonly event: RunEvent | null; readonly bytes: number }>(
+    `select "runId", case when bytes <= $2 then event end as event, bytes::float8 as bytes from (
+       select b."runId", b."firstSequence", e.event, e.place, sum(octet_length(e.event::text)) over (order by b."runId", b."firstSequence", e.place) as bytes
+       from run_event_batches b cross join lateral json_array_elements(b.events) with ordinality e(event, place)
+       where b."runId" = any($1) and e.event ->> 'type' not like '%.delta') counted
+     order by "runId", "firstSequence", place`,
+    [runIds, db.listMaxBytes],
+  );
+  requireShortList(db, rows.at(-1)?.bytes ?? 0);
+  const logs = Map.groupBy(rows, ({ runId }) => runId);
+  return new Map(logs.entries().map(([runId, found]) => [runId, found.flatMap(({ event }) => event ?? [])] as const));
 }
 
 export interface EventPage {

@@ -9,6 +9,7 @@ import { chatWhere } from '../chats/filter.ts';
 import type { Database } from '../database/database.ts';
 import { readingOrder } from '../database/paging.ts';
 import { containing } from '../database/where.ts';
+import { pagesOfAgents } from './agent-pages.ts';
 import { Conditions, type RunHistoryQuery, type RunReach } from './history-conditions.ts';
 import { type RunRow, runOf, unseen } from './rows.ts';
 
@@ -25,6 +26,8 @@ export interface RunHistoryStore {
   agentsOf(orgId: string, filter: AgentFilter): Promise<readonly string[]>;
   /** Newest first, unless the query says otherwise. Cost: two statements; a page costs the same at any depth. */
   list(reach: RunReach, query: RunHistoryQuery, page: PageRequest): Promise<Page<Run>>;
+  /** The same of each of several agents, as a list with the filter of that agent. Cost: two statements; one more for counts. */
+  pagesOfAgents(reach: RunReach, agentIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<Run>>>;
   /** The steps in the rows of runs; null where the row itself says everything. */
   stepsOf(ids: readonly string[]): Promise<ReadonlyMap<string, readonly RunStep[] | null>>;
   /**
@@ -44,6 +47,8 @@ export interface RunHistoryStore {
   ): Promise<ReadonlyMap<string, RunFigures>>;
   /** Those of some agents that show their steps to all who use them, or match a rule that some agents do not. Cost: one statement; none without agents. */
   agentsThatShowSteps(ids: readonly string[], filter: AgentFilter): Promise<ReadonlySet<string>>;
+  /** Those of some agents that are not deleted and match a rule. Cost: one statement; none without agents. */
+  agentsAmong(ids: readonly string[], filter: AgentFilter): Promise<ReadonlySet<string>>;
   /** The questions of stored runs in chats that match: what the user said last in the messages that began each run, at most 2,000 characters. Cost: two statements. */
   questionsOf(runIds: readonly string[], filter: ChatFilter): Promise<ReadonlyMap<string, string>>;
   /** Runs whose question contains a text, in the newest chats of a user, and of agents that show theirs to the caller. Cost: two statements. */
@@ -69,6 +74,7 @@ export function createRunHistoryStore(db: Database): RunHistoryStore {
       return (await db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id);
     },
     list: (reach, query, page) => listRuns(db, reach, query, page),
+    pagesOfAgents: (reach, agentIds, page) => pagesOfAgents(db, reach, agentIds, page),
     async stepsOf(ids) {
       const rows = await db.prisma.run.findMany({ where: { id: { in: [...ids] } }, select: { id: true, steps: true } });
       return new Map(rows.map(({ id, steps }) => [id, steps as unknown as readonly RunStep[] | null]));
@@ -88,6 +94,11 @@ export function createRunHistoryStore(db: Database): RunHistoryStore {
       if (ids.length === 0) return new Set();
       const isOpen = { OR: [{ intermediateStepsVisible: true }, agentWhere(filter)] };
       const where = { AND: [{ id: { in: [...ids] }, isDeleted: false }, isOpen] };
+      return new Set((await db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id));
+    },
+    async agentsAmong(ids, filter) {
+      if (ids.length === 0) return new Set();
+      const where = { AND: [{ id: { in: [...ids] }, isDeleted: false }, agentWhere(filter)] };
       return new Set((await db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id));
     },
     async questionsOf(runIds, filter) {

@@ -2,6 +2,7 @@ import type { ChatFilter } from '../../entities/accounts/access.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { chatWhere } from '../chats/filter.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { requireShortList } from '../database/paging.ts';
 import type { LockedChat } from '../database/sql/locks.ts';
 import { type RunRow, runOf, unseen } from './rows.ts';
 
@@ -13,6 +14,19 @@ export async function findInChats({ prisma }: Database, ids: readonly string[], 
   const where = { AND: [{ id: { in: chatIds }, deletedAt: null }, chatWhere(filter)] };
   const readable = new Set((await prisma.chat.findMany({ where, select: { id: true } })).map(({ id }) => id));
   return rows.filter(({ chatId }) => chatId !== null && readable.has(chatId)).map((row) => runOf(row as RunRow));
+}
+
+/** See RunStore.instructionsOf. Instructions behind the limit of a list are counted and not read. */
+export async function instructionsOf(db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await db.query<{ readonly id: string; readonly text: string | null; readonly bytes: number }>(
+    `select id, case when bytes <= $2 then text end as text, bytes::float8 as bytes from (
+       select id, text, sum(octet_length(text)) over (order by id) as bytes
+       from (select id, coalesce(request ->> 'instructions', '') as text from runs where id = any($1)) told) counted
+     order by id`,
+    [ids, db.listMaxBytes],
+  );
+  requireShortList(db, rows.at(-1)?.bytes ?? 0);
+  return new Map(rows.map(({ id, text }) => [id, text ?? '']));
 }
 
 /** The run that holds a locked chat, waits for it or is paused in it: what it says belongs to the branch where it began. */

@@ -5,7 +5,7 @@ import type { Run } from '../../entities/runs/run.ts';
 import type { Database } from '../database/database.ts';
 import { type EventPage, readEvents } from './events.ts';
 import { createRunLeases, type RunLeases } from './leases.ts';
-import { findInChats } from './queries.ts';
+import { findInChats, instructionsOf } from './queries.ts';
 import { type RunRow, runOf, unseen } from './rows.ts';
 import { appendTo, type Finished, finishRun, type RunEnding } from './writes.ts';
 
@@ -17,6 +17,8 @@ export interface RunStore extends RunLeases {
   findInChats(ids: readonly string[], filter: ChatFilter): Promise<readonly Run[]>;
   /** The model and request that the run was started with. */
   findRequest(id: string): Promise<{ readonly modelId: string; readonly request: unknown } | undefined>;
+  /** What the models of some runs were told first. Cost: one statement. @throws DomainError REPLY_TOO_LARGE. */
+  instructionsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Whether another process restarted the run after this attempt. */
   wasBegunAgain(id: string, attempt: number): Promise<boolean>;
   /** @returns false when the lease was lost: nothing was written. Writing the same batch again is harmless. */
@@ -47,6 +49,7 @@ export function createRunStore(db: Database): RunStore {
     findInChats: (ids, filter) => findInChats(db, ids, filter),
     findRequest: async (id) =>
       (await db.prisma.run.findUnique({ where: { id }, select: { modelId: true, request: true } })) ?? undefined,
+    instructionsOf: (ids) => instructionsOf(db, ids),
     wasBegunAgain: async (id, attempt) =>
       (await db.prisma.run.findFirst({ where: { id, attempt: { gt: attempt } }, select: { id: true } })) !== null,
     append: (id, fence, events) => appendTo(db, id, fence, events),

@@ -131,6 +131,53 @@ describe(`GET ${path}`, () => {
     expect((await service.client().get(`${path}?orgId=${organization.id}&kind=CHANGE`)).body.data).toHaveLength(1);
   });
 
+  it('names what was changed as it is called now, and neither what is gone nor a chat', async () => {
+    const agent = await make.agent({ owner: ann, name: 'Ada' });
+    const of = `/api/v1/ais/${agent.id}`;
+    await ann.patch(of, { name: 'Grace' });
+    await ann.post(`${of}/skills`, { name: 'Greeting', content: 'Say hello.' });
+    await ann.post(`${of}/flows`, { name: 'Two steps', versions: [] });
+    await ann.post(`${of}/user-inputs`, { label: 'Shop', variableName: 'shop', type: 'DATE' });
+    await ann.post(`${of}/secrets`, { key: 'KEY', secretType: 'apiKey' });
+    await ann.post(`${of}/tools`, { name: 'price', type: 'CLIENT_FUNCTION', data: {} });
+    await make.apiDataSource({ owner: ann, agentId: agent.id, name: 'Handbook', data: {} });
+    await ann.post('/api/v1/api-keys', { name: 'Nightly', scopes: ['AGENTS:READ'] });
+    await admin.post('/api/v1/groups', { name: 'Sales', availability: 'EVERYONE', memberEmails: '' });
+    await make.chat({ owner: ann, agentId: agent.id, name: `${canary} chat` });
+    const gone = await make.agent({ owner: ann, name: 'Gone' });
+    await ann.delete(`/api/v1/ais/${gone.id}`);
+    const { data } = await admin.graphql(
+      '{ auditLog(first: 50) { nodes { action targetKind targetName target { __typename } } } }',
+    );
+    const names = data.auditLog.nodes.map((entry: Readonly<Record<string, string>>) => [entry.action, entry.targetName]);
+    expect(new Map(names)).toEqual(
+      new Map([
+        ['createAgent', 'Grace'],
+        ['updateAgent', 'Grace'],
+        ['deleteAgent', null],
+        ['createSkill', 'Greeting'],
+        ['createFlow', 'Two steps'],
+        ['createUserInput', 'Shop'],
+        ['createAgentSecret', 'KEY'],
+        ['createAgentTool', 'price'],
+        ['addDataSource', 'Handbook'],
+        ['createApiKey', 'Nightly'],
+        ['createGroup', 'Sales'],
+        ['createChat', null],
+      ]),
+    );
+  });
+
+  it('names nothing of another organization', async () => {
+    const agent = await make.agent({ owner: ann, name: 'Ada' });
+    await service.deps.storage.db.pool.query('update audit_entries set "targetId" = $1 where "targetId" = $2', [
+      (await make.agent({ owner: await make.person(), name: 'Elsewhere' })).id,
+      agent.id,
+    ]);
+    const { data } = await admin.graphql('{ auditLog { nodes { action targetName } } }');
+    expect(data.auditLog.nodes).toEqual([{ action: 'createAgent', targetName: null }]);
+  });
+
   it('keeps entries for AUDIT_RETENTION_DAYS', async () => {
     const old = await make.agent({ owner: ann });
     const { db, auditEntries } = service.deps.storage;

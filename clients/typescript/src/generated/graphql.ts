@@ -1675,7 +1675,7 @@ export type AuditLogQueryVariables = Exact<{
 }>;
 
 
-export type AuditLogQuery = { auditLog: { nodes: Array<{ id: string, createdAt: string, action: string, kind: AuditKind, outcome: AuditOutcome, count: number, actorEmail: string, targetKind: string | null, targetId: string | null, address: string | null, actor: { id: string, name: string } | null, key: { id: string, name: string } | null, changes: Array<{ member: string, value: unknown }> }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+export type AuditLogQuery = { auditLog: { nodes: Array<{ id: string, createdAt: string, action: string, kind: AuditKind, outcome: AuditOutcome, count: number, actorEmail: string, targetKind: string | null, targetId: string | null, targetName: string | null, address: string | null, actor: { id: string, name: string } | null, key: { id: string, name: string } | null, changes: Array<{ member: string, value: unknown }> }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
 
 export type ChatQueryVariables = Exact<{
   id: string;
@@ -2423,6 +2423,7 @@ export const AuditLogQueryDocument = new TypedDocumentString(`
       }
       targetKind
       targetId
+      targetName
       changes {
         member
         value
