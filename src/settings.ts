@@ -4,6 +4,7 @@ import { dnsServersGrammar, parseDnsServers } from './engine/egress/dns-servers.
 import { headerListGrammar, parseHeaderList } from './engine/tracing/header-list.ts';
 import { corsOriginsGrammar, parseCorsOrigins } from './lib/cors-origins.ts';
 import { displayValue } from './lib/display-value.ts';
+import { withSecretFiles } from './lib/secret-files.ts';
 import {
   allowedOf,
   count,
@@ -11,6 +12,7 @@ import {
   oneOf,
   optionalDatabaseUrl,
   optionalMatch,
+  optionalPort,
   optionalText,
   optionalUrl,
   part,
@@ -146,6 +148,9 @@ export const settingsSchema = z.object({
   EGRESS_DNS_SERVERS: readBy(parseDnsServers, dnsServersGrammar).describe(
     'Name servers that look up the hosts of URLs from users. Default: those of the system.',
   ),
+  METRICS_PORT: optionalPort().describe(
+    'A port of HOST that serves /metrics, and nothing else; PORT does not serve it then. Default: PORT serves it.',
+  ),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info').describe('Least severe log shown.'),
   LOG_FORMAT: oneOf(['auto', 'pretty', 'json'], 'auto').describe('auto: pretty on a terminal, else json.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: optionalUrl(web, 'http://localhost:4318').describe(
@@ -216,6 +221,11 @@ export const settingsSchema = z.object({
 /** What the operator chose, and beside it the limits that nobody chooses. */
 export type Settings = Readonly<z.infer<typeof settingsSchema>> & Limits;
 
+/** Settings whose value is a secret. Each may stand in a file, which `NAME_FILE` names. */
+export const secretSettings: readonly string[] = Object.keys(settingsSchema.shape).filter((name) =>
+  /_API_KEY$|_ACCESS_KEY$|_PRIVATE_KEY$|^PARLEY_.*_KEY$|_SECRET$|_TOKEN$|_HEADERS$|^DATABASE_URL$/.test(name),
+);
+
 /** Settings that cannot be used. Its message names all of them, one a line. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
@@ -233,33 +243,37 @@ export class SettingsError extends Error {
  * @throws SettingsError naming every bad setting at once, so one restart fixes them all.
  */
 export function loadSettings(env: NodeJS.ProcessEnv, limits: Partial<Limits> = {}): Settings {
-  const parsed = settingsSchema.safeParse(given(env));
-  if (!parsed.success) throw new SettingsError(settingsProblems(env));
+  const { env: all, problems } = given(env);
+  const parsed = settingsSchema.safeParse(all);
+  if (!parsed.success || problems.length > 0) throw new SettingsError(settingsProblems(env));
   return Object.freeze({ ...defaultLimits, ...limits, ...parsed.data });
 }
 
 /** What is wrong with the settings, a sentence each; empty when all can be used, also together. */
 export function settingsProblems(env: NodeJS.ProcessEnv): readonly string[] {
-  const { error } = settingsSchema.safeParse(given(env));
+  const { env: all, problems } = given(env);
+  const { error } = settingsSchema.safeParse(all);
   const named = new Map<string, string>();
   for (const issue of error?.issues ?? []) {
     const name = String(issue.path[0]);
-    if (!named.has(name)) named.set(name, problemOf(name, issue, env[name] ?? ''));
+    if (!named.has(name)) named.set(name, problemOf(name, issue, all[name] ?? ''));
   }
-  return [...named.values(), ...problemsTogether(given(env))];
+  return [...problems, ...named.values(), ...problemsTogether(all)];
 }
 
 /** The settings that can be used, and defaults in place of the others: for what is checked beside them. */
 export function usableSettings(env: NodeJS.ProcessEnv): { readonly settings: Settings; readonly bad: ReadonlySet<string> } {
-  const { error } = settingsSchema.safeParse(given(env));
+  const { env: all } = given(env);
+  const { error } = settingsSchema.safeParse(all);
   const bad = new Set((error?.issues ?? []).map(({ path }) => String(path[0])));
-  const settings = settingsSchema.parse(Object.fromEntries(Object.entries(given(env)).filter(([name]) => !bad.has(name))));
+  const settings = settingsSchema.parse(Object.fromEntries(Object.entries(all).filter(([name]) => !bad.has(name))));
   return { settings: { ...defaultLimits, ...settings }, bad };
 }
 
-/** A variable without a text is one that is not set: files of services and containers write it so. */
-function given(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim() !== ''));
+/** The environment with the secrets of files. A variable without a text is one that is not set: files of services and containers write it so. */
+function given(env: NodeJS.ProcessEnv): ReturnType<typeof withSecretFiles> {
+  const { env: all, problems } = withSecretFiles(env, secretSettings);
+  return { env: Object.fromEntries(Object.entries(all).filter(([, value]) => value?.trim() !== '')), problems };
 }
 
 function problemOf(name: string, issue: z.core.$ZodIssue, value: string): string {

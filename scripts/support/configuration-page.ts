@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { allowedOf } from '../../src/lib/setting-kinds.ts';
-import { settingsSchema } from '../../src/settings.ts';
+import { secretSettings, settingsSchema } from '../../src/settings.ts';
 
 /** docs/configuration.md, from the one list of settings. */
 export function configurationPage(): string {
@@ -14,6 +14,9 @@ export function configurationPage(): string {
     'Parley reads its settings from the environment, and from a file `.env` in the folder it is started in; the environment wins. Every setting',
     'has a default, which an empty one gets too. A start with bad settings names all of them at once, and `npm run parley -- doctor` checks more than',
     'a start does. The unit of a number is the end of its name.',
+    '',
+    'A secret may stand in a file: `NAME_FILE` is the path of the file with the value of `NAME`, as Docker and Kubernetes give secrets. It works for',
+    `${secretSettings.map((name) => `\`${name}\``).join(', ')}, and for the variables that MODELS_FILE names.`,
     '',
     '| setting | default; allowed | meaning |',
     '| --- | --- | --- |',

@@ -21,6 +21,10 @@ export function whole(fallback: number, min: number, max: number = Number.MAX_SA
     .meta({ allowed: `a whole number from ${range}` });
 }
 
+export function optionalPort() {
+  return z.coerce.number().int().min(1).max(65_535).optional().meta({ allowed: 'a whole number from 1 to 65535' });
+}
+
 export const count = (fallback: number) => whole(fallback, 1);
 export const rate = (fallback: number) => whole(fallback, 0);
 /** Milliseconds of a timer. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { Router } from 'express';
+import express, { Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
 import packageJson from '../../package.json' with { type: 'json' };
 import { operationScopes } from '../domain/access/operation-scopes.ts';
@@ -33,6 +33,8 @@ import { measure } from './measure.ts';
 
 export interface App {
   readonly handle: RequestListener;
+  /** Serves /metrics and nothing else, on the server of METRICS_PORT. */
+  readonly handleMetrics: RequestListener;
   /** Watches the connections of the server whose requests `handle` gets, before it listens. */
   watch(server: Server): void;
   /** Whether a request that offers another protocol gets it; any other is answered like one that offers none (`Upgrade: h2c` is a common offer). */
@@ -106,6 +108,7 @@ export function createApp(deps: Deps, { schema, graphqlSchema, routes }: Apis): 
   metrics.gauge('replies_unsent_bytes', 'Bytes of finished replies that wait for their readers.', () => connections.unsentBytes);
   return {
     handle: connections.handle,
+    handleMetrics: express().disable('x-powered-by').disable('etag').get('/metrics', metricsHandler(metrics)),
     watch: (server) => connections.watch(server),
     // Behind a request that is still being answered, the two replies would run into each other.
     takesUpgrade: (req) => sockets.takes(req) && Connection.of(req)?.isAnswering !== true,
@@ -140,15 +143,15 @@ async function readinessOf({ storage: { db, signals }, knowledge }: Pick<Deps, '
   return degraded === '' ? {} : { degraded };
 }
 
-/** Health and metrics. */
+/** Health, and metrics where they have no port of their own. */
 function createProbes(deps: Deps, metrics: Metrics, isStopping: () => boolean): Router {
-  return Router({ strict: true, caseSensitive: true })
+  const probes = Router({ strict: true, caseSensitive: true })
     .get('/healthz', healthHandler())
     .get(
       '/readyz',
       readyHandler(() => readinessOf(deps), isStopping),
-    )
-    .get('/metrics', metricsHandler(metrics));
+    );
+  return deps.settings.METRICS_PORT === undefined ? probes.get('/metrics', metricsHandler(metrics)) : probes;
 }
 
 /** The route that a WebSocket serves too. */

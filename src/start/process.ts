@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { watchForStalls } from '../engine/processes/stall-watch.ts';
 import { createLogger } from '../http/log/logging.ts';
 import { noteRequests } from '../http/log/requests-under-way.ts';
+import { secretOf } from '../lib/secret-files.ts';
 import type { Limits } from '../limits.ts';
 import { loadSettings, type Settings } from '../settings.ts';
 import { startEmbeddedOf } from '../storage/database/embedded/embedded.ts';
@@ -82,10 +83,9 @@ async function start(settings: Settings, logger: Logger): Promise<Service> {
   return startService(settings, logger, onFatal, { environment: readEnvironment, embedded });
 }
 
-/** A variable that the operator's models file names for a key: no setting of its own. */
+/** A variable that the operator's models file names for a key: no setting of its own. Its value may stand in a file too. */
 function readEnvironment(name: string): string | undefined {
-  const value = process.env[name]?.trim();
-  return value === '' ? undefined : value;
+  return secretOf(process.env, name);
 }
 
 async function readSettings(limits: Partial<Limits>): Promise<Settings> {

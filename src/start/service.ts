@@ -74,7 +74,12 @@ export async function startService(
     server.requestTimeout = 0;
     server.keepAliveTimeout = keepAliveMs;
     app.watch(server);
-    const { port } = await listen(server, settings);
+    const metrics = settings.METRICS_PORT === undefined ? undefined : createServer(app.handleMetrics);
+    if (metrics !== undefined) await listen(metrics, settings.HOST, settings.METRICS_PORT);
+    const { port } = await listen(server, settings.HOST, settings.PORT).catch((error: unknown) => {
+      metrics?.close();
+      throw error;
+    });
     publicUrl ??= address(port);
     const stopping = new AbortController();
     const wantsDemo = firstKey !== undefined && settings.DEMO === 'on';
@@ -101,6 +106,9 @@ export async function startService(
           server.closeAllConnections();
           await closed;
         }
+        // Until the end, so that the last figures can be read.
+        metrics?.close();
+        metrics?.closeAllConnections();
         await closeDeps(deps, leftMs());
       },
     };
@@ -121,8 +129,8 @@ async function warmModels({ models, settings }: Deps): Promise<void> {
   await refuseUnknownModel(DEFAULT_MODEL, models, modelsWarmMs);
 }
 
-async function listen(server: Server, { HOST, PORT }: Settings): Promise<AddressInfo> {
-  server.listen(PORT, HOST);
+async function listen(server: Server, host: string, port: number | undefined): Promise<AddressInfo> {
+  server.listen(port, host);
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server has no port');

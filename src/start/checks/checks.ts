@@ -1,3 +1,4 @@
+import { secretOf } from '../../lib/secret-files.ts';
 import { type Settings, settingsProblems, usableSettings } from '../../settings.ts';
 import { checkDatabase } from './database.ts';
 import { checkEgress } from './egress.ts';
@@ -10,10 +11,8 @@ import { checkPort } from './port.ts';
 
 const readerOf =
   (env: NodeJS.ProcessEnv) =>
-  (name: string): string | undefined => {
-    const value = env[name]?.trim();
-    return value === '' ? undefined : value;
-  };
+  (name: string): string | undefined =>
+    secretOf(env, name);
 
 /** Everything that can be checked without a start. What bad settings would decide is checked with their defaults, and left out of the findings. */
 export async function checkAll(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {

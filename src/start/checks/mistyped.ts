@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { editDistance } from '../../lib/edit-distance.ts';
-import { settingsSchema } from '../../settings.ts';
+import { secretSettings, settingsSchema } from '../../settings.ts';
 
 /** A variable that is no setting, and the setting that was probably meant. */
 export interface MistypedSetting {
@@ -32,8 +32,14 @@ const removedNames: ReadonlySet<string> = new Set(
     GRAPHQL_DIRECTIVES_MAX GRAPHQL_DOCUMENT_MAX_CHARS GRAPHQL_FIELDS_MAX GRAPHQL_COST_MAX REPLY_MAX_BYTES`.split(/\s+/),
 );
 const settings = settingNames.map((name) => ({ name, squeezed: withoutSigns(name), words: name.split('_') }));
-/** Variables that other parts of Parley read: the command line and the script `parley`. */
-const otherNames: ReadonlySet<string> = new Set(['PARLEY_URL', 'PARLEY_API_KEY', 'PARLEY_KEY', 'PARLEY_TYPED_IN']);
+/** Other variables that Parley reads: those of the command line and of the script `parley`, and those that name files of secrets. */
+const otherNames: ReadonlySet<string> = new Set([
+  'PARLEY_URL',
+  'PARLEY_API_KEY',
+  'PARLEY_KEY',
+  'PARLEY_TYPED_IN',
+  ...secretSettings.map((name) => `${name}_FILE`),
+]);
 /** Names that other programs give a meaning of their own, and that are near to a setting. */
 const namesOfOthers: ReadonlySet<string> = new Set(['LOGLEVEL', 'AWS_ACCESS_KEY', 'AWS_SECRET_KEY', 'GITHUB_SECRET']);
 

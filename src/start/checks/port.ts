@@ -4,18 +4,20 @@ import { displayValue } from '../../lib/display-value.ts';
 import type { Settings } from '../../settings.ts';
 import { codeOf, type Finding, good, wrong } from './finding.ts';
 
-type Address = Pick<Settings, 'HOST' | 'PORT'>;
+type Address = Pick<Settings, 'HOST' | 'PORT' | 'METRICS_PORT'>;
 const lastReservedPort = 1023;
 
 /** Why Parley cannot listen; undefined for an error of another kind. */
-export function listenProblem(error: unknown, { HOST, PORT }: Address): Finding | undefined {
+export function listenProblem(error: unknown, { HOST, PORT, METRICS_PORT }: Address): Finding | undefined {
   const host = displayValue('HOST', HOST);
+  const isMetrics = METRICS_PORT !== undefined && error instanceof Error && 'port' in error && error.port === METRICS_PORT;
+  const [name, port] = isMetrics ? ['METRICS_PORT', METRICS_PORT] : ['PORT', PORT];
   switch (codeOf(error)) {
     case 'EADDRINUSE':
       return wrong(
         'port',
-        `PORT ${PORT} of ${host} is taken: another process listens there.`,
-        'Stop that process, or set PORT; 0 takes any free one.',
+        `${name} ${port} of ${host} is taken: another process listens there.`,
+        isMetrics ? 'Stop that process, or set another METRICS_PORT.' : 'Stop that process, or set PORT; 0 takes any free one.',
       );
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
@@ -29,8 +31,8 @@ export function listenProblem(error: unknown, { HOST, PORT }: Address): Finding 
     case 'EACCES':
       return wrong(
         'port',
-        `This process may not listen on PORT ${PORT}.`,
-        `Ports up to ${lastReservedPort} need more rights. Set a higher PORT, and put a proxy in front.`,
+        `This process may not listen on ${name} ${port}.`,
+        `Ports up to ${lastReservedPort} need more rights. Set a higher ${name}${isMetrics ? '' : ', and put a proxy in front'}.`,
       );
     default:
       return undefined;

@@ -7,6 +7,7 @@ import { graphqlCompletion } from '../../support/apis/graphql-inputs.ts';
 import { eventually } from '../../support/eventually.ts';
 import { indexed } from '../../support/knowledge/knowledge.ts';
 import type { Person } from '../../support/make.ts';
+import { freePort } from '../../support/processes/free-port.ts';
 import { withService } from '../../support/service.ts';
 import { never } from '../../support/upstream.ts';
 
@@ -207,5 +208,21 @@ describe('/metrics of a provider that lists no models', () => {
       expect(body).not.toContain('zzOne');
       expect(body).not.toContain('zzTwo');
     });
+  });
+});
+
+describe('/metrics with METRICS_PORT', () => {
+  it('is served on that port, which serves nothing else, and not on PORT', async () => {
+    const port = await freePort();
+    const own = await withService('web', { env: { METRICS_PORT: String(port) } });
+    const at = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
+    const reply = await at('/metrics');
+    expect(reply.status).toBe(200);
+    expect(await reply.text()).toContain('parley_http_requests_total');
+    for (const path of ['/', '/healthz', '/graphql', '/api/v1/ais']) expect((await at(path)).status).toBe(404);
+    expect((await own.service.nobody.get('/metrics')).status).toBe(404);
+    expect((await own.service.nobody.get('/healthz')).status).toBe(200);
+    await own.service.restart({ METRICS_PORT: String(port) });
+    expect((await at('/metrics')).status).toBe(200);
   });
 });

@@ -60,6 +60,9 @@ describe('a start with settings that cannot be used', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     expect(await refusal({ PORT: String(port) })).toContain(`PORT ${port} of 127.0.0.1 is taken`);
+    expect(await refusal({ METRICS_PORT: String(port) })).toContain(
+      `METRICS_PORT ${port} of 127.0.0.1 is taken: another process listens there. Stop that process, or set another METRICS_PORT.`,
+    );
     await new Promise((resolve) => server.close(resolve));
   });
 });
