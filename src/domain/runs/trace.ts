@@ -17,7 +17,7 @@ export interface RunTraceView {
   readonly status: RunStatus;
   /** Whether the caller sees steps and retrievals: the agent shows them, or the caller may edit it. */
   readonly showsSteps: boolean;
-  /** What the model was told first; null for callers who may not edit the agent. */
+  /** What the model was told first, with the skills of the agent; null for callers who may not edit the agent, and for keys that may not read both. */
   readonly instructions: string | null;
   readonly steps: readonly FlowStepRecord[];
   readonly retrievals: readonly RetrievalRecord[];
@@ -45,7 +45,7 @@ export interface TracedToolCall {
 }
 export interface TracedSkill {
   readonly name: string;
-  /** Null for callers who may not edit the agent. */
+  /** Null for callers who may not edit the agent, and for keys that may not read its skills. */
   readonly content: string | null;
 }
 
@@ -83,21 +83,24 @@ export async function listRunTraces(
   const readable = runs.filter(({ id }) => logs.has(id));
   readRuns(deps, caller, readable);
   const { edited, showing } = await readersOf(deps, caller, readable);
-  const instructions = await deps.storage.runs.instructionsOf([...edited]);
+  // What belongs to an agent needs the scope of a direct look-up, too.
+  const readsSkills = ({ id, agentId }: Run) => edited.has(id) && (agentId === null || caller.scopes.has('SKILLS:READ'));
+  const readsAgent = (run: Run) => readsSkills(run) && (run.agentId === null || caller.scopes.has('AGENTS:READ'));
+  const instructions = await deps.storage.runs.instructionsOf(readable.filter(readsAgent).map(({ id }) => id));
   const known = new Map(runs.map((run) => [run.id, run]));
   return runIds.map((id) => {
     const run = known.get(id);
     const events = logs.get(id);
     if (run === undefined) return 'unknown';
     if (events === undefined) return 'forgotten';
-    const reader = { showsSteps: showing.has(id), isEditor: edited.has(id), instructions: instructions.get(id) ?? null };
+    const reader = { showsSteps: showing.has(id), readsSkills: readsSkills(run), instructions: instructions.get(id) ?? null };
     return traceOf(deps, run, events, reader);
   });
 }
 
 interface TraceReader {
   readonly showsSteps: boolean;
-  readonly isEditor: boolean;
+  readonly readsSkills: boolean;
   readonly instructions: string | null;
 }
 
@@ -105,7 +108,7 @@ function traceOf(
   { models }: Deps,
   { id, status }: Run,
   events: readonly RunEvent[],
-  { showsSteps, isEditor, instructions }: TraceReader,
+  { showsSteps, readsSkills, instructions }: TraceReader,
 ): RunTraceView {
   const { steps } = workInLog(events, (modelId) => models.priceOf(modelId));
   const items = events.flatMap((event) => (event.type === 'response.output_item.done' ? [event.item] : []));
@@ -119,7 +122,7 @@ function traceOf(
     modelCalls: modelCallsAmong(steps),
     toolCalls: toolCallsIn(events),
     subagents: subagentsIn(events),
-    skills: skillsIn(items, isEditor),
+    skills: skillsIn(items, readsSkills),
   };
 }
 
@@ -163,12 +166,12 @@ function toolCallsIn(events: readonly RunEvent[]): readonly TracedToolCall[] {
   }));
 }
 
-function skillsIn(items: readonly RunItem[], isEditor: boolean): readonly TracedSkill[] {
+function skillsIn(items: readonly RunItem[], isReadable: boolean): readonly TracedSkill[] {
   return items.flatMap((item): readonly TracedSkill[] => {
     if (item.type !== 'server_tool_call' || item.name !== skillFunction) return [];
     const output = items.find((other) => other.type === 'server_tool_call_output' && other.callId === item.callId);
     const isRead = output?.type === 'server_tool_call_output' && output.isConfidential === true;
-    return isRead ? [{ name: nameIn(item.arguments), content: isEditor ? output.output : null }] : [];
+    return isRead ? [{ name: nameIn(item.arguments), content: isReadable ? output.output : null }] : [];
   });
 }
 

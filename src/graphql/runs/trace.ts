@@ -97,7 +97,7 @@ const SkillType = builder.objectRef<TracedSkill>('TracedSkill').implement({
     name: t.exposeString('name', { description: 'The name that the model called.' }),
     content: t.exposeString('content', {
       nullable: true,
-      description: 'What it read; null for callers who may not edit the agent.',
+      description: 'What it read; null for callers who may not edit the agent, and for keys without the scope SKILLS:READ.',
     }),
   }),
 });
@@ -113,7 +113,8 @@ export const RunTraceType = builder.objectRef<RunTraceView>('RunTrace').implemen
     }),
     instructions: t.exposeString('instructions', {
       nullable: true,
-      description: 'What the model was told first; null for callers who may not edit the agent.',
+      description:
+        'What the model was told first, skills of the agent included; null for callers who may not edit the agent, and for keys without the scopes AGENTS:READ and SKILLS:READ.',
     }),
     steps: t.field({
       type: [FlowStepType],

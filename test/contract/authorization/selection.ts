@@ -15,6 +15,10 @@ import { isRestOnly } from '../../../src/graphql/builder/one-api.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import type { RequestHeaders, TestClient } from '../../support/client.ts';
 
+/**
+ * Levels of a selection. More are not needed: rights are checked by type and field, whatever the path, and the walk (walk.test.ts) follows things by their
+ * ids to every type, with a key of each scope.
+ */
 const depthMax = 4;
 const schema = buildSchema();
 const nodeTypes = new Set(schema.getPossibleTypes(schema.getType('Node') as GraphQLInterfaceType).map(({ name }) => name));
