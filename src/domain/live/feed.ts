@@ -12,12 +12,12 @@ const gatheredMax = 2_000;
 /** States of runs that are remembered, to leave out signals that change nothing of a list. */
 const statesMax = 20_000;
 
-/** The signals that say that a thing of a kind has changed; each carries its id. */
+/** The signals that say that things of a kind have changed; each carries an id, or several that are joined by commas. */
 export const topicsOfKind: Readonly<Record<LiveKind, readonly SignalTopic[]>> = {
   agent: ['agent-changed', 'agent-rated'],
   dataSource: ['data-source-changed'],
   chat: ['chat-changed'],
-  run: ['run-changed'],
+  run: ['run-changed', 'runs-recorded'],
   memory: ['memory-changed'],
   connection: ['connection-changed'],
 };
@@ -30,6 +30,8 @@ export interface LiveListener {
   onChanges(places: Places): void;
   /** The rights to these things may have changed, and nothing that they show. Undefined: to any thing. */
   onRights(places: Places | undefined): void;
+  /** Rights to these agents may have changed, and with them those to their runs. Told to streams of runs, before the changes that came with it. */
+  onAgents(agents: Places): void;
   /** Changes may have been missed: look for them. */
   onGap(): void;
 }
@@ -76,7 +78,7 @@ class Channel {
   readonly #store: PlaceStore;
   readonly #stops: readonly (() => void)[];
   #changed = new Set<string>();
-  /** Agents whose attached sources may have become visible or hidden. */
+  /** Agents whose attached sources, or whose runs, may have become visible or hidden. */
   #agents = new Set<string>();
   #hasGap = false;
   #gapMs = Number.NEGATIVE_INFINITY;
@@ -88,8 +90,10 @@ class Channel {
     this.#kind = kind;
     this.#store = store;
     this.#stops = [
-      ...topicsOfKind[kind].map((topic) => signals.subscribe(topic, (id) => this.#note(this.#changed, id))),
-      ...(kind === 'dataSource' ? [signals.subscribe('agent-changed', (id) => this.#note(this.#agents, id))] : []),
+      ...topicsOfKind[kind].map((topic) => signals.subscribe(topic, (ids) => this.#note(this.#changed, ids))),
+      ...(kind === 'dataSource' || kind === 'run'
+        ? [signals.subscribe('agent-changed', (id) => this.#note(this.#agents, id))]
+        : []),
       ...(kind === 'agent'
         ? [signals.subscribe('group-changed', () => this.#tell((listener) => listener.onRights(undefined)))]
         : []),
@@ -103,8 +107,8 @@ class Channel {
     for (const stop of this.#stops) stop();
   }
 
-  #note(set: Set<string>, id: string): void {
-    set.add(id);
+  #note(set: Set<string>, ids: string): void {
+    for (const id of ids.split(',')) set.add(id);
     this.#begin(gatherMs);
   }
 
@@ -123,14 +127,18 @@ class Channel {
     this.#agents = new Set();
     this.#hasGap = false;
     try {
+      if (this.#kind === 'run' && agents.size > 0) {
+        const places = placesOf(agents, await this.#store.places('agent', [...agents]));
+        this.#tell((listener) => listener.onAgents(places));
+      }
       if (hasGap || changed.size > gatheredMax) {
         this.#gapMs = performance.now();
         this.#tell((listener) => listener.onGap());
       } else if (changed.size > 0) {
-        const places = this.#withoutEchoes(await this.#placesOf([...changed]));
+        const places = this.#withoutEchoes(placesOf(changed, await this.#store.places(this.#kind, [...changed])));
         if (places.size > 0) this.#tell((listener) => listener.onChanges(places));
       }
-      if (agents.size > 0) {
+      if (this.#kind === 'dataSource' && agents.size > 0) {
         const places = await this.#store.sourcesOf([...agents]);
         if (places.size > 0) this.#tell((listener) => listener.onRights(places));
       }
@@ -142,11 +150,6 @@ class Channel {
     if (this.#isClosed) return;
     if (this.#hasGap) this.#noteGap();
     else if (this.#changed.size + this.#agents.size > 0) this.#begin(gatherMs);
-  }
-
-  async #placesOf(ids: readonly string[]): Promise<Places> {
-    const found = await this.#store.places(this.#kind, ids);
-    return new Map(ids.map((id) => [id, found.get(id)]));
   }
 
   /** Without the things of which nothing has changed that a list shows. */
@@ -164,4 +167,8 @@ class Channel {
   #tell(what: (listener: LiveListener) => void): void {
     for (const listener of this.listeners) what(listener);
   }
+}
+
+function placesOf(ids: ReadonlySet<string>, found: ReadonlyMap<string, LivePlace>): Places {
+  return new Map([...ids].map((id) => [id, found.get(id)]));
 }

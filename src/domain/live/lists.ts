@@ -1,9 +1,10 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
-import type { Change } from '../../entities/live.ts';
-import { isAdministrator, listedAgents, ownChats, visibleChats, visibleDataSources } from '../access/access.ts';
+import type { Change, LivePlace } from '../../entities/live.ts';
+import { editableAgents, isAdministrator, listedAgents, ownChats, visibleChats, visibleDataSources } from '../access/access.ts';
 import { getAgent } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';
 import { connectionsListed } from '../knowledge/connections.ts';
+import type { Places } from './feed.ts';
 import { type LiveList, watchList } from './watch.ts';
 
 /** Where to go on, and until when. */
@@ -62,17 +63,49 @@ export async function watchChats(
   return watchList(deps, list, after, signal);
 }
 
-/** The runs of the caller; for administrators those of their organization. */
+/** The runs that the history shows the caller: for administrators those of their organization, for others their own and those of agents that they edit. */
 export function watchRuns(deps: Deps, caller: Caller, { after, signal }: WatchOptions): Changes {
-  const { orgId, userId } = caller;
-  const scope = isAdministrator(caller, orgId) ? { orgId } : { orgId, userId };
+  const { orgId } = caller;
+  if (!isAdministrator(caller, orgId)) return watchList(deps, new ReachedRuns(deps, caller), after, signal);
   const list: LiveList = {
-    rule: { kind: 'run', scope },
-    concerns: (place) => place.orgId === orgId && (scope.userId === undefined || place.userId === userId),
+    rule: { kind: 'run', filter: { reach: 'organization', orgId } },
+    concerns: (place) => place.orgId === orgId,
     owns: isNever,
     isRemembered: false,
   };
   return watchList(deps, list, after, signal);
+}
+
+/** The runs of a caller who is no administrator. Remembers which agents the caller edits, so that runs of other agents cost no statement. */
+class ReachedRuns implements LiveList {
+  readonly rule: LiveList['rule'];
+  readonly owns = isNever;
+  readonly isRemembered = false;
+  readonly #deps: Deps;
+  readonly #caller: Caller;
+  #edited: ReadonlySet<string> | undefined;
+
+  constructor(deps: Deps, caller: Caller) {
+    const { orgId, userId } = caller;
+    this.#deps = deps;
+    this.#caller = caller;
+    this.rule = { kind: 'run', filter: { reach: 'own', orgId, userId, agents: editableAgents(caller) } };
+  }
+
+  concerns({ orgId, userId, agentId }: LivePlace): boolean {
+    if (orgId !== this.#caller.orgId) return false;
+    if (userId === this.#caller.userId) return true;
+    return typeof agentId === 'string' && (this.#edited === undefined || this.#edited.has(agentId));
+  }
+
+  async prepare(): Promise<void> {
+    this.#edited ??= new Set(await this.#deps.storage.runHistory.agentsOf(this.#caller.orgId, editableAgents(this.#caller)));
+  }
+
+  onAgents(agents: Places | undefined): void {
+    const isMine = agents === undefined || [...agents.values()].some((place) => place?.orgId === this.#caller.orgId);
+    if (isMine) this.#edited = undefined;
+  }
 }
 
 /** The caller's memories. */

@@ -55,6 +55,7 @@ class MessageWatch {
         if (places.has(chatId)) this.#change();
       },
       onRights: () => undefined,
+      onAgents: () => undefined,
       onGap: () => this.#change(),
     });
     signal.addEventListener('abort', this.#onAbort, { once: true });

@@ -13,6 +13,10 @@ export interface LiveList {
   concerns(place: LivePlace): boolean;
   /** Whether a deleted thing at that place was the caller's to see. Of other things, only the end of known ones is told. */
   owns(place: LivePlace): boolean;
+  /** Reads what `concerns` goes by; called before the list is looked at. Absent: nothing is needed. */
+  prepare?(): Promise<void>;
+  /** Rights to agents may have changed; undefined: to any. `concerns` then takes more for its own until it is prepared again. */
+  onAgents?(agents: Places | undefined): void;
   /** What is in the list is read when the stream begins, so that each end of access is told. Long lists are not. */
   readonly isRemembered: boolean;
 }
@@ -103,6 +107,7 @@ class Watch implements LiveListener {
     const { live } = this.#deps.storage;
     const { rule, isRemembered } = this.#list;
     const begun = this.#toldUntil;
+    await this.#list.prepare?.();
     const rows = isRemembered ? await live.newest(rule, rememberedMax) : [];
     if (after !== undefined) this.#replay = await this.#changedSince(after, rows);
     this.#known = isRemembered ? knownOf(rows) : new Known(rememberedMax, begun);
@@ -136,7 +141,12 @@ class Watch implements LiveListener {
     }
   }
 
+  onAgents(agents: Places): void {
+    this.#list.onAgents?.(agents);
+  }
+
   onGap(): void {
+    this.#list.onAgents?.(undefined);
     this.#noteWhole('changes');
   }
 
@@ -172,6 +182,7 @@ class Watch implements LiveListener {
 
   async #look({ things, whole }: Look): Promise<readonly Change[]> {
     const now = this.#deps.now();
+    await this.#list.prepare?.();
     const found = new Map<string, ChangeKind>();
     if (things.size > 0) for (const [id, kind] of await this.#lookAt(things)) found.set(id, kind);
     // What one look found, the other knows already.

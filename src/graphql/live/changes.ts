@@ -160,7 +160,7 @@ builder.subscriptionFields((t) => ({
   runsChanged: t.field({
     authScopes: { key: 'CHATS:READ' },
     type: RunChange,
-    description: `The runs of the caller, and of its organization for administrators, as they begin, wait, start and end. ${told}`,
+    description: `The runs that \`runs\` lists, as they begin, wait, start and end: for administrators those of the organization, for others their own and those of agents that they may edit. A run that is not stored, such as a completion, is told once it is over. ${told}`,
     args: afterArg(t.arg, 'Of runs, those that began within a day before that; deleted ones are not told.'),
     subscribe: (_root, args, context) => watchRuns(context.deps, context.caller, optionsOf(context, args)),
     resolve: (change) => change,

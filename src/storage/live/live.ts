@@ -1,4 +1,4 @@
-import type { AgentFilter, ChatFilter, DataSourceFilter } from '../../entities/accounts/access.ts';
+import type { AgentFilter, ChatFilter, DataSourceFilter, RunFilter } from '../../entities/accounts/access.ts';
 import type { LiveKind, LiveRow } from '../../entities/live.ts';
 import { agentWhere } from '../agents/filter.ts';
 import { alternatives } from '../agents/queries.ts';
@@ -9,22 +9,16 @@ import { dataSourceWhere } from '../knowledge/source-filter.ts';
 import type { MemoryOwner } from '../memories/owner.ts';
 import { createPlaceStore, type PlaceStore } from './places.ts';
 
-/** Which runs: those of an organization, or of one user in it. */
-export interface RunScope {
-  readonly orgId: string;
-  readonly userId?: string;
-}
-
 /** Which things of a kind a list has. */
 export type LiveRule =
   | { readonly kind: 'agent'; readonly filter: AgentFilter }
   | { readonly kind: 'dataSource'; readonly filter: DataSourceFilter }
   | { readonly kind: 'chat'; readonly filter: ChatFilter; readonly agentId: string | undefined }
-  | { readonly kind: 'run'; readonly scope: RunScope }
+  | { readonly kind: 'run'; readonly filter: RunFilter }
   | { readonly kind: 'memory'; readonly owner: MemoryOwner }
   | { readonly kind: 'connection'; readonly scope: ConnectionScope };
 
-/** What streams of changes read. No statement reads a long column. */
+/** What streams of changes read. No statement reads a long column. A rule about runs of agents costs one statement more, which reads the agents. */
 export interface LiveStore extends PlaceStore {
   /** The rows with one of the ids that match the rule, in no order. One statement. */
   find(rule: LiveRule, ids: readonly string[]): Promise<readonly LiveRow[]>;
@@ -43,19 +37,23 @@ const columns = { id: true, createdAt: true, updatedAt: true } as const;
 export function createLiveStore(db: Database): LiveStore {
   return {
     ...createPlaceStore(db),
-    find: (rule, ids) =>
-      tableOf(db, rule.kind).findMany({ where: { AND: [{ id: { in: [...ids] } }, ...present(rule)] }, select: columns }),
+    find: async (rule, ids) =>
+      tableOf(db, rule.kind).findMany({
+        where: { AND: [{ id: { in: [...ids] } }, ...(await present(db, rule))] },
+        select: columns,
+      }),
     async newest(rule, limit) {
       const orderBy = [{ createdAt: 'desc' }, { id: 'desc' }] as const;
-      const lists = branchesOf(rule).map((branch) =>
-        tableOf(db, rule.kind).findMany({ where: { AND: present(branch) }, select: columns, orderBy, take: limit }),
+      const lists = branchesOf(rule).map(async (branch) =>
+        tableOf(db, rule.kind).findMany({ where: { AND: await present(db, branch) }, select: columns, orderBy, take: limit }),
       );
       return [...new Map((await Promise.all(lists)).flat().map((row) => [row.id, row])).values()];
     },
-    changedSince: (rule, since, limit) => changed(db, rule, [...present(rule), ...bounded(rule, since)], since, limit),
+    changedSince: async (rule, since, limit) =>
+      changed(db, rule, [...(await present(db, rule)), ...bounded(rule, since)], since, limit),
     async deletedSince(rule, since, limit) {
       const gone = traceOf(rule);
-      return gone === undefined ? [] : changed(db, rule, [gone, whereOf(rule)], since, limit);
+      return gone === undefined ? [] : changed(db, rule, [gone, await whereOf(db, rule)], since, limit);
     },
     async messages(chatId, limit) {
       const rows = await db.prisma.message.findMany({
@@ -101,9 +99,9 @@ function changed(
 }
 
 /** The rows of a rule that are not deleted. */
-function present(rule: LiveRule): readonly object[] {
+async function present(db: Database, rule: LiveRule): Promise<readonly object[]> {
   const isThere = { agent: { isDeleted: false }, dataSource: { deletingAt: null }, chat: { deletedAt: null } };
-  return [whereOf(rule), ...(rule.kind in isThere ? [isThere[rule.kind as keyof typeof isThere]] : [])];
+  return [await whereOf(db, rule), ...(rule.kind in isThere ? [isThere[rule.kind as keyof typeof isThere]] : [])];
 }
 
 /** How a deleted row is known; undefined where its kind leaves none. */
@@ -119,7 +117,7 @@ function bounded({ kind }: LiveRule, since: Date): readonly object[] {
   return kind === 'run' ? [{ createdAt: { gte: new Date(since.getTime() - dayMs) } }] : [];
 }
 
-function whereOf(rule: LiveRule): object {
+async function whereOf(db: Database, rule: LiveRule): Promise<object> {
   switch (rule.kind) {
     case 'agent':
       return agentWhere(rule.filter);
@@ -128,7 +126,7 @@ function whereOf(rule: LiveRule): object {
     case 'chat':
       return { AND: [chatWhere(rule.filter), rule.agentId === undefined ? {} : { agentId: rule.agentId }] };
     case 'run':
-      return { ...rule.scope };
+      return runWhere(db, rule.filter);
     case 'memory': {
       const { orgId, userId } = rule.owner;
       return { orgId, userId };
@@ -136,6 +134,15 @@ function whereOf(rule: LiveRule): object {
     case 'connection':
       return { ...rule.scope };
   }
+}
+
+async function runWhere({ prisma }: Database, filter: RunFilter): Promise<object> {
+  if (filter.reach === 'instance') return {};
+  const { orgId } = filter;
+  if (filter.reach === 'organization') return { orgId };
+  const where = { AND: [{ orgId, isDeleted: false }, agentWhere(filter.agents)] };
+  const agents = await prisma.agent.findMany({ where, select: { id: true } });
+  return { orgId, OR: [{ userId: filter.userId }, { agentId: { in: agents.map(({ id }) => id) } }] };
 }
 
 /** The alternatives of a rule about agents, so that each reads its own index. */

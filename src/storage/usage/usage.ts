@@ -114,6 +114,9 @@ const addRows = `
   from kinds where r.owner = $2 and r."orgId" = kinds."orgId" and r.kind = kinds.kind
     and (select count(*) from counted) > 0`;
 
+/** Fits a payload. */
+const idsPerSignal = 100;
+
 export function createUsageStore(db: Database, signals: Signals): UsageStore {
   return {
     async add(rows, owner, runs = []) {
@@ -121,6 +124,10 @@ export function createUsageStore(db: Database, signals: Signals): UsageStore {
       const orgIds = [...new Set([...rows, ...runs].map(({ orgId }) => orgId))];
       await db.execute(addRows, [JSON.stringify(rows), owner, unstoredJson(runs), orgIds]);
       for (const orgId of new Set(rows.map((row) => row.orgId))) signals.publish('usage-changed', orgId);
+      for (let start = 0; start < runs.length; start += idsPerSignal) {
+        const ids = runs.slice(start, start + idsPerSignal).map(({ id }) => id);
+        signals.publish('runs-recorded', ids.join(','));
+      }
     },
     async total(orgId, period) {
       return (await sumsByAgent(db, orgId, period)).values().reduce(plus, noTokensUsed);

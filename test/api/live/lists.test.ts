@@ -214,6 +214,50 @@ describe('runsChanged', () => {
   });
 });
 
+describe('runsChanged of others', () => {
+  const ask = async (who: Person, agentId: string): Promise<string> => {
+    upstream.next({ text: ['Hello'] });
+    const { id: chatId } = await make.chat({ owner: who, agentId });
+    return (await who.post(`/api/v1/chats/${chatId}/messages`, { prompt: 'Hi' })).body.runId;
+  };
+
+  it('tells the runs of an agent to those who edit it, for as long as they do', async () => {
+    const carl = await make.person({ organization });
+    const { id: agentId } = await make.agent({ owner: ann, visibility: 'ORGANIZATION' });
+    const stream = await follow(carl, 'runsChanged', 'kind id node { agentId userId }');
+    const before = await ask(bob, agentId);
+    // Changes of a quarter of a second are looked at together, under the rights of that moment.
+    await stream.until(of(await ask(carl, agentId)));
+    await patch(agentId, { editors: [{ id: carl.userId }] });
+    const during = await ask(bob, agentId);
+    const node = { agentId, userId: bob.userId };
+    expect((await stream.until(of(during))).at(-1)).toEqual({ kind: 'CREATED', id: during, node });
+    await patch(agentId, { editors: [] });
+    const after = await ask(bob, agentId);
+    const own = await ask(carl, agentId);
+    await stream.until(of(own));
+    expect(stream.told.map(({ id }) => id)).not.toContain(before);
+    expect(stream.told.map(({ id }) => id)).not.toContain(after);
+  });
+
+  it('tells a run that is not stored once it is over, to the same people', async () => {
+    const { id: agentId } = await make.agent({ owner: ann, visibility: 'ORGANIZATION' });
+    const [own, edited, all, others] = await Promise.all([
+      follow(bob, 'runsChanged', 'kind id node { isStored status kind }'),
+      follow(ann, 'runsChanged'),
+      follow(admin, 'runsChanged'),
+      follow(await make.person({ organization }), 'runsChanged'),
+    ]);
+    upstream.next({ text: ['Hello'] });
+    const { body } = await bob.post('/api/v1/chat/completions', { model: agentId, messages: [{ role: 'user', content: 'Hi' }] });
+    const isIt = of(body.id);
+    const node = { isStored: false, status: 'COMPLETED', kind: 'COMPLETION' };
+    expect((await own.until(isIt)).at(-1)).toMatchObject({ id: body.id, node });
+    await Promise.all([edited.until(isIt), all.until(isIt)]);
+    expect(others.told).toEqual([]);
+  });
+});
+
 describe('memoriesChanged', () => {
   it('tells what is remembered, replaced and forgotten of the caller', async () => {
     const stream = await follow(ann, 'memoriesChanged', 'kind id node { text }');

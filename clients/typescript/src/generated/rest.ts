@@ -10446,7 +10446,7 @@ export interface components {
             status: components["schemas"]["RunStatus"];
             /** @description Whether the caller sees steps and searches: the agent shows them, or the caller may edit the agent. */
             showsSteps: boolean;
-            /** @description What the model was told first; null for callers who may not edit the agent. */
+            /** @description What the model was told first, skills of the agent included; null for callers who may not edit the agent, and for keys without the scopes AGENTS:READ and SKILLS:READ. */
             instructions: string | null;
             /** @description The steps of the flow that answered. */
             steps: components["schemas"]["TraceFlowStep"][];
@@ -11341,7 +11341,7 @@ export interface components {
         TracedSkill: {
             /** @description The name that the model called. */
             name: string;
-            /** @description What it read; null for callers who may not edit the agent. */
+            /** @description What it read; null for callers who may not edit the agent, and for keys without the scope SKILLS:READ. */
             content: string | null;
         };
         /** @description One call of a tool. */

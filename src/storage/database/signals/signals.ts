@@ -30,6 +30,8 @@ export const announcedTopics = ['key-changed', 'user-changed', 'agent-changed', 
 export type SignalTopic =
   | (typeof announcedTopics)[number]
   | 'run-changed'
+  /** Runs that are not stored have their rows; the payload is their ids, joined by commas. */
+  | 'runs-recorded'
   | 'run-cancel'
   /** A client of MCP has cancelled a call; the payload is a hash that names the call. */
   | 'mcp-cancel'
