@@ -46,9 +46,16 @@ const searchLengthMax = 200;
 
 /** @throws DomainError NOT_FOUND, also for an agent that the caller may not see. Cost: one statement. */
 export async function getAgent(deps: Deps, caller: Caller, id: string): Promise<AgentView> {
-  const agent = isId('agent', id) ? await deps.storage.agents.find(id, usableAgents(caller), viewerOf(caller)) : undefined;
+  const agent = await findAgent(deps, caller, id);
   if (agent === undefined) throw missingAgent();
-  deps.audit.read(caller, 'agent', [agent]);
+  return agent;
+}
+
+/** Undefined also for an agent that the caller may not see. Cost: one statement. */
+export async function findAgent(deps: Deps, caller: Caller, id: string): Promise<AgentView | undefined> {
+  if (!isId('agent', id)) return undefined;
+  const agent = await deps.storage.agents.find(id, usableAgents(caller), viewerOf(caller));
+  if (agent !== undefined) deps.audit.read(caller, 'agent', [agent]);
   return agent;
 }
 

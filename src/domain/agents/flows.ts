@@ -3,7 +3,18 @@ import type { AgentView } from '../../entities/agents/agent.ts';
 import type { AgentFlow, PartView } from '../../entities/agents/part.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { changedPart, editableAgent, endedApproval, getPart, getParts, listParts, missingPart } from './parts/access.ts';
+import {
+  changedPart,
+  editableAgent,
+  editablePart,
+  endedApproval,
+  getPart,
+  getParts,
+  listParts,
+  missingPart,
+  type PartPlace,
+  viewOf,
+} from './parts/access.ts';
 import { noteApprovals } from './parts/flow-approvals.ts';
 import { type FlowVersionInput, readFlowVersions } from './parts/flow-data.ts';
 
@@ -25,8 +36,9 @@ export function listFlows(deps: Deps, caller: Caller, agentId: string): Promise<
 }
 
 /** @throws DomainError NOT_FOUND. */
-export function getFlow(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentFlow>> {
-  return getPart(deps, caller, { agentId, id, kind: 'agentFlow', param: 'flowId' }, deps.storage.agentParts.flows, hiddenFlow);
+export async function getFlow(deps: Deps, caller: Caller, place: PartPlace): Promise<PartView<AgentFlow>> {
+  const { agent, part } = await getPart(deps, caller, 'flows', place);
+  return viewOf(caller, agent, part, hiddenFlow);
 }
 
 /** The flows with these ids, as far as the caller may see their agents. */
@@ -57,12 +69,10 @@ export async function createFlow(
 export async function updateFlow(
   deps: Deps,
   caller: Caller,
-  agentId: string,
-  id: string,
+  place: PartPlace,
   input: UpdateFlowInput,
 ): Promise<PartView<AgentFlow>> {
-  const agent = await editableAgent(deps, caller, agentId);
-  const before = await getFlow(deps, caller, agentId, id);
+  const { agent, part: before } = await editablePart(deps, caller, 'flows', place);
   const faults = new Faults();
   for (const name of ['name', 'enabled'] as const) if (input[name] === null) faults.add(name, `${name} cannot be null`);
   const given = {
@@ -75,18 +85,17 @@ export async function updateFlow(
   if (input.versions !== undefined) await refuseApprovals(deps, agent, values.versions, faults);
   faults.throwIfAny();
   const changes = { ...values, ...(enabled === before.enabled ? {} : { enabled }) };
-  const written = await deps.audit.change(caller, () => deps.storage.agentParts.flows.update(agent.id, id, changes));
+  const written = await deps.audit.change(caller, () => deps.storage.agentParts.flows.update(agent.id, before.id, changes));
   return changedPart(deps, agent, written);
 }
 
 /** @returns the former flow. @throws DomainError NOT_FOUND, FORBIDDEN. */
-export async function deleteFlow(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentFlow>> {
-  const agent = await editableAgent(deps, caller, agentId);
-  const part = await getFlow(deps, caller, agentId, id);
+export async function deleteFlow(deps: Deps, caller: Caller, place: PartPlace): Promise<PartView<AgentFlow>> {
+  const { agent, part } = await editablePart(deps, caller, 'flows', place);
   await deps.audit.change(caller, async () => {
-    if (!(await deps.storage.agentParts.flows.delete(agent.id, id))) throw missingPart('flowId');
+    if (!(await deps.storage.agentParts.flows.delete(agent.id, part.id))) throw missingPart('flowId');
   });
-  return { ...part, ...(await endedApproval(deps, agent)) };
+  return { ...part, isWhole: true, ...(await endedApproval(deps, agent)) };
 }
 
 /**

@@ -1,13 +1,12 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import { type AgentSecret, type SecretType, secretKeyPattern } from '../../entities/agents/part.ts';
-import { isId } from '../../entities/ids.ts';
 import { secretTable } from '../../storage/agents/parts/secrets.ts';
 import { canEditAgent } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { getAgents } from './agents.ts';
-import { editableAgent, missingPart } from './parts/access.ts';
+import { editableAgent, editablePart, missingPart, type PartPlace } from './parts/access.ts';
 import { requestOrigins } from './parts/secret-origins.ts';
 import { secretBytesMax } from './parts/tool-data.ts';
 
@@ -40,8 +39,8 @@ export async function listAgentSecrets(deps: Deps, caller: Caller, agentId: stri
 }
 
 /** @throws DomainError NOT_FOUND, FORBIDDEN. */
-export async function getAgentSecret(deps: Deps, caller: Caller, agentId: string, id: string): Promise<AgentSecret> {
-  return secretOf(deps, await editableAgent(deps, caller, agentId), id);
+export async function getAgentSecret(deps: Deps, caller: Caller, place: PartPlace): Promise<AgentSecret> {
+  return (await editablePart(deps, caller, 'secrets', place)).part;
 }
 
 /** The secrets with these ids, of agents that the caller may edit. */
@@ -93,12 +92,10 @@ export async function createAgentSecret(
 export async function updateAgentSecret(
   deps: Deps,
   caller: Caller,
-  agentId: string,
-  id: string,
+  place: PartPlace,
   input: UpdateAgentSecretInput,
 ): Promise<AgentSecret> {
-  const agent = await editableAgent(deps, caller, agentId);
-  const secret = await secretOf(deps, agent, id);
+  const { agent, part: secret } = await editablePart(deps, caller, 'secrets', place);
   const faults = new Faults();
   readRest(input, faults);
   if (input.secretType === null) faults.add('secretType', 'secretType cannot be null');
@@ -109,18 +106,17 @@ export async function updateAgentSecret(
     isDerived: false,
     ...(description === undefined ? {} : { description: (description ?? '').toWellFormed() }),
     ...(secretType === undefined || secretType === null ? {} : { secretType }),
-    ...(value === undefined ? {} : { sealed: await sealed(deps, agent, id, value) }),
+    ...(value === undefined ? {} : { sealed: await sealed(deps, agent, secret.id, value) }),
     ...binding,
   };
-  return deps.audit.change(caller, () => deps.storage.agentParts.secrets.update(agent.id, id, changes));
+  return deps.audit.change(caller, () => deps.storage.agentParts.secrets.update(agent.id, secret.id, changes));
 }
 
 /** @returns the former secret, without its value. @throws DomainError NOT_FOUND, FORBIDDEN. */
-export async function deleteAgentSecret(deps: Deps, caller: Caller, agentId: string, id: string): Promise<AgentSecret> {
-  const agent = await editableAgent(deps, caller, agentId);
-  const secret = await secretOf(deps, agent, id);
+export async function deleteAgentSecret(deps: Deps, caller: Caller, place: PartPlace): Promise<AgentSecret> {
+  const { agent, part: secret } = await editablePart(deps, caller, 'secrets', place);
   return deps.audit.change(caller, async () => {
-    if (!(await deps.storage.agentParts.secrets.delete(agent.id, id))) throw missingPart('secretId');
+    if (!(await deps.storage.agentParts.secrets.delete(agent.id, secret.id))) throw missingPart('secretId');
     return secret;
   });
 }
@@ -150,12 +146,6 @@ function readRest({ description, value }: Pick<UpdateAgentSecretInput, 'descript
   faults.requireLength('description', description ?? '', descriptionLengthMax);
   if (value === '') faults.add('value', 'value must not be empty; null takes it away');
   if (Buffer.byteLength(value ?? '') > secretBytesMax) faults.add('value', `value must have at most ${secretBytesMax} bytes`);
-}
-
-async function secretOf(deps: Deps, agent: AgentView, id: string): Promise<AgentSecret> {
-  const secret = isId('agentSecret', id) ? await deps.storage.agentParts.secrets.find(agent.id, id) : undefined;
-  if (secret === undefined) throw missingPart('secretId');
-  return secret;
 }
 
 function sealed(deps: Deps, agent: AgentView, rowId: string, value: string | null): Promise<string> | null {

@@ -2,7 +2,18 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentSkill, PartView } from '../../entities/agents/part.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { changedPart, editableAgent, endedApproval, getPart, getParts, listParts, missingPart } from './parts/access.ts';
+import {
+  changedPart,
+  editableAgent,
+  editablePart,
+  endedApproval,
+  getPart,
+  getParts,
+  listParts,
+  missingPart,
+  type PartPlace,
+  viewOf,
+} from './parts/access.ts';
 
 type Optional<T> = T | null | undefined;
 
@@ -23,14 +34,9 @@ export function listSkills(deps: Deps, caller: Caller, agentId: string): Promise
 }
 
 /** @throws DomainError NOT_FOUND. */
-export function getSkill(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentSkill>> {
-  return getPart(
-    deps,
-    caller,
-    { agentId, id, kind: 'agentSkill', param: 'skillId' },
-    deps.storage.agentParts.skills,
-    hiddenSkill,
-  );
+export async function getSkill(deps: Deps, caller: Caller, place: PartPlace): Promise<PartView<AgentSkill>> {
+  const { agent, part } = await getPart(deps, caller, 'skills', place);
+  return viewOf(caller, agent, part, hiddenSkill);
 }
 
 /** The skills with these ids, as far as the caller may see their agents. */
@@ -58,12 +64,10 @@ export async function createSkill(
 export async function updateSkill(
   deps: Deps,
   caller: Caller,
-  agentId: string,
-  id: string,
+  place: PartPlace,
   input: UpdateSkillInput,
 ): Promise<PartView<AgentSkill>> {
-  const agent = await editableAgent(deps, caller, agentId);
-  const before = await getSkill(deps, caller, agentId, id);
+  const { agent, part: before } = await editablePart(deps, caller, 'skills', place);
   const faults = new Faults();
   for (const name of ['name', 'content', 'enabled'] as const)
     if (input[name] === null) faults.add(name, `${name} cannot be null`);
@@ -75,18 +79,17 @@ export async function updateSkill(
   };
   const values = readSkill('', given, faults);
   faults.throwIfAny();
-  const written = await deps.audit.change(caller, () => deps.storage.agentParts.skills.update(agent.id, id, values));
+  const written = await deps.audit.change(caller, () => deps.storage.agentParts.skills.update(agent.id, before.id, values));
   return changedPart(deps, agent, written);
 }
 
 /** @returns the former skill. @throws DomainError NOT_FOUND, FORBIDDEN. */
-export async function deleteSkill(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentSkill>> {
-  const agent = await editableAgent(deps, caller, agentId);
-  const part = await getSkill(deps, caller, agentId, id);
+export async function deleteSkill(deps: Deps, caller: Caller, place: PartPlace): Promise<PartView<AgentSkill>> {
+  const { agent, part } = await editablePart(deps, caller, 'skills', place);
   await deps.audit.change(caller, async () => {
-    if (!(await deps.storage.agentParts.skills.delete(agent.id, id))) throw missingPart('skillId');
+    if (!(await deps.storage.agentParts.skills.delete(agent.id, part.id))) throw missingPart('skillId');
   });
-  return { ...part, ...(await endedApproval(deps, agent)) };
+  return { ...part, isWhole: true, ...(await endedApproval(deps, agent)) };
 }
 
 /** @param prefix  prefix of member names in faults. */

@@ -8,7 +8,18 @@ import { bindSecrets, putDerivedSecrets } from '../../storage/agents/parts/deriv
 import type { Transaction } from '../../storage/database/database.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { changedPart, editableAgent, endedApproval, getPart, getParts, listParts, missingPart } from './parts/access.ts';
+import {
+  changedPart,
+  editableAgent,
+  editablePart,
+  endedApproval,
+  getPart,
+  getParts,
+  listParts,
+  missingPart,
+  type PartPlace,
+  viewOf,
+} from './parts/access.ts';
 import { derivedSecrets } from './parts/derived-secrets.ts';
 import { noteServerOfTool } from './parts/standing-servers.ts';
 import { toolNamePattern } from './parts/tool-data.ts';
@@ -32,8 +43,9 @@ export function listAgentTools(deps: Deps, caller: Caller, agentId: string): Pro
 }
 
 /** @throws DomainError NOT_FOUND. */
-export function getAgentTool(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentTool>> {
-  return getPart(deps, caller, { agentId, id, kind: 'agentTool', param: 'toolId' }, deps.storage.agentParts.tools, hiddenTool);
+export async function getAgentTool(deps: Deps, caller: Caller, place: PartPlace): Promise<PartView<AgentTool>> {
+  const { agent, part } = await getPart(deps, caller, 'tools', place);
+  return viewOf(caller, agent, part, hiddenTool);
 }
 
 /** The tools with these ids, as far as the caller may see their agents. */
@@ -80,39 +92,35 @@ async function putSecrets(tx: Transaction, agentId: string, { secrets, firstUse 
 export async function updateAgentTool(
   deps: Deps,
   caller: Caller,
-  agentId: string,
-  id: string,
+  place: PartPlace,
   input: UpdateAgentToolInput,
 ): Promise<PartView<AgentTool>> {
-  const agent = await editableAgent(deps, caller, agentId);
+  const { agent, part: before } = await editablePart(deps, caller, 'tools', place);
   const tools = await deps.storage.agentParts.tools.ofAgents([agent.id]);
-  const before = tools.find((tool) => tool.id === id);
-  if (before === undefined) throw missingPart('toolId');
   const faults = new Faults();
   const name = input.name ?? before.name;
   readToolName('name', name, faults);
   if (input.name === null) faults.add('name', 'name cannot be null');
   if (input.data === null) faults.add('data', 'data cannot be null');
   noteServerOfTool(deps, caller, agent, { given: input.data, before: before.data }, faults);
-  const others = tools.filter((tool) => tool.id !== id);
+  const others = tools.filter(({ id }) => id !== before.id);
   const given = { name, type: before.type, data: input.data ?? before.data, before, userId: caller.userId };
   const { data, ...derived } = await derivedSecrets(deps, agent, others, given, faults);
   faults.throwIfAny();
   const written = await deps.audit.change(caller, () =>
-    deps.storage.agentParts.tools.update(agent.id, id, { name, data }, (tx) => putSecrets(tx, agent.id, derived)),
+    deps.storage.agentParts.tools.update(agent.id, before.id, { name, data }, (tx) => putSecrets(tx, agent.id, derived)),
   );
   return changedPart(deps, agent, written);
 }
 
 /** Deletes a tool, with the secrets that were found in its data. @returns the former tool. @throws DomainError NOT_FOUND, FORBIDDEN. */
-export async function deleteAgentTool(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentTool>> {
-  const agent = await editableAgent(deps, caller, agentId);
-  const tool = await getAgentTool(deps, caller, agentId, id);
+export async function deleteAgentTool(deps: Deps, caller: Caller, place: PartPlace): Promise<PartView<AgentTool>> {
+  const { agent, part } = await editablePart(deps, caller, 'tools', place);
   await deps.audit.change(caller, async () => {
-    const wasThere = await deps.storage.agentParts.tools.delete(agent.id, id, (tx) => putDerivedSecrets(tx, agent.id, []));
+    const wasThere = await deps.storage.agentParts.tools.delete(agent.id, part.id, (tx) => putDerivedSecrets(tx, agent.id, []));
     if (!wasThere) throw missingPart('toolId');
   });
-  return { ...tool, ...(await endedApproval(deps, agent)) };
+  return { ...part, isWhole: true, ...(await endedApproval(deps, agent)) };
 }
 
 export function readToolName(param: string, name: string, faults: Faults): void {

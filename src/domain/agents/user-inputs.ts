@@ -2,7 +2,18 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentUserInput, PartView, UserInputType } from '../../entities/agents/part.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { changedPart, editableAgent, endedApproval, getPart, getParts, listParts, missingPart } from './parts/access.ts';
+import {
+  changedPart,
+  editableAgent,
+  editablePart,
+  endedApproval,
+  getPart,
+  getParts,
+  listParts,
+  missingPart,
+  type PartPlace,
+  viewOf,
+} from './parts/access.ts';
 import { readConfiguration } from './parts/user-input.ts';
 
 type Optional<T> = T | null | undefined;
@@ -32,9 +43,9 @@ export function listUserInputs(deps: Deps, caller: Caller, agentId: string): Pro
 }
 
 /** @throws DomainError NOT_FOUND. */
-export function getUserInput(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentUserInput>> {
-  const place = { agentId, id, kind: 'agentUserInput', param: 'userInputId' } as const;
-  return getPart(deps, caller, place, deps.storage.agentParts.userInputs, whole);
+export async function getUserInput(deps: Deps, caller: Caller, place: PartPlace): Promise<PartView<AgentUserInput>> {
+  const { agent, part } = await getPart(deps, caller, 'userInputs', place);
+  return viewOf(caller, agent, part, whole);
 }
 
 /** The user inputs with these ids, as far as the caller may see their agents. */
@@ -62,12 +73,10 @@ export async function createUserInput(
 export async function updateUserInput(
   deps: Deps,
   caller: Caller,
-  agentId: string,
-  id: string,
+  place: PartPlace,
   input: UpdateUserInputInput,
 ): Promise<PartView<AgentUserInput>> {
-  const agent = await editableAgent(deps, caller, agentId);
-  const before = await getUserInput(deps, caller, agentId, id);
+  const { agent, part: before } = await editablePart(deps, caller, 'userInputs', place);
   const faults = new Faults();
   for (const name of ['variableName', 'type', 'label', 'showOnChatCreate', 'orderIndex'] as const) {
     if (input[name] === null) faults.add(name, `${name} cannot be null`);
@@ -85,23 +94,17 @@ export async function updateUserInput(
     faults,
   );
   faults.throwIfAny();
-  const written = await deps.audit.change(caller, () => deps.storage.agentParts.userInputs.update(agent.id, id, values));
+  const written = await deps.audit.change(caller, () => deps.storage.agentParts.userInputs.update(agent.id, before.id, values));
   return changedPart(deps, agent, written);
 }
 
 /** @returns the former user input. @throws DomainError NOT_FOUND, FORBIDDEN. */
-export async function deleteUserInput(
-  deps: Deps,
-  caller: Caller,
-  agentId: string,
-  id: string,
-): Promise<PartView<AgentUserInput>> {
-  const agent = await editableAgent(deps, caller, agentId);
-  const part = await getUserInput(deps, caller, agentId, id);
+export async function deleteUserInput(deps: Deps, caller: Caller, place: PartPlace): Promise<PartView<AgentUserInput>> {
+  const { agent, part } = await editablePart(deps, caller, 'userInputs', place);
   await deps.audit.change(caller, async () => {
-    if (!(await deps.storage.agentParts.userInputs.delete(agent.id, id))) throw missingPart('userInputId');
+    if (!(await deps.storage.agentParts.userInputs.delete(agent.id, part.id))) throw missingPart('userInputId');
   });
-  return { ...part, ...(await endedApproval(deps, agent)) };
+  return { ...part, isWhole: true, ...(await endedApproval(deps, agent)) };
 }
 
 /** @param prefix  prefix of member names in faults. */

@@ -1,5 +1,5 @@
 import { createFlow, deleteFlow, getFlow, getFlows, listFlows, updateFlow } from '../../domain/agents/flows.ts';
-import { agentOfPart, readInside } from '../../domain/agents/parts/access.ts';
+import { readInside } from '../../domain/agents/parts/access.ts';
 import { approvalWarnings, flowWarnings } from '../../domain/agents/warnings.ts';
 import { flowStepsOf } from '../../entities/agents/flow.ts';
 import type { FlowVersion } from '../../entities/agents/part.ts';
@@ -131,8 +131,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'One flow of an agent. Null when there is none or the caller may not see the agent.',
     args: partArgs(t.arg, { description: 'The id of the flow.' }),
-    resolve: async (_root, place, { deps, caller }) =>
-      getFlow(deps, caller, await agentOfPart(deps, caller, 'flows', place), place.id),
+    resolve: (_root, place, { deps, caller }) => getFlow(deps, caller, place),
   }),
 }));
 
@@ -155,15 +154,13 @@ builder.mutationFields((t) => ({
       ...partArgs(t.arg, { description: 'The id of the flow.' }),
       input: t.arg({ type: UpdateFlowInput, description: 'The members to change.' }),
     },
-    resolve: async (_root, { input, ...place }, { deps, caller }) =>
-      updateFlow(deps, caller, await agentOfPart(deps, caller, 'flows', place), place.id, input),
+    resolve: (_root, { input, ...place }, { deps, caller }) => updateFlow(deps, caller, place, input),
   }),
   deleteFlow: t.field({
     authScopes: { key: 'AGENTS:WRITE' },
     type: FlowResource,
     description: 'Takes a flow away from its agent, with all versions. Answers what it was.',
     args: partArgs(t.arg, { description: 'The id of the flow.' }),
-    resolve: async (_root, place, { deps, caller }) =>
-      deleteFlow(deps, caller, await agentOfPart(deps, caller, 'flows', place), place.id),
+    resolve: (_root, place, { deps, caller }) => deleteFlow(deps, caller, place),
   }),
 }));

@@ -1,4 +1,3 @@
-import { agentOfPart } from '../../domain/agents/parts/access.ts';
 import {
   createAgentSecret,
   deleteAgentSecret,
@@ -102,8 +101,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'One secret of an agent, for who may edit it.',
     args: partArgs(t.arg, { description: 'The id of the secret.' }),
-    resolve: async (_root, place, { deps, caller }) =>
-      getAgentSecret(deps, caller, await agentOfPart(deps, caller, 'secrets', place), place.id),
+    resolve: (_root, place, { deps, caller }) => getAgentSecret(deps, caller, place),
   }),
 }));
 
@@ -126,15 +124,13 @@ builder.mutationFields((t) => ({
       ...partArgs(t.arg, { description: 'The id of the secret.' }),
       input: t.arg({ type: UpdateAgentSecretInput, description: 'The members to change.' }),
     },
-    resolve: async (_root, { input, ...place }, { deps, caller }) =>
-      updateAgentSecret(deps, caller, await agentOfPart(deps, caller, 'secrets', place), place.id, input),
+    resolve: (_root, { input, ...place }, { deps, caller }) => updateAgentSecret(deps, caller, place, input),
   }),
   deleteAgentSecret: t.field({
     authScopes: { key: 'AGENTS:WRITE' },
     type: AgentSecretResource,
     description: 'Deletes a secret of an agent. Returns the deleted secret, without its value.',
     args: partArgs(t.arg, { description: 'The id of the secret.' }),
-    resolve: async (_root, place, { deps, caller }) =>
-      deleteAgentSecret(deps, caller, await agentOfPart(deps, caller, 'secrets', place), place.id),
+    resolve: (_root, place, { deps, caller }) => deleteAgentSecret(deps, caller, place),
   }),
 }));

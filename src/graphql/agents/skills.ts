@@ -1,4 +1,4 @@
-import { agentOfPart, readInside } from '../../domain/agents/parts/access.ts';
+import { readInside } from '../../domain/agents/parts/access.ts';
 import { createSkill, deleteSkill, getSkill, getSkills, listSkills, updateSkill } from '../../domain/agents/skills.ts';
 import { approvalWarnings, skillWarnings } from '../../domain/agents/warnings.ts';
 import { builder } from '../builder/builder.ts';
@@ -82,8 +82,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'One skill of an agent. Null when there is none or the caller may not see the agent.',
     args: partArgs(t.arg, { description: 'The id of the skill.' }),
-    resolve: async (_root, place, { deps, caller }) =>
-      getSkill(deps, caller, await agentOfPart(deps, caller, 'skills', place), place.id),
+    resolve: (_root, place, { deps, caller }) => getSkill(deps, caller, place),
   }),
 }));
 
@@ -106,15 +105,13 @@ builder.mutationFields((t) => ({
       ...partArgs(t.arg, { description: 'The id of the skill.' }),
       input: t.arg({ type: UpdateSkillInput, description: 'The members to change.' }),
     },
-    resolve: async (_root, { input, ...place }, { deps, caller }) =>
-      updateSkill(deps, caller, await agentOfPart(deps, caller, 'skills', place), place.id, input),
+    resolve: (_root, { input, ...place }, { deps, caller }) => updateSkill(deps, caller, place, input),
   }),
   deleteSkill: t.field({
     authScopes: { key: 'SKILLS:WRITE' },
     type: SkillResource,
     description: 'Removes a skill from its agent. Returns the removed skill.',
     args: partArgs(t.arg, { description: 'The id of the skill.' }),
-    resolve: async (_root, place, { deps, caller }) =>
-      deleteSkill(deps, caller, await agentOfPart(deps, caller, 'skills', place), place.id),
+    resolve: (_root, place, { deps, caller }) => deleteSkill(deps, caller, place),
   }),
 }));

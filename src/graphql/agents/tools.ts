@@ -1,4 +1,4 @@
-import { agentOfPart, readInside } from '../../domain/agents/parts/access.ts';
+import { readInside } from '../../domain/agents/parts/access.ts';
 import {
   createAgentTool,
   deleteAgentTool,
@@ -103,8 +103,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'One tool of an agent. Null when there is none or the caller may not see the agent.',
     args: partArgs(t.arg, { description: 'The id of the tool.' }),
-    resolve: async (_root, place, { deps, caller }) =>
-      getAgentTool(deps, caller, await agentOfPart(deps, caller, 'tools', place), place.id),
+    resolve: (_root, place, { deps, caller }) => getAgentTool(deps, caller, place),
   }),
 }));
 
@@ -127,15 +126,13 @@ builder.mutationFields((t) => ({
       ...partArgs(t.arg, { description: 'The id of the tool.' }),
       input: t.arg({ type: UpdateAgentToolInput, description: 'The members to change.' }),
     },
-    resolve: async (_root, { input, ...place }, { deps, caller }) =>
-      updateAgentTool(deps, caller, await agentOfPart(deps, caller, 'tools', place), place.id, input),
+    resolve: (_root, { input, ...place }, { deps, caller }) => updateAgentTool(deps, caller, place, input),
   }),
   deleteAgentTool: t.field({
     authScopes: { key: 'AGENTS:WRITE' },
     type: AgentToolResource,
     description: 'Takes a tool away from its agent, with the secrets found in it. Answers what it was.',
     args: partArgs(t.arg, { description: 'The id of the tool.' }),
-    resolve: async (_root, place, { deps, caller }) =>
-      deleteAgentTool(deps, caller, await agentOfPart(deps, caller, 'tools', place), place.id),
+    resolve: (_root, place, { deps, caller }) => deleteAgentTool(deps, caller, place),
   }),
 }));

@@ -1,4 +1,3 @@
-import { agentOfPart } from '../../domain/agents/parts/access.ts';
 import {
   createUserInput,
   deleteUserInput,
@@ -126,8 +125,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'One variable of an agent. Null when there is none or the caller may not see the agent.',
     args: partArgs(t.arg, { description: 'The id of the user input.' }),
-    resolve: async (_root, place, { deps, caller }) =>
-      getUserInput(deps, caller, await agentOfPart(deps, caller, 'userInputs', place), place.id),
+    resolve: (_root, place, { deps, caller }) => getUserInput(deps, caller, place),
   }),
 }));
 
@@ -150,15 +148,13 @@ builder.mutationFields((t) => ({
       ...partArgs(t.arg, { description: 'The id of the user input.' }),
       input: t.arg({ type: UpdateUserInputInput, description: 'The members to change.' }),
     },
-    resolve: async (_root, { input, ...place }, { deps, caller }) =>
-      updateUserInput(deps, caller, await agentOfPart(deps, caller, 'userInputs', place), place.id, input),
+    resolve: (_root, { input, ...place }, { deps, caller }) => updateUserInput(deps, caller, place, input),
   }),
   deleteUserInput: t.field({
     authScopes: { key: 'AGENTS:WRITE' },
     type: UserInputResource,
     description: 'Removes a variable from its agent. Returns the removed variable.',
     args: partArgs(t.arg, { description: 'The id of the user input.' }),
-    resolve: async (_root, place, { deps, caller }) =>
-      deleteUserInput(deps, caller, await agentOfPart(deps, caller, 'userInputs', place), place.id),
+    resolve: (_root, place, { deps, caller }) => deleteUserInput(deps, caller, place),
   }),
 }));

@@ -1,21 +1,35 @@
 import type { Caller } from '../../../entities/accounts/caller.ts';
 import type { AgentView } from '../../../entities/agents/agent.ts';
-import type { AgentPart, EndedApproval, PartView } from '../../../entities/agents/part.ts';
+import type {
+  AgentFlow,
+  AgentPart,
+  AgentSecret,
+  AgentSkill,
+  AgentTool,
+  AgentUserInput,
+  EndedApproval,
+  PartView,
+} from '../../../entities/agents/part.ts';
 import { DomainError } from '../../../entities/errors.ts';
-import { type IdKind, isId } from '../../../entities/ids.ts';
+import { isId } from '../../../entities/ids.ts';
 import type { PartTable } from '../../../storage/agents/parts/part-table.ts';
 import { canEditAgent } from '../../access/access.ts';
 import type { Deps } from '../../deps.ts';
-import { getAgent, getAgents } from '../agents.ts';
+import { findAgent, getAgent, getAgents } from '../agents.ts';
 
 /** An agent whose parts the caller may change. @throws DomainError NOT_FOUND; FORBIDDEN when the caller may only use it. */
 export async function editableAgent(deps: Deps, caller: Caller, agentId: string): Promise<AgentView> {
   const agent = await getAgent(deps, caller, agentId);
-  if (canEditAgent(caller, agent)) return agent;
+  requireEditable(caller, agent);
+  return agent;
+}
+
+function requireEditable(caller: Caller, agent: AgentView): void {
+  if (canEditAgent(caller, agent)) return;
   throw new DomainError('FORBIDDEN', 'Only the owner, editors and administrators may change what an agent is made of');
 }
 
-type Table<Part extends AgentPart> = Pick<PartTable<Part>, 'ofAgents' | 'find'>;
+type Table<Part extends AgentPart> = Pick<PartTable<Part>, 'ofAgents'>;
 
 /**
  * The parts of one kind of an agent, in order.
@@ -48,19 +62,73 @@ export async function endedApproval(
   return before.isApprovedByOrg && !(await storage.agents.isApproved(before.id)) ? { endedApproval: true } : {};
 }
 
-/** @param param  the parameter with the part's id, for the error. @throws DomainError NOT_FOUND, also for a part of another agent. */
-export async function getPart<Part extends AgentPart>(
+/** A part by its id alone, or by that of its agent too, which REST has in its paths: a part of another agent is not there. */
+export interface PartPlace {
+  readonly id: string;
+  readonly agentId?: string | null | undefined;
+}
+
+/** A part with its agent. @throws DomainError NOT_FOUND. Cost: one statement for each of the two, and for the versions of a flow. */
+export function getPart<Kind extends PartKind>(deps: Deps, caller: Caller, kind: Kind, place: PartPlace): Promise<Found<Kind>> {
+  return findPart(deps, caller, kind, place, () => {});
+}
+
+/** The same for who may change it. @throws DomainError NOT_FOUND; FORBIDDEN when the caller may only use the agent. */
+export function editablePart<Kind extends PartKind>(
   deps: Deps,
   caller: Caller,
-  place: { readonly agentId: string; readonly id: string; readonly kind: IdKind; readonly param: string },
-  table: Table<Part>,
-  hide: (part: Part) => Part,
-): Promise<PartView<Part>> {
-  const agent = await getAgent(deps, caller, place.agentId);
-  const part = isId(place.kind, place.id) ? await table.find(agent.id, place.id) : undefined;
-  if (part === undefined) throw missingPart(place.param);
-  return viewOf(caller, agent, part, hide);
+  kind: Kind,
+  place: PartPlace,
+): Promise<Found<Kind>> {
+  return findPart(deps, caller, kind, place, (agent) => requireEditable(caller, agent));
 }
+
+interface Parts {
+  readonly tools: AgentTool;
+  readonly userInputs: AgentUserInput;
+  readonly skills: AgentSkill;
+  readonly flows: AgentFlow;
+  readonly secrets: AgentSecret;
+}
+type PartKind = keyof Parts;
+interface Found<Kind extends PartKind> {
+  readonly agent: AgentView;
+  readonly part: Parts[Kind];
+}
+type Lookups = { readonly [Kind in PartKind]: Pick<PartTable<Parts[Kind]>, 'find'> };
+
+/** @param check  refuses an agent, before anyone is told whether it has the part. */
+async function findPart<Kind extends PartKind>(
+  deps: Deps,
+  caller: Caller,
+  kind: Kind,
+  { id, agentId }: PartPlace,
+  check: (agent: AgentView) => void,
+): Promise<Found<Kind>> {
+  const { idKind, param } = partKinds[kind];
+  const table = (deps.storage.agentParts satisfies Lookups as Lookups)[kind];
+  const isPossible = isId(idKind, id);
+  if (agentId !== undefined && agentId !== null) {
+    const agent = await getAgent(deps, caller, agentId);
+    check(agent);
+    const part = isPossible ? await table.find(agent.id, id) : undefined;
+    if (part === undefined) throw missingPart(param);
+    return { agent, part };
+  }
+  const part = isPossible ? await table.find(undefined, id) : undefined;
+  const agent = part === undefined ? undefined : await findAgent(deps, caller, part.agentId);
+  if (part === undefined || agent === undefined) throw missingPart(param);
+  check(agent);
+  return { agent, part };
+}
+
+const partKinds = {
+  tools: { idKind: 'agentTool', param: 'toolId' },
+  userInputs: { idKind: 'agentUserInput', param: 'userInputId' },
+  skills: { idKind: 'agentSkill', param: 'skillId' },
+  flows: { idKind: 'agentFlow', param: 'flowId' },
+  secrets: { idKind: 'agentSecret', param: 'secretId' },
+} as const satisfies Readonly<Record<PartKind, object>>;
 
 /** Parts of one kind by their ids, of any agents: those whose agents the caller may see. @param hide  as for `listParts`. */
 export async function getParts<Part extends AgentPart>(
@@ -79,35 +147,6 @@ export async function getParts<Part extends AgentPart>(
     return agent === undefined ? [] : [viewOf(caller, agent, part, hide)];
   });
 }
-
-/** A part by its id alone, or by that of its agent too, which REST has in its paths. */
-export interface PartPlace {
-  readonly id: string;
-  readonly agentId?: string | null | undefined;
-}
-
-/** The agent that a part belongs to. @throws DomainError NOT_FOUND, with the same message for a part of an agent that the caller may not see. */
-export async function agentOfPart(
-  deps: Deps,
-  caller: Caller,
-  kind: keyof typeof partKinds,
-  { id, agentId }: PartPlace,
-): Promise<string> {
-  if (agentId !== undefined && agentId !== null) return agentId;
-  const { idKind, param } = partKinds[kind];
-  const [part] = isId(idKind, id) ? await deps.storage.agentParts[kind].findMany([id]) : [];
-  const [agent] = part === undefined ? [] : await getAgents(deps, caller, [part.agentId]);
-  if (agent === undefined) throw missingPart(param);
-  return agent.id;
-}
-
-const partKinds = {
-  tools: { idKind: 'agentTool', param: 'toolId' },
-  userInputs: { idKind: 'agentUserInput', param: 'userInputId' },
-  skills: { idKind: 'agentSkill', param: 'skillId' },
-  flows: { idKind: 'agentFlow', param: 'flowId' },
-  secrets: { idKind: 'agentSecret', param: 'secretId' },
-} as const;
 
 /** What only editors of the agent see of a part; null for others. */
 export function readInside<Part extends AgentPart, Inside>(

@@ -16,7 +16,8 @@ type Also = (tx: Transaction) => Promise<void>;
 export interface PartTable<Part extends AgentPart> {
   /** The parts of many agents, each agent's parts in their order. @throws DomainError REPLY_TOO_LARGE. */
   ofAgents(agentIds: readonly string[]): Promise<readonly Part[]>;
-  find(agentId: string, id: string): Promise<Part | undefined>;
+  /** @param agentId  undefined: of any agent. */
+  find(agentId: string | undefined, id: string): Promise<Part | undefined>;
   /** In any order; without those that do not exist. @throws DomainError REPLY_TOO_LARGE. */
   findMany(ids: readonly string[]): Promise<readonly Part[]>;
   /**
@@ -32,7 +33,7 @@ export interface PartTable<Part extends AgentPart> {
 
 /** The methods that Prisma offers for the tables of all kinds. */
 interface PartModel<Part extends AgentPart> {
-  findFirst(args: { where: Pick<AgentPart, 'id' | 'agentId'> }): Promise<Part | null>;
+  findFirst(args: { where: Partial<Pick<AgentPart, 'id' | 'agentId'>> }): Promise<Part | null>;
   count(args: { where: Pick<AgentPart, 'agentId'> }): Promise<number>;
   create(args: { data: object }): Promise<Part>;
   createMany(args: { data: readonly object[] }): Promise<object>;
@@ -65,7 +66,10 @@ export function createPartTable<Part extends AgentPart>(db: Database, signals: S
   return {
     ofAgents: (agentIds) => readParts('agentId', agentIds),
     findMany: (ids) => readParts('id', ids),
-    find: async (agentId, id) => (await modelOf<Part>(db, shape).findFirst({ where: { id, agentId } })) ?? undefined,
+    async find(agentId, id) {
+      const where = agentId === undefined ? { id } : { id, agentId };
+      return (await modelOf<Part>(db, shape).findFirst({ where })) ?? undefined;
+    },
     create: (part, also) =>
       written(
         part.agentId,

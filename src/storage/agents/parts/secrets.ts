@@ -33,7 +33,8 @@ export interface AgentSecretStore {
   ofAgent(agentId: string): Promise<readonly AgentSecret[]>;
   /** In the order of their agents' ids, then by key. */
   ofAgents(agentIds: readonly string[]): Promise<readonly AgentSecret[]>;
-  find(agentId: string, id: string): Promise<AgentSecret | undefined>;
+  /** @param agentId  undefined: of any agent. */
+  find(agentId: string | undefined, id: string): Promise<AgentSecret | undefined>;
   /** In any order; without those that do not exist. */
   findMany(ids: readonly string[]): Promise<readonly AgentSecret[]>;
   create(secret: NewSecret): Promise<AgentSecret>;
