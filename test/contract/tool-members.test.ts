@@ -98,13 +98,21 @@ const toolData: Readonly<Record<string, object>> = {
   MCP_SERVER: { url: 'https://mcp.example.com/mcp' },
 };
 
+const choices: Readonly<Record<string, string>> = {
+  API_FUNCTION: 'apiFunction',
+  CLIENT_FUNCTION: 'clientFunction',
+  MCP_SERVER: 'mcpServer',
+};
+
 describe.each(Object.entries(toolData))('the data of a tool of the type %s', (type, data) => {
   it.each(['require_approval', 'requiresApproval', 'unheard'])('has no member %s', async (name) => {
     const tool = { name: 'stock', type, data: { ...data, [name]: true } };
     const made = (await ann.post(`/api/v1/ais/${agentId}/tools`, { name: `plain_${type}_${name}`, type, data })).body;
     const mutation = 'mutation ($id: ID!, $input: CreateAgentToolInput!) { createAgentTool(agentId: $id, input: $input) { id } }';
-    const { errors } = await ann.graphql(mutation, { id: agentId, input: tool });
-    expect(errors?.[0]?.extensions.faults[0].path).toBe(`input.data.${name}`);
+    const settings = { [choices[type] ?? type]: { ...data, [name]: true } };
+    const { errors } = await ann.graphql(mutation, { id: agentId, input: { name: 'stock', settings } });
+    const paths = errors?.[0]?.extensions.faults.map(({ path }: { path: string }) => path);
+    expect(paths).toContain(`input.settings.${choices[type]}.${name}`);
     for (const [reply, param] of [
       [await ann.post(`/api/v1/ais/${agentId}/tools`, tool), `data.${name}`],
       [await ann.patch(`/api/v1/ais/${agentId}/tools/${made.id}`, { data: tool.data }), `data.${name}`],

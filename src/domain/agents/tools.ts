@@ -34,6 +34,8 @@ export interface CreateAgentToolInput {
 /** Absent members are kept; `data` is replaced as a whole. */
 export interface UpdateAgentToolInput {
   readonly name?: Optional<string>;
+  /** The type that `data` is for: another one than that of the tool is refused. */
+  readonly type?: AgentToolType;
   readonly data?: unknown;
 }
 
@@ -96,8 +98,12 @@ export async function updateAgentTool(
   input: UpdateAgentToolInput,
 ): Promise<PartView<AgentTool>> {
   const { agent, part: before } = await editablePart(deps, caller, 'tools', place);
-  const tools = await deps.storage.agentParts.tools.ofAgents([agent.id]);
   const faults = new Faults();
+  if (input.type !== undefined && input.type !== before.type) {
+    faults.add('type', `type does not fit: the tool is of the type ${before.type}`);
+    faults.throwIfAny();
+  }
+  const tools = await deps.storage.agentParts.tools.ofAgents([agent.id]);
   const name = input.name ?? before.name;
   readToolName('name', name, faults);
   if (input.name === null) faults.add('name', 'name cannot be null');

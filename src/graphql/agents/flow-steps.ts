@@ -1,5 +1,5 @@
 import { type FlowCondition, type FlowStep, flowOperators } from '../../entities/agents/flow.ts';
-import { builder } from '../builder/builder.ts';
+import { builder, type InputBuilder } from '../builder/builder.ts';
 import { flatInput, tagged } from '../builder/flat-inputs.ts';
 import { nodesOf } from '../builder/nodes.ts';
 import { DataSourceRef } from '../refs.ts';
@@ -128,7 +128,6 @@ builder.objectRef<Step<'branch'>>(typeNames.branch).implement({
   }),
 });
 
-type InputBuilder = Parameters<NonNullable<Parameters<typeof builder.inputType>[1]['fields']>>[0];
 const stepId = (t: InputBuilder) => ({
   stepId: t.string({
     required: false,

@@ -1,9 +1,9 @@
 import { deleteAgentGrants, getAgentGrants, listAgentGrants, putAgentGrants } from '../../domain/agents/grants.ts';
 import { type AgentGrants, memoryGrants } from '../../entities/agents/grant.ts';
 import { builder } from '../builder/builder.ts';
-import { wireEnumOf } from '../types/enums.ts';
+import { enumOf, ofFormat } from '../types/enums.ts';
 
-const MemoryGrantType = wireEnumOf(
+const MemoryGrantType = enumOf(
   'MemoryGrant',
   'What an agent may do with the memories of a person who asks it.',
   memoryGrants,
@@ -12,6 +12,7 @@ const MemoryGrantType = wireEnumOf(
     read: 'Recall them.',
     write: 'Recall, remember and forget.',
   },
+  ofFormat,
 );
 
 const AgentGrantsType = builder.objectRef<AgentGrants>('AgentGrants').implement({

@@ -1,8 +1,7 @@
-import { builder, type SchemaTypes } from '../builder/builder.ts';
+import { builder, type InputBuilder } from '../builder/builder.ts';
+import { flatInput } from '../builder/flat-inputs.ts';
 import { EnabledToolInput } from '../tools/inputs.ts';
 import { AgentVisibilityType, PublicCategoryType } from './enums.ts';
-
-type InputFields = PothosSchemaTypes.InputFieldBuilder<PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes>, 'InputObject'>;
 
 export const AgentOptionsInput = builder.inputType('AgentOptionsInput', {
   description: 'How the model samples: arrays of at most 16 numbers, the first of which is used.',
@@ -25,9 +24,42 @@ const FeatureInput = builder.inputType('AgentProfileFeatureInput', {
   }),
 });
 
-export const AgentProfileInput = builder.inputType('AgentProfileInput', {
+const SampleConversationInput = builder.inputType('SampleConversationInput', {
+  description: 'What a user may ask, and what the agent answers then.',
+  fields: (t) => ({
+    question: t.string({ description: 'The question.' }),
+    answer: t.string({ description: 'The answer.' }),
+  }),
+});
+
+export const RestAgentProfileInput = builder.inputType('RestAgentProfileInput', {
   description: 'How an agent is presented. The profile is replaced whole.',
   fields: (t) => ({
+    ...profileFields(t),
+    conversations: t.field({
+      type: ['JsonObject'],
+      required: false,
+      description: 'Sample conversations, at most 100: any objects.',
+    }),
+  }),
+});
+const AgentProfileInput = flatInput(
+  builder.inputType('AgentProfileInput', {
+    description: 'How an agent is presented. The profile is replaced whole.',
+    fields: (t) => ({
+      ...profileFields(t),
+      conversations: t.field({
+        type: [SampleConversationInput],
+        required: false,
+        description: 'Sample conversations, at most 100.',
+      }),
+    }),
+  }),
+  { rest: RestAgentProfileInput },
+);
+
+function profileFields(t: InputBuilder) {
+  return {
     headline: t.string({ required: false, description: 'A headline of one line.' }),
     description: t.string({ required: false, description: 'A description of one paragraph.' }),
     trainingDescription: t.string({ required: false, description: 'A description of its knowledge.' }),
@@ -37,19 +69,14 @@ export const AgentProfileInput = builder.inputType('AgentProfileInput', {
     showPersonality: t.boolean({ required: false, description: 'Whether its personality is shown.' }),
     showSpeaker: t.boolean({ required: false, description: 'Whether its speaker is shown.' }),
     showVideo: t.boolean({ required: false, description: 'Whether its video is shown.' }),
-    conversations: t.field({
-      type: ['JsonObject'],
-      required: false,
-      description: 'Sample conversations, at most 100: any objects.',
-    }),
     socialImage: t.string({ required: false, description: 'The preview image of links.' }),
     idleVideo: t.string({ required: false, description: 'A video shown while the agent waits.' }),
     idleVideoError: t.string({ required: false, description: 'Why that video could not be made.' }),
     voice: t.string({ required: false, description: 'The voice it speaks with.' }),
     voiceEngine: t.string({ required: false, description: 'The engine that makes the voice.' }),
     videoModel: t.string({ required: false, description: 'The model that makes its videos.' }),
-  }),
-});
+  };
+}
 
 const AgentEditorInput = builder.inputType('AgentEditorInput', {
   description: 'A member of the organization, by id or else by e-mail.',
@@ -61,7 +88,7 @@ const AgentEditorInput = builder.inputType('AgentEditorInput', {
 });
 
 /** The members that create and update share, all optional. */
-function optionalFields(t: InputFields) {
+function optionalFields(t: InputBuilder) {
   return {
     introduction: t.string({ required: false, description: 'How it greets at the start of a chat.' }),
     seed: t.string({ required: false, description: 'Text that new chats begin from.' }),

@@ -1,5 +1,7 @@
 import type { AgentOptions, AgentProfile } from '../../entities/agents/agent.ts';
+import { stringOf } from '../../lib/json.ts';
 import { builder } from '../builder/builder.ts';
+import { restOnly } from '../builder/one-api.ts';
 
 /** Every member has a value, also an unset one: clients may rely on arrays. */
 export const AgentOptionsType = builder.objectRef<AgentOptions>('AgentOptions').implement({
@@ -28,6 +30,17 @@ const FeatureType = builder.objectRef<Feature>('AgentProfileFeature').implement(
   fields: (t) => ({
     title: t.exposeString('title', { description: 'The feature in a few words.' }),
     description: t.exposeString('description', { description: 'The feature in a sentence.' }),
+  }),
+});
+
+type SampleConversation = NonNullable<AgentProfile['conversations']>[number];
+
+const SampleConversationType = builder.objectRef<SampleConversation>('SampleConversation').implement({
+  access: { scope: 'AGENTS:READ' },
+  description: 'What a user may ask, and what the agent answers then. Both are null of one that REST wrote with other members.',
+  fields: (t) => ({
+    question: t.string({ nullable: true, description: 'The question.', resolve: ({ question }) => stringOf(question) ?? null }),
+    answer: t.string({ nullable: true, description: 'The answer.', resolve: ({ answer }) => stringOf(answer) ?? null }),
   }),
 });
 
@@ -62,6 +75,12 @@ export const AgentProfileType = builder.objectRef<AgentProfile>('AgentProfile').
     showSpeaker: t.boolean({ description: 'Whether its speaker is shown.', resolve: (profile) => profile.showSpeaker ?? false }),
     showVideo: t.boolean({ description: 'Whether its video is shown.', resolve: (profile) => profile.showVideo ?? false }),
     conversations: t.field({
+      type: [SampleConversationType],
+      description: 'Sample conversations, at most 100.',
+      resolve: (profile) => profile.conversations ?? [],
+    }),
+    restConversations: t.field({
+      extensions: restOnly,
       type: ['JSON'],
       description: 'Sample conversations, each an object.',
       resolve: (profile) => [...(profile.conversations ?? [])],

@@ -10,17 +10,18 @@ import { secretTypes } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
 import { nodeOf, registerNode } from '../builder/nodes.ts';
 import { AgentRef, AgentSecretRef } from '../refs.ts';
-import { wireEnumOf } from '../types/enums.ts';
+import { enumOf, ofFormat } from '../types/enums.ts';
 import { partMembers, strictInput } from '../types/json-inputs.ts';
 import { NodeType } from '../types/node.ts';
 import { partArgs } from './part-args.ts';
 
-export const SecretTypeType = wireEnumOf('SecretType', 'What a secret is.', secretTypes, {
+const secretKinds = {
   apiKey: 'A key of an API.',
   bearerToken: 'A token behind `Bearer`.',
   basicAuth: 'User name and password, or the password alone.',
   header: 'The value of a header.',
-});
+};
+export const SecretTypeType = enumOf('SecretType', 'What a secret is.', secretTypes, secretKinds, ofFormat);
 
 const AgentSecretResource = AgentSecretRef.implement({
   access: { scope: 'AGENTS:READ' },

@@ -5,18 +5,22 @@ import {
   getAgentTool,
   getAgentTools,
   listAgentTools,
+  type UpdateAgentToolInput as ToolChanges,
   updateAgentTool,
 } from '../../domain/agents/tools.ts';
 import { approvalWarnings, toolWarnings } from '../../domain/agents/warnings.ts';
 import { agentToolTypes, descriptionOf } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
+import { flatInput } from '../builder/flat-inputs.ts';
 import { nodeOf, registerNode } from '../builder/nodes.ts';
+import { restOnly } from '../builder/one-api.ts';
 import { AgentRef, AgentToolRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 import { partMembers, strictInput } from '../types/json-inputs.ts';
 import { NodeType } from '../types/node.ts';
 import { WarningType } from '../types/warnings.ts';
 import { partArgs } from './part-args.ts';
+import { AgentToolSettingsInput, AgentToolSettingsType } from './tool-settings.ts';
 
 export const AgentToolTypeType = enumOf('AgentToolType', 'What a tool of an agent is.', agentToolTypes, {
   API_FUNCTION: 'An HTTP call that the service makes.',
@@ -45,7 +49,14 @@ export const AgentToolResource = AgentToolRef.implement({
       resolve: ({ data }) => descriptionOf(data),
     }),
     type: t.expose('type', { type: AgentToolTypeType, description: 'Its type.' }),
+    settings: t.field({
+      type: AgentToolSettingsType,
+      nullable: true,
+      description: 'How it works. Null for callers who may use the agent but not edit it.',
+      resolve: (part, _args, { deps, caller }) => readInside(deps, caller, part, ({ type, data }) => ({ type, data })),
+    }),
     data: t.field({
+      extensions: restOnly,
       type: 'JSON',
       nullable: true,
       description:
@@ -61,11 +72,12 @@ export const AgentToolResource = AgentToolRef.implement({
   }),
 });
 
-const CreateAgentToolInput = builder.inputType('CreateAgentToolInput', {
+const toolName = 'Unique in its agent: a letter or _, then at most 63 letters, digits, _ or -.';
+const RestCreateAgentToolInput = builder.inputType('RestCreateAgentToolInput', {
   description: 'A new tool of an agent.',
   extensions: strictInput(...partMembers, 'description'),
   fields: (t) => ({
-    name: t.string({ description: 'Unique in its agent: a letter or _, then at most 63 letters, digits, _ or -.' }),
+    name: t.string({ description: toolName }),
     type: t.field({ type: AgentToolTypeType, description: 'Its type.' }),
     data: t.field({
       type: 'JSON',
@@ -74,7 +86,17 @@ const CreateAgentToolInput = builder.inputType('CreateAgentToolInput', {
     }),
   }),
 });
-const UpdateAgentToolInput = builder.inputType('UpdateAgentToolInput', {
+const CreateAgentToolInput = flatInput(
+  builder.inputType('CreateAgentToolInput', {
+    description: 'A new tool of an agent.',
+    fields: (t) => ({
+      name: t.string({ description: toolName }),
+      settings: t.field({ type: AgentToolSettingsInput, description: 'What it is, and how it works.' }),
+    }),
+  }),
+  { rest: RestCreateAgentToolInput, members: { settings: { isSpread: true } } },
+);
+const RestUpdateAgentToolInput = builder.inputType('RestUpdateAgentToolInput', {
   description: 'Changes of a tool: absent members are kept.',
   extensions: strictInput(...partMembers, 'description', 'type'),
   fields: (t) => ({
@@ -82,6 +104,21 @@ const UpdateAgentToolInput = builder.inputType('UpdateAgentToolInput', {
     data: t.field({ type: 'JSON', required: false, description: 'Replaced whole. JSON: as in CreateAgentToolInput.' }),
   }),
 });
+
+const UpdateAgentToolInput = flatInput<ToolChanges>(
+  builder.inputType('UpdateAgentToolInput', {
+    description: 'Changes of a tool: absent members are kept.',
+    fields: (t) => ({
+      name: t.string({ required: false, description: 'Unique in its agent.' }),
+      settings: t.field({
+        type: AgentToolSettingsInput,
+        required: false,
+        description: 'How it works, for the type that it has. Replaced whole; null keeps it.',
+      }),
+    }),
+  }),
+  { rest: RestUpdateAgentToolInput, members: { settings: { isSpread: true } } },
+);
 
 registerNode('agentTool', {
   typeName: 'AgentTool',

@@ -8,14 +8,17 @@ import {
 } from '../../domain/agents/user-inputs.ts';
 import { approvalWarnings } from '../../domain/agents/warnings.ts';
 import { userInputTypes } from '../../entities/agents/part.ts';
-import { builder } from '../builder/builder.ts';
+import { builder, type InputBuilder } from '../builder/builder.ts';
+import { flatInput } from '../builder/flat-inputs.ts';
 import { nodeOf, registerNode } from '../builder/nodes.ts';
+import { restOnly } from '../builder/one-api.ts';
 import { AgentRef, AgentUserInputRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 import { partMembers, strictInput } from '../types/json-inputs.ts';
 import { NodeType } from '../types/node.ts';
 import { WarningType } from '../types/warnings.ts';
 import { partArgs } from './part-args.ts';
+import { UserInputSettingsInput, UserInputSettingsType } from './user-input-settings.ts';
 
 export const UserInputTypeType = enumOf('UserInputType', "The type of a user input's value.", userInputTypes, {
   SHORT_TEXT: 'One line of text.',
@@ -45,9 +48,15 @@ export const UserInputResource = AgentUserInputRef.implement({
     type: t.expose('type', { type: UserInputTypeType, description: 'The type of its value.' }),
     label: t.exposeString('label', { description: 'What the user is asked.' }),
     configuration: t.field({
+      extensions: restOnly,
       type: 'JSON',
       description: '`{required, options, min, max, maxLength, default, placeholder}`, as far as they are set.',
       resolve: ({ configuration }) => configuration,
+    }),
+    settings: t.field({
+      type: UserInputSettingsType,
+      description: 'How it is asked, and what values it takes.',
+      resolve: (part) => part,
     }),
     showOnChatCreate: t.exposeBoolean('showOnChatCreate', { description: 'Whether it is asked when a chat is created.' }),
     orderIndex: t.exposeInt('orderIndex', { description: 'Its position: lower numbers are asked first.' }),
@@ -72,38 +81,74 @@ export const UserInputConfigurationInput = builder.inputType('UserInputConfigura
   }),
 });
 
-const CreateUserInputInput = builder.inputType('CreateUserInputInput', {
+const RestCreateUserInputInput = builder.inputType('RestCreateUserInputInput', {
   description: 'A new variable of an agent.',
   extensions: strictInput(...partMembers),
   fields: (t) => ({
-    variableName: t.string({ description: 'Unique in its agent: a letter or _, then at most 63 letters, digits or _.' }),
+    ...newMembers(t),
     type: t.field({ type: UserInputTypeType, description: 'The type of its value.' }),
-    label: t.string({ description: 'What the user is asked; 1 to 500 characters.' }),
     configuration: t.field({
       type: UserInputConfigurationInput,
       required: false,
       description: 'How it is asked.',
     }),
-    showOnChatCreate: t.boolean({ required: false, description: 'Whether it is asked when a chat is created. Default true.' }),
-    orderIndex: t.int({ required: false, description: 'From 0 to 1,000,000; lower is asked first. Default 0.' }),
   }),
 });
-const UpdateUserInputInput = builder.inputType('UpdateUserInputInput', {
+const CreateUserInputInput = flatInput(
+  builder.inputType('CreateUserInputInput', {
+    description: 'A new variable of an agent.',
+    fields: (t) => ({
+      ...newMembers(t),
+      settings: t.field({ type: UserInputSettingsInput, description: 'The type of its value, and how it is asked.' }),
+    }),
+  }),
+  { rest: RestCreateUserInputInput, members: { settings: { isSpread: true } } },
+);
+
+const RestUpdateUserInputInput = builder.inputType('RestUpdateUserInputInput', {
   description: 'Changes of a variable: absent members are kept.',
   extensions: strictInput(...partMembers),
   fields: (t) => ({
-    variableName: t.string({ required: false, description: 'Unique in its agent.' }),
+    ...changedMembers(t),
     type: t.field({ type: UserInputTypeType, required: false, description: 'The type of its value.' }),
-    label: t.string({ required: false, description: '1 to 500 characters.' }),
     configuration: t.field({
       type: UserInputConfigurationInput,
       required: false,
       description: 'Replaced whole; null empties it.',
     }),
-    showOnChatCreate: t.boolean({ required: false, description: 'Whether it is asked when a chat is created.' }),
-    orderIndex: t.int({ required: false, description: 'From 0 to 1,000,000; lower is asked first.' }),
   }),
 });
+const UpdateUserInputInput = flatInput(
+  builder.inputType('UpdateUserInputInput', {
+    description: 'Changes of a variable: absent members are kept.',
+    fields: (t) => ({
+      ...changedMembers(t),
+      settings: t.field({
+        type: UserInputSettingsInput,
+        required: false,
+        description: 'The type of its value, and how it is asked. Replaced whole; null keeps it.',
+      }),
+    }),
+  }),
+  { rest: RestUpdateUserInputInput, members: { settings: { isSpread: true } } },
+);
+
+function newMembers(t: InputBuilder) {
+  return {
+    variableName: t.string({ description: 'Unique in its agent: a letter or _, then at most 63 letters, digits or _.' }),
+    label: t.string({ description: 'What the user is asked; 1 to 500 characters.' }),
+    showOnChatCreate: t.boolean({ required: false, description: 'Whether it is asked when a chat is created. Default true.' }),
+    orderIndex: t.int({ required: false, description: 'From 0 to 1,000,000; lower is asked first. Default 0.' }),
+  };
+}
+function changedMembers(t: InputBuilder) {
+  return {
+    variableName: t.string({ required: false, description: 'Unique in its agent.' }),
+    label: t.string({ required: false, description: '1 to 500 characters.' }),
+    showOnChatCreate: t.boolean({ required: false, description: 'Whether it is asked when a chat is created.' }),
+    orderIndex: t.int({ required: false, description: 'From 0 to 1,000,000; lower is asked first.' }),
+  };
+}
 
 registerNode('agentUserInput', {
   typeName: 'AgentUserInput',

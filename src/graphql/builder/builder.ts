@@ -69,3 +69,5 @@ export const builder = new SchemaBuilder<SchemaTypes>({
 
 /** The types of the schema, for functions that make fields. */
 export type BuilderTypes = typeof builder.$inferSchemaTypes;
+/** What the members of an input are made with. */
+export type InputBuilder = Parameters<NonNullable<Parameters<typeof builder.inputType>[1]['fields']>>[0];

@@ -45,6 +45,8 @@ export interface FlatForm<Shape> {
    * shown without it: `RestAgentOptionsInput` is the flat form of `AgentOptionsInput`. Without one it is the type itself with the names of `members`.
    */
   readonly rest?: InputRef<Shape>;
+  /** REST has the input inside a member of the type JSON, so no type of REST says what its members become there. */
+  readonly isInJson?: true;
   /** Of an input `@oneOf`: how the value of each member becomes flat. */
   readonly choices?: Readonly<Record<string, Conversion>>;
   /** Of another input: the members that are not the same in both forms. A text is the flat name. */
@@ -133,7 +135,7 @@ export function withFlatForms(built: GraphQLSchema): GraphQLSchema {
     const named = type.isOneOf ? form.choices : form.members;
     const members = type.getFields();
     faults.push(...Object.keys(named ?? {}).flatMap((member) => (member in members ? [] : [`${name} has no member ${member}`])));
-    if (rest === undefined) faults.push(...unnamed(name, form.members ?? {}));
+    if (rest === undefined && form.isInJson !== true) faults.push(...unnamed(name, form.members ?? {}));
     if (type.isOneOf) faults.push(...Object.keys(members).flatMap((member) => unsaid(name, member, form.choices)));
     const flat = rest ?? withNames(type, form.members ?? {});
     if (rest === undefined) flatTypes.set(name, flat);

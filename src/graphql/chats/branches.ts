@@ -1,5 +1,5 @@
 import { editMessage, regenerateMessage, selectBranch } from '../../domain/chats/branches.ts';
-import { builder } from '../builder/builder.ts';
+import { builder, type InputBuilder } from '../builder/builder.ts';
 import { flatInput } from '../builder/flat-inputs.ts';
 import { restOnly } from '../builder/one-api.ts';
 import { ChatRef, RunRef } from '../refs.ts';
@@ -10,7 +10,6 @@ import { ChatOptionsInput } from '../types/json-inputs.ts';
 import { flatPrompt, PromptInput, secretsDescription } from './prompts.ts';
 
 type EditInput = Parameters<typeof editMessage>[3];
-type InputBuilder = Parameters<NonNullable<Parameters<typeof builder.inputType>[1]['fields']>>[0];
 
 /** The members of an edited message besides its text. */
 const memberFields = (t: InputBuilder) => ({

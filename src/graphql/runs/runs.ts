@@ -5,7 +5,7 @@ import { getAnyRun, getAnyRuns, runIdKinds } from '../../domain/runs/history.ts'
 import { cancelRun, followRun } from '../../domain/runs/runs.ts';
 import { threadModes } from '../../entities/chats/chat.ts';
 import type { Run } from '../../entities/runs/run.ts';
-import { builder } from '../builder/builder.ts';
+import { builder, type InputBuilder } from '../builder/builder.ts';
 import type { GraphContext } from '../builder/context.ts';
 import { flatInput } from '../builder/flat-inputs.ts';
 import { registerNode } from '../builder/nodes.ts';
@@ -53,8 +53,6 @@ const modes = {
 };
 const modeDescription = 'What becomes of a message while another run answers in the chat.';
 const ThreadModeType = enumOf('ThreadMode', modeDescription, threadModes, modes, ofFormat);
-
-type InputBuilder = Parameters<NonNullable<Parameters<typeof builder.inputType>[1]['fields']>>[0];
 
 /** The members of a message besides its text. */
 const messageFields = (t: InputBuilder) => ({

@@ -1,4 +1,4 @@
-import { type BuilderTypes, builder } from '../builder/builder.ts';
+import { type BuilderTypes, builder, type InputBuilder } from '../builder/builder.ts';
 import { byName, flatInput, held, itself, tagged } from '../builder/flat-inputs.ts';
 import { NamedTextInput } from '../types/named-texts.ts';
 import {
@@ -16,7 +16,6 @@ import { RestToolInput } from './rest.ts';
  * Tools as GraphQL takes them: of a request, and the standing ones of an agent, which no secret and no file of one user belongs to. Each has its own
  * members only. Their flat form is that of REST.
  */
-type InputBuilder = Parameters<NonNullable<Parameters<typeof builder.inputType>[1]['fields']>>[0];
 
 function approval(t: InputBuilder) {
   return {

@@ -1,7 +1,7 @@
 import type { FieldRef, InputFieldRef, InputRef, ObjectRef } from '@pothos/core';
 import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
-import { type BuilderTypes, builder } from '../builder/builder.ts';
+import { type BuilderTypes, builder, type InputBuilder } from '../builder/builder.ts';
 import { eitherSpelling, openInput, strictInput } from '../types/json-inputs.ts';
 
 /**
@@ -110,8 +110,6 @@ const members = {
 } as const satisfies Members;
 const approvalDescription =
   'Whether each call of a tool of the service waits for approval. mcp: also `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`.';
-
-type InputBuilder = Parameters<NonNullable<Parameters<typeof builder.inputType>[1]['fields']>>[0];
 
 function inputFields<Own extends Members>(t: InputBuilder, members: Own): Mapped<Own, InputFieldRef<BuilderTypes, unknown>> {
   return mapped(members, ([kind, description]) => {

@@ -2,8 +2,7 @@ import { builder } from '../builder/builder.ts';
 
 /**
  * Makes a GraphQL enum of an entity's const array, with a sentence for each value; the compiler refuses a missing or a surplus sentence. Names are
- * the values in upper case with `_` between words (`in_progress` → `IN_PROGRESS`); resolvers see the entity's values. Where a wire format
- * shows the value itself, REST included, use a String field instead.
+ * the values in upper case with `_` between words (`in_progress` → `IN_PROGRESS`); resolvers see the entity's values.
  */
 export function enumOf<const Value extends string>(
   name: string,
@@ -32,16 +31,3 @@ export const ofFormat = { isOfFormat: true } as const;
 
 /** For `extensions`: the contract of REST calls the value a text and lists no values. */
 export const textOnRest = { isTextOnRest: true } as const;
-
-/** Like enumOf, but names are the values as the contract writes them (`in_progress`), where GraphQL and REST must show one spelling. */
-export function wireEnumOf<const Value extends string>(
-  name: string,
-  description: string,
-  values: readonly Value[],
-  descriptions: Readonly<Record<Value, string>>,
-) {
-  return builder.enumType<string, Readonly<Record<string, { value: Value; description: string }>>>(name, {
-    description,
-    values: Object.fromEntries(values.map((value) => [value, { value, description: descriptions[value] }])),
-  });
-}

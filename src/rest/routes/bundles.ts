@@ -9,7 +9,7 @@ const bundleFields = `version exportedAt source { apiBaseUrl orgId }
     profile {
       headline description trainingDescription features { title description }
       showCharacter showTraining showPersonality showSpeaker showVideo
-      conversations socialImage idleVideo idleVideoError voice voiceEngine videoModel
+      conversations: restConversations socialImage idleVideo idleVideoError voice voiceEngine videoModel
     }
   }
   tools { name type data }

@@ -115,7 +115,7 @@ describe('a profile written by the built-in model', () => {
     const agent = await agentOf({ modelId: 'parley/offline' });
     await make.apiDataSource({ owner: ann, agentId: agent.id, name: 'Handbook', data: { a: 'b' } });
     const reply = await ann.graphql(
-      `mutation ($id: ID!) { generateAgentProfile(id: $id) { headline description trainingDescription features { title description } conversations showTraining } }`,
+      `mutation ($id: ID!) { generateAgentProfile(id: $id) { headline description trainingDescription features { title description } conversations { question answer } showTraining } }`,
       { id: agent.id },
     );
     expect(reply.data?.generateAgentProfile).toEqual({

@@ -19,9 +19,12 @@ describe('a stored secret goes to the origin that it was given for', () => {
       expect(reply.body.error.message).toContain(`CRM_HEADERS_X_API_KEY was given for ${at.home.url}`);
     }
     const mutation = 'mutation ($t: ID!, $i: UpdateAgentToolInput!) { updateAgentTool(id: $t, input: $i) { id } }';
-    const data = { ...tool.data, url: at.elsewhere.url.toUpperCase().replace('HTTP', 'http') };
-    const overGraphql = await at.editor.graphql(mutation, { t: tool.id, i: { data } });
-    expect(overGraphql.errors?.[0]?.extensions).toMatchObject({ faults: [{ path: 'input.data.headers.X-Api-Key' }] });
+    const kept = { name: 'X-Api-Key', value: tool.data.headers['X-Api-Key'] };
+    const apiFunction = { url: at.elsewhere.url.toUpperCase().replace('HTTP', 'http'), headers: [kept] };
+    const overGraphql = await at.editor.graphql(mutation, { t: tool.id, i: { settings: { apiFunction } } });
+    expect(overGraphql.errors?.[0]?.extensions).toMatchObject({
+      faults: [{ path: 'input.settings.apiFunction.headers.0.value' }],
+    });
     // Another path of the same origin, or another name, needs no new secret.
     expect((await at.editor.patch(path, { data: { ...tool.data, url: `${at.home.url}/b` } })).status).toBe(200);
     expect((await at.editor.patch(path, { name: 'crm2' })).status).toBe(200);

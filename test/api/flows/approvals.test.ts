@@ -68,8 +68,11 @@ describe('a flow with a step that calls', () => {
       expect([changed.status, changed.body.error.param]).toEqual([400, at]);
       const creating =
         'mutation ($agentId: ID!, $input: CreateFlowInput!) { createFlow(agentId: $agentId, input: $input) { id } }';
-      const { errors } = await ann.graphql(creating, { agentId: agent.split('/').at(-1), input: flowOf(tool) });
+      const steps = [{ prompt: { text: 'x' } }, { tool: { stepId: 'do', tool } }];
+      const input = { name: 'Main', versions: [{ version: 1, active: true, steps }] };
+      const { errors } = await ann.graphql(creating, { agentId: agent.split('/').at(-1), input });
       expect(errors?.[0]?.message).toContain('whose calls wait for approval');
+      expect(errors?.[0]?.extensions.faults[0].path).toBe('input.versions.0.steps.1.tool.tool');
     },
   );
 

@@ -109,13 +109,13 @@ describe('what graphql-js refuses', () => {
   });
 
   it('in variables: all faults at once, those of several variables too', async () => {
-    const query = `mutation ($agent: ID!, $name: String!, $type: AgentToolType!) {
-      createAgentTool(agentId: $agent, input: { name: $name, type: $type, data: {} }) { id } }`;
-    const { faults } = await refused(query, { name: 1 });
+    const query = `mutation ($agent: ID!, $key: String!, $type: SecretType!) {
+      createAgentSecret(agentId: $agent, input: { key: $key, secretType: $type }) { id } }`;
+    const { faults } = await refused(query, { key: 1 });
     expect(faults).toMatchObject([
       { path: 'agentId', code: 'MISSING_REQUIRED_PARAMETER', message: 'agentId is required' },
-      { path: 'input.name', code: 'INVALID_TYPE' },
-      { path: 'input.type', code: 'MISSING_REQUIRED_PARAMETER' },
+      { path: 'input.key', code: 'INVALID_TYPE' },
+      { path: 'input.secretType', code: 'MISSING_REQUIRED_PARAMETER' },
     ]);
   });
 

@@ -42,7 +42,10 @@ describe('a reply that would be larger than REPLY_MAX_BYTES', () => {
       'beside the name of the prototype',
       `{ __proto__: __typename agents(first: 12) { nodes { ${aliases('instructions', 48)} } } }`,
     ],
-    ['values of JSON', `{ agentTools(agentId: "AGENT") { ${aliases('data')} } }`],
+    [
+      'values of JSON',
+      `{ agentTools(agentId: "AGENT") { settings { ... on ClientFunctionSettings { ${aliases('parameters')} } } } }`,
+    ],
     [
       'many names of short fields',
       `{ agents(first: 12) { nodes { ${aliases('id').replaceAll('a', 'long_name_'.repeat(60))} } } }`,

@@ -70,8 +70,8 @@ export type AgentProfileFeatureInput = {
 
 /** How an agent is presented. The profile is replaced whole. */
 export type AgentProfileInput = {
-  /** Sample conversations, at most 100: any objects. */
-  conversations?: Array<Record<string, unknown>> | null | undefined;
+  /** Sample conversations, at most 100. */
+  conversations?: Array<SampleConversationInput> | null | undefined;
   /** A description of one paragraph. */
   description?: string | null | undefined;
   /** What it is good at; at most 50. */
@@ -1187,6 +1187,14 @@ export type RunStepStatus =
   /** A branch of the flow passed it over. */
   | 'SKIPPED';
 
+/** What a user may ask, and what the agent answers then. */
+export type SampleConversationInput = {
+  /** The answer. */
+  answer: string;
+  /** The question. */
+  question: string;
+};
+
 /** What a key may do. Writing does not include reading. */
 export type Scope =
   /** Reads tenants, organizations, users, memberships and the audit log. */
@@ -1249,13 +1257,13 @@ export type SearchKind =
 /** What a secret is. */
 export type SecretType =
   /** A key of an API. */
-  | 'apiKey'
+  | 'API_KEY'
   /** User name and password, or the password alone. */
-  | 'basicAuth'
+  | 'BASIC_AUTH'
   /** A token behind `Bearer`. */
-  | 'bearerToken'
+  | 'BEARER_TOKEN'
   /** The value of a header. */
-  | 'header';
+  | 'HEADER';
 
 /** A message to a chat. */
 export type SendMessageInput = {

@@ -3,7 +3,7 @@ import type { DeclaredRoute } from '../../route.ts';
 
 export const profileFields = `headline description trainingDescription features { title description }
     showCharacter showTraining showPersonality showSpeaker showVideo
-    conversations socialImage idleVideo idleVideoError voice voiceEngine videoModel`;
+    conversations: restConversations socialImage idleVideo idleVideoError voice voiceEngine videoModel`;
 
 /** A standing tool: members that it does not have are left out of replies. */
 /** Every member that a standing tool can be given. */
