@@ -19,7 +19,7 @@ beforeAll(async () => {
   await ann.post(`/api/v1/ais/${agentId}/tools`, {
     name: 'big',
     type: 'CLIENT_FUNCTION',
-    data: { description: 'x'.repeat(10_000) },
+    data: { description: 'x'.repeat(10_000), parameters: { type: 'object', description: 'x'.repeat(10_000) } },
   });
   await make.apiDataSource({ owner: ann, agentId, data });
   chatId = (await make.chat({ owner: ann, agentId })).id;

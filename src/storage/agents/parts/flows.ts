@@ -26,7 +26,10 @@ export function createFlowTable(db: Database, signals: Signals): PartTable<Agent
   return {
     ofAgents: async (agentIds) => (await rows.ofAgents(agentIds)) as readonly AgentFlow[],
     findMany,
-    find: async (agentId, id) => (await findMany([id])).find((flow) => flow.agentId === agentId),
+    async find(agentId, id) {
+      const [flow] = await findMany([id]);
+      return agentId === undefined || flow?.agentId === agentId ? flow : undefined;
+    },
     async create({ versions, ...flow }) {
       const add = async (tx: Transaction) => {
         if (flow.enabled) await requireOnlyEnabled(tx, flow);
