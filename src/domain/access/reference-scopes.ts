@@ -99,6 +99,8 @@ export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
   agents: null,
   agentIds: null,
   connections: null,
+  // Agents: a filter. The domain asks for the scope: a group that the caller may not read has no agents.
+  groupId: null,
   // Runs: a filter by the key that asked for them.
   keyId: null,
   // Accounts: the domain decides which ones the caller may name.

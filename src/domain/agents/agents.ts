@@ -38,6 +38,8 @@ export interface AgentListQuery {
   readonly approvedByOrg?: boolean | null | undefined;
   /** Searched in name and description, ignoring case; blank matches all. */
   readonly search?: string | null | undefined;
+  /** Default: newest first. */
+  readonly isOldestFirst?: boolean;
   /** Only agents of the caller's organization. */
   readonly isOwnOrganization?: boolean;
 }
@@ -126,7 +128,8 @@ export async function findAgents(
   const listed = listFilter(caller, query);
   const atHome: AgentFilter = { agent: 'in-organization', orgId: caller.orgId };
   const filter = query.isOwnOrganization === true ? { all: [listed, atHome] } : listed;
-  return deps.storage.agents.list(filter, narrowing(query), viewerOf(caller), page, members);
+  const order = { ...page, isOldestFirst: query.isOldestFirst === true };
+  return deps.storage.agents.list(filter, narrowing(query), viewerOf(caller), order, members);
 }
 
 function listFilter(caller: Caller, { scope, catalog }: AgentListQuery): AgentFilter {

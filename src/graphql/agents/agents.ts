@@ -27,6 +27,7 @@ import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { AgentRef } from '../refs.ts';
 import { EnabledToolType } from '../tools/enabled-tools.ts';
 import { RestEnabledTool } from '../tools/rest.ts';
+import { enumOf } from '../types/enums.ts';
 import { NodeType } from '../types/node.ts';
 import { WarningType } from '../types/warnings.ts';
 import { AgentListScopeType, AgentVisibilityType, PublicCategoryType } from './enums.ts';
@@ -208,6 +209,33 @@ registerNode('agent', {
 
 export const AgentConnection = connectionOf(AgentType, 'Agent', 'Agents');
 
+const AgentFilterInput = builder.inputType('AgentFilter', {
+  description: 'Agents that fit all members.',
+  fields: (t) => ({
+    scope: t.field({ type: AgentListScopeType, required: false, description: 'Which agents. Default ALL.' }),
+    catalog: t.boolean({
+      required: false,
+      description:
+        'With the scope ORGANIZATION: what the catalog of the organization lists (`listInOrgCatalog`), whatever its visibility is, as far as the caller may use it. TENANT and PUBLIC are catalogs anyway.',
+    }),
+    groupId: t.id({ required: false, description: 'Those shared with this group.' }),
+    categoryId: t.string({
+      required: false,
+      description: "Those of this category: one of the organization's own, or the name of a public one.",
+    }),
+    isApprovedByOrg: t.boolean({ required: false, description: 'Those approved, or not approved, by the organization.' }),
+    search: t.string({
+      required: false,
+      description: 'Those whose name or description holds this text; at most 200 characters.',
+    }),
+  }),
+});
+
+const AgentOrderType = enumOf('AgentOrder', 'The order of agents.', ['newest_first', 'oldest_first'], {
+  newest_first: 'The agent that was made last first.',
+  oldest_first: 'The agent that was made first first.',
+});
+
 builder.queryFields((t) => ({
   agent: t.field({
     authScopes: { key: 'AGENTS:READ' },
@@ -220,29 +248,16 @@ builder.queryFields((t) => ({
   agents: t.field({
     authScopes: { key: 'AGENTS:READ' },
     type: AgentConnection,
-    description: 'Agents, newest first.',
+    description: 'Agents that the caller may see.',
     args: {
-      scope: t.arg({ type: AgentListScopeType, required: false, description: 'Which agents. Default ALL.' }),
-      catalog: t.arg.boolean({
-        required: false,
-        description:
-          'With the scope ORGANIZATION: what the catalog of the organization lists (`listInOrgCatalog`), whatever its visibility is, as far as the caller may use it. TENANT and PUBLIC are catalogs anyway.',
-      }),
-      groupId: t.arg.id({ required: false, description: 'Only those shared with this group.' }),
-      categoryId: t.arg.string({
-        required: false,
-        description: "Only those of this category: one of the organization's own, or the name of a public one.",
-      }),
-      approvedByOrg: t.arg.boolean({ required: false, description: 'Only those approved, or not approved.' }),
-      search: t.arg.string({
-        required: false,
-        description: 'Only those whose name or description holds this text; at most 200 characters.',
-      }),
+      filter: t.arg({ type: AgentFilterInput, required: false, description: 'Which agents; default: all.' }),
+      orderBy: t.arg({ type: AgentOrderType, required: false, description: 'Default NEWEST_FIRST.' }),
       ...pageArgs(t.arg),
     },
-    resolve: (_root, { first, after, last, before, ...query }, context, info) => {
-      const page = pageRequest(context, { first, after, last, before });
-      return listAgents(context.deps, context.caller, query, page, membersRead(info, 'Agent'));
+    resolve: (_root, { filter, orderBy, ...page }, context, info) => {
+      const { isApprovedByOrg, ...narrowing } = filter ?? {};
+      const query = { ...narrowing, approvedByOrg: isApprovedByOrg, isOldestFirst: orderBy === 'oldest_first' };
+      return listAgents(context.deps, context.caller, query, pageRequest(context, page), membersRead(info, 'Agent'));
     },
   }),
 }));

@@ -3,12 +3,12 @@ import type { Agent, AgentView, RunnableAgent } from '../../entities/agents/agen
 import { DomainError } from '../../entities/errors.ts';
 import { everything } from '../../entities/filter.ts';
 import type { Members } from '../../entities/members.ts';
-import type { Page, PageRequest } from '../../entities/page.ts';
+import type { Page } from '../../entities/page.ts';
 import { settled } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { Prisma } from '../generated/client.ts';
-import { findAgents, listAgents } from './queries.ts';
+import { type AgentPageRequest, findAgents, listAgents } from './queries.ts';
 import { createRunnableAgents } from './runnable.ts';
 
 /** What a caller may write of an agent. Absent members are kept. */
@@ -43,12 +43,12 @@ export interface AgentStore {
   find(id: string, filter: AgentFilter, viewer: AgentViewer): Promise<AgentView | undefined>;
   /** Those of the agents that exist and match, in any order. @throws DomainError REPLY_TOO_LARGE */
   findMany(ids: readonly string[], filter: AgentFilter, viewer: AgentViewer): Promise<readonly AgentView[]>;
-  /** Newest first. One statement for each alternative of the filter, and one to three for the agents; counting takes one more, when asked for. */
+  /** Newest first, unless the request says otherwise. One statement for each alternative of the filter, and one to three for the agents; counting takes one more, when asked for. */
   list(
     filter: AgentFilter,
     narrow: AgentFilter,
     viewer: AgentViewer,
-    page: PageRequest,
+    page: AgentPageRequest,
     members?: Members<AgentView>,
   ): Promise<Page<AgentView>>;
   create(agent: NewAgent, viewer: AgentViewer): Promise<AgentView>;

@@ -5,7 +5,7 @@ import { type Members, reads } from '../../entities/members.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import { groupWhere } from '../accounts/group-filter.ts';
 import type { Database } from '../database/database.ts';
-import { mergeLatest, newestFirst, readPage, requireShortList } from '../database/paging.ts';
+import { byTime, mergeLatest, readPage, requireShortList } from '../database/paging.ts';
 import { type Selection, selected } from '../database/selected.ts';
 import type { Prisma } from '../generated/client.ts';
 import { agentWhere } from './filter.ts';
@@ -152,27 +152,35 @@ export async function findAgents(
   return readViews(db, where, viewer, undefined);
 }
 
+export interface AgentPageRequest extends PageRequest {
+  readonly isOldestFirst?: boolean;
+}
+
 interface ListRequest {
   readonly filter: AgentFilter;
   readonly narrow: AgentFilter;
   readonly viewer: AgentViewer;
-  readonly page: PageRequest;
+  readonly page: AgentPageRequest;
   readonly members: AgentMembers;
 }
 
 /**
- * One page, newest first. Each alternative of the filter finds its own first agents by its own index, and the page is merged from those: its cost
+ * One page, by the time at which agents were made. Each alternative of the filter finds its own first agents by its own index, and the page is merged from those: its cost
  * does not depend on the number of agents or on the depth of the page.
  */
 export async function listAgents(db: Database, { filter, narrow, viewer, page, members }: ListRequest): Promise<Page<AgentView>> {
+  const { isOldestFirst = false, isBackward = false } = page;
   const isLong = reads(members, ...longMembers);
   const lists = alternatives(filter).map((branch) =>
     db.prisma.agent.findMany({
-      ...newestFirst(branchWhere(branch, narrow), page),
+      ...byTime('createdAt', isOldestFirst ? 'asc' : 'desc', branchWhere(branch, narrow), page),
       select: { id: true, createdAt: true, rowBytes: isLong },
     }),
   );
-  const places = mergeLatest(await Promise.all(lists), ({ createdAt }) => createdAt, page);
+  const places = mergeLatest(await Promise.all(lists), ({ createdAt }) => createdAt, {
+    limit: page.limit,
+    isBackward: isBackward !== isOldestFirst,
+  });
   const { rows, foundCount } = await readPage(db, places, (ids) => readViews(db, { id: { in: ids } }, viewer, members));
   return pageOf(rows, page, timeKey, (most) => countAgents(db, filter, narrow, most), foundCount);
 }

@@ -226,7 +226,7 @@ describe('list scopes', () => {
   });
 
   it('is a list of agents that can all be opened, and counts what it holds', async () => {
-    const query = 'query ($scope: AgentListScope) { agents(scope: $scope, first: 100) { totalCount nodes { id } } }';
+    const query = 'query ($scope: AgentListScope) { agents(filter: { scope: $scope }, first: 100) { totalCount nodes { id } } }';
     for (const scope of agentListScopes) {
       const { data } = await me.graphql(query, { scope });
       expect(data.agents.totalCount, scope).toBe(expected[scope].length);

@@ -121,7 +121,9 @@ describe('the catalog of an organization', () => {
       const names = (await who.get('/api/v1/ais?scope=ORGANIZATION&catalog=true')).body.data.map(
         ({ name }: { name: string }) => name,
       );
-      const { data } = await who.graphql('{ agents(scope: ORGANIZATION, catalog: true, first: 50) { nodes { name } } }');
+      const { data } = await who.graphql(
+        '{ agents(filter: { scope: ORGANIZATION, catalog: true }, first: 50) { nodes { name } } }',
+      );
       expect(data.agents.nodes.map(({ name }: { name: string }) => name)).toEqual(names);
       return names.toSorted();
     };

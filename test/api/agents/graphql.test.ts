@@ -70,6 +70,29 @@ describe('agents', () => {
     expect(next.data.agents.nodes).toEqual([{ name: `Agent ${agentsMade - 3}` }]);
   });
 
+  it('lists the oldest first where it is asked to, in both directions', async () => {
+    const query = `query ($first: Int, $after: String, $last: Int, $before: String) {
+      agents(orderBy: OLDEST_FIRST, first: $first, after: $after, last: $last, before: $before) {
+        nodes { name } pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }`;
+    const page = async (args: object) => (await ann.graphql(query, args)).data.agents;
+    const newest = (await ann.graphql('{ agents(first: 100) { nodes { name } } }')).data.agents.nodes;
+    const oldest = await page({ first: 2 });
+    expect(oldest).toMatchObject({ nodes: newest.slice(-2).toReversed(), pageInfo: { hasNextPage: true } });
+    const next = await page({ first: 2, after: oldest.pageInfo.endCursor });
+    expect(next.nodes).toEqual(newest.slice(-4, -2).toReversed());
+    expect((await page({ last: 2, before: next.pageInfo.startCursor })).nodes).toEqual(oldest.nodes);
+    expect((await page({ last: 1 })).nodes).toEqual(newest.slice(0, 1));
+  });
+
+  it('says in the words of the document what is wrong in a filter', async () => {
+    const { errors } = await ann.graphql('query ($search: String) { agents(filter: { search: $search }) { nodes { id } } }', {
+      search: 'x'.repeat(201),
+    });
+    expect(errors?.[0].extensions.faults).toMatchObject([{ path: 'filter.search' }]);
+    const { status, body } = await ann.get(`/api/v1/ais?search=${'x'.repeat(201)}`);
+    expect({ status, param: body.error.param }).toEqual({ status: 400, param: 'search' });
+  });
+
   it.each([
     ['a cursor of another list', JSON.stringify(['2026-01-01', 3])],
     ['a cursor that injects', JSON.stringify(["2026-01-01T00:00:00.000Z'; drop table agents; --", 'x'])],

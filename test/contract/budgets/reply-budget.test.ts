@@ -52,7 +52,7 @@ describe('a reply that would be larger than REPLY_MAX_BYTES', () => {
     ],
     [
       'text that is written as escapes',
-      `{ agents(first: 12, search: "Escapes") { nodes { instructions again: instructions } } }`,
+      `{ agents(first: 12, filter: { search: "Escapes" }) { nodes { instructions again: instructions } } }`,
     ],
   ])('is refused: %s', async (_case, text) => {
     const query = text.replace('AGENT', agentId);

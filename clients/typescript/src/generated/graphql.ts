@@ -1955,7 +1955,7 @@ export const Chat_MessageFragmentDoc = new TypedDocumentString(`
     `, {"fragmentName":"Chat_message"}) as unknown as TypedDocumentString<Chat_MessageFragment, unknown>;
 export const AgentsDocument = new TypedDocumentString(`
     query Agents($first: Int, $after: String, $search: String) {
-  agents(first: $first, after: $after, search: $search) {
+  agents(first: $first, after: $after, filter: {search: $search}) {
     nodes {
       id
       name
@@ -2274,7 +2274,7 @@ export const AgentEditorQueryDocument = new TypedDocumentString(`
     `) as unknown as TypedDocumentString<AgentEditorQuery, AgentEditorQueryVariables>;
 export const AgentListQueryDocument = new TypedDocumentString(`
     query AgentListQuery($first: Int = 30, $after: String, $search: String, $scope: AgentListScope, $since: DateTime) {
-  agents(first: $first, after: $after, search: $search, scope: $scope) {
+  agents(first: $first, after: $after, filter: {search: $search, scope: $scope}) {
     nodes {
       id
       name

@@ -63,7 +63,7 @@ export const agentRoutes: readonly DeclaredRoute[] = [
     tag: 'Agents',
     spec: 'List AIs',
     document: `query ($scope: AgentListScope, $catalog: Boolean, $groupId: ID, $categoryId: String, $approvedByOrg: Boolean, $search: String, $limit: Int = 100, $cursor: String) {
-      agents(scope: $scope, catalog: $catalog, groupId: $groupId, categoryId: $categoryId, approvedByOrg: $approvedByOrg, search: $search, first: $limit, after: $cursor) {
+      agents(filter: { scope: $scope, catalog: $catalog, groupId: $groupId, categoryId: $categoryId, isApprovedByOrg: $approvedByOrg, search: $search }, first: $limit, after: $cursor) {
         nodes { ${agentFields} }
         pageInfo { hasNextPage endCursor }
       }
