@@ -216,7 +216,8 @@ async function multiply(
      select "orgId", date_trunc('day', "createdAt")::date, coalesce("agentId", ''), sum("inputTokens" + "outputTokens")
      from usage_entries group by 1, 2, 3 on conflict do nothing`,
   );
-  await pool.query('analyze');
+  // As a database is after a while: pages of indexes are read without the rows.
+  await pool.query('vacuum analyze');
 }
 
 const dimensions = { user: '"userId"', key: `coalesce("keyId", '')`, model: '"modelId"' } as const;
