@@ -74,7 +74,7 @@ describe('agents', () => {
     const query = `query ($first: Int, $after: String, $last: Int, $before: String) {
       agents(orderBy: OLDEST_FIRST, first: $first, after: $after, last: $last, before: $before) {
         nodes { name } pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }`;
-    const page = async (args: object) => (await ann.graphql(query, args)).data.agents;
+    const page = async (args: Readonly<Record<string, unknown>>) => (await ann.graphql(query, args)).data.agents;
     const newest = (await ann.graphql('{ agents(first: 100) { nodes { name } } }')).data.agents.nodes;
     const oldest = await page({ first: 2 });
     expect(oldest).toMatchObject({ nodes: newest.slice(-2).toReversed(), pageInfo: { hasNextPage: true } });
