@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { type Followed, follow as followed } from '../support/live.ts';
 import { makeFor, type Organization, type Person } from '../support/make.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -115,6 +116,24 @@ function liveOnTwoInstances(): void {
     expect(theirs.told).toHaveLength(1);
     await stranger.post('/api/v1/chat/completions', completion);
     expect(await theirs.next()).toEqual({ kind: 'UPDATED', id: stranger.orgId });
+  });
+
+  it('is told once on each instance, though it is announced and looked up', async () => {
+    const repeats = new Set<string>();
+    const stops = [one, two].map(({ deps }, index) =>
+      deps.storage.signals.subscribe('agent-changed', (id, isRepeat) => void (isRepeat && repeats.add(`${index} ${id}`))),
+    );
+    const here = await followed(one.client(ann.key), 'agentsChanged');
+    open.push(here);
+    const streams = [here, await follow(ann, 'agentsChanged')];
+    const id = await agentOf(ann);
+    await eventually(() => expect([...repeats]).toEqual(expect.arrayContaining([`0 ${id}`, `1 ${id}`])));
+    const next = await agentOf(ann);
+    for (const stream of streams) {
+      const told = await stream.until(isOf(next));
+      expect(told.map(({ kind, id: of }) => `${kind} ${of}`)).toEqual([`CREATED ${id}`, `CREATED ${next}`]);
+    }
+    for (const stop of stops) stop();
   });
 
   it('ends on the other: what is not shared any more is gone there', async () => {

@@ -90,9 +90,9 @@ class Channel {
     this.#kind = kind;
     this.#store = store;
     this.#stops = [
-      ...topicsOfKind[kind].map((topic) => signals.subscribe(topic, (ids) => this.#note(this.#changed, ids))),
+      ...topicsOfKind[kind].map((topic) => signals.subscribe(topic, (ids, isRepeat) => this.#note(this.#changed, ids, isRepeat))),
       ...(kind === 'dataSource' || kind === 'run'
-        ? [signals.subscribe('agent-changed', (id) => this.#note(this.#agents, id))]
+        ? [signals.subscribe('agent-changed', (id, isRepeat) => this.#note(this.#agents, id, isRepeat))]
         : []),
       ...(kind === 'agent'
         ? [signals.subscribe('group-changed', () => this.#tell((listener) => listener.onRights(undefined)))]
@@ -107,7 +107,9 @@ class Channel {
     for (const stop of this.#stops) stop();
   }
 
-  #note(set: Set<string>, ids: string): void {
+  /** What was noted before is not told twice. */
+  #note(set: Set<string>, ids: string, isRepeat: boolean): void {
+    if (isRepeat) return;
     for (const id of ids.split(',')) set.add(id);
     this.#begin(gatherMs);
   }

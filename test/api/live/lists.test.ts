@@ -47,11 +47,10 @@ describe('agentsChanged', () => {
     const { id } = await make.agent({ owner: ann });
     const { id: last } = await make.agent({ owner: ann });
     const stream = await follow(ann, 'agentsChanged', 'kind id node { name }');
-    await Promise.all(Array.from({ length: 10 }, (_, n) => patch(id, { name: `Name ${n}` })));
+    for (let n = 0; n < 10; n += 1) service.deps.storage.signals.publish('agent-changed', id);
     await patch(last, { name: 'Last' });
     const told = await stream.until(of(last));
-    expect(told.filter(of(id)).length).toBeLessThan(5);
-    expect(new Set(told.map(({ kind }) => kind))).toEqual(new Set(['UPDATED']));
+    expect(told.filter(of(id)).map(({ kind }) => kind)).toEqual(['UPDATED']);
   });
 
   it('tells changes of parts and ratings', async () => {
@@ -113,7 +112,10 @@ describe('dataSourcesChanged', () => {
     expect(await stream.next()).toMatchObject({ kind: 'CREATED', id: body.id, node: { name: 'hours.md' } });
     await stream.until(({ node }) => node?.indexStatus === 'INDEXED');
     await ann.delete(`/api/v1/data-sources/${body.id}`);
-    expect(await stream.until(({ kind }) => kind === 'DELETED')).toHaveLength(1);
+    // The end of its indexing may be told once more before.
+    const told = await stream.until(({ kind }) => kind === 'DELETED');
+    expect(told.at(-1)).toMatchObject({ id: body.id, node: null });
+    expect(told.slice(0, -1).every(({ kind }) => kind === 'UPDATED')).toBe(true);
   });
 
   it('follows who sees a source: by its own visibility, and by who edits an agent that has it', async () => {

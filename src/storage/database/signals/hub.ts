@@ -1,17 +1,17 @@
-import type { SignalTopic } from './signals.ts';
+import type { SignalListener, SignalTopic } from './signals.ts';
 
 /** The listeners of this process, by topic. */
 export class SignalHub {
-  readonly #listeners = new Map<SignalTopic, Set<(payload: string) => void>>();
+  readonly #listeners = new Map<SignalTopic, Set<SignalListener>>();
   readonly #gapListeners = new Set<() => void>();
   readonly #resetListeners = new Set<() => void>();
 
-  deliver(topic: SignalTopic, payload: string): void {
-    for (const listener of this.#listeners.get(topic) ?? []) listener(payload);
+  deliver(topic: SignalTopic, payload: string, isRepeat = false): void {
+    for (const listener of this.#listeners.get(topic) ?? []) listener(payload, isRepeat);
   }
 
-  subscribe(topic: SignalTopic, listener: (payload: string) => void): () => void {
-    const listeners = this.#listeners.get(topic) ?? new Set();
+  subscribe(topic: SignalTopic, listener: SignalListener): () => void {
+    const listeners = this.#listeners.get(topic) ?? new Set<SignalListener>();
     this.#listeners.set(topic, listeners);
     return added(listeners, listener);
   }

@@ -2,17 +2,23 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from 'pg';
+import { BoundedMap } from '../../../lib/bounded-map.ts';
 import { openPool } from '../pool.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { SignalHub } from './hub.ts';
 import { Listener } from './listener.ts';
-import { announcedTopics, type Signals, type SignalTopic } from './signals.ts';
+import { announcedTopics, type SignalListener, type Signals, type SignalTopic } from './signals.ts';
 
 /** The triggers in the migrations use the same name. */
 const channel = 'parley_signals';
 const answerTimeoutMs = 2_000;
 const republishMs = 250;
 const gapEveryMs = 1_000;
+/** Of the notifications that the triggers send. */
+const triggerOrigin = '-';
+/** A healthy database is read twice a second: a row that comes later is not taken for the one of a notification. */
+const heardMs = 2_000;
+const heardMax = 10_000;
 const announced: ReadonlySet<SignalTopic> = new Set(announcedTopics);
 
 /**
@@ -37,6 +43,8 @@ class PostgresSignals implements Signals {
   readonly #feedPool: Pool;
   readonly #feed: ChangeFeed;
   readonly #listener: Listener;
+  /** When a notification of a change came last. A connection that works delivers all of them. */
+  readonly #heard = new BoundedMap<string, number>(heardMax);
   #gapMs = 0;
   #outbox: string[] = [];
   #sending: Promise<void> | undefined;
@@ -51,14 +59,17 @@ class PostgresSignals implements Signals {
     this.#feed = new ChangeFeed({
       pool: this.#feedPool,
       beatChannel,
-      onChange: (topic, subject) => this.#hub.deliver(topic, subject),
+      onChange: (topic, subject) => this.#hub.deliver(topic, subject, this.#wasHeard(`${topic} ${subject}`)),
       onReset: () => this.#hub.deliverReset(),
       onLook: () => this.#look(),
     });
     this.#listener = new Listener({
       ...{ connection, channels: [channel, beatChannel], onError },
       onMessage: (message) => this.#hear(message),
-      onReplaced: () => this.#hub.deliverGap(),
+      onReplaced: () => {
+        this.#heard.clear();
+        this.#hub.deliverGap();
+      },
     });
   }
 
@@ -69,7 +80,7 @@ class PostgresSignals implements Signals {
     this.#sending ??= this.#send();
   }
 
-  subscribe(topic: SignalTopic, listener: (payload: string) => void): () => void {
+  subscribe(topic: SignalTopic, listener: SignalListener): () => void {
     return this.#hub.subscribe(topic, listener);
   }
 
@@ -115,7 +126,13 @@ class PostgresSignals implements Signals {
 
   #hear(message: string): void {
     const [origin, topic, ...payload] = message.split(' ');
+    if (origin === triggerOrigin) this.#heard.set(`${topic} ${payload.join(' ')}`, performance.now());
     if (origin !== this.#origin && topic !== undefined) this.#hub.deliver(topic as SignalTopic, payload.join(' '));
+  }
+
+  /** Whether a notification has told the change that a row of the table is of, or is about to. */
+  #wasHeard(change: string): boolean {
+    return performance.now() - (this.#heard.get(change) ?? Number.NEGATIVE_INFINITY) < heardMs;
   }
 
   /** Sends everything that was published in one turn of the event loop in one statement. While the server does not answer, the signals are kept. */

@@ -8,7 +8,7 @@
 export interface Signals {
   /** `payload` is at most 7,000 bytes of text. */
   publish(topic: SignalTopic, payload: string): void;
-  subscribe(topic: SignalTopic, listener: (payload: string) => void): () => void;
+  subscribe(topic: SignalTopic, listener: SignalListener): () => void;
   /** Called when signals may have been lost: after a lost connection, and every second while notifications do not arrive. */
   onGap(listener: () => void): () => void;
   /** Called when changes of `announcedTopics` may have been missed: drop everything cached that depends on them. */
@@ -22,6 +22,9 @@ export interface Signals {
   state(): 'live' | 'polling' | 'lost';
   close(): Promise<void>;
 }
+
+/** @param isRepeat  the same change was delivered before, by a notification. Caches drop their entry again; who tells people of changes need not. */
+export type SignalListener = (payload: string, isRepeat: boolean) => void;
 
 /** Topics that the triggers of the migrations announce. A cache may depend on these only. */
 export const announcedTopics = ['key-changed', 'user-changed', 'agent-changed', 'group-changed', 'organization-changed'] as const;
