@@ -62,8 +62,13 @@ export async function findAgent(deps: Deps, caller: Caller, id: string): Promise
 }
 
 /** The agents among `ids` that the caller may see, in any order. Cost: two statements. */
-export async function getAgents(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly AgentView[]> {
-  const agents = await deps.storage.agents.findMany(ids, usableAgents(caller), viewerOf(caller));
+export async function getAgents(
+  deps: Deps,
+  caller: Caller,
+  ids: readonly string[],
+  members?: Members<AgentView>,
+): Promise<readonly AgentView[]> {
+  const agents = await deps.storage.agents.findMany(ids, usableAgents(caller), viewerOf(caller), members);
   deps.audit.read(caller, 'agent', agents);
   return agents;
 }

@@ -18,6 +18,7 @@ import {
 } from '../../domain/chats/chats.ts';
 import type { Chat, ChatAgent } from '../../entities/chats/chat.ts';
 import type { PageRequest } from '../../entities/page.ts';
+import { agentOf } from '../agents/agent-edge.ts';
 import { batched } from '../builder/batched.ts';
 import { builder } from '../builder/builder.ts';
 import { keepNode, nodeById, nodeOf, registerNode } from '../builder/nodes.ts';
@@ -91,7 +92,7 @@ export const ChatType = ChatRef.implement({
       type: AgentRef,
       nullable: true,
       description: 'That agent; null when it is gone or the caller may not use it any more.',
-      resolve: ({ agentId }, _args, context) => nodeOf(context, 'agent', agentId),
+      resolve: ({ agentId }, _args, context, info) => agentOf(context, agentId, info),
     }),
     ai: t.field({
       type: ChatAgentType,

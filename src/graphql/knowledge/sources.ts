@@ -29,12 +29,13 @@ import {
   sourceWarnings,
 } from '../../entities/knowledge/data-source.ts';
 import { knowledgeErrorCode, vectorErrorCode } from '../../entities/knowledge/failure.ts';
-import type { Page } from '../../entities/page.ts';
+import type { PageRequest } from '../../entities/page.ts';
 import { dataSourceOrders } from '../../storage/knowledge/source-places.ts';
 import type { UsingAgent } from '../../storage/knowledge/source-queries.ts';
+import { agentOf } from '../agents/agent-edge.ts';
 import { AgentConnection } from '../agents/agents.ts';
+import { batched } from '../builder/batched.ts';
 import { builder } from '../builder/builder.ts';
-import type { GraphContext } from '../builder/context.ts';
 import { membersRead, reading } from '../builder/members.ts';
 import { nodeOf, registerNode } from '../builder/nodes.ts';
 import { restOnly } from '../builder/one-api.ts';
@@ -118,6 +119,10 @@ const UsingAgentType = builder.objectRef<UsingAgent>('UsingAgent').implement({
     src: t.exposeString('src', { description: 'Its picture: an address, or a data URL.' }),
   }),
 });
+
+const agentPageOf = batched((ids: readonly string[], { deps, caller }, page: PageRequest) =>
+  pageAgentsOfDataSources(deps, caller, ids, page),
+);
 
 const reads = reading<DataSource>;
 
@@ -232,18 +237,18 @@ export const DataSourceType = DataSourceRef.implement({
       description: 'Whether the caller may change, refresh or delete it.',
       resolve: (source, _args, { caller }) => canEditDataSource(caller, source),
     }),
-    agents: t.loadable({
+    agents: t.field({
       extensions: reads('id'),
       type: AgentConnection,
       description: 'The agents that have it attached, as far as the caller may use them, newest first.',
       args: pageArgs(t.arg),
-      byPath: true,
-      load: async (ids: string[], context, args) => {
-        const page = pageRequest(context, args, ['text']);
-        const pages = await pageAgentsOfDataSources(context.deps, context.caller, ids, page);
-        return (await Promise.all(pages.map((one) => agentsOf(context, one)))) as never;
+      resolve: async ({ id }, args, context, info) => {
+        const page = await agentPageOf(context, id, pageRequest(context, args, ['text']));
+        const agents = await Promise.all(
+          page.items.map((agent): Promise<AgentView | null> | null => agentOf(context, agent.id, info)),
+        );
+        return { ...page, items: agents.filter((agent) => agent !== null), keyOf: (agent: AgentView) => [agent.id] };
       },
-      resolve: ({ id }) => id,
     }),
 
     // As the contract of REST shows them.
@@ -274,12 +279,6 @@ export const DataSourceType = DataSourceRef.implement({
     }),
   }),
 });
-
-/** The agents that a page of ids names: one loader reads all of them. */
-async function agentsOf(context: GraphContext, page: Page<{ readonly id: string }>): Promise<Page<AgentView>> {
-  const agents = await Promise.all(page.items.map(({ id }): Promise<AgentView | null> | null => nodeOf(context, 'agent', id)));
-  return { ...page, items: agents.filter((agent) => agent !== null), keyOf: ({ id }) => [id] };
-}
 
 registerNode('dataSource', {
   typeName: 'DataSource',

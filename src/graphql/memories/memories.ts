@@ -11,10 +11,11 @@ import {
 import type { AgentView } from '../../entities/agents/agent.ts';
 import { memoryScopes } from '../../entities/memories/memory.ts';
 import type { PageRequest } from '../../entities/page.ts';
+import { agentOf } from '../agents/agent-edge.ts';
 import { batched } from '../builder/batched.ts';
 import { builder } from '../builder/builder.ts';
 import { reading } from '../builder/members.ts';
-import { nodeOf, registerNode } from '../builder/nodes.ts';
+import { registerNode } from '../builder/nodes.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { AgentRef, MemoryRef } from '../refs.ts';
 import { enumOf, ofFormat } from '../types/enums.ts';
@@ -45,7 +46,7 @@ const MemoryType = MemoryRef.implement({
       type: AgentRef,
       nullable: true,
       description: 'With the scope AGENT: that agent; null when the caller may not use it any more.',
-      resolve: ({ agentId }, _args, context) => nodeOf(context, 'agent', agentId),
+      resolve: ({ agentId }, _args, context, info) => agentOf(context, agentId, info),
     }),
     key: t.exposeString('key', { nullable: true, description: 'Its name: another memory with the same key replaces it.' }),
     text: t.exposeString('text', { description: 'What is remembered.' }),

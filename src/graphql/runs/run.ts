@@ -3,6 +3,7 @@ import { runCreatedAt, runKindOf } from '../../domain/runs/states.ts';
 import { listRunTraces } from '../../domain/runs/trace.ts';
 import { awaitedCalls, outputFilesOf, toolMessageId } from '../../engine/runs/events/transcript.ts';
 import { citationsOf, reasoningOf, textOf } from '../../entities/runs/answer.ts';
+import { agentOf } from '../agents/agent-edge.ts';
 import { batched } from '../builder/batched.ts';
 import { nodeOf } from '../builder/nodes.ts';
 import { restOnly } from '../builder/one-api.ts';
@@ -95,7 +96,7 @@ RunRef.implement({
       type: AgentRef,
       nullable: true,
       description: `The agent; ${gone}.`,
-      resolve: async (run, _args, context) => nodeOf(context, 'agent', await agentIdOf(run, context)),
+      resolve: async (run, _args, context, info) => agentOf(context, await agentIdOf(run, context), info),
     }),
     userId: t.id({
       nullable: true,

@@ -8,6 +8,7 @@ import {
   type RunStatistics,
   runGroupings,
 } from '../../entities/runs/history.ts';
+import { agentOf } from '../agents/agent-edge.ts';
 import { batched } from '../builder/batched.ts';
 import { builder } from '../builder/builder.ts';
 import { reading } from '../builder/members.ts';
@@ -96,7 +97,7 @@ const GroupType = builder.objectRef<GroupView>('RunGroup').implement({
       type: AgentRef,
       nullable: true,
       description: 'By AGENT; null when it is gone or the caller may not see it.',
-      resolve: ({ by, key }, _args, context) => (by === 'AGENT' ? nodeOf(context, 'agent', key) : null),
+      resolve: ({ by, key }, _args, context, info) => (by === 'AGENT' ? agentOf(context, key, info) : null),
     }),
     user: t.field({
       type: UserRef,

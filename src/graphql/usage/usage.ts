@@ -9,6 +9,7 @@ import {
   usedAgentsMax,
 } from '../../domain/usage/usage.ts';
 import type { AgentUsage, SubjectUsage, UsageDay, UsageReport, UsageSums } from '../../entities/usage.ts';
+import { agentOf } from '../agents/agent-edge.ts';
 import { builder } from '../builder/builder.ts';
 import { nodeOf } from '../builder/nodes.ts';
 import { restOnly } from '../builder/one-api.ts';
@@ -56,7 +57,7 @@ export const AgentUsageType = builder.objectRef<AgentUsage>('AgentUsage').implem
       type: AgentRef,
       nullable: true,
       description: 'The agent; null when it was deleted, and for one that the caller may not see.',
-      resolve: ({ agentId }, _args, context) => nodeOf(context, 'agent', agentId),
+      resolve: ({ agentId }, _args, context, info) => agentOf(context, agentId, info),
     }),
   }),
 });

@@ -42,7 +42,12 @@ export interface AgentStore {
   /** The agent if it exists and matches. */
   find(id: string, filter: AgentFilter, viewer: AgentViewer): Promise<AgentView | undefined>;
   /** Those of the agents that exist and match, in any order. @throws DomainError REPLY_TOO_LARGE */
-  findMany(ids: readonly string[], filter: AgentFilter, viewer: AgentViewer): Promise<readonly AgentView[]>;
+  findMany(
+    ids: readonly string[],
+    filter: AgentFilter,
+    viewer: AgentViewer,
+    members?: Members<AgentView>,
+  ): Promise<readonly AgentView[]>;
   /** Newest first, unless the request says otherwise. One statement for each alternative of the filter, and one to three for the agents; counting takes one more, when asked for. */
   list(
     filter: AgentFilter,
@@ -76,7 +81,7 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
   return {
     findRunnable: runnable.find,
     find,
-    findMany: (ids, filter, viewer) => findAgents(db, ids, filter, viewer),
+    findMany: (ids, filter, viewer, members) => findAgents(db, ids, filter, viewer, members),
     list: (filter, narrow, viewer, page, members) => listAgents(db, { filter, narrow, viewer, page, members }),
     async create({ editorIds = [], groupIds = [], ...agent }, viewer) {
       const data = {

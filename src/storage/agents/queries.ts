@@ -143,13 +143,14 @@ export async function findAgents(
   ids: readonly string[],
   filter: AgentFilter,
   viewer: AgentViewer,
+  members?: AgentMembers,
 ): Promise<readonly AgentView[]> {
   const where = { AND: [{ id: { in: [...ids] }, isDeleted: false }, agentWhere(filter)] };
-  if (ids.length > 1) {
+  if (ids.length > 1 && reads(members, ...longMembers)) {
     const { _sum: sum } = await db.prisma.agent.aggregate({ where, _sum: { rowBytes: true } });
     requireShortList(db, sum.rowBytes);
   }
-  return readViews(db, where, viewer, undefined);
+  return readViews(db, where, viewer, members);
 }
 
 export interface AgentPageRequest extends PageRequest {

@@ -65,15 +65,17 @@ beforeAll(async () => {
     await ann.post(`/api/v1/chats/${chat.id}/messages`, { prompt: `When does the store ${turn} open?` });
   }
   for (const id of agents) await make.chat({ owner: ann, agentId: id });
-  const { data } = await ann.graphql('query ($id: ID!) { chat(id: $id) { messages(last: 1) { nodes { run { id } } } } }', {
+  const { data } = await ann.graphql('query ($id: ID!) { chat(id: $id) { messages(last: 1) { nodes { id run { id } } } } }', {
     id: chat.id,
   });
+  const [answer] = data.chat.messages.nodes;
+  await ann.put(`/api/v1/chats/${chat.id}/messages/${answer.id}/feedback`, { rating: 'down' });
   variables = {
     ChatQuery: { id: chat.id },
     AgentEditorQuery: { id: agentId },
     AgentSourcesQuery: { agentId },
     SourceQuery: { id: sources[0] },
-    RunQuery: { id: data.chat.messages.nodes[0].run.id },
+    RunQuery: { id: answer.run.id },
     SearchQuery: { query: 'store' },
   };
 });
