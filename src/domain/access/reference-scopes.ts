@@ -101,8 +101,10 @@ export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
   connections: null,
   // Agents: a filter. The domain asks for the scope: a group that the caller may not read has no agents.
   groupId: null,
-  // Runs: a filter by the key that asked for them.
+  // Filters: runs by the key that asked for them, audit entries by who did what to what.
   keyId: null,
+  actorUserId: null,
+  targetId: null,
   // Accounts: the domain decides which ones the caller may name.
   id: null,
   orgId: null,

@@ -13,7 +13,8 @@ import {
 import { type GroupMember, groupAvailabilities } from '../../entities/accounts/group.ts';
 import type { PageRequest } from '../../entities/page.ts';
 import { batched } from '../builder/batched.ts';
-import { builder } from '../builder/builder.ts';
+import { builder, type InputBuilder } from '../builder/builder.ts';
+import { flatInput } from '../builder/flat-inputs.ts';
 import { nodeOf, registerNode } from '../builder/nodes.ts';
 import { connectionOf, pageArgs, pageRequest, wholeArg, wholeRequest } from '../pagination.ts';
 import { GroupRef, OrganizationRef, UserRef } from '../refs.ts';
@@ -136,24 +137,66 @@ builder.queryFields((t) => ({
 /** REST answers the groups of a person in one array. */
 const groupsOnRest = 1_000;
 
-const CreateGroupInput = builder.inputType('CreateGroupInput', {
-  description: 'A new group.',
-  fields: (t) => ({
-    name: t.string({ description: '1 to 200 characters.' }),
-    availability: t.field({ type: GroupAvailabilityType, description: 'Who sees it.' }),
-    memberEmails: t.string({ description: 'E-mail addresses of its members, separated by commas; may be empty.' }),
-  }),
-});
+/** E-mail addresses as a list; REST has them as one text with commas. */
+const withCommas = { flatten: (value: unknown) => (value as readonly string[]).join(','), place: () => [] };
+const emailsMax = `at most ${membersMax.toLocaleString('en')}`;
 
-const UpdateGroupInput = builder.inputType('UpdateGroupInput', {
-  description: 'Changes of a group: absent and null members are kept.',
-  fields: (t) => ({
-    name: t.string({ required: false, description: '1 to 200 characters.' }),
-    availability: t.field({ type: GroupAvailabilityType, required: false, description: 'Who sees it.' }),
-    memberEmailsToAdd: t.string({ required: false, description: 'E-mail addresses separated by commas.' }),
-    memberEmailsToRemove: t.stringList({ required: false, description: 'E-mail addresses; those of no member are ignored.' }),
-  }),
+const newGroup = (t: InputBuilder) => ({
+  name: t.string({ description: '1 to 200 characters.' }),
+  availability: t.field({ type: GroupAvailabilityType, description: 'Who sees it.' }),
 });
+const CreateGroupInput = flatInput(
+  builder.inputType('CreateGroupInput', {
+    description: 'A new group.',
+    fields: (t) => ({
+      ...newGroup(t),
+      memberEmails: t.stringList({ description: `E-mail addresses of its members, ${emailsMax}; may be empty.` }),
+    }),
+  }),
+  {
+    rest: builder.inputType('RestCreateGroupInput', {
+      description: 'A new group.',
+      fields: (t) => ({
+        ...newGroup(t),
+        memberEmails: t.string({ description: 'E-mail addresses of its members, separated by commas; may be empty.' }),
+      }),
+    }),
+    members: { memberEmails: withCommas },
+  },
+);
+
+const groupChanges = 'Changes of a group: absent and null members are kept.';
+const changedGroup = (t: InputBuilder) => ({
+  name: t.string({ required: false, description: '1 to 200 characters.' }),
+  availability: t.field({ type: GroupAvailabilityType, required: false, description: 'Who sees it.' }),
+});
+const UpdateGroupInput = flatInput(
+  builder.inputType('UpdateGroupInput', {
+    description: groupChanges,
+    fields: (t) => ({
+      ...changedGroup(t),
+      memberEmailsToAdd: t.stringList({ required: false, description: `E-mail addresses of new members, ${emailsMax}.` }),
+      memberEmailsToRemove: t.stringList({
+        required: false,
+        description: `E-mail addresses, ${emailsMax}; those of no member are ignored.`,
+      }),
+    }),
+  }),
+  {
+    rest: builder.inputType('RestUpdateGroupInput', {
+      description: groupChanges,
+      fields: (t) => ({
+        ...changedGroup(t),
+        memberEmailsToAdd: t.string({ required: false, description: 'E-mail addresses separated by commas.' }),
+        memberEmailsToRemove: t.stringList({
+          required: false,
+          description: 'E-mail addresses; those of no member are ignored.',
+        }),
+      }),
+    }),
+    members: { memberEmailsToAdd: withCommas },
+  },
+);
 
 builder.mutationFields((t) => ({
   createGroup: t.field({

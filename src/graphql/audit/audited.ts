@@ -13,7 +13,7 @@ import { withAuditEntry } from '../../domain/audit/change.ts';
 import type { AuditChange, AuditValue } from '../../entities/audit.ts';
 import { kindOfId } from '../../entities/ids.ts';
 import { flatType } from '../../lib/flat-inputs.ts';
-import { hasMembers } from '../../lib/json.ts';
+import { hasMembers, membersOf } from '../../lib/json.ts';
 import { type GraphContext, withCaller } from '../builder/context.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
@@ -69,23 +69,29 @@ export function audited(field: GraphQLField<unknown, GraphContext>, inner: Resol
   };
 }
 
-/** Reads the ids among the arguments of a root field: the argument `id` first, members of `input` last. */
+/** Arguments whose members name things too. */
+const inputs = ['input', 'filter'] as const;
+
+/** Reads the ids among the arguments of a root field: the argument `id` first, members of `input` and `filter` last. */
 export function idReader({ args: definitions }: GraphQLField<unknown, GraphContext>): (args: Arguments) => string[] {
   const names = definitions.filter(({ type }) => named(type) === 'ID').map((argument) => argument.name);
   const ordered = [...names.filter((name) => name === 'id'), ...names.filter((name) => name !== 'id')];
-  const input = definitions.find((argument) => argument.name === 'input')?.type;
-  const inner = isNonNullType(input) ? input.ofType : input;
-  const members = isInputObjectType(inner)
-    ? Object.values(flatType(inner).getFields()).filter(({ type }) => named(type) === 'ID')
-    : [];
+  const members = inputs.flatMap((argument) => {
+    const type = definitions.find(({ name }) => name === argument)?.type;
+    const inner = isNonNullType(type) ? type.ofType : type;
+    const fields = isInputObjectType(inner) ? Object.values(flatType(inner).getFields()) : [];
+    return fields.flatMap((field) => (named(field.type) === 'ID' ? [{ argument, name: field.name }] : []));
+  });
   return (args) => [
     ...ordered.flatMap((name) => textsOf(args[name])),
-    ...members.flatMap(({ name }) => (hasMembers(args.input) ? textsOf(args.input[name]) : [])),
+    ...members.flatMap(({ argument, name }) => textsOf(membersOf(args[argument])[name])),
   ];
 }
 
-function namedOrganization({ orgId, input }: Arguments): string | undefined {
-  const given = orgId ?? (hasMembers(input) ? input.orgId : undefined);
+function namedOrganization(args: Arguments): string | undefined {
+  const given = [args, ...inputs.map((name) => membersOf(args[name]))]
+    .map(({ orgId }) => orgId)
+    .find((id) => (id ?? null) !== null);
   return typeof given === 'string' && kindOfId(given) === 'organization' ? given : undefined;
 }
 

@@ -3,7 +3,7 @@ import { type AuditChange, auditKinds, auditOutcomes } from '../../entities/audi
 import { batched } from '../builder/batched.ts';
 import { builder } from '../builder/builder.ts';
 import { nodeOf, registerNode, seenNode } from '../builder/nodes.ts';
-import { describedOnRest } from '../builder/one-api.ts';
+import { restOnly } from '../builder/one-api.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { ApiKeyRef, AuditEntryRef, OrganizationRef, UserRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
@@ -27,14 +27,22 @@ const AuditChangeType = builder.objectRef<AuditChange>('AuditChange').implement(
   fields: (t) => ({
     member: t.exposeString('member', { description: 'Its name; within objects its path: `options.temperature`.' }),
     value: t.field({
+      extensions: restOnly,
       type: 'JSON',
       nullable: true,
-      extensions: describedOnRest(
-        'What it was set to; null for null, and for what is never recorded: secrets, instructions, whatever people write.',
-      ),
       description:
-        'What it was set to; null for null, and for what is never recorded: secrets, instructions, whatever people write. JSON, because it is the value of any member: a text, a number, true, false, or a list of those.',
+        'What it was set to; null for null, and for what is never recorded: secrets, instructions, whatever people write.',
       resolve: ({ value }) => value ?? null,
+    }),
+    values: t.field({
+      type: t.listRef('PlainValue', { nullable: true }),
+      nullable: true,
+      description:
+        'What it was set to: one value, or those of a list. Null for null, and for what is never recorded: secrets, instructions, whatever people write.',
+      resolve: ({ value }) => {
+        if (value === undefined || value === null) return null;
+        return Array.isArray(value) ? [...value] : [value];
+      },
     }),
   }),
 });
@@ -128,6 +136,19 @@ registerNode('auditEntry', {
 
 const AuditEntryConnection = connectionOf(AuditEntryType, 'AuditEntry', 'Changes');
 
+const AuditFilterInput = builder.inputType('AuditFilter', {
+  description: 'Entries that fit all its members.',
+  fields: (t) => ({
+    orgId: t.id({ required: false, description: "The organization. Default: the caller's." }),
+    actorUserId: t.id({ required: false, description: 'Only what this user did.' }),
+    targetId: t.id({ required: false, description: 'Only what was done to this.' }),
+    action: t.string({ required: false, description: 'Only this operation, also beside others in one request.' }),
+    kind: t.field({ type: AuditKindType, required: false, description: 'Only entries of this kind.' }),
+    from: t.field({ type: 'DateTime', required: false, description: 'Entries from this moment on.' }),
+    to: t.field({ type: 'DateTime', required: false, description: 'Entries before this moment.' }),
+  }),
+});
+
 builder.queryField('auditLog', (t) =>
   t.field({
     authScopes: { key: 'ADMIN:READ' },
@@ -135,29 +156,23 @@ builder.queryField('auditLog', (t) =>
     description:
       'Who changed what in an organization, which administrator read what others have, and what was refused; newest first, for its administrators.',
     args: {
-      orgId: t.arg.id({ required: false, description: "The organization. Default: the caller's." }),
-      actorUserId: t.arg.id({ required: false, description: 'Only what this user did.' }),
-      targetId: t.arg.id({ required: false, description: 'Only what was done to this.' }),
-      action: t.arg.string({ required: false, description: 'Only this operation, also beside others in one request.' }),
-      kind: t.arg({ type: AuditKindType, required: false, description: 'Only entries of this kind.' }),
-      from: t.arg({ type: 'DateTime', required: false, description: 'Entries from this moment on.' }),
-      to: t.arg({ type: 'DateTime', required: false, description: 'Entries before this moment.' }),
+      filter: t.arg({ type: AuditFilterInput, required: false, description: 'Which entries; default: all of the organization.' }),
       ...pageArgs(t.arg),
     },
-    resolve: (_root, { first, after, last, before, ...filter }, context) =>
+    resolve: (_root, { filter, ...page }, context) =>
       listAuditEntries(
         context.deps,
         context.caller,
         {
-          orgId: filter.orgId ?? undefined,
-          actorUserId: filter.actorUserId ?? undefined,
-          targetId: filter.targetId ?? undefined,
-          action: filter.action ?? undefined,
-          kind: filter.kind ?? undefined,
-          from: filter.from ?? undefined,
-          to: filter.to ?? undefined,
+          orgId: filter?.orgId ?? undefined,
+          actorUserId: filter?.actorUserId ?? undefined,
+          targetId: filter?.targetId ?? undefined,
+          action: filter?.action ?? undefined,
+          kind: filter?.kind ?? undefined,
+          from: filter?.from ?? undefined,
+          to: filter?.to ?? undefined,
         },
-        pageRequest(context, { first, after, last, before }),
+        pageRequest(context, page),
       ),
   }),
 );

@@ -201,7 +201,7 @@ export function flattener({ args }: Field): ((given: Arguments) => Arguments) | 
  * `['input', 'enabledTools', 0, 'fileSearch', 'vectorStoreIds']`.
  *
  * @param given  the arguments of the root field as the document has them.
- * @param flatPath  begins with the name of an argument, or with a member of the argument `input`.
+ * @param flatPath  begins with the name of an argument, or with a member of the argument `input`, else of another one such as `filter`.
  */
 export function documentPath({ args }: Field, given: Arguments, flatPath: string): Place {
   const place = placeOf(flatPath);
@@ -211,7 +211,8 @@ export function documentPath({ args }: Field, given: Arguments, flatPath: string
   // The input of a response has a member `input`, which is what a fault of the domain names.
   const isMember = argument === input && input !== undefined && hasMember(input.type, 'input');
   if (argument !== undefined && !isMember) return [argument.name, ...placeIn(argument.type, given[argument.name], rest)];
-  return input === undefined ? place : ['input', ...placeIn(input.type, given.input, place)];
+  const holder = input ?? args.find(({ type }) => typeof first === 'string' && hasMember(type, first));
+  return holder === undefined ? place : [holder.name, ...placeIn(holder.type, given[holder.name], place)];
 }
 
 function hasMember(type: GraphQLInputType, name: string): boolean {

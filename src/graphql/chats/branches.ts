@@ -1,13 +1,15 @@
 import { editMessage, regenerateMessage, selectBranch } from '../../domain/chats/branches.ts';
 import { builder, type InputBuilder } from '../builder/builder.ts';
-import { flatInput } from '../builder/flat-inputs.ts';
+import { byName, flatInput } from '../builder/flat-inputs.ts';
 import { restOnly } from '../builder/one-api.ts';
 import { ChatRef, RunRef } from '../refs.ts';
 import { shownEvents } from '../runs/event-stream.ts';
 import { RunEventType } from '../runs/events.ts';
+import { secretsDescription } from '../runs/request-inputs.ts';
 import { ToolInput } from '../tools/inputs.ts';
 import { ChatOptionsInput } from '../types/json-inputs.ts';
-import { flatPrompt, PromptInput, secretsDescription } from './prompts.ts';
+import { NamedTextInput } from '../types/named-texts.ts';
+import { flatPrompt, PromptInput, restSecrets } from './prompts.ts';
 
 type EditInput = Parameters<typeof editMessage>[3];
 
@@ -17,34 +19,52 @@ const memberFields = (t: InputBuilder) => ({
   modelId: t.string({ required: false, description: "A model for this message instead of the agent's." }),
   options: t.field({ type: ChatOptionsInput, required: false, description: 'Options of this message.' }),
   tools: t.field({ type: [ToolInput], required: false, description: 'Functions of the caller, and tools of the service.' }),
-  secrets: t.field({ type: 'StringMap', required: false, description: secretsDescription }),
 });
 const description = 'What a message of the user says instead.';
 
 const EditMessageInput = flatInput<EditInput>(
   builder.inputType('EditMessageInput', {
     description,
-    fields: (t) => ({ prompt: t.field({ type: PromptInput, description: 'What it says.' }), ...memberFields(t) }),
+    fields: (t) => ({
+      prompt: t.field({ type: PromptInput, description: 'What it says.' }),
+      ...memberFields(t),
+      secrets: t.field({ type: [NamedTextInput], required: false, description: secretsDescription }),
+    }),
   }),
   {
     rest: builder.inputType('RestEditMessageInput', {
       description,
-      fields: (t) => ({ prompt: t.field(flatPrompt), ...memberFields(t) }),
+      fields: (t) => ({ prompt: t.field(flatPrompt), ...memberFields(t), secrets: t.field(restSecrets) }),
     }) as never,
+    members: { secrets: byName },
   },
 );
 
-const RegenerateMessageInput = builder.inputType('RegenerateMessageInput', {
-  description: 'How an answer is asked for again.',
-  fields: (t) => ({
-    modelId: t.string({ required: false, description: 'Another model than the one that answered before.' }),
-    secrets: t.field({
-      type: 'StringMap',
-      required: false,
-      description: `The secrets of the request, which the service has not kept. ${secretsDescription}`,
+const notKept = 'The secrets of the request, which the service has not kept.';
+const regenerationFields = (t: InputBuilder) => ({
+  modelId: t.string({ required: false, description: 'Another model than the one that answered before.' }),
+});
+const regeneration = 'How an answer is asked for again.';
+
+const RegenerateMessageInput = flatInput(
+  builder.inputType('RegenerateMessageInput', {
+    description: regeneration,
+    fields: (t) => ({
+      ...regenerationFields(t),
+      secrets: t.field({ type: [NamedTextInput], required: false, description: `${notKept} ${secretsDescription}` }),
     }),
   }),
-});
+  {
+    rest: builder.inputType('RestRegenerateMessageInput', {
+      description: regeneration,
+      fields: (t) => ({
+        ...regenerationFields(t),
+        secrets: t.field({ ...restSecrets, description: `${notKept} ${restSecrets.description}` }),
+      }),
+    }),
+    members: { secrets: byName },
+  },
+);
 
 const messageId = { description: 'The id of the message.' };
 const ofChat = { required: false, description: 'The chat it must be in.', extensions: restOnly } as const;

@@ -20,7 +20,8 @@ import type { Chat, ChatAgent } from '../../entities/chats/chat.ts';
 import type { PageRequest } from '../../entities/page.ts';
 import { agentOf } from '../agents/agent-edge.ts';
 import { batched } from '../builder/batched.ts';
-import { builder } from '../builder/builder.ts';
+import { builder, type InputBuilder } from '../builder/builder.ts';
+import { byName, flatInput } from '../builder/flat-inputs.ts';
 import { keepNode, nodeById, nodeOf, registerNode } from '../builder/nodes.ts';
 import { restOnly } from '../builder/one-api.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
@@ -212,17 +213,44 @@ builder.queryFields((t) => ({
   }),
 }));
 
-const CreateChatInput = builder.inputType('CreateChatInput', {
-  description: 'A new chat.',
+const newChat = 'A new chat.';
+const newChatFields = (t: InputBuilder) => ({
+  name: t.string({ required: false, description: '1 to 200 characters; without one, the first exchange names the chat.' }),
+});
+const ChatUserInputInput = builder.inputType('ChatUserInputInput', {
+  description: 'A value for the instructions of the agent.',
   fields: (t) => ({
-    name: t.string({ required: false, description: '1 to 200 characters; without one, the first exchange names the chat.' }),
-    userInputs: t.field({
-      type: 'ValueMap',
-      required: false,
-      description: "Values of the agent's user inputs, by variable name: texts, numbers, true or false.",
-    }),
+    name: t.string({ description: "The name of the agent's user input, once in its list." }),
+    value: t.field({ type: 'PlainValue', description: 'The value.' }),
   }),
 });
+const CreateChatInput = flatInput(
+  builder.inputType('CreateChatInput', {
+    description: newChat,
+    fields: (t) => ({
+      ...newChatFields(t),
+      userInputs: t.field({
+        type: [ChatUserInputInput],
+        required: false,
+        description: "Values of the agent's user inputs; at most 50.",
+      }),
+    }),
+  }),
+  {
+    rest: builder.inputType('RestCreateChatInput', {
+      description: newChat,
+      fields: (t) => ({
+        ...newChatFields(t),
+        userInputs: t.field({
+          type: 'ValueMap',
+          required: false,
+          description: "Values of the agent's user inputs, by variable name: texts, numbers, true or false.",
+        }),
+      }),
+    }),
+    members: { userInputs: byName },
+  },
+);
 
 const UpdateChatInput = builder.inputType('UpdateChatInput', {
   description: 'Changes of a chat: absent members are kept, null clears.',

@@ -92,7 +92,12 @@ const ChatFileRecordInput = builder.inputType('ChatFileRecordInput', {
     filename: t.string({ required: true, description: '1 to 200 characters.' }),
     size: t.int({ required: true, description: 'Bytes that its content will have; at most CHAT_FILE_MAX_BYTES of the service.' }),
     mimeType: t.string({ required: true, description: 'Its media type.' }),
-    metadata: t.field({ type: 'JsonObject', required: false, description: 'Any object of at most 16 KiB.' }),
+    metadata: t.field({
+      type: 'JSON',
+      required: false,
+      description: 'An object of at most 16 KiB. JSON: it belongs to the caller.',
+      extensions: describedOnRest('Any object of at most 16 KiB.'),
+    }),
   }),
 });
 

@@ -41,5 +41,9 @@ export const flatPrompt = {
     'A string, or an array of parts: `{type: "text", text}`, `{type: "id", id}` (a file of the chat), `{type: "url", url}` (an image by its address or as a data URL). JSON: a text or a list.',
 } as const;
 
-export const secretsDescription =
-  'Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model.';
+/** Secrets of a request, for inputs of REST: an object. Those of GraphQL have a list, whose flat form is `byName`. */
+export const restSecrets = {
+  type: 'StringMap',
+  required: false,
+  description: 'Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model.',
+} as const;

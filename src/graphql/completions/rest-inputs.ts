@@ -1,5 +1,5 @@
 import { builder } from '../builder/builder.ts';
-import { secretsDescription } from '../chats/prompts.ts';
+import { restSecrets } from '../chats/prompts.ts';
 import { identifiers } from '../runs/request-inputs.ts';
 import { ToolInput } from '../tools/inputs.ts';
 import { ChatOptionsInput, wireInput } from '../types/json-inputs.ts';
@@ -115,11 +115,7 @@ export const RestCompletionInput = builder.inputType('RestCompletionInput', {
       required: false,
       description: 'none, minimal, low, medium, high or xhigh, for models that reason.',
     }),
-    secrets: t.field({
-      type: 'StringMap',
-      required: false,
-      description: secretsDescription,
-    }),
+    secrets: t.field(restSecrets),
     user: t.string({ required: false, description: identifiers.user }),
     safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier }),
     promptCacheKey: t.string({ required: false, description: identifiers.promptCacheKey }),

@@ -15,14 +15,16 @@ import {
 import { type BrowseEntry, type BrowsePage, browseKinds } from '../../engine/knowledge/connections/browser.ts';
 import { type Connection, connectionKinds, connectionProviders, oauthProviders } from '../../entities/knowledge/connection.ts';
 import type { Page } from '../../entities/page.ts';
-import { builder } from '../builder/builder.ts';
+import { builder, type InputBuilder } from '../builder/builder.ts';
 import type { GraphContext } from '../builder/context.ts';
+import { byName, flatInput } from '../builder/flat-inputs.ts';
 import { nodeOf, registerNode } from '../builder/nodes.ts';
 import { describedOnRest, restNamed, restOnly } from '../builder/one-api.ts';
 import { connectionOf, forwardArgs, pageArgs, pageRequest, uncountedConnectionOf } from '../pagination.ts';
 import { IntegrationRef, OrganizationRef, UserRef } from '../refs.ts';
 import { enumOf, ofFormat, textOnRest } from '../types/enums.ts';
 import { strictInput } from '../types/json-inputs.ts';
+import { NamedTextInput } from '../types/named-texts.ts';
 import { NodeType } from '../types/node.ts';
 import { DataSourceConnection } from './sources.ts';
 
@@ -204,20 +206,40 @@ const StoreRepoHostInstallationInput = builder.inputType('StoreRepoHostInstallat
   }),
 });
 
-const StoreMcpServerInput = builder.inputType('StoreMcpServerInput', {
-  description: 'An MCP server. The headers are kept sealed and never shown again.',
-  extensions: strictInput(...replyMembers),
-  fields: (t) => ({
-    name: t.string({ description: 'For people: 1 to 200 characters.' }),
-    url: t.string({ description: 'Its http or https address.' }),
-    headers: t.field({
-      type: 'StringMap',
-      required: false,
-      description:
-        'Headers sent with every request to it, such as authorization: an object of at most 20 names and their values.',
+const mcpServer = 'An MCP server. The headers are kept sealed and never shown again.';
+const mcpServerFields = (t: InputBuilder) => ({
+  name: t.string({ description: 'For people: 1 to 200 characters.' }),
+  url: t.string({ description: 'Its http or https address.' }),
+});
+const StoreMcpServerInput = flatInput(
+  builder.inputType('StoreMcpServerInput', {
+    description: mcpServer,
+    fields: (t) => ({
+      ...mcpServerFields(t),
+      headers: t.field({
+        type: [NamedTextInput],
+        required: false,
+        description: 'Headers sent with every request to it, such as authorization; at most 20.',
+      }),
     }),
   }),
-});
+  {
+    rest: builder.inputType('RestStoreMcpServerInput', {
+      description: mcpServer,
+      extensions: strictInput(...replyMembers),
+      fields: (t) => ({
+        ...mcpServerFields(t),
+        headers: t.field({
+          type: 'StringMap',
+          required: false,
+          description:
+            'Headers sent with every request to it, such as authorization: an object of at most 20 names and their values.',
+        }),
+      }),
+    }),
+    members: { headers: byName },
+  },
+);
 
 const UpdateConnectionInput = builder.inputType('UpdateConnectionInput', {
   description: 'Changes of a connection: absent members are kept, null clears what can be empty.',

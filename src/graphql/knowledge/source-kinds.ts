@@ -17,6 +17,7 @@ import { crawlBounds, type DataSource } from '../../entities/knowledge/data-sour
 import { builder } from '../builder/builder.ts';
 import type { GraphContext } from '../builder/context.ts';
 import { type Conversion, flatInput } from '../builder/flat-inputs.ts';
+import { describedOnRest } from '../builder/one-api.ts';
 import { DataSourceRef } from '../refs.ts';
 import { RepoHostModeType, WebUrlFileTypeType } from './settings.ts';
 import { RefreshPeriodType } from './sources.ts';
@@ -167,7 +168,11 @@ const AddApiDataSourceInput = builder.inputType('AddApiDataSourceInput', {
   description: "A new source with a payload of one's own.",
   fields: (t) => ({
     name: t.string({ description: '1 to 200 characters.' }),
-    data: t.field({ type: 'JsonObject', description: 'The knowledge: any object.' }),
+    data: t.field({
+      type: 'JSON',
+      description: "The knowledge: an object. JSON: it is the caller's own, of any form.",
+      extensions: describedOnRest('The knowledge: any object.'),
+    }),
   }),
 });
 

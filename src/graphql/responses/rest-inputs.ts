@@ -1,5 +1,5 @@
 import { builder } from '../builder/builder.ts';
-import { secretsDescription } from '../chats/prompts.ts';
+import { restSecrets } from '../chats/prompts.ts';
 import { identifiers } from '../runs/request-inputs.ts';
 import { ChatOptionsInput, wireInput } from '../types/json-inputs.ts';
 import { ChatModeType, ResponseThreadModeType } from './enums.ts';
@@ -119,11 +119,7 @@ export const RestResponseInput = builder.inputType('RestResponseInput', {
       required: false,
       description: 'Default collect. Without effect while nothing is at work on the thread, and without `store`.',
     }),
-    userSecrets: t.field({
-      type: 'StringMap',
-      required: false,
-      description: secretsDescription,
-    }),
+    userSecrets: t.field(restSecrets),
     options: t.field({
       type: ChatOptionsInput,
       required: false,

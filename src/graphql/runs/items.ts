@@ -9,6 +9,7 @@ import {
 import { type CallResult, publicForm, publicOutput, type RunItem, type TokenLogprob } from '../../entities/runs/event.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
 import type { CallForm, FileSearchResult, ListedTool, WebSource } from '../../entities/runs/tool.ts';
+import { stringOf } from '../../lib/json.ts';
 import { type BuilderTypes, builder } from '../builder/builder.ts';
 import { CitationType, ToolOutputStatusType } from '../chats/messages.ts';
 import { enumOf } from '../types/enums.ts';
@@ -392,6 +393,18 @@ builder.objectRef<ItemOf<'server_tool_call_output'>>('ToolOutputItem').implement
   }),
 });
 
+/** A hint of the Model Context Protocol. */
+function hint(t: PothosSchemaTypes.ObjectFieldBuilder<BuilderTypes, ListedTool>, name: string, description: string) {
+  return t.boolean({
+    nullable: true,
+    description,
+    resolve: ({ annotations }) => {
+      const value = annotations?.[name];
+      return typeof value === 'boolean' ? value : null;
+    },
+  });
+}
+
 const McpToolType = builder.objectRef<ListedTool>('McpListedTool').implement({
   access,
   description: 'A tool that an MCP server offers.',
@@ -403,12 +416,15 @@ const McpToolType = builder.objectRef<ListedTool>('McpListedTool').implement({
       description: 'JSON Schema of its arguments.',
       resolve: ({ inputSchema }) => inputSchema,
     }),
-    annotations: t.field({
-      type: 'JSON',
+    title: t.string({
       nullable: true,
-      description: 'What the server says of its effects, such as `readOnlyHint`. JSON: each server has hints of its own.',
-      resolve: ({ annotations }) => annotations,
+      description: 'Its name for people, as the server says.',
+      resolve: ({ annotations }) => stringOf(annotations?.title) ?? null,
     }),
+    isReadOnly: hint(t, 'readOnlyHint', 'Whether it changes nothing, as the server says; null where it says nothing.'),
+    isDestructive: hint(t, 'destructiveHint', 'Whether it may delete or overwrite; null where the server says nothing.'),
+    isIdempotent: hint(t, 'idempotentHint', 'Whether a repeated call has no further effect; null where the server says nothing.'),
+    isOpenWorld: hint(t, 'openWorldHint', 'Whether it reaches beyond the server; null where the server says nothing.'),
   }),
 });
 

@@ -7,18 +7,20 @@ import { threadModes } from '../../entities/chats/chat.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { builder, type InputBuilder } from '../builder/builder.ts';
 import type { GraphContext } from '../builder/context.ts';
-import { flatInput } from '../builder/flat-inputs.ts';
+import { byName, flatInput } from '../builder/flat-inputs.ts';
 import { registerNode } from '../builder/nodes.ts';
 import { restOnly } from '../builder/one-api.ts';
 import { ToolOutputStatusType } from '../chats/messages.ts';
-import { flatPrompt, PromptInput, secretsDescription } from '../chats/prompts.ts';
+import { flatPrompt, PromptInput, restSecrets } from '../chats/prompts.ts';
 import { RunRef } from '../refs.ts';
 import { ToolInput } from '../tools/inputs.ts';
 import { enumOf, ofFormat } from '../types/enums.ts';
 import { ChatOptionsInput } from '../types/json-inputs.ts';
+import { NamedTextInput } from '../types/named-texts.ts';
 import { shownEvents } from './event-stream.ts';
 import { RunEventType } from './events.ts';
 import { RunKindType } from './parts.ts';
+import { secretsDescription } from './request-inputs.ts';
 import './run.ts';
 
 const runId = 'The id of the run.';
@@ -60,7 +62,6 @@ const messageFields = (t: InputBuilder) => ({
   modelId: t.string({ required: false, description: "A model for this message instead of the agent's." }),
   options: t.field({ type: ChatOptionsInput, required: false, description: 'Options of this message.' }),
   tools: t.field({ type: [ToolInput], required: false, description: 'Functions of the caller, and tools of the service.' }),
-  secrets: t.field({ type: 'StringMap', required: false, description: secretsDescription }),
   threadMode: t.field({ type: ThreadModeType, required: false, description: 'Default collect.' }),
 });
 const messageDescription = 'A message to a chat.';
@@ -68,13 +69,18 @@ const messageDescription = 'A message to a chat.';
 const SendMessageInput = flatInput<Parameters<typeof sendMessage>[3]>(
   builder.inputType('SendMessageInput', {
     description: messageDescription,
-    fields: (t) => ({ prompt: t.field({ type: PromptInput, description: 'What the user says.' }), ...messageFields(t) }),
+    fields: (t) => ({
+      prompt: t.field({ type: PromptInput, description: 'What the user says.' }),
+      ...messageFields(t),
+      secrets: t.field({ type: [NamedTextInput], required: false, description: secretsDescription }),
+    }),
   }),
   {
     rest: builder.inputType('RestSendMessageInput', {
       description: messageDescription,
-      fields: (t) => ({ prompt: t.field(flatPrompt), ...messageFields(t) }),
+      fields: (t) => ({ prompt: t.field(flatPrompt), ...messageFields(t), secrets: t.field(restSecrets) }),
     }) as never,
+    members: { secrets: byName },
   },
 );
 
@@ -87,22 +93,44 @@ const ToolOutputInput = builder.inputType('ToolOutputInput', {
   }),
 });
 
-const SubmitToolOutputsInput = builder.inputType('SubmitToolOutputsInput', {
-  description: 'The outputs of all calls that a message asked for.',
-  fields: (t) => ({
-    systemMessageId: t.string({ description: 'The message that holds the calls.' }),
-    outputs: t.field({ type: [ToolOutputInput], description: 'One for each call.' }),
-    options: t.field({ type: ChatOptionsInput, required: false, description: 'Options of this message.' }),
-    secrets: t.field({ type: 'StringMap', required: false, description: secretsDescription }),
-  }),
+const outputFields = (t: InputBuilder) => ({
+  systemMessageId: t.string({ description: 'The message that holds the calls.' }),
+  outputs: t.field({ type: [ToolOutputInput], description: 'One for each call.' }),
+  options: t.field({ type: ChatOptionsInput, required: false, description: 'Options of this message.' }),
 });
+const outputsDescription = 'The outputs of all calls that a message asked for.';
 
-const RetryRunInput = builder.inputType('RetryRunInput', {
-  description: 'What a run that is asked again needs and the service has not kept.',
-  fields: (t) => ({
-    secrets: t.field({ type: 'StringMap', required: false, description: secretsDescription }),
+const SubmitToolOutputsInput = flatInput<Parameters<typeof submitToolOutputs>[3]>(
+  builder.inputType('SubmitToolOutputsInput', {
+    description: outputsDescription,
+    fields: (t) => ({
+      ...outputFields(t),
+      secrets: t.field({ type: [NamedTextInput], required: false, description: secretsDescription }),
+    }),
   }),
-});
+  {
+    rest: builder.inputType('RestSubmitToolOutputsInput', {
+      description: outputsDescription,
+      fields: (t) => ({ ...outputFields(t), secrets: t.field(restSecrets) }),
+    }) as never,
+    members: { secrets: byName },
+  },
+);
+
+const retryDescription = 'What a run that is asked again needs and the service has not kept.';
+const RetryRunInput = flatInput(
+  builder.inputType('RetryRunInput', {
+    description: retryDescription,
+    fields: (t) => ({ secrets: t.field({ type: [NamedTextInput], required: false, description: secretsDescription }) }),
+  }),
+  {
+    rest: builder.inputType('RestRetryRunInput', {
+      description: retryDescription,
+      fields: (t) => ({ secrets: t.field(restSecrets) }),
+    }),
+    members: { secrets: byName },
+  },
+);
 
 builder.mutationFields((t) => ({
   sendMessage: t.field({

@@ -174,7 +174,7 @@ export class SchemaPrinter {
     for (const field of membersOf(type)) {
       const member = names.wire(field.name);
       const shown = this.#input(getNullableType(field.type), names);
-      const shape = this.#member(`${own}.${field.name}`, shown, !isNonNullType(field.type), field.description);
+      const shape = this.#member(`${own}.${field.name}`, shown, !isNonNullType(field.type), descriptionOnRest(field));
       properties[member] = field.defaultValue === undefined ? shape : { ...shape, default: shownDefault(field.defaultValue) };
       if (isNonNullType(field.type) && field.defaultValue === undefined) required.push(member);
     }

@@ -253,7 +253,7 @@ const auditLog: DeclaredRoute = {
     'In one organization, newest first: changes, what administrators read of others, exports and refusals. `value` is null for what is never recorded: secrets, instructions, whatever people write.',
   tag,
   document: `query ($orgId: ID, $actorUserId: ID, $targetId: ID, $action: String, $kind: AuditKind, $from: DateTime, $to: DateTime, $limit: Int = 100, $cursor: String) {
-    auditLog(orgId: $orgId, actorUserId: $actorUserId, targetId: $targetId, action: $action, kind: $kind, from: $from, to: $to, first: $limit, after: $cursor) {
+    auditLog(filter: { orgId: $orgId, actorUserId: $actorUserId, targetId: $targetId, action: $action, kind: $kind, from: $from, to: $to }, first: $limit, after: $cursor) {
       nodes { id createdAt orgId actorUserId actorEmail actorKeyId action kind outcome count targetKind targetId targetIds changes { member value } requestId address }
       ${pageInfo}
     }

@@ -132,6 +132,25 @@ describe('a group', () => {
     expect((await colleague.get(`${path}/${before.id}`)).status).toBe(200);
   });
 
+  it('names members by a list of e-mails on GraphQL', async () => {
+    const members = '{ id members { nodes { email } } }';
+    const input = { name: 'Team', availability: 'RESTRICTED', memberEmails: [member.email, 'gone@example.com'] };
+    const made = await owner.graphql(`mutation ($input: CreateGroupInput!) { group: createGroup(input: $input) ${members} }`, {
+      input,
+    });
+    const emailsOf = ({ data }: { data: { group: { members: { nodes: { email: string }[] } } } }) =>
+      data.group.members.nodes.map(({ email }) => email).toSorted();
+    expect(emailsOf(made)).toEqual([member.email, 'gone@example.com'].toSorted());
+    const change = `mutation ($id: ID!, $input: UpdateGroupInput!) { group: updateGroup(id: $id, input: $input) ${members} }`;
+    const { id } = made.data.group;
+    const more = { memberEmailsToAdd: [colleague.email, 'new@example.com'], memberEmailsToRemove: ['gone@example.com'] };
+    expect(emailsOf(await owner.graphql(change, { id, input: more }))).toEqual(
+      [member.email, colleague.email, 'new@example.com'].toSorted(),
+    );
+    const { errors } = await owner.graphql(change, { id, input: { memberEmailsToAdd: ['nobody'] } });
+    expect(errors?.[0].extensions.faults).toMatchObject([{ path: 'input.memberEmailsToAdd' }]);
+  });
+
   it('has a member as soon as there is a user of that e-mail in the tenant', async () => {
     const email = 'Newcomer@Example.com';
     const { id } = await newGroup('RESTRICTED', email);

@@ -263,6 +263,25 @@ describe('user inputs', () => {
       { name: 'name', value: 'Ann {{dept}}' },
       { name: 'since', value: '2024-02-29' },
     ]);
+    const overGraphql = (userInputs: readonly object[]) =>
+      colleague.graphql(
+        'mutation ($id: ID!, $input: CreateChatInput!) { createChat(agentId: $id, input: $input) { userInputs { name value } } }',
+        { id: agent.id, input: { userInputs } },
+      );
+    const values = [
+      { name: 'age', value: 20 },
+      { name: 'dept', value: 'Sales' },
+      { name: 'name', value: 'Ann' },
+      { name: 'ok', value: false },
+    ];
+    const { userInputs } = (await overGraphql(values)).data.createChat;
+    expect(userInputs).toHaveLength(values.length);
+    expect(userInputs).toEqual(expect.arrayContaining(values));
+    const refused = await overGraphql([
+      { name: 'name', value: 'Ann' },
+      { name: 'age', value: 17 },
+    ]);
+    expect(refused.errors?.[0].extensions.faults).toMatchObject([{ path: 'input.userInputs.1.value' }]);
   });
 });
 

@@ -115,8 +115,12 @@ describe(`GET ${path}`, () => {
       status: 400,
       body: { error: { param: 'to' } },
     });
-    const { data } = await admin.graphql('{ auditLog(first: 1) { totalCount nodes { action changes { member value } } } }');
-    expect(data.auditLog).toMatchObject({ totalCount: 3, nodes: [{ action: 'updateAgent' }] });
+    const log = 'query ($filter: AuditFilter) { auditLog(filter: $filter, first: 1) { totalCount nodes { action targetId } } }';
+    expect((await admin.graphql(log)).data.auditLog).toMatchObject({ totalCount: 3, nodes: [{ action: 'updateAgent' }] });
+    const narrowed = await admin.graphql(log, { filter: { action: 'createAgent', targetId: one.id, to: between } });
+    expect(narrowed.data.auditLog).toEqual({ totalCount: 1, nodes: [{ action: 'createAgent', targetId: one.id }] });
+    const { errors } = await admin.graphql(log, { filter: { from: between, to: between } });
+    expect(errors?.[0].extensions.faults).toMatchObject([{ path: 'filter.to' }]);
   });
 
   it('is for administrators, and shows what keys above the organization did in it', async () => {

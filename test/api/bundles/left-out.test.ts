@@ -97,7 +97,7 @@ describe('an exported bundle', () => {
   it('is an audit entry, whoever exports it', async () => {
     for (const caller of [callers.administrator, callers.colleague]) await caller.get(`/api/v1/ais/${agent.id}/export`);
     await service.deps.audit.flush();
-    const query = '{ auditLog(first: 100, action: "agentBundle") { nodes { actorUserId kind targetId } } }';
+    const query = '{ auditLog(first: 100, filter: { action: "agentBundle" }) { nodes { actorUserId kind targetId } } }';
     const { data } = await callers.administrator.graphql(query);
     for (const { userId } of [callers.administrator, callers.colleague]) {
       expect(data.auditLog.nodes).toContainEqual({ actorUserId: userId, kind: 'READ', targetId: agent.id });

@@ -127,3 +127,32 @@ describe('a value of the wrong form', () => {
     expect(body.errors?.[0]?.extensions.faults?.[0]?.path).toContain(place);
   });
 });
+
+describe('names with values, which REST has as an object', () => {
+  const store = 'mutation ($input: StoreMcpServerInput!) { storeMcpServer(input: $input) { id accountName } }';
+  const server = { name: 'Weather', url: 'https://mcp.example.com/mcp' };
+
+  it('are headers of an MCP server', async () => {
+    const { data } = await ann.graphql(store, { input: { ...server, headers: [{ name: 'X-Api-Key', value: 'k' }] } });
+    expect(data.storeMcpServer.accountName).toBe('Weather');
+  });
+
+  it('are refused at their place in the list', async () => {
+    const headers = [
+      { name: 'X-Api-Key', value: 'k' },
+      { name: 'Host', value: 'elsewhere.example' },
+    ];
+    const { errors } = await ann.graphql(store, { input: { ...server, headers } });
+    expect(errors?.[0].extensions.faults[0].path).toBe('input.headers.1.value');
+  });
+
+  it('are secrets of a message', async () => {
+    const agent = await make.agent({ owner: ann, modelId: model });
+    const chat = await make.chat({ owner: ann, agentId: agent.id });
+    const send = 'mutation ($id: ID!, $input: SendMessageInput!) { sendMessage(chatId: $id, input: $input) { id } }';
+    const given = (value: string) => ({ prompt: { text: 'Where?' }, secrets: [{ name: 'TOKEN', value }] });
+    expect((await ann.graphql(send, { id: chat.id, input: given('secret') })).errors).toBeUndefined();
+    const { errors } = await ann.graphql(send, { id: chat.id, input: given('x'.repeat(5_000)) });
+    expect(errors?.[0].extensions.faults).toMatchObject([{ path: 'input.secrets.0.value' }]);
+  });
+});

@@ -29,7 +29,7 @@ const fields = `__typename status
   ... on WebSearchItem { action query url sources { url title } error { code message } }
   ... on FileSearchItem { queries results { fileId filename score text } error { code message } }
   ... on McpCallItem { serverLabel tool isApproved output error { code message } }
-  ... on McpToolsItem { serverLabel unavailableReason tools { name description inputSchema annotations } }
+  ... on McpToolsItem { serverLabel unavailableReason tools { name description inputSchema title isReadOnly isDestructive isIdempotent isOpenWorld } }
   ... on ToolOutputItem { output error { code message } }
   ... on ApprovalItem { mcpServerLabel tool }`;
 // biome-ignore lint/suspicious/noExplicitAny: items of any form; what is found is what is checked.
@@ -88,8 +88,8 @@ describe('the items of a run', () => {
     expect(listing).toMatchObject({
       ...{ serverLabel: 'shop', unavailableReason: null },
       tools: [
-        { name: 'echo', inputSchema: { required: ['text'] }, annotations: { readOnlyHint: true, idempotentHint: true } },
-        { name: 'fail', description: 'Says that it failed.', annotations: null },
+        { name: 'echo', inputSchema: { required: ['text'] }, isReadOnly: true, isIdempotent: true, isDestructive: null },
+        { name: 'fail', description: 'Says that it failed.', isReadOnly: null, title: null },
       ],
     });
     expect(called).toMatchObject({ error: null, serverLabel: 'shop', tool: 'echo', isApproved: false });

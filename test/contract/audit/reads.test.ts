@@ -190,7 +190,7 @@ it('a request with several root fields is one entry with their names, and is fou
   await admin.graphql(query, { id: setting.agent, chat: setting.chat });
   expect(await entriesOf(requestId)).toMatchObject([{ action: 'agent, chat', targetIds: [setting.agent, setting.chat] }]);
   for (const action of ['agent', 'chat']) {
-    const log = 'query ($action: String!) { auditLog(first: 1, action: $action) { nodes { requestId } } }';
+    const log = 'query ($action: String!) { auditLog(first: 1, filter: { action: $action }) { nodes { requestId } } }';
     expect((await people.orgAdmin.graphql(log, { action })).data.auditLog.nodes).toEqual([{ requestId }]);
   }
 });

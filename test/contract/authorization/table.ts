@@ -427,7 +427,7 @@ export const table: Readonly<Record<string, Line>> = {
   })),
   'Mutation.updateMembership': line('administersOrganization', byId('membership', { role: 'MEMBER' })),
   'Mutation.deleteMembership': line('administersOrganization', async ({ world }) => ({ id: await world.membership() })),
-  'Query.auditLog': line('administersOrganization', ({ world }) => ({ orgId: world.home.id })),
+  'Query.auditLog': line('administersOrganization', ({ world }) => ({ filter: { orgId: world.home.id } })),
   'Query.usage': line('anyone'),
   'Query.usageDays': line('sees', ofAgent),
   'Subscription.usageChanged': line('anyone'),
@@ -448,7 +448,7 @@ export const table: Readonly<Record<string, Line>> = {
   'Query.group': line('seesGroup', byId('group')),
   'Query.groups': line('anyone'),
   'Query.myGroups': line('anyone'),
-  'Mutation.createGroup': line('anyone', () => ({ input: { name: 'Writers', availability: 'EVERYONE', memberEmails: '' } })),
+  'Mutation.createGroup': line('anyone', () => ({ input: { name: 'Writers', availability: 'EVERYONE', memberEmails: [] } })),
   'Mutation.updateGroup': line('changesGroup', byId('group', { name: 'Readers' })),
   'Mutation.deleteGroup': line('changesGroup', async ({ world }) => ({ id: await world.group() })),
 };

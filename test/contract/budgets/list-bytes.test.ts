@@ -116,7 +116,7 @@ const ends: Readonly<Record<string, End>> = {
 const queries: Readonly<Record<string, string>> = {
   'Query.agents':
     'agents(first: 100, after: $after) { nodes { id instructions enabledTools { ... on ImageGenerationTool { model } } } PAGE }',
-  'Query.auditLog': 'auditLog(first: 100, after: $after) { nodes { id changes { value } } PAGE }',
+  'Query.auditLog': 'auditLog(first: 100, after: $after) { nodes { id changes { values } } PAGE }',
   'Query.chatMessages': 'chatMessages(chatId: "{chatId}", first: 100, after: $after) { nodes { id content } PAGE }',
   'Query.chats': 'chats(first: 100, after: $after) { nodes { id userInputs { value } } PAGE }',
   'Query.conversationItems':

@@ -79,10 +79,11 @@ export function graphqlTool(tool: object): object {
 
 /** The input of a completion, a message or tool outputs as GraphQL takes it, of one that REST takes. */
 export function graphqlInput(input: object): object {
-  const { tools, prompt, outputs } = input as Flat;
+  const { tools, prompt, outputs, secrets } = input as Flat;
   return defined({
     ...input,
     tools: tools?.map(graphqlTool),
+    secrets: named(secrets),
     prompt: prompt === undefined ? undefined : graphqlPrompt(prompt),
     outputs: outputs?.map(({ status, ...output }: Flat) => ({ ...output, status: status.toUpperCase() })),
   });

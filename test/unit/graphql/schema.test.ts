@@ -2,8 +2,11 @@ import {
   getNamedType,
   isEnumType,
   isInputObjectType,
+  isInterfaceType,
   isIntrospectionType,
   isObjectType,
+  isScalarType,
+  isSpecifiedScalarType,
   buildSchema as parseSchema,
   validateSchema,
 } from 'graphql';
@@ -59,6 +62,27 @@ describe('the schema', () => {
 
   it('is where the scopes of operations are printed from (rewrite with: npm run schema)', async () => {
     await expect(printedScopes(whole)).toMatchFileSnapshot('../../../src/domain/access/operation-scopes.ts');
+  });
+
+  it('has JSON for what belongs to the caller only, in at most 15 places that say so', () => {
+    const places = Object.values(schema.getTypeMap()).flatMap((type) =>
+      isObjectType(type) || isInterfaceType(type) || isInputObjectType(type)
+        ? Object.values(type.getFields()).flatMap((field) =>
+            String(field.type).replaceAll(/[[\]!]/g, '') === 'JSON'
+              ? [[`${type.name}.${field.name}`, field.description ?? ''] as const]
+              : [],
+          )
+        : [],
+    );
+    expect(places.length).toBeGreaterThan(0);
+    expect(places.length).toBeLessThanOrEqual(15);
+    for (const [place, description] of places) expect(description, place).toContain(' JSON: ');
+  });
+
+  it('has no other scalar that stands for an object, but JSON Schemas', () => {
+    const scalars = Object.values(schema.getTypeMap()).filter((type) => isScalarType(type) && !isSpecifiedScalarType(type));
+    const names = ['Count', 'DateTime', 'File', 'JSON', 'JsonSchema', 'PlainValue', 'Vector'];
+    expect(scalars.map(({ name }) => name).sort()).toEqual(names);
   });
 
   it('bounds every connection by first and after', () => {

@@ -172,6 +172,24 @@ export type AttributeOperator =
   /** It is none of the values. */
   | 'NIN';
 
+/** Entries that fit all its members. */
+export type AuditFilter = {
+  /** Only this operation, also beside others in one request. */
+  action?: string | null | undefined;
+  /** Only what this user did. */
+  actorUserId?: string | null | undefined;
+  /** Entries from this moment on. */
+  from?: string | null | undefined;
+  /** Only entries of this kind. */
+  kind?: AuditKind | null | undefined;
+  /** The organization. Default: the caller's. */
+  orgId?: string | null | undefined;
+  /** Only what was done to this. */
+  targetId?: string | null | undefined;
+  /** Entries before this moment. */
+  to?: string | null | undefined;
+};
+
 /** The kind of an audit entry. */
 export type AuditKind =
   /** Something was changed. */
@@ -198,6 +216,14 @@ export type ChangeKind =
   | 'DELETED'
   /** It has changed. Also told of a thing that the client does not know: take it into the list. */
   | 'UPDATED';
+
+/** A value for the instructions of the agent. */
+export type ChatUserInputInput = {
+  /** The name of the agent's user input, once in its list. */
+  name: string;
+  /** The value. */
+  value: string | number | boolean;
+};
 
 /** A tool among those of the request. */
 export type ChosenToolInput =
@@ -375,8 +401,8 @@ export type CreateAgentInput = {
 export type CreateChatInput = {
   /** 1 to 200 characters; without one, the first exchange names the chat. */
   name?: string | null | undefined;
-  /** Values of the agent's user inputs, by variable name: texts, numbers, true or false. */
-  userInputs?: Record<string, string | number | boolean> | null | undefined;
+  /** Values of the agent's user inputs; at most 50. */
+  userInputs?: Array<ChatUserInputInput> | null | undefined;
 };
 
 /** Where the knowledge of a source comes from. */
@@ -418,8 +444,8 @@ export type EditMessageInput = {
   options?: RunOptionsInput | null | undefined;
   /** What it says. */
   prompt: PromptInput;
-  /** Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model. */
-  secrets?: Record<string, string> | null | undefined;
+  /** Secrets for tools: at most 50 of 4 KB each. Never stored, logged or shown to the model. */
+  secrets?: Array<NamedTextInput> | null | undefined;
   /** Functions of the caller, and tools of the service. */
   tools?: Array<ToolInput> | null | undefined;
 };
@@ -1073,8 +1099,8 @@ export type RefreshPeriod =
 export type RegenerateMessageInput = {
   /** Another model than the one that answered before. */
   modelId?: string | null | undefined;
-  /** The secrets of the request, which the service has not kept. Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model. */
-  secrets?: Record<string, string> | null | undefined;
+  /** The secrets of the request, which the service has not kept. Secrets for tools: at most 50 of 4 KB each. Never stored, logged or shown to the model. */
+  secrets?: Array<NamedTextInput> | null | undefined;
 };
 
 /** How knowledge was searched. */
@@ -1275,8 +1301,8 @@ export type SendMessageInput = {
   options?: RunOptionsInput | null | undefined;
   /** What the user says. */
   prompt: PromptInput;
-  /** Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model. */
-  secrets?: Record<string, string> | null | undefined;
+  /** Secrets for tools: at most 50 of 4 KB each. Never stored, logged or shown to the model. */
+  secrets?: Array<NamedTextInput> | null | undefined;
   /** Default collect. */
   threadMode?: ThreadMode | null | undefined;
   /** Functions of the caller, and tools of the service. */
@@ -1675,15 +1701,11 @@ export type AgentSourcesSubscription = { dataSourcesChanged: { kind: ChangeKind,
 export type AuditLogQueryVariables = Exact<{
   first?: number | null | undefined;
   after?: string | null | undefined;
-  action?: string | null | undefined;
-  actorUserId?: string | null | undefined;
-  targetId?: string | null | undefined;
-  from?: string | null | undefined;
-  to?: string | null | undefined;
+  filter?: AuditFilter | null | undefined;
 }>;
 
 
-export type AuditLogQuery = { auditLog: { nodes: Array<{ id: string, createdAt: string, action: string, kind: AuditKind, outcome: AuditOutcome, count: number, actorEmail: string, targetKind: string | null, targetId: string | null, targetName: string | null, address: string | null, actor: { id: string, name: string } | null, key: { id: string, name: string } | null, changes: Array<{ member: string, value: unknown }> }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+export type AuditLogQuery = { auditLog: { nodes: Array<{ id: string, createdAt: string, action: string, kind: AuditKind, outcome: AuditOutcome, count: number, actorEmail: string, targetKind: string | null, targetId: string | null, targetName: string | null, address: string | null, actor: { id: string, name: string } | null, key: { id: string, name: string } | null, changes: Array<{ member: string, values: Array<string | number | boolean | null> | null }> }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
 
 export type ChatQueryVariables = Exact<{
   id: string;
@@ -2403,16 +2425,8 @@ export const AgentSourcesSubscriptionDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<AgentSourcesSubscription, AgentSourcesSubscriptionVariables>;
 export const AuditLogQueryDocument = new TypedDocumentString(`
-    query AuditLogQuery($first: Int = 50, $after: String, $action: String, $actorUserId: ID, $targetId: ID, $from: DateTime, $to: DateTime) {
-  auditLog(
-    first: $first
-    after: $after
-    action: $action
-    actorUserId: $actorUserId
-    targetId: $targetId
-    from: $from
-    to: $to
-  ) {
+    query AuditLogQuery($first: Int = 50, $after: String, $filter: AuditFilter) {
+  auditLog(first: $first, after: $after, filter: $filter) {
     nodes {
       id
       createdAt
@@ -2434,7 +2448,7 @@ export const AuditLogQueryDocument = new TypedDocumentString(`
       targetName
       changes {
         member
-        value
+        values
       }
       address
     }
