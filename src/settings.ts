@@ -168,6 +168,7 @@ export const settingsSchema = z.object({
   BODY_MAX_BYTES: count(8 * MiB).describe('Largest JSON body.'),
   UPLOAD_MAX_BYTES: count(50 * MiB).describe('Largest file of a data source.'),
   CHAT_FILE_MAX_BYTES: count(5 * MiB).describe('Largest chat file.'),
+  SESSION_DAYS: days(30).describe('A browser stays signed in for so long after it was last used (docs/sign-in.md).'),
   AUDIT_RETENTION_DAYS: days(365).describe('Age at which entries of the audit log are deleted.'),
   RUN_EVENTS_RETENTION_DAYS: days(30).describe(
     'The events of a chat run are deleted this long after its end; the messages stay in the chat.',

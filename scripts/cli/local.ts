@@ -86,7 +86,7 @@ function openDeps(env: NodeJS.ProcessEnv): Promise<Deps> {
     createDeps({
       settings,
       logger,
-      publicUrl: () => settings.PUBLIC_URL ?? '',
+      publicUrl: () => settings.PUBLIC_URL?.replace(/\/+$/, '') ?? `http://localhost:${settings.PORT}`,
       environment: (name) => secretOf(env, name),
       onFatal: fail,
     }),

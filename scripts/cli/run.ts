@@ -90,7 +90,9 @@ async function runWritten(
   const { name, takes, options: known } = command;
   const words = typedWords.slice(name.split(' ').length);
   const [least, most] = command.words;
-  if (switches.has('local')) throw failed(`${name} needs a running service: start it with npm start, and leave --local away.`);
+  const isLocal = switches.has('local');
+  if (isLocal && command.worksOnData !== true)
+    throw failed(`${name} needs a running service: start it with npm start, and leave --local away.`);
   if (words.length < least) throw misused(`${name} needs ${takes}. Type ${name} --help to see an example.`);
   if (words.length > most)
     throw misused(`${name} does not take "${words.slice(most).join(' ')}". Options are written as --name value.`);
@@ -105,6 +107,16 @@ async function runWritten(
     const taken = names.length === 0 ? 'It takes none.' : `It takes ${names.map((one) => `--${one}`).join(', ')}.`;
     throw misused(`${name} does not take --${option}.${suggestion(option, names)} ${taken}`);
   }
-  const service = new Service(targetOf(given, env), signal);
-  return command.run({ service, screen, words, options, switches, signal });
+  const local = isLocal ? await openLocalData(env) : undefined;
+  try {
+    const service = new Service(local ?? targetOf(given, env), signal);
+    return await command.run({ service, screen, words, options, switches, signal });
+  } finally {
+    await local?.close();
+  }
+}
+
+async function openLocalData(env: NodeJS.ProcessEnv) {
+  const [{ buildSchema }, { openLocal }] = await Promise.all([import('../../src/graphql/schema.ts'), import('./local.ts')]);
+  return openLocal(buildSchema(), env);
 }

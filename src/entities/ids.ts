@@ -17,6 +17,8 @@ export const idPrefixes = {
   knowledgeItem: 'ki',
   group: 'grp',
   apiKey: 'key',
+  session: 'ses',
+  signInLink: 'sil',
   organization: 'org',
   tenant: 'ten',
   user: 'user',

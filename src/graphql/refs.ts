@@ -3,6 +3,7 @@ import type { ModelInfo } from '../engine/models/catalog.ts';
 import type { Membership, Organization, Tenant, User } from '../entities/accounts/account.ts';
 import type { ApiKey } from '../entities/accounts/api-key.ts';
 import type { Group } from '../entities/accounts/group.ts';
+import type { Session } from '../entities/accounts/session.ts';
 import type { AgentCategory, AgentView } from '../entities/agents/agent.ts';
 import type { AgentFlow, AgentSecret, AgentSkill, AgentTool, AgentUserInput, PartView } from '../entities/agents/part.ts';
 import type { AuditEntry } from '../entities/audit.ts';
@@ -29,6 +30,7 @@ export const TenantRef = builder.objectRef<Tenant>('Tenant');
 export const MembershipRef = builder.objectRef<Membership>('Membership');
 export const GroupRef = builder.objectRef<Group>('Group');
 export const ApiKeyRef = builder.objectRef<ApiKey | CreatedApiKey>('ApiKey');
+export const SessionRef = builder.objectRef<Session>('Session');
 export const AuditEntryRef = builder.objectRef<AuditEntry>('AuditEntry');
 
 export const AgentRef = builder.objectRef<AgentView>('Agent');

@@ -35,6 +35,7 @@ import './agents/secrets.ts';
 import './agents/grants.ts';
 import './bundles/bundles.ts';
 import './accounts/api-keys.ts';
+import './accounts/sessions.ts';
 import './knowledge/connections.ts';
 import './accounts/groups.ts';
 import './accounts/tenants.ts';

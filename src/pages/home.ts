@@ -19,6 +19,7 @@ const assets: Readonly<Record<string, readonly [file: string, type: string]>> = 
   '/pages/style.css': ['style.css', 'text/css; charset=utf-8'],
   '/pages/key.css': ['key.css', 'text/css; charset=utf-8'],
   '/pages/key.js': ['key.js', 'text/javascript; charset=utf-8'],
+  '/pages/sign-in.js': ['sign-in.js', 'text/javascript; charset=utf-8'],
   '/pages/home.js': ['home.js', 'text/javascript; charset=utf-8'],
 };
 

@@ -4,13 +4,16 @@ import express, { Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
 import packageJson from '../../package.json' with { type: 'json' };
 import { operationScopes } from '../domain/access/operation-scopes.ts';
+import { type Browser, isSignedIn, signInByLink, signOut } from '../domain/accounts/sign-in.ts';
 import type { Deps } from '../domain/deps.ts';
 import { confirmConnection, receiveCallback } from '../domain/knowledge/connecting.ts';
 import { servedSchema } from '../graphql/builder/one-api.ts';
 import { createGraphiqlPage } from '../graphql/graphiql/page.ts';
 import { buildSchema } from '../graphql/schema.ts';
 import { createGraphqlHandler } from '../graphql/server/server.ts';
+import { networkOf } from '../http/address.ts';
 import { createHttpApp } from '../http/app.ts';
+import { addressingOf } from '../http/authenticate/key-check.ts';
 import { Connection } from '../http/connections/connection.ts';
 import { Connections } from '../http/connections/connections.ts';
 import { refuseUnreadable } from '../http/connections/unreadable.ts';
@@ -23,6 +26,7 @@ import { SseStreams } from '../http/reply/sse.ts';
 import { createMcpEndpoint } from '../mcp/endpoint.ts';
 import { createConnectPages } from '../pages/connect.ts';
 import { createPages } from '../pages/home.ts';
+import { createSignIn, type SignInSteps } from '../pages/sign-in.ts';
 import { compileRoutes, type Route } from '../rest/compile.ts';
 import { createContentLinks } from '../rest/content-links.ts';
 import { createReference } from '../rest/reference/reference.ts';
@@ -102,6 +106,7 @@ export function createApp(deps: Deps, { schema, graphqlSchema, routes }: Apis): 
       receive: (callback, req, signal) => receiveCallback(deps, callback, originOf(deps, req), signal),
       confirm: (word, req) => confirmConnection(deps, word, originOf(deps, req)),
     }),
+    createSignIn(signInSteps(deps), addressingOf(deps), admissions.failedKeys),
   ];
   const connections = new Connections(settings, createHttpApp({ deps, log, handlers }));
   measure(metrics, deps, streams, admissions);
@@ -125,6 +130,18 @@ export function createApp(deps: Deps, { schema, graphqlSchema, routes }: Apis): 
       connections.breakOff();
       sockets.cutOff();
     },
+  };
+}
+
+function signInSteps(deps: Deps): SignInSteps {
+  const browserOf = (req: IncomingMessage, sessionSecret: string | undefined): Browser => {
+    const origin = originOf(deps, req);
+    return { ...origin, network: networkOf(origin.address), userAgent: req.headers['user-agent'], sessionSecret };
+  };
+  return {
+    byLink: (secret, req, sessionSecret) => signInByLink(deps, secret, browserOf(req, sessionSecret)),
+    signOut: (req, sessionSecret) => signOut(deps, browserOf(req, sessionSecret)),
+    isSignedIn: (sessionSecret) => isSignedIn(deps, sessionSecret),
   };
 }
 

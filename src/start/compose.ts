@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import { registerPurges } from '../domain/accounts/administration.ts';
+import { registerSignInSweep } from '../domain/accounts/sign-in.ts';
 import { rotateSecrets } from '../domain/agents/secret-rotation.ts';
 import { registerAuditSweep } from '../domain/audit/audit.ts';
 import { AuditTrail } from '../domain/audit/trail.ts';
@@ -129,6 +130,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     const deps: Deps = { ...basics, audit, live, pools, rates, jobs, models, knowledge, runs, tools, mcp, egress, publicUrl };
     knowledge.registerJobs();
     registerIdempotencySweep(deps);
+    registerSignInSweep(deps);
     registerAuditSweep(deps);
     registerOrphanSweep(deps);
     registerRunEventSweep(deps);

@@ -5,9 +5,15 @@ import { demoAgentName } from './demo.ts';
 /** What a person sees once the service is up: where it is, the first key, what to try next. */
 export function welcome(url: string, firstKey: FirstKey | undefined, settings: Settings): string {
   const place = settings.DATABASE_URL === undefined ? `embedded database in ${settings.DATA_DIR}` : 'PostgreSQL server';
-  return ['', `Parley listens on ${url} (${place}).`, ...keyLines(firstKey), '', ...nextSteps(url, firstKey, settings), ''].join(
-    '\n',
-  );
+  return [
+    '',
+    `Parley listens on ${url} (${place}).`,
+    ...keyLines(firstKey),
+    ...signInLines(settings.PUBLIC_URL ?? url, firstKey),
+    '',
+    ...nextSteps(url, firstKey, settings),
+    '',
+  ].join('\n');
 }
 
 /** Follows when the demo agent is there: one command that works as it is printed. */
@@ -24,6 +30,13 @@ function keyLines(firstKey: FirstKey | undefined): string[] {
   if (firstKey === undefined) return [];
   if (!firstKey.isMade) return ['The first key is the one in PARLEY_ADMIN_KEY.'];
   return ['', 'Your first key. It may do everything, and it is shown this once only:', '', `  ${firstKey.secret}`];
+}
+
+function signInLines(url: string, firstKey: FirstKey | undefined): string[] {
+  if (firstKey === undefined) return [];
+  if (firstKey.signInPath === undefined) return ['To sign in with a browser: npm run -s parley -- sign-in-link'];
+  const address = `${url.replace(/\/+$/, '')}${firstKey.signInPath}`;
+  return ['', 'Sign in with a browser by this link, which works once and for an hour:', '', `  ${address}`];
 }
 
 function nextSteps(url: string, firstKey: FirstKey | undefined, { DEMO }: Settings): string[] {

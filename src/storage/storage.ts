@@ -5,6 +5,8 @@ import { createEndedSessionStore, type EndedSessionStore } from './accounts/ende
 import { createGroupStore, type GroupStore } from './accounts/groups.ts';
 import { createMembershipStore, type MembershipStore } from './accounts/memberships.ts';
 import { createOrganizationStore, type OrganizationStore } from './accounts/organizations.ts';
+import { createSessionStore, type SessionStore } from './accounts/sessions.ts';
+import { createSignInLinkStore, type SignInLinkStore } from './accounts/sign-in-links.ts';
 import { createTenancyStore, type TenancyStore } from './accounts/tenancy.ts';
 import { createTenantStore, type TenantStore } from './accounts/tenants.ts';
 import { createUserStore, type UserStore } from './accounts/users.ts';
@@ -81,6 +83,8 @@ export interface Storage {
   readonly links: LinkSigner;
   readonly accounts: AccountStore;
   readonly apiKeys: ApiKeyStore;
+  readonly sessions: SessionStore;
+  readonly signInLinks: SignInLinkStore;
   readonly agents: AgentStore;
   readonly agentCategories: AgentCategoryStore;
   readonly agentRatings: AgentRatingStore;
@@ -145,6 +149,8 @@ export interface Storage {
   close(): Promise<void>;
 }
 
+const dayMs = 86_400_000;
+
 export interface OpenStorageOptions extends OpenDatabaseOptions {
   /** Called for failures of an S3 store, whose callers only learn that it cannot be reached. */
   readonly onStoreFailure?: (error: Error) => void;
@@ -179,6 +185,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     db.kind === 'embedded' ? createInProcessSignals() : await createPostgresSignals(db.pool, (error) => onError(error, false)),
   );
   const apiKeys = createApiKeyStore(db, signals);
+  const sessions = createSessionStore(db, signals, settings.SESSION_DAYS * dayMs);
   const chunks = createChunkStore(db);
   const auditEntries = createAuditEntryStore(db);
   const auditBatch = createAuditBatch(auditEntries, (error) => onError(error as Error, false));
@@ -192,6 +199,8 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     links: createLinkSigner(masterKeys),
     accounts: createAccountStore(db),
     apiKeys,
+    sessions,
+    signInLinks: createSignInLinkStore(db),
     agents: createAgentStore(db, signals),
     agentCategories: createAgentCategoryStore(db),
     agentRatings: createAgentRatingStore(db, signals),
@@ -250,6 +259,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     close: async () => {
       await auditBatch.close();
       await apiKeys.close();
+      await sessions.close();
       await vault.close();
       await signals.close();
       await db.close();

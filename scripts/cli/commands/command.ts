@@ -34,6 +34,8 @@ export interface WrittenCommand {
   readonly summary: string;
   readonly details?: string;
   readonly options: readonly CommandOption[];
+  /** Whether it takes --local. */
+  readonly worksOnData?: true;
   /** Behind the name of the program. */
   readonly example: string;
   /** @returns false when a part of the work failed; the command ends with 1 then. */

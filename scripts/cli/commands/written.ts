@@ -5,6 +5,7 @@ import { ask } from './ask.ts';
 import { chatCommands } from './chats.ts';
 import type { WrittenCommand } from './command.ts';
 import { operations } from './operations.ts';
+import { signInLink } from './sign-in-link.ts';
 import { addSources, listSources } from './sources.ts';
 import { usage } from './usage.ts';
 
@@ -16,6 +17,7 @@ export const writtenCommands: readonly WrittenCommand[] = [
   ...agentCommands,
   ...chatCommands,
   usage,
+  signInLink,
 ];
 
 /** Those that work without a service. */

@@ -2,9 +2,11 @@ import type { Caller, Scope } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { operationScopes } from './operation-scopes.ts';
 
-/** What people do on pages of the service, after a call of a program: the scope that the key of that call still needs. */
-export const pageScopes: Readonly<Record<string, Scope>> = {
+/** What people do on pages of the service: the scope that the key needs with which they were called; null where the person needs none. */
+export const pageScopes: Readonly<Record<string, Scope | null>> = {
   'Page.confirmConnection': 'CONNECTIONS:WRITE',
+  'Page.signIn': null,
+  'Page.signOut': null,
 };
 
 /** Operations whose calls run a model, or follow a run. Both APIs count them as places in the pool of runs, so that no caller takes all places. */
@@ -32,8 +34,8 @@ export const runOperations: ReadonlySet<string> = new Set([
 
 /** Whether the caller's key has the scope of an operation: what a list of possible calls shows. */
 export function hasScope(caller: Caller, operation: string): boolean {
-  const scope = operationScopes[operation] ?? pageScopes[operation];
-  return operationScopes[operation] === null || (scope !== undefined && caller.scopes.has(scope));
+  const scope = scopeOf(operation);
+  return scope === null || (scope !== undefined && caller.scopes.has(scope));
 }
 
 /**
@@ -45,7 +47,11 @@ export function hasScope(caller: Caller, operation: string): boolean {
  */
 export function requireScope(caller: Caller, operation: string): void {
   if (hasScope(caller, operation)) return;
-  const scope = operationScopes[operation] ?? pageScopes[operation];
+  const scope = scopeOf(operation);
   const need = scope === undefined ? 'may not be called' : `needs a key with the scope ${scope}`;
   throw new DomainError('INSUFFICIENT_SCOPE', `${operation.split('.').at(-1) ?? operation} ${need}`);
+}
+
+function scopeOf(operation: string): Scope | null | undefined {
+  return operation in operationScopes ? operationScopes[operation] : pageScopes[operation];
 }

@@ -282,5 +282,5 @@ async function resolveExpiry(deps: Deps, caller: Caller, wanted: Date | null, no
 
 /** Why a request or a stream ends whose key was revoked or has expired. */
 export function keyEnded(): DomainError {
-  return new DomainError('INVALID_API_KEY', 'The API key was revoked or has expired');
+  return new DomainError('INVALID_API_KEY', 'The API key or the session was revoked or has expired');
 }

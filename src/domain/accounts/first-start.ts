@@ -1,12 +1,15 @@
 import { hashKeySecret, keyPrefix, makeKeySecret } from '../../entities/accounts/api-key.ts';
 import { scopes } from '../../entities/accounts/caller.ts';
 import type { Deps } from '../deps.ts';
+import { makeLink, signInPath } from './sign-in.ts';
 
 /** The first key of a new installation. */
 export interface FirstKey {
   readonly secret: string;
   /** False when the operator chose it by PARLEY_ADMIN_KEY and therefore knows it. */
   readonly isMade: boolean;
+  /** Signs the administrator in with a browser, once; a path. Undefined when the operator chose the key: nothing secret is printed then. */
+  readonly signInPath: string | undefined;
 }
 
 /**
@@ -21,13 +24,18 @@ export async function prepareFirstStart(
   if (!(await tenancy.isEmpty())) return undefined;
   const chosen = deps.settings.PARLEY_ADMIN_KEY;
   const secret = chosen ?? makeKeySecret();
+  const organizationId = deps.newId('organization');
+  const adminId = deps.newId('user');
+  const signIn = chosen === undefined ? makeLink(deps, { userId: adminId, orgId: organizationId }) : undefined;
   const isFirst = await tenancy.createFirst({
     createdAt: deps.now(),
     tenant: { id: deps.newId('tenant'), name: 'Default' },
-    organization: { id: deps.newId('organization'), name: 'Default' },
-    admin: { id: deps.newId('user'), email: 'admin@localhost', name: 'Administrator' },
+    organization: { id: organizationId, name: 'Default' },
+    admin: { id: adminId, email: 'admin@localhost', name: 'Administrator' },
     membershipId: deps.newId('membership'),
     key: { id: deps.newId('apiKey'), name: 'First key', scopes, prefix: keyPrefix(secret), hash: hashKeySecret(secret) },
+    ...(signIn === undefined ? {} : { signInLink: signIn.link }),
   });
-  return isFirst ? { secret, isMade: chosen === undefined } : undefined;
+  if (!isFirst) return undefined;
+  return { secret, isMade: chosen === undefined, signInPath: signIn && signInPath(signIn.secret) };
 }

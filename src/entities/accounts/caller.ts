@@ -22,8 +22,14 @@ export type AccessLevel = (typeof accessLevels)[number];
 export const memberRoles = ['MEMBER', 'ADMIN'] as const;
 export type MemberRole = (typeof memberRoles)[number];
 
-/** Who makes a call: one API key, acting as one user in one organization. The server sets every member. */
+/** All scopes that a person with the role may use: those of its sessions. */
+export function scopesOfRole(role: MemberRole): readonly Scope[] {
+  return role === 'ADMIN' ? scopes : scopes.filter((scope) => !scope.startsWith('ADMIN:'));
+}
+
+/** Who makes a call: one API key, or one session of a browser, acting as one user in one organization. The server sets every member. */
 export interface Caller {
+  /** Of a browser, the id of its session. */
   readonly keyId: string;
   readonly userId: string;
   readonly orgId: string;

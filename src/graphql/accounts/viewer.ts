@@ -8,18 +8,18 @@ import { AccessLevelType, MemberRoleType, OrganizationType, ScopeType, UserType 
 
 export const ViewerType = builder.objectRef<Caller>('Viewer').implement({
   access: { scope: null },
-  description: 'Who is calling: one key, acting as one user in one organization. A front end begins here.',
+  description: 'Who is calling: one key or one session, acting as one user in one organization. A front end begins here.',
   fields: (t) => ({
-    keyId: t.exposeID('keyId', { description: 'The id of the key of this call.' }),
+    keyId: t.exposeID('keyId', { description: 'The id of the key of this call, or of the session.' }),
     key: t.field({
       type: ApiKeyRef,
       nullable: true,
-      description: 'The key of this call; null for a key without the scope API_KEYS:READ.',
+      description: 'The key of this call; null in a session, and for a key without the scope API_KEYS:READ.',
       resolve: ({ keyId }, _args, context) => nodeOf(context, 'apiKey', keyId),
     }),
     user: t.field({
       type: UserType,
-      description: 'The user the key acts as.',
+      description: 'The user that the key or the session acts as.',
       resolve: async ({ userId }, _args, context) => {
         const user = await nodeOf(context, 'user', userId);
         if (user === null) throw new DomainError('NOT_FOUND', 'The user of this key is gone');
@@ -28,15 +28,15 @@ export const ViewerType = builder.objectRef<Caller>('Viewer').implement({
     }),
     organization: t.field({
       type: OrganizationType,
-      description: 'The organization the key acts in.',
+      description: 'The organization that the key or the session acts in.',
       resolve: (_caller, _args, { deps, caller }) => callerOrganization(deps, caller),
     }),
     scopes: t.field({
       type: [ScopeType],
-      description: 'What the key may do.',
+      description: 'What the key or the session may do.',
       resolve: (caller) => scopes.filter((scope) => caller.scopes.has(scope)),
     }),
-    level: t.expose('level', { type: AccessLevelType, description: 'The reach of the key.' }),
+    level: t.expose('level', { type: AccessLevelType, description: 'The reach of the key; of a session, its organization.' }),
     role: t.expose('role', { type: MemberRoleType, description: "The user's role in the organization." }),
   }),
 });

@@ -13,7 +13,9 @@ import {
 import { runOperations } from '../../domain/access/policy.ts';
 import { keyEnded, watchKey, watchRevocation, watchRights } from '../../domain/accounts/api-keys.ts';
 import type { Deps } from '../../domain/deps.ts';
+import { isSession } from '../../entities/accounts/session.ts';
 import { DomainError } from '../../entities/errors.ts';
+import { requirePreflightHeader } from '../../http/authenticate/session-cookie.ts';
 import { CallContext } from '../../http/context.ts';
 import type { Admissions } from '../../http/limits.ts';
 import { boundedResult, ReplyBudget } from '../../http/reply/budget.ts';
@@ -122,6 +124,8 @@ export class Operations {
     if (node === null || node === undefined) throw documentError('OPERATION_RESOLUTION_FAILURE', 'There is no such operation');
     const { operation, selectionSet, variableDefinitions = [] } = node;
     call.measureAs(operation);
+    // A link on another site makes a browser send a GET with its session, and a subscription may begin a run.
+    if (operation !== 'query' && call.req.method === 'GET' && isSession(callerOf(call))) requirePreflightHeader(call.req);
     const variables = variableValues ?? {};
     const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
     const run = { ...document, definitions: [node, ...fragments] };

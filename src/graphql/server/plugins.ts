@@ -1,15 +1,13 @@
 import { useCSRFPrevention } from '@graphql-yoga/plugin-csrf-prevention';
 import { GraphQLError } from 'graphql';
 import { DomainError, publicError } from '../../entities/errors.ts';
+import { preflightHeaders } from '../../http/authenticate/session-cookie.ts';
 import { errorHeaders, type MadeError, unwrapError } from '../../http/errors.ts';
 import { documentFaults } from '../errors/document-faults.ts';
 import { presentError } from '../errors/present.ts';
 import type { Call, CallPlugin, ServerContext } from './call.ts';
 
-/** Any of these shows that a browser has asked first whether it may send the request. Parley allows it for the origins of CORS_ORIGINS only. */
-const preflightHeaders = ['x-graphql-yoga-csrf', 'apollo-require-preflight', 'graphql-require-preflight', 'x-requested-with'];
-
-/** A GET needs no header: its key stands in a header that a browser never sends to another site without asking. */
+/** A GET needs no header: it is a query, of which another site sees no answer. Sessions ask for more (`requireOwnPage`). */
 export function useCsrfPrevention(): CallPlugin {
   const { onRequestParse } = useCSRFPrevention({ requestHeaders: preflightHeaders });
   return {

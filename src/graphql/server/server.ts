@@ -7,8 +7,8 @@ import { LRUCache } from 'lru-cache';
 import { watchKey } from '../../domain/accounts/api-keys.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { asSpan, type Tracing } from '../../engine/tracing/tracing.ts';
-import { type Authenticate, authenticate } from '../../http/authenticate/authenticate.ts';
-import { keyCheckOf } from '../../http/authenticate/key-check.ts';
+import { type Authenticate, authenticateBrowser } from '../../http/authenticate/authenticate.ts';
+import { keyCheckOf, sessionCheckOf } from '../../http/authenticate/key-check.ts';
 import { readSafeBytes, requireJsonType } from '../../http/body/json.ts';
 import { requestIdOf } from '../../http/context.ts';
 import type { Admissions } from '../../http/limits.ts';
@@ -46,7 +46,7 @@ export interface GraphqlOptions {
 export interface GraphqlHandler {
   /**
    * Answers `/graphql`: queries, mutations, uploads, and subscriptions as plain SSE; and `/graphql/stream`: graphql-sse in both modes. A
-   * request without a valid key is answered before its body is read.
+   * request without a valid key or session is answered before its body is read.
    */
   readonly handle: RequestHandler;
   /**
@@ -137,15 +137,16 @@ function requestOf({ fetchAPI }: Yoga, { req, res, stream }: Call): Request {
   return new fetchAPI.Request(address, { method, headers: headers as Record<string, string>, signal: stream.signal });
 }
 
-/** Checks the key, and then gives Yoga the body, within its limits. A form is read by `useMultipart`. */
+/** Checks the key or the session, and then gives Yoga the body, within its limits. A form is read by `useMultipart`. */
 function useKey({ deps, admissions, keys }: GraphqlOptions, reserved: ReservedStreams): CallPlugin {
   const { BODY_MAX_BYTES, BODY_IDLE_TIMEOUT_MS } = deps.settings;
   const keyCheck = keyCheckOf(deps, admissions.failedKeys, keys?.authenticate);
+  const sessionCheck = sessionCheckOf(deps, admissions.failedKeys);
   return {
     onRequest: async ({ request: { url, method, signal }, setRequest, fetchAPI, serverContext: { call } }) => {
       if (call.caller !== undefined) return;
       const { req, res, isStreamPath } = call;
-      call.caller = await authenticate(req, keyCheck);
+      call.caller = await authenticateBrowser(req, keyCheck, sessionCheck);
       countRequest(deps.rates, call.caller, res, res.locals.startedMs);
       const headers: Record<string, string> = { ...(req.headers as Record<string, string>) };
       if (isStreamPath) {

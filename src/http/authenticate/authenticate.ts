@@ -4,6 +4,7 @@ import { DomainError } from '../../entities/errors.ts';
 import { Connection } from '../connections/connection.ts';
 import { noteKey } from '../log/access-log.ts';
 import type { FailedKeys } from './failed-keys.ts';
+import { type Addressing, requireOwnPage, sessionSecretOf } from './session-cookie.ts';
 
 /** Who a secret belongs to; undefined for one that is unknown, revoked or expired. Answers without a promise when it knows. */
 export type Authenticate = (secret: string) => Caller | undefined | Promise<Caller | undefined>;
@@ -34,21 +35,46 @@ export function bearerSecret(req: IncomingMessage): string | undefined {
  *   organization leave too many bytes unread. Thrown or rejected.
  */
 export function authenticate(req: IncomingMessage, check: KeyCheck): Caller | Promise<Caller> {
-  const { lookUp, isFamiliar, failedKeys } = check;
-  const secret = bearerSecret(req);
+  return authenticateBy(req, bearerSecret(req), check, 'The API key is unknown, revoked or expired');
+}
+
+/** How sessions are looked up; addresses that guess share their bound with those that guess keys. */
+export interface SessionCheck extends KeyCheck {
+  readonly addressing: Addressing;
+}
+
+/**
+ * The same for a way in that browsers use: a request without the header `Authorization` is of its session, if it has one.
+ *
+ * @throws DomainError as `authenticate`; FORBIDDEN for a request with a session that no page of this service made.
+ */
+export function authenticateBrowser(req: IncomingMessage, keys: KeyCheck, sessions: SessionCheck): Caller | Promise<Caller> {
+  const secret = req.headers.authorization === undefined ? sessionSecretOf(req, sessions.addressing) : undefined;
+  if (secret === undefined) return authenticate(req, keys);
+  requireOwnPage(req, sessions.addressing);
+  return authenticateBy(req, secret, sessions, 'The session has ended; sign in again at /sign-in');
+}
+
+function authenticateBy(
+  req: IncomingMessage,
+  secret: string | undefined,
+  { lookUp, isFamiliar, failedKeys }: KeyCheck,
+  refusal: string,
+): Caller | Promise<Caller> {
   if (failedKeys.isExhausted(req) && (secret === undefined || !isFamiliar(secret))) throw failedKeys.refusal();
   if (secret === undefined) {
     failedKeys.note(req);
     throw new DomainError('INVALID_API_KEY', 'No API key was given; send it in the header "Authorization: Bearer <API_KEY>"');
   }
   const found = lookUp(secret);
-  return found instanceof Promise ? found.then((caller) => admit(req, caller, failedKeys)) : admit(req, found, failedKeys);
+  const admitted = (caller: Caller | undefined) => admit(req, caller, failedKeys, refusal);
+  return found instanceof Promise ? found.then(admitted) : admitted(found);
 }
 
-function admit(req: IncomingMessage, caller: Caller | undefined, failedKeys: FailedKeys): Caller {
+function admit(req: IncomingMessage, caller: Caller | undefined, failedKeys: FailedKeys, refusal: string): Caller {
   if (caller === undefined) {
     failedKeys.note(req);
-    throw new DomainError('INVALID_API_KEY', 'The API key is unknown, revoked or expired');
+    throw new DomainError('INVALID_API_KEY', refusal);
   }
   noteKey(req, caller.keyId);
   Connection.of(req)?.enter(caller.orgId);

@@ -1,4 +1,5 @@
-// The key field of GraphiQL and the reference. The browser forgets the key when its session ends (sessionStorage).
+// The key field of GraphiQL and the reference. The browser forgets the key when its tab ends (sessionStorage). GraphiQL also works without a key where the
+// browser is signed in.
 (() => {
   const storageName = 'parley.key';
   const plainFetch = window.fetch.bind(window);
@@ -8,6 +9,7 @@
   /** Requests for the schema that wait for the first key. */
   let waiting = [];
   let key = null;
+  let isSignedIn = false;
 
   const bar = document.createElement('form');
   bar.className = 'key-bar';
@@ -16,12 +18,13 @@
 <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="pk_…" aria-describedby="key-status">
 <button type="submit" id="key-use">Use key</button>
 <button type="button" id="key-forget" hidden>Forget key</button>
+<button type="button" id="sign-out" hidden>Sign out</button>
 <p id="key-status" role="status"></p>`;
   document.currentScript.before(bar);
   const [input, forget, status] = ['key', 'key-forget', 'key-status'].map((id) => document.getElementById(id));
 
   const asked = {
-    graphql: 'Enter a key: the schema is shown to callers with one. The key stays in this tab until you close it.',
+    graphql: 'Enter a key, or sign in: the schema is shown to callers only. The key stays in this tab until you close it.',
     reference: 'Enter a key to try operations. The key stays in this tab until you close it.',
   }[page];
 
@@ -30,13 +33,18 @@
     status.classList.toggle('key-problem', isProblem);
   }
 
-  /** Who the key belongs to. @throws Error with the words for the user */
+  /** What a request is sent with: the key, or for the session the header that no other site can send. */
+  const credentials = (candidate) =>
+    candidate === null ? { 'graphql-require-preflight': 'true' } : { authorization: `Bearer ${candidate}` };
+
+  /** Who the key, or without one the session, belongs to. @throws Error with the words for the user */
   async function ownerOf(candidate) {
     // Other characters cannot stand in a header.
-    if (!/^[\x21-\x7e]+$/.test(candidate)) throw new Error('A key has neither spaces nor special characters.');
+    if (candidate !== null && !/^[\x21-\x7e]+$/.test(candidate))
+      throw new Error('A key has neither spaces nor special characters.');
     const reply = await plainFetch('/graphql', {
       method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${candidate}` },
+      headers: { 'content-type': 'application/json', ...credentials(candidate) },
       body: JSON.stringify({ query: '{ viewer { user { name } organization { name } } }' }),
     }).catch(() => {
       throw new Error('The service does not answer. Try again.');
@@ -61,12 +69,40 @@
       say(`Requests use the key of ${user.name}, ${organization.name}.`);
       // The schema that is shown was made for the other key.
       if (isOther && page === 'graphql') return location.reload();
-      for (const begin of waiting) begin();
-      waiting = [];
+      begin();
       for (const listener of listeners) listener(key);
     } catch (error) {
       say(error.message, true);
     }
+  }
+
+  function begin() {
+    for (const send of waiting) send();
+    waiting = [];
+  }
+
+  /** Works with the session of the browser, if it has one. */
+  async function useSession() {
+    const reply = await plainFetch('/sign-in/session', { cache: 'no-store' }).catch(() => undefined);
+    const session = await reply?.json().catch(() => undefined);
+    if (session?.isSignedIn !== true) return offerSignIn();
+    try {
+      const { user, organization } = await ownerOf(null);
+      isSignedIn = true;
+      document.getElementById('sign-out').hidden = false;
+      say(`You are signed in as ${user.name}, ${organization.name}.`);
+      begin();
+    } catch (error) {
+      say(error.message, true);
+    }
+  }
+
+  function offerSignIn() {
+    say(asked);
+    const link = document.createElement('a');
+    link.href = '/sign-in?next=/graphql';
+    link.textContent = 'Sign in';
+    status.append(' ', link);
   }
 
   const problem = (message) =>
@@ -76,14 +112,14 @@
   window.fetch = async (resource, options = {}) => {
     const headers = new Headers(options.headers);
     if (page !== 'graphql' || headers.has('authorization')) return plainFetch(resource, options);
-    if (key === null) {
+    if (key === null && !isSignedIn) {
       if (!String(options.body ?? resource).includes('__schema')) {
         input.focus();
-        return problem('Enter a key at the top of the page, then run this again.');
+        return problem('Enter a key at the top of the page, or sign in, then run this again.');
       }
-      await new Promise((begin) => waiting.push(begin));
+      await new Promise((send) => waiting.push(send));
     }
-    headers.set('authorization', `Bearer ${key}`);
+    for (const [name, value] of Object.entries(credentials(key))) headers.set(name, value);
     return plainFetch(resource, { ...options, headers });
   };
 
@@ -97,6 +133,11 @@
     const candidate = input.value.trim();
     if (candidate === '') input.focus();
     else void use(candidate);
+  });
+  document.getElementById('sign-out').addEventListener('click', async () => {
+    const headers = { 'content-type': 'application/json', ...credentials(null) };
+    await plainFetch('/sign-out', { method: 'POST', headers, body: '{}' }).catch(() => undefined);
+    location.reload();
   });
   forget.addEventListener('click', () => {
     sessionStorage.removeItem(storageName);
@@ -123,6 +164,7 @@
   if (page === 'graphql') matchShownTexts();
 
   const stored = sessionStorage.getItem(storageName);
-  if (stored === null) say(asked);
-  else void use(stored);
+  if (stored !== null) void use(stored);
+  else if (page === 'graphql') void useSession();
+  else say(asked);
 })();

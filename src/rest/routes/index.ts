@@ -21,6 +21,7 @@ import { vectorStoreRoutes } from './knowledge/vector-stores.ts';
 import { memoryRoutes } from './memories.ts';
 import { responseRoutes } from './responses.ts';
 import { runRoutes } from './runs.ts';
+import { signInRoutes } from './sign-in.ts';
 import { uploadRoutes } from './uploads.ts';
 import { usageRoutes } from './usage.ts';
 
@@ -44,6 +45,7 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...searchRoutes,
   ...groupRoutes,
   ...apiKeyRoutes,
+  ...signInRoutes,
   ...usageRoutes,
   ...administrationRoutes,
   ...connectionRoutes,

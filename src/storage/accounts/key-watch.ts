@@ -1,16 +1,20 @@
 import type { MemberRole } from '../../entities/accounts/caller.ts';
+import type { SessionEnd } from '../../entities/accounts/session.ts';
+import { isId } from '../../entities/ids.ts';
 import type { Database } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 
-/** Ends long work (streams, runs) when its key ends. */
+/** Ends long work (streams, runs) when its key or its session ends. */
 export interface KeyWatch {
   /**
-   * Calls `onEnd` once, within 5 seconds after the key was revoked or expired, or its user left the organization, on any instance.
+   * Calls `onEnd` once, within 5 seconds after the key was revoked or expired, or its user left the organization, on any instance. For a session: after
+   * it ended or expired.
    *
    * @returns a function that stops watching.
    */
   watch(keyId: string, onEnd: () => void): () => void;
-  /** Like `watch`, for work that may outlive the expiry of its key: calls only when the key was revoked, or its user left the organization. */
+  /** Like `watch`, for work that may outlive the expiry of its key: calls only when the key was revoked, or its user left the organization. A session may
+   * be outlived unless it was REVOKED. */
   watchRevocation(keyId: string, onRevoked: () => void): () => void;
   /** Calls `onChanged` once, as soon after, when the user of the key gets another role in its organization. */
   watchRole(keyId: string, role: MemberRole, onChanged: () => void): () => void;
@@ -87,19 +91,49 @@ export function createKeyWatch(db: Database, signals: Signals): KeyWatch {
   };
 }
 
-/** The keys that are alive. Those that were revoked, or whose user left the organization, are absent. */
-async function findLiving({ prisma }: Database, keyIds: readonly string[]): Promise<ReadonlyMap<string, KeyState>> {
-  const select = { id: true, expiresAt: true, orgId: true, userId: true };
-  const keys = await prisma.apiKey.findMany({ where: { id: { in: [...keyIds] }, revokedAt: null }, select });
-  if (keys.length === 0) return new Map();
-  const where = { OR: keys.map(({ orgId, userId }) => ({ orgId, userId })) };
-  const members = await prisma.membership.findMany({ where, select: { orgId: true, userId: true, role: true } });
+/** The keys and sessions that are alive. Those that were revoked, or whose user left the organization, are absent. */
+async function findLiving(db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, KeyState>> {
+  const sessionIds = ids.filter((id) => isId('session', id));
+  const keyIds = ids.filter((id) => !isId('session', id));
+  const living = [
+    ...(keyIds.length === 0 ? [] : await findLivingKeys(db, keyIds)),
+    ...(sessionIds.length === 0 ? [] : await findLivingSessions(db, sessionIds)),
+  ];
+  if (living.length === 0) return new Map();
+  const where = { OR: living.map(({ orgId, userId }) => ({ orgId, userId })) };
+  const members = await db.prisma.membership.findMany({ where, select: { orgId: true, userId: true, role: true } });
   const roles = new Map(members.map(({ orgId, userId, role }) => [`${orgId} ${userId}`, role]));
-  const nowMs = Date.now();
   return new Map(
-    keys.flatMap(({ id, expiresAt, orgId, userId }) => {
+    living.flatMap(({ id, isExpired, orgId, userId }) => {
       const role = roles.get(`${orgId} ${userId}`);
-      return role === undefined ? [] : [[id, { isExpired: expiresAt !== null && expiresAt.getTime() <= nowMs, role }] as const];
+      return role === undefined ? [] : [[id, { isExpired, role }] as const];
     }),
   );
+}
+
+interface Living {
+  readonly id: string;
+  readonly orgId: string;
+  readonly userId: string;
+  readonly isExpired: boolean;
+}
+
+async function findLivingKeys({ prisma }: Database, ids: readonly string[]): Promise<readonly Living[]> {
+  const select = { id: true, expiresAt: true, orgId: true, userId: true };
+  const keys = await prisma.apiKey.findMany({ where: { id: { in: [...ids] }, revokedAt: null }, select });
+  const nowMs = Date.now();
+  return keys.map(({ expiresAt, ...key }) => ({ ...key, isExpired: expiresAt !== null && expiresAt.getTime() <= nowMs }));
+}
+
+/** A session that ended by itself, by its user or by a new sign-in counts as expired. */
+async function findLivingSessions({ prisma }: Database, ids: readonly string[]): Promise<readonly Living[]> {
+  const select = { id: true, expiresAt: true, endedAt: true, endedBy: true, orgId: true, userId: true };
+  const sessions = await prisma.session.findMany({ where: { id: { in: [...ids] } }, select });
+  const nowMs = Date.now();
+  return sessions
+    .filter(({ endedBy }) => endedBy !== ('REVOKED' satisfies SessionEnd))
+    .map(({ id, orgId, userId, endedAt, expiresAt }) => ({
+      ...{ id, orgId, userId },
+      isExpired: endedAt !== null || expiresAt.getTime() <= nowMs,
+    }));
 }

@@ -7,6 +7,7 @@ import { countsOfEach, newestFirst } from '../database/paging.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { lockRow } from '../database/sql/locks.ts';
 import { membershipsIn } from './reach.ts';
+import { endSessionsOfMember } from './sessions.ts';
 
 /** `last-admin`: nothing was changed, because the organization would be left without an administrator. */
 export type MembershipChange = 'changed' | 'missing' | 'last-admin';
@@ -23,6 +24,7 @@ export interface MembershipStore {
     reach: AdminReach,
     page: PageRequest,
   ): Promise<ReadonlyMap<string, Page<Membership>>>;
+  /** Sessions of the member in the organization end, as by `delete`: the next one has the new rights. */
   setRole(id: string, role: MemberRole): Promise<MembershipChange>;
   delete(id: string): Promise<MembershipChange>;
 }
@@ -45,6 +47,8 @@ export function createMembershipStore(db: Database, signals: Signals): Membershi
       if (isLoss && now.role === 'ADMIN' && (await membership.count({ where: { orgId, role: 'ADMIN' } })) === 1)
         return 'last-admin';
       await write(tx);
+      const after = await membership.findUnique({ where: { id }, select: { role: true } });
+      if (after?.role !== now.role) await endSessionsOfMember(tx, found);
       return 'changed';
     });
     if (result === 'changed') signals.publish('user-changed', found.userId);

@@ -5,6 +5,7 @@ import { hasNoTenant } from '../database/installation.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { lockFirstStart } from '../database/sql/locks.ts';
 import { claimGroupMembers } from './group-emails.ts';
+import type { NewSignInLink } from './sign-in-links.ts';
 
 /** Who is separated from whom: tenants, their organizations, and the members of each. */
 export interface TenancyStore {
@@ -61,12 +62,14 @@ export interface FirstAccount {
     readonly prefix: string;
     readonly hash: string;
   };
+  /** Signs the administrator in, once; undefined when there is none. */
+  readonly signInLink?: NewSignInLink;
 }
 
 export function createTenancyStore(db: Database, signals: Signals): TenancyStore {
   return {
     isEmpty: () => hasNoTenant(db),
-    createFirst: ({ createdAt, tenant, organization, admin, membershipId, key }) =>
+    createFirst: ({ createdAt, tenant, organization, admin, membershipId, key, signInLink }) =>
       db.transaction(async (tx) => {
         await lockFirstStart(tx);
         if (!(await hasNoTenant(tx))) return false;
@@ -77,6 +80,7 @@ export function createTenancyStore(db: Database, signals: Signals): TenancyStore
         await tx.prisma.user.create({ data: { ...admin, ...times, tenantId: tenant.id } });
         await tx.prisma.membership.create({ data: { ...member, id: membershipId, createdAt, role: 'ADMIN' } });
         await tx.prisma.apiKey.create({ data: { ...key, ...times, ...member, scopes: [...key.scopes], level: 'INSTANCE' } });
+        if (signInLink !== undefined) await tx.prisma.signInLink.create({ data: signInLink });
         return true;
       }),
     findFirstAdmin: async () => {

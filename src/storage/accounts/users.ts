@@ -29,7 +29,7 @@ export interface UserStore {
   /** Groups that name the user by e-mail change too. @throws DomainError CONFLICT when the e-mail is taken. */
   update(id: string, changes: { readonly name?: string; readonly email?: string }): Promise<User>;
   /**
-   * Deletes a user with keys, memberships and editorships, unless something would lose its owner.
+   * Deletes a user with keys, sessions, memberships and editorships, unless something would lose its owner.
    *
    * @param also  runs in the same transaction.
    * @returns what the user holds, when it was not deleted.
@@ -75,13 +75,14 @@ export function createUserStore(db: Database, signals: Signals): UserStore {
       const where = { userId: id };
       const active = await db.prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
       const held = await db.transaction(async (tx) => {
-        const { membership, apiKey, agentEditor, groupMember, user } = tx.prisma;
+        const { membership, apiKey, session, agentEditor, groupMember, user } = tx.prisma;
         const memberships = await membership.findMany({ where, select: { orgId: true }, orderBy: { orgId: 'asc' } });
         for (const { orgId } of memberships) await lockRow(tx, 'organizations', orgId);
         await lockRow(tx, 'users', id);
         const holdings = await holdingsOf(tx, id);
         if (Object.values(holdings).some((count) => count > 0)) return holdings;
         await apiKey.deleteMany({ where });
+        await session.deleteMany({ where });
         await agentEditor.deleteMany({ where });
         await groupMember.deleteMany({ where });
         await user.deleteMany({ where: { id } });

@@ -67,6 +67,16 @@ export type Membership = Prisma.MembershipModel
  */
 export type ApiKey = Prisma.ApiKeyModel
 /**
+ * Model Session
+ * A browser in which a person has signed in, for one organization. The secret in its cookie is never stored.
+ */
+export type Session = Prisma.SessionModel
+/**
+ * Model SignInLink
+ * A link that signs one person in, once. The secret in it is never stored.
+ */
+export type SignInLink = Prisma.SignInLinkModel
+/**
  * Model Group
  * 
  */

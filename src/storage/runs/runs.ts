@@ -1,5 +1,6 @@
 import type { ChatFilter } from '../../entities/accounts/access.ts';
 import { type NewMessage, withTimes } from '../../entities/chats/chat.ts';
+import { isId } from '../../entities/ids.ts';
 import type { RunEvent } from '../../entities/runs/event.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import type { Database } from '../database/database.ts';
@@ -56,7 +57,10 @@ export function createRunStore(db: Database): RunStore {
     finish: (id, fence, ending) => finishRun(db, id, fence, ending),
     readEvents: (id, afterSequence, limit) => readEvents(db, id, afterSequence, limit),
     async findWaitingOfRevoked(keyId) {
-      const key = await db.prisma.apiKey.findUnique({ where: { id: keyId, revokedAt: { not: null } }, select: { orgId: true } });
+      const select = { orgId: true };
+      const key = isId('session', keyId)
+        ? await db.prisma.session.findUnique({ where: { id: keyId, endedBy: 'REVOKED' }, select })
+        : await db.prisma.apiKey.findUnique({ where: { id: keyId, revokedAt: { not: null } }, select });
       if (key === null) return [];
       const where = { ...key, keyId, status: 'in_progress', isWaiting: true };
       return (await db.prisma.run.findMany({ where, select: { id: true } })).map(({ id }) => id);

@@ -2353,6 +2353,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/sign-in-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create sign-in link
+         * @description Signs a member in with a browser, once and within an hour, with all rights of the role. `url` holds a secret: it is shown once. Administrators make links, with keys that have all scopes of the role.
+         */
+        post: operations["createSignInLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/usage": {
         parameters: {
             query?: never;
@@ -6203,6 +6223,13 @@ export interface components {
             name: string;
             /** @description Default: the caller's tenant. Others need an INSTANCE key. */
             tenantId?: string | null;
+        };
+        /** @description Whom a link signs in. */
+        CreateSignInLinkInput: {
+            /** @description The e-mail of a member. Default: the caller's user. */
+            email?: string | null;
+            /** @description Default: the caller's organization. Others need a TENANT or INSTANCE key. */
+            orgId?: string | null;
         };
         /** @description A new skill of an agent. */
         CreateSkillInput: {
@@ -10681,6 +10708,20 @@ export interface components {
             isReadOnly: boolean;
             /** @description The functions that the model sees, as far as they are known before a run. A function of a caller cannot have one of these names. */
             functions: string[];
+        };
+        /** @description A link that signs one person in, once. */
+        SignInLinkPayload: {
+            /** @description The link, with its secret. It is shown once and kept nowhere. */
+            url: string;
+            /**
+             * Format: date-time
+             * @description When it ends, used or not.
+             */
+            expiresAt: string;
+            /** @description Whom it signs in. */
+            userId: string;
+            /** @description The organization that the session acts in. */
+            orgId: string;
         };
         /** @description One reading of a source: by a connector, or of the payload or files that were given. */
         SourceRun: {
@@ -20424,6 +20465,54 @@ export interface operations {
             404: components["responses"]["Error404"];
             409: components["responses"]["Error409"];
             429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    createSignInLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ann@example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateSignInLinkInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInLinkPayload"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
             "5XX": components["responses"]["Error5XX"];
         };
     };

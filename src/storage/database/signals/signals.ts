@@ -29,7 +29,7 @@ export type SignalListener = (payload: string, isRepeat: boolean) => void;
 /** Topics that the triggers of the migrations announce. A cache may depend on these only. */
 export const announcedTopics = ['key-changed', 'user-changed', 'agent-changed', 'group-changed', 'organization-changed'] as const;
 
-/** `key-changed` carries a key id, `agent-changed` an agent id, `run-changed` a run id, `chat-changed` a chat id, `usage-changed` an organization id … */
+/** `key-changed` carries the id of a key or a session, `agent-changed` an agent id, `run-changed` a run id, `chat-changed` a chat id, `usage-changed` an organization id … */
 export type SignalTopic =
   | (typeof announcedTopics)[number]
   | 'run-changed'

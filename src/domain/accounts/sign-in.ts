@@ -1,0 +1,193 @@
+import { type Caller, scopesOfRole } from '../../entities/accounts/caller.ts';
+import {
+  hashSignInSecret,
+  isSession,
+  isSignInSecret,
+  linkTtlMs,
+  makeSignInSecret,
+  type SignInMethod,
+} from '../../entities/accounts/session.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { LinkedPerson } from '../../storage/accounts/sign-in-links.ts';
+import { performOperation } from '../audit/operation.ts';
+import type { CallOrigin } from '../audit/origin.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+import { administeredOrganization, missing, readEmail } from './administration.ts';
+import { authenticateSession } from './sessions.ts';
+
+/** A browser that signs in. */
+export interface Browser extends CallOrigin {
+  /** What it calls itself. */
+  readonly userAgent: string | undefined;
+  readonly network: string | undefined;
+  /** The secret of the session that it has; that session ends. */
+  readonly sessionSecret: string | undefined;
+}
+
+export interface SignedIn {
+  /** The secret of the new session, which only the browser gets. */
+  readonly secret: string;
+}
+
+const userAgentMax = 300;
+const dayMs = 86_400_000;
+const keptDays = 30;
+const sweepEveryMs = 3_600_000;
+
+/** @throws DomainError INVALID_VALUE for a link that is unknown, used or expired: the answer is the same. */
+export async function signInByLink(deps: Deps, secret: string, browser: Browser): Promise<SignedIn> {
+  const link = isSignInSecret(secret) ? await deps.storage.signInLinks.find(hashSignInSecret(secret), deps.now()) : undefined;
+  if (link === undefined) throw refusedLink();
+  return begin(deps, link, 'LINK', browser, async () => {
+    if (!(await deps.storage.signInLinks.use(link.id, deps.now()))) throw refusedLink();
+  });
+}
+
+/** Ends the session of the browser. Its open streams end within five seconds; runs that the person began go on. */
+export async function signOut(deps: Deps, browser: Browser): Promise<void> {
+  const caller = await callerOf(deps, browser);
+  if (caller === undefined) return;
+  await performOperation({ deps, caller, ...originOf(browser) }, 'Page.signOut', [], (auditedCaller) =>
+    deps.audit.change(auditedCaller, async () => {
+      await deps.storage.sessions.end(caller.keyId, 'SIGNED_OUT', deps.now());
+      return { id: caller.keyId, orgId: caller.orgId };
+    }),
+  );
+}
+
+/** Whether the browser has a session. */
+export async function isSignedIn(deps: Deps, sessionSecret: string | undefined): Promise<boolean> {
+  return sessionSecret !== undefined && (await authenticateSession(deps, sessionSecret)) !== undefined;
+}
+
+export interface SignInLinkInput {
+  /** Default: the caller's user. */
+  readonly email?: string | null | undefined;
+  /** Default: the caller's. */
+  readonly orgId?: string | null | undefined;
+}
+export interface SignInLink {
+  readonly url: string;
+  readonly expiresAt: Date;
+  readonly userId: string;
+  readonly orgId: string;
+}
+
+/**
+ * Makes a link that signs a member in, once and within an hour, with all rights of the member's role. It is for who has lost every other way in; it must
+ * reach that person and nobody else.
+ *
+ * @throws DomainError FORBIDDEN for a caller who does not administer the organization; for a key without all scopes of the role; for a user of several
+ * organizations, unless the key is above them; and in a session for its own user. NOT_FOUND for an organization or a person out of reach; INVALID_VALUE.
+ */
+export async function createSignInLink(deps: Deps, caller: Caller, input: SignInLinkInput): Promise<SignInLink> {
+  const organization = await administeredOrganization(deps, caller, input.orgId);
+  const faults = new Faults();
+  const email = typeof input.email === 'string' ? readEmail(input.email, faults) : undefined;
+  faults.throwIfAny();
+  const { accounts, users, signInLinks } = deps.storage;
+  const [named] = email === undefined ? [] : await accounts.findUsersByEmail(organization.tenantId, [email]);
+  const userId = email === undefined ? caller.userId : named?.id;
+  const role = userId === undefined ? undefined : await accounts.findRole(organization.id, userId);
+  if (userId === undefined || role === undefined) throw missing('member', 'email');
+  if (userId === caller.userId && isSession(caller)) {
+    throw new DomainError('FORBIDDEN', 'A session makes no link for its own user: sign in again, or use a key');
+  }
+  const surplus = scopesOfRole(role).filter((scope) => !caller.scopes.has(scope));
+  if (surplus.length > 0) {
+    throw new DomainError('FORBIDDEN', `Whoever signs in has scopes that this key lacks: ${surplus.join(', ')}`);
+  }
+  if (caller.level === 'ORGANIZATION' && (await users.isMemberElsewhere(userId, organization.id))) {
+    throw new DomainError('FORBIDDEN', 'The user is a member of other organizations too: this needs a key of level TENANT');
+  }
+  const { link, secret } = makeLink(deps, { userId, orgId: organization.id });
+  return deps.audit.change(caller, async () => {
+    await signInLinks.create(link);
+    // The entry names the person: a link is nothing that can be looked up.
+    const { expiresAt, orgId } = link;
+    return { id: userId, url: `${deps.publicUrl()}${signInPath(secret)}`, expiresAt, userId, orgId };
+  });
+}
+
+/** A link and its secret, to be stored. */
+export function makeLink(
+  deps: Pick<Deps, 'now' | 'newId'>,
+  person: Omit<LinkedPerson, 'id'>,
+): { readonly link: ReturnType<typeof linkOf>; readonly secret: string } {
+  const secret = makeSignInSecret();
+  return { secret, link: linkOf(deps, person, secret) };
+}
+
+/** Where a link leads. The secret stands in the fragment, which a browser sends to nobody: it gets into no log. */
+export function signInPath(secret: string): string {
+  return `/sign-in#link=${secret}`;
+}
+
+/** Registers the job that deletes old sessions and links. Ended sessions are kept for a while: runs ask how their session ended. */
+export function registerSignInSweep({ jobs, storage, now }: Deps): void {
+  jobs.every('sign-in.sweep', sweepEveryMs, async () => {
+    const before = new Date(now().getTime() - keptDays * dayMs);
+    await storage.sessions.sweep(before);
+    await storage.signInLinks.sweep(before);
+  });
+}
+
+function linkOf({ now, newId }: Pick<Deps, 'now' | 'newId'>, person: Omit<LinkedPerson, 'id'>, secret: string) {
+  const createdAt = now();
+  const expiresAt = new Date(createdAt.getTime() + linkTtlMs);
+  return { id: newId('signInLink'), hash: hashSignInSecret(secret), createdAt, expiresAt, ...person };
+}
+
+/**
+ * Begins a session, always with a new secret, in one transaction with its entry in the audit log. The session that the browser had ends.
+ *
+ * @param confirm  the last check, in the transaction.
+ */
+async function begin(
+  deps: Deps,
+  { userId, orgId }: Pick<LinkedPerson, 'userId' | 'orgId'>,
+  method: SignInMethod,
+  browser: Browser,
+  confirm: () => Promise<void>,
+): Promise<SignedIn> {
+  const [role, [organization], former] = await Promise.all([
+    deps.storage.accounts.findRole(orgId, userId),
+    deps.storage.accounts.findOrganizations([orgId]),
+    callerOf(deps, browser),
+  ]);
+  if (role === undefined || organization === undefined) throw refusedLink();
+  const { tenantId } = organization;
+  const keyId = deps.newId('session');
+  const caller: Caller = { keyId, userId, orgId, tenantId, level: 'ORGANIZATION', role, scopes: new Set(scopesOfRole(role)) };
+  const secret = makeSignInSecret();
+  const createdAt = deps.now();
+  const session = {
+    ...{ id: keyId, hash: hashSignInSecret(secret), createdAt, userId, orgId, method },
+    expiresAt: new Date(createdAt.getTime() + deps.settings.SESSION_DAYS * dayMs),
+    userAgent: browser.userAgent?.slice(0, userAgentMax) ?? null,
+    network: browser.network ?? null,
+  };
+  await performOperation({ deps, caller, ...originOf(browser) }, 'Page.signIn', [], (auditedCaller) =>
+    deps.audit.change(auditedCaller, async () => {
+      await confirm();
+      if (former !== undefined) await deps.storage.sessions.end(former.keyId, 'REPLACED', createdAt);
+      return deps.storage.sessions.create(session);
+    }),
+  );
+  return { secret };
+}
+
+async function callerOf(deps: Deps, { sessionSecret }: Browser): Promise<Caller | undefined> {
+  return sessionSecret === undefined ? undefined : authenticateSession(deps, sessionSecret);
+}
+
+function originOf({ requestId, address }: Browser): CallOrigin {
+  return { requestId, address };
+}
+
+function refusedLink(): DomainError {
+  return new DomainError('INVALID_VALUE', 'This link is unknown, was used before, or is older than an hour. Ask for another.', {
+    param: 'link',
+  });
+}

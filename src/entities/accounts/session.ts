@@ -1,0 +1,55 @@
+import { hash, randomBytes } from 'node:crypto';
+import { isId } from '../ids.ts';
+import type { Caller } from './caller.ts';
+
+/** How a person has signed in. */
+export const signInMethods = ['LINK'] as const;
+export type SignInMethod = (typeof signInMethods)[number];
+
+/**
+ * Why a session ended before its time. What runs for a session that was REVOKED ends too; after any other end, a run that the person began goes on.
+ */
+export const sessionEnds = ['SIGNED_OUT', 'REPLACED', 'RIGHTS_CHANGED', 'REVOKED'] as const;
+export type SessionEnd = (typeof sessionEnds)[number];
+
+/** A browser in which a person has signed in, for one organization. */
+export interface Session {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly userId: string;
+  readonly orgId: string;
+  readonly method: SignInMethod;
+  /** Give or take an hour. */
+  readonly lastUsedAt: Date;
+  readonly expiresAt: Date;
+  readonly endedAt: Date | null;
+  /** What the browser calls itself. */
+  readonly userAgent: string | null;
+  /** The network that it signed in from. */
+  readonly network: string | null;
+}
+
+/** A link works for so long, and once. */
+export const linkTtlMs = 3_600_000;
+
+const secretPattern = /^[\w-]{43}$/;
+
+/** Makes the secret of a session or of a link: 256 random bits in base64url. */
+export function makeSignInSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** False for text that cannot be such a secret: it is refused without a look-up. */
+export function isSignInSecret(text: string): boolean {
+  return secretPattern.test(text);
+}
+
+/** What is stored in place of a secret. It has 256 random bits, so no slow hash is needed. */
+export function hashSignInSecret(secret: string): string {
+  return hash('sha256', secret, 'hex');
+}
+
+/** Whether the caller is a browser in which a person has signed in, not a key. */
+export function isSession({ keyId }: Caller): boolean {
+  return isId('session', keyId);
+}

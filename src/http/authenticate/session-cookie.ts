@@ -1,0 +1,88 @@
+import type { IncomingMessage } from 'node:http';
+import { DomainError } from '../../entities/errors.ts';
+
+/** Any of these shows that a browser has asked first whether it may send the request. Parley allows it for the origins of CORS_ORIGINS only. */
+export const preflightHeaders = [
+  'x-graphql-yoga-csrf',
+  'apollo-require-preflight',
+  'graphql-require-preflight',
+  'x-requested-with',
+];
+
+/** Where TLS reaches the browser; with this prefix no other host, also no subdomain, can set the cookie. */
+const secureName = '__Host-parley_session';
+const plainName = 'parley_session';
+/** Browsers keep a cookie for 400 days at most. When the session ends is decided by the service. */
+const maxAgeSeconds = 400 * 86_400;
+
+/** What decides whether the browser speaks TLS, and under which name it knows the service. */
+export interface Addressing {
+  /** Base of links to the service. */
+  publicUrl(): string;
+  /** Proxies of the operator in front of the service. */
+  readonly proxyHops: number;
+}
+
+/** The secret of the session in a request; undefined when it has none. */
+export function sessionSecretOf(req: IncomingMessage, addressing: Addressing): string | undefined {
+  const { cookie } = req.headers;
+  if (cookie === undefined || !cookie.includes(plainName)) return undefined;
+  const pairs = cookie.split(';').map((pair) => pair.trim());
+  const named = (name: string) => pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+  // Another host of the same domain can set a cookie without the prefix. Over TLS none is taken.
+  return named(secureName) ?? (isTls(req, addressing) ? undefined : named(plainName));
+}
+
+/** The header that gives a browser its session. @param secret  empty: the browser forgets it. */
+export function sessionCookies(req: IncomingMessage, addressing: Addressing, secret: string): readonly string[] {
+  const isSecure = isTls(req, addressing);
+  const rest = (isForgotten: boolean) => `Max-Age=${isForgotten ? 0 : maxAgeSeconds}; Path=/; HttpOnly; SameSite=Lax`;
+  const cookies = [
+    ...(isSecure ? [`${secureName}=${secret}; ${rest(secret === '')}; Secure`] : []),
+    // After a move to TLS, the plain one goes.
+    isSecure ? `${plainName}=; ${rest(true)}` : `${plainName}=${secret}; ${rest(secret === '')}`,
+  ];
+  return cookies.flatMap((cookie) => ['set-cookie', cookie]);
+}
+
+/**
+ * Refuses what another site makes a browser send. A session is in every request of its browser, whichever page asked for it, so the page must be one of
+ * this service: `Origin` says so, and a header that no form sends.
+ *
+ * @throws DomainError FORBIDDEN.
+ */
+export function requireOwnPage(req: IncomingMessage, addressing: Addressing): void {
+  const { origin } = req.headers;
+  const isRead = req.method === 'GET' || req.method === 'HEAD';
+  if (origin === undefined ? !isRead : !isOwnOrigin(req, origin, addressing)) {
+    throw new DomainError('FORBIDDEN', 'A session is for pages of this service: the header Origin must name it');
+  }
+  if (!isRead) requirePreflightHeader(req);
+}
+
+/** @throws DomainError FORBIDDEN. */
+export function requirePreflightHeader({ headers }: IncomingMessage): void {
+  if (preflightHeaders.some((name) => headers[name] !== undefined)) return;
+  throw new DomainError('FORBIDDEN', `With a session this needs one of the headers ${preflightHeaders.join(', ')}`);
+}
+
+function isOwnOrigin(req: IncomingMessage, origin: string, { publicUrl, proxyHops }: Addressing): boolean {
+  if (origin === new URL(publicUrl()).origin) return true;
+  const { host } = req.headers;
+  // A page over TLS of the same host is at least as safe as one without.
+  return origin === `https://${host}` || (origin === `http://${host}` && !isForwardedTls(req, proxyHops));
+}
+
+/** Whether the browser speaks TLS with a proxy in front of this service, which itself speaks none. */
+function isTls(req: IncomingMessage, { publicUrl, proxyHops }: Addressing): boolean {
+  const { origin, host } = req.headers;
+  const base = new URL(publicUrl());
+  if (base.protocol === 'https:' && (base.host === host || base.origin === origin)) return true;
+  return origin === `https://${host}` || isForwardedTls(req, proxyHops);
+}
+
+function isForwardedTls({ headers }: IncomingMessage, proxyHops: number): boolean {
+  if (proxyHops === 0) return false;
+  const schemes = String(headers['x-forwarded-proto'] ?? '').split(',');
+  return (schemes.at(-proxyHops) ?? schemes[0])?.trim().toLowerCase() === 'https';
+}

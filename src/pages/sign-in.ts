@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { DomainError } from '../entities/errors.ts';
+import type { FailedKeys } from '../http/authenticate/failed-keys.ts';
+import { type Addressing, requireOwnPage, sessionCookies, sessionSecretOf } from '../http/authenticate/session-cookie.ts';
+import { readJsonBody } from '../http/body/json.ts';
+import { requestIdOf } from '../http/context.ts';
+import { sendJson } from '../http/reply/reply.ts';
+import { StaticContent } from '../http/reply/static.ts';
+import { isObject } from '../lib/json.ts';
+import { htmlType, pageHeaders, renderPage } from './page.ts';
+
+/** What the pages ask the domain for. `sessionSecret`: of the session that the browser has already. */
+export interface SignInSteps {
+  /** @throws DomainError for the visitor */
+  byLink(secret: string, req: IncomingMessage, sessionSecret: string | undefined): Promise<{ readonly secret: string }>;
+  signOut(req: IncomingMessage, sessionSecret: string | undefined): Promise<void>;
+  isSignedIn(sessionSecret: string | undefined): Promise<boolean>;
+}
+
+const bodyBytesMax = 4_096;
+const bodyIdleMs = 10_000;
+
+/**
+ * Where people sign in: the page `/sign-in`, and what it calls. Each call has a JSON body and comes from a page of this service; its reply sets the
+ * cookie of the session, and shows no secret. An address with too many refusals waits, as with keys.
+ */
+export function createSignIn(steps: SignInSteps, addressing: Addressing, failed: FailedKeys): Router {
+  const page = new StaticContent(['content-type', htmlType, ...pageHeaders], async () =>
+    renderPage({
+      title: 'Sign in to Parley',
+      main: await readFile(join(import.meta.dirname, 'sign-in', 'main.html'), 'utf8'),
+      script: '/pages/sign-in.js',
+    }),
+  );
+  const secretIn = (req: Request) => sessionSecretOf(req, addressing);
+  const signingIn =
+    (step: (body: Readonly<Record<string, unknown>>, req: Request) => Promise<{ readonly secret: string }>): RequestHandler =>
+    async (req, res) => {
+      requireOwnPage(req, addressing);
+      if (failed.isExhausted(req)) throw failed.refusal();
+      const { secret } = await step(await bodyOf(req), req).catch((error: unknown) => {
+        failed.note(req);
+        throw error;
+      });
+      reply(req, res, { isSignedIn: true }, sessionCookies(req, addressing, secret));
+    };
+  return Router({ strict: true, caseSensitive: true })
+    .get('/sign-in', (req, res) => page.send(req, res))
+    .get('/sign-in/session', async (req, res) => reply(req, res, { isSignedIn: await steps.isSignedIn(secretIn(req)) }))
+    .post(
+      '/sign-in/link',
+      signingIn((body, req) => steps.byLink(textOf(body, 'link'), req, secretIn(req))),
+    )
+    .post('/sign-out', async (req, res) => {
+      requireOwnPage(req, addressing);
+      await bodyOf(req);
+      await steps.signOut(req, secretIn(req));
+      reply(req, res, { isSignedIn: false }, sessionCookies(req, addressing, ''));
+    });
+}
+
+async function bodyOf(req: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
+  // A form of another site may send a body without a type.
+  if (req.headers['content-type'] === undefined) {
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json');
+  }
+  const { value } = await readJsonBody(req, bodyBytesMax, bodyIdleMs);
+  if (!isObject(value)) throw new DomainError('INVALID_TYPE', 'The body must be a JSON object');
+  return value;
+}
+
+function textOf(body: Readonly<Record<string, unknown>>, name: string): string {
+  const value = body[name];
+  if (typeof value === 'string') return value;
+  throw new DomainError('MISSING_REQUIRED_PARAMETER', `${name} must be a text`, { param: name });
+}
+
+function reply(req: Request, res: Response, body: object, headers: readonly string[] = []): void {
+  sendJson(res, 200, JSON.stringify(body), requestIdOf(req), headers);
+}

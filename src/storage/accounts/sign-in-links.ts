@@ -1,0 +1,47 @@
+import type { Database } from '../database/database.ts';
+
+/** Links that sign one person in, once. */
+export interface SignInLinkStore {
+  create(link: NewSignInLink): Promise<void>;
+  /** Whom a link signs in that is neither used nor expired. */
+  find(hash: string, at: Date): Promise<LinkedPerson | undefined>;
+  /** Uses the link up. @returns false for one that is used or expired: of two calls at one moment one gets true. */
+  use(id: string, at: Date): Promise<boolean>;
+  /** Deletes what expired before. */
+  sweep(before: Date): Promise<void>;
+}
+
+export interface NewSignInLink {
+  readonly id: string;
+  readonly hash: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly userId: string;
+  readonly orgId: string;
+}
+export interface LinkedPerson {
+  /** Of the link. */
+  readonly id: string;
+  readonly userId: string;
+  readonly orgId: string;
+}
+
+export function createSignInLinkStore(db: Database): SignInLinkStore {
+  return {
+    async create(link) {
+      await db.prisma.signInLink.create({ data: link });
+    },
+    async find(hash, at) {
+      const where = { hash, usedAt: null, expiresAt: { gt: at } };
+      const select = { id: true, userId: true, orgId: true };
+      return (await db.prisma.signInLink.findFirst({ where, select })) ?? undefined;
+    },
+    async use(id, at) {
+      const where = { id, usedAt: null, expiresAt: { gt: at } };
+      return (await db.prisma.signInLink.updateMany({ where, data: { usedAt: at } })).count === 1;
+    },
+    async sweep(before) {
+      await db.prisma.signInLink.deleteMany({ where: { expiresAt: { lt: before } } });
+    },
+  };
+}
