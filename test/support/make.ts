@@ -1,5 +1,6 @@
 import { hashKeySecret, keyPrefix, makeKeySecret } from '../../src/entities/accounts/api-key.ts';
 import { type AccessLevel, scopes as allScopes, type MemberRole, type Scope } from '../../src/entities/accounts/caller.ts';
+import { hashSignInSecret, makeSignInSecret } from '../../src/entities/accounts/session.ts';
 import { type Reply, TestClient } from './client.ts';
 import type { TestService } from './service.ts';
 
@@ -87,6 +88,15 @@ export function makeFor(service: TestService) {
     return new Person(() => service.url, await newKey(of, options), of);
   }
 
+  /** A browser in which the person is signed in. */
+  async function session({ userId, orgId }: Pick<NewPerson, 'orgId' | 'userId'>): Promise<string> {
+    const createdAt = service.deps.now();
+    const times = { createdAt, expiresAt: new Date(createdAt.getTime() + 86_400_000) };
+    const hash = hashSignInSecret(makeSignInSecret());
+    const place = { userId, orgId, method: 'LINK', userAgent: null, network: null } as const;
+    return (await store().sessions.create({ id: newId('session'), hash, ...times, ...place })).id;
+  }
+
   async function newKey({ orgId, userId }: Pick<NewPerson, 'orgId' | 'userId'>, options: KeyOptions) {
     const secret = makeKeySecret();
     const { id } = await store().apiKeys.create({
@@ -141,7 +151,7 @@ export function makeFor(service: TestService) {
     return created(await owner.post(`/api/v1/ais/${agentId}/data-sources/api`, { name, data }));
   }
 
-  return { tenant, organization, person, installation, withKey, agent, chat, apiDataSource };
+  return { tenant, organization, person, installation, withKey, session, agent, chat, apiDataSource };
 }
 
 function created({ status, body }: Reply) {

@@ -445,6 +445,11 @@ export const table: Readonly<Record<string, Line>> = {
   'Query.apiKeys': line('anyone'),
   'Mutation.createApiKey': line('anyone', () => ({ input: { name: 'Report', scopes: ['API_KEYS_WRITE'] } })),
   'Mutation.revokeApiKey': line('administersOwnersKeys', async ({ world }) => ({ id: await world.key() })),
+  'Mutation.createSignInLink': line('administersOrganization', async ({ world }) => ({
+    input: { email: (await world.make.person({ organization: world.home })).email, orgId: world.home.id },
+  })),
+  'Mutation.endSession': line('ownsMemory', async ({ world }) => ({ id: await world.session() })),
+  'Mutation.endOtherSessions': line('anyone'),
   'Query.group': line('seesGroup', byId('group')),
   'Query.groups': line('anyone'),
   'Query.myGroups': line('anyone'),

@@ -292,6 +292,10 @@ export class World {
   async key(): Promise<string> {
     return (await this.make.withKey(this.owner, {})).keyId;
   }
+  /** A browser in which the owner is signed in. */
+  session(): Promise<string> {
+    return this.make.session(this.owner);
+  }
   async category(): Promise<string> {
     const mutation = 'mutation ($input: AgentCategoryInput!) { createAgentCategory(input: $input) { id } }';
     const { data, errors } = await this.admin.graphql(mutation, { input: { name: this.name('Category') } });

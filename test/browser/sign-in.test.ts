@@ -1,0 +1,69 @@
+import type { Page } from 'puppeteer-core';
+import { describe, expect, it } from 'vitest';
+import { hasBrowser } from '../support/browser.ts';
+import { openPage, visible } from '../support/pages.ts';
+import { withService } from '../support/service.ts';
+
+const { service, make } = await withService();
+
+async function newLink(): Promise<string> {
+  const ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
+  const { body } = await ann.post('/api/v1/admin/sign-in-links', {});
+  return new URL(body.url).hash;
+}
+
+const isShown = (page: Page, selector: string) => page.waitForSelector(selector, { visible: true });
+
+describe.skipIf(!hasBrowser())('signing in, in Chromium', () => {
+  it('leads from a link to a result in GraphiQL, and signs out again', async () => {
+    const hash = await newLink();
+    const { page, problems, origins } = await openPage(`${service.url}/sign-in${hash}`);
+    await isShown(page, '#use-link');
+    expect(page.url()).toBe(`${service.url}/sign-in`);
+    await Promise.all([page.waitForNavigation(), page.click('#use-link')]);
+    expect(new URL(page.url()).pathname).toBe('/graphql');
+    await page.waitForFunction(
+      () => document.getElementById('key-status')?.textContent?.includes('signed in as Ann Example') === true,
+    );
+    const result = await page.waitForFunction(
+      () => {
+        const text = document.querySelector<HTMLElement>('.result-window')?.innerText ?? '';
+        if (text.includes('"data"')) return text;
+        document.querySelector<HTMLElement>('.graphiql-execute-button[aria-label^="Execute"]')?.click();
+        return undefined;
+      },
+      { polling: 1_000 },
+    );
+    expect(await result.jsonValue()).not.toContain('"errors"');
+    // The cookie is out of reach of scripts.
+    expect(await page.evaluate(() => document.cookie)).toBe('');
+    await Promise.all([page.waitForNavigation(), page.click('#sign-out')]);
+    await page.waitForFunction(() => document.getElementById('key-status')?.textContent?.includes('or sign in') === true);
+    expect(problems).toEqual([]);
+    expect([...origins]).toEqual([service.url]);
+  });
+
+  it('says that a link was used, and can be read and pressed by everybody', async () => {
+    const { page } = await openPage(`${service.url}/sign-in#link=${'A'.repeat(43)}`);
+    await isShown(page, '#use-link');
+    await page.click('#use-link');
+    await isShown(page, '#problem');
+    expect(await visible(page, '#problem')).toContain('unknown, was used before, or is older than an hour');
+    expect(await page.$eval('#problem', (element) => element.getAttribute('role'))).toBe('alert');
+    expect(await visible(page, '#no-way')).toContain('sign-in-link');
+  });
+
+  it.each([
+    ['//evil.example/x', '/graphql'],
+    ['/\\evil.example/x', '/graphql'],
+    ['https://evil.example/x', '/graphql'],
+    ['javascript:alert(1)', '/graphql'],
+    ['/docs?x=1', '/docs'],
+  ])('leads to addresses of its own only: %s', async (next, path) => {
+    const { page } = await openPage(`${service.url}/sign-in?next=${encodeURIComponent(next)}${await newLink()}`);
+    await isShown(page, '#use-link');
+    await Promise.all([page.waitForNavigation(), page.click('#use-link')]);
+    const { origin, pathname } = new URL(page.url());
+    expect({ origin, pathname }).toEqual({ origin: service.url, pathname: path });
+  });
+});
