@@ -1,7 +1,7 @@
 import { hashKeySecret, keyPrefix, makeKeySecret } from '../../entities/accounts/api-key.ts';
 import { scopes } from '../../entities/accounts/caller.ts';
+import { newSignInLink, signInPath } from '../../entities/accounts/session.ts';
 import type { Deps } from '../deps.ts';
-import { makeLink, signInPath } from './sign-in.ts';
 
 /** The first key of a new installation. */
 export interface FirstKey {
@@ -26,7 +26,8 @@ export async function prepareFirstStart(
   const secret = chosen ?? makeKeySecret();
   const organizationId = deps.newId('organization');
   const adminId = deps.newId('user');
-  const signIn = chosen === undefined ? makeLink(deps, { userId: adminId, orgId: organizationId }) : undefined;
+  const place = { id: deps.newId('signInLink'), createdAt: deps.now(), userId: adminId, orgId: organizationId };
+  const signIn = chosen === undefined ? newSignInLink(place) : undefined;
   const isFirst = await tenancy.createFirst({
     createdAt: deps.now(),
     tenant: { id: deps.newId('tenant'), name: 'Default' },

@@ -44,6 +44,30 @@ export function isSignInSecret(text: string): boolean {
   return secretPattern.test(text);
 }
 
+export interface SignInLink {
+  readonly id: string;
+  readonly hash: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly userId: string;
+  readonly orgId: string;
+}
+
+/** A link that signs one person in, as it is stored, and its secret. */
+export function newSignInLink(made: Omit<SignInLink, 'hash' | 'expiresAt'>): {
+  readonly link: SignInLink;
+  readonly secret: string;
+} {
+  const secret = makeSignInSecret();
+  const expiresAt = new Date(made.createdAt.getTime() + linkTtlMs);
+  return { link: { ...made, hash: hashSignInSecret(secret), expiresAt }, secret };
+}
+
+/** Where a link leads. The secret stands in the fragment, which a browser sends to nobody: it gets into no log. */
+export function signInPath(secret: string): string {
+  return `/sign-in#link=${secret}`;
+}
+
 /** What is stored in place of a secret. It has 256 random bits, so no slow hash is needed. */
 export function hashSignInSecret(secret: string): string {
   return hash('sha256', secret, 'hex');

@@ -1,5 +1,5 @@
-import { endOtherSessions, endSession, getSessions, listSessions } from '../../domain/accounts/sessions.ts';
-import { createSignInLink, type SignInLink } from '../../domain/accounts/sign-in.ts';
+import { endOtherSessions, endSession, getSessions, listSessions } from '../../domain/sign-in/sessions.ts';
+import { createSignInLink, type SignInLink } from '../../domain/sign-in/sign-in.ts';
 import { isSession, type SignInMethod, signInMethods } from '../../entities/accounts/session.ts';
 import { builder } from '../builder/builder.ts';
 import { nodeOf, registerNode } from '../builder/nodes.ts';

@@ -1,6 +1,6 @@
 import { authenticateKey, isFamiliarKey } from '../../domain/accounts/api-keys.ts';
-import { authenticateSession, isFamiliarSession } from '../../domain/accounts/sessions.ts';
 import type { Deps } from '../../domain/deps.ts';
+import { authenticateSession, isFamiliarSession } from '../../domain/sign-in/sessions.ts';
 import type { Authenticate, KeyCheck, SessionCheck } from './authenticate.ts';
 import type { FailedKeys } from './failed-keys.ts';
 import type { Addressing } from './session-cookie.ts';

@@ -1,8 +1,9 @@
+import type { SignInLink } from '../../entities/accounts/session.ts';
 import type { Database } from '../database/database.ts';
 
 /** Links that sign one person in, once. */
 export interface SignInLinkStore {
-  create(link: NewSignInLink): Promise<void>;
+  create(link: SignInLink): Promise<void>;
   /** Whom a link signs in that is neither used nor expired. */
   find(hash: string, at: Date): Promise<LinkedPerson | undefined>;
   /** Uses the link up. @returns false for one that is used or expired: of two calls at one moment one gets true. */
@@ -11,14 +12,6 @@ export interface SignInLinkStore {
   sweep(before: Date): Promise<void>;
 }
 
-export interface NewSignInLink {
-  readonly id: string;
-  readonly hash: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-  readonly userId: string;
-  readonly orgId: string;
-}
 export interface LinkedPerson {
   /** Of the link. */
   readonly id: string;

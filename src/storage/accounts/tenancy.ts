@@ -1,11 +1,11 @@
 import type { Scope } from '../../entities/accounts/caller.ts';
+import type { SignInLink } from '../../entities/accounts/session.ts';
 import { settled } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
 import { hasNoTenant } from '../database/installation.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { lockFirstStart } from '../database/sql/locks.ts';
 import { claimGroupMembers } from './group-emails.ts';
-import type { NewSignInLink } from './sign-in-links.ts';
 
 /** Who is separated from whom: tenants, their organizations, and the members of each. */
 export interface TenancyStore {
@@ -63,7 +63,7 @@ export interface FirstAccount {
     readonly hash: string;
   };
   /** Signs the administrator in, once; undefined when there is none. */
-  readonly signInLink?: NewSignInLink;
+  readonly signInLink?: SignInLink;
 }
 
 export function createTenancyStore(db: Database, signals: Signals): TenancyStore {

@@ -3,17 +3,18 @@ import {
   hashSignInSecret,
   isSession,
   isSignInSecret,
-  linkTtlMs,
   makeSignInSecret,
+  newSignInLink,
   type SignInMethod,
+  signInPath,
 } from '../../entities/accounts/session.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { LinkedPerson } from '../../storage/accounts/sign-in-links.ts';
+import { administeredOrganization, missing, readEmail } from '../accounts/administration.ts';
 import { performOperation } from '../audit/operation.ts';
 import type { CallOrigin } from '../audit/origin.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { administeredOrganization, missing, readEmail } from './administration.ts';
 import { authenticateSession } from './sessions.ts';
 
 /** A browser that signs in. */
@@ -101,27 +102,13 @@ export async function createSignInLink(deps: Deps, caller: Caller, input: SignIn
   if (caller.level === 'ORGANIZATION' && (await users.isMemberElsewhere(userId, organization.id))) {
     throw new DomainError('FORBIDDEN', 'The user is a member of other organizations too: this needs a key of level TENANT');
   }
-  const { link, secret } = makeLink(deps, { userId, orgId: organization.id });
+  const { link, secret } = newSignInLink({ id: deps.newId('signInLink'), createdAt: deps.now(), userId, orgId: organization.id });
   return deps.audit.change(caller, async () => {
     await signInLinks.create(link);
     // The entry names the person: a link is nothing that can be looked up.
     const { expiresAt, orgId } = link;
     return { id: userId, url: `${deps.publicUrl()}${signInPath(secret)}`, expiresAt, userId, orgId };
   });
-}
-
-/** A link and its secret, to be stored. */
-export function makeLink(
-  deps: Pick<Deps, 'now' | 'newId'>,
-  person: Omit<LinkedPerson, 'id'>,
-): { readonly link: ReturnType<typeof linkOf>; readonly secret: string } {
-  const secret = makeSignInSecret();
-  return { secret, link: linkOf(deps, person, secret) };
-}
-
-/** Where a link leads. The secret stands in the fragment, which a browser sends to nobody: it gets into no log. */
-export function signInPath(secret: string): string {
-  return `/sign-in#link=${secret}`;
 }
 
 /** Registers the job that deletes old sessions and links. Ended sessions are kept for a while: runs ask how their session ended. */
@@ -131,12 +118,6 @@ export function registerSignInSweep({ jobs, storage, now }: Deps): void {
     await storage.sessions.sweep(before);
     await storage.signInLinks.sweep(before);
   });
-}
-
-function linkOf({ now, newId }: Pick<Deps, 'now' | 'newId'>, person: Omit<LinkedPerson, 'id'>, secret: string) {
-  const createdAt = now();
-  const expiresAt = new Date(createdAt.getTime() + linkTtlMs);
-  return { id: newId('signInLink'), hash: hashSignInSecret(secret), createdAt, expiresAt, ...person };
 }
 
 /**
