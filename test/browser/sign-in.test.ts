@@ -58,6 +58,7 @@ describe.skipIf(!hasBrowser())('signing in, in Chromium', () => {
     ['/\\evil.example/x', '/graphql'],
     ['https://evil.example/x', '/graphql'],
     ['javascript:alert(1)', '/graphql'],
+    ['/.//evil.example/x', '//evil.example/x'],
     ['/docs?x=1', '/docs'],
   ])('leads to addresses of its own only: %s', async (next, path) => {
     const { page } = await openPage(`${service.url}/sign-in?next=${encodeURIComponent(next)}${await newLink()}`);

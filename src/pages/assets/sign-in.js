@@ -9,9 +9,9 @@ const sections = ['by-link', 'signed-in', 'no-way'];
 function nextAddress() {
   const wanted = new URLSearchParams(location.search).get('next');
   if (wanted === null || !wanted.startsWith('/')) return '/graphql';
-  // Browsers read "//host" and "/\host" as another host.
+  // Browsers read "//host" and "/\host" as another host, and the path of "/.//host" is "//host": so the whole address is kept.
   const url = new URL(wanted, location.origin);
-  return url.origin === location.origin ? url.pathname + url.search + url.hash : '/graphql';
+  return url.origin === location.origin ? url.href : '/graphql';
 }
 
 function show(section) {
