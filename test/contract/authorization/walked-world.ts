@@ -240,7 +240,7 @@ class Maker {
     await this.#world.upload();
     const mutation =
       'mutation ($agentId: ID!, $input: AgentGrantsInput!) { putAgentGrants(agentId: $agentId, input: $input) { agentId } }';
-    await this.#graphql(mutation, { agentId: agent, input: { memories: 'read' } });
+    await this.#graphql(mutation, { agentId: agent, input: { memories: 'READ' } });
     await this.#sources(agent);
     return connection;
   }
