@@ -2,6 +2,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentGrants, MemoryGrant } from '../../entities/agents/grant.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
+import { type Page, type PageRequest, pageOfItems, type SortKey } from '../../entities/page.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { agentForRun, getAgent } from './agents.ts';
@@ -17,7 +18,7 @@ export interface AgentGrantsInput {
 
 /** Things of one kind that one agent is granted. */
 const grantedMax = 100;
-const agentsMax = 500;
+export const grantedAgentsMax = 500;
 
 /** What the caller grants to an agent. @throws DomainError NOT_FOUND for an agent that the caller may not use and grants nothing. */
 export async function getAgentGrants(deps: Deps, caller: Caller, agentId: string): Promise<AgentGrants> {
@@ -27,9 +28,19 @@ export async function getAgentGrants(deps: Deps, caller: Caller, agentId: string
   return nothing(agentId);
 }
 
-/** The agents to which the caller grants something, with what it grants. */
-export function listAgentGrants(deps: Deps, caller: Caller): Promise<readonly AgentGrants[]> {
-  return deps.storage.agentGrants.list(ownerOf(caller));
+/** The agents to which the caller grants something, with what it grants, by the ids of the agents. */
+export async function listAgentGrants(deps: Deps, caller: Caller, page: PageRequest): Promise<Page<AgentGrants>> {
+  const grants = await deps.storage.agentGrants.list(ownerOf(caller));
+  return pageOfItems(
+    grants.toSorted((a, b) => byId([a.agentId], [b.agentId])),
+    page,
+    ({ agentId }) => [agentId],
+    byId,
+  );
+}
+
+function byId([a = '']: SortKey, [b = '']: SortKey): number {
+  return a < b ? -1 : Number(a > b);
 }
 
 /**
@@ -91,11 +102,11 @@ function requireScopes({ scopes }: Caller, { connections, agents }: AgentGrantsI
 }
 
 async function requireRoom(deps: Deps, caller: Caller, agentId: string): Promise<void> {
-  const others = (await listAgentGrants(deps, caller)).filter((one) => one.agentId !== agentId);
-  if (others.length >= agentsMax) {
+  const others = (await deps.storage.agentGrants.list(ownerOf(caller))).filter((one) => one.agentId !== agentId);
+  if (others.length >= grantedAgentsMax) {
     throw new DomainError(
       'CONFLICT',
-      `You grant things to ${agentsMax} AIs, which is the most: end what is granted to some first`,
+      `You grant things to ${grantedAgentsMax} AIs, which is the most: end what is granted to some first`,
     );
   }
 }

@@ -1,6 +1,13 @@
-import { deleteAgentGrants, getAgentGrants, listAgentGrants, putAgentGrants } from '../../domain/agents/grants.ts';
+import {
+  deleteAgentGrants,
+  getAgentGrants,
+  grantedAgentsMax,
+  listAgentGrants,
+  putAgentGrants,
+} from '../../domain/agents/grants.ts';
 import { type AgentGrants, memoryGrants } from '../../entities/agents/grant.ts';
 import { builder } from '../builder/builder.ts';
+import { connectionOf, pageArgs, wholeArg, wholeRequest } from '../pagination.ts';
 import { enumOf, ofFormat } from '../types/enums.ts';
 
 const MemoryGrantType = enumOf(
@@ -32,6 +39,8 @@ const AgentGrantsType = builder.objectRef<AgentGrants>('AgentGrants').implement(
   }),
 });
 
+const AgentGrantsConnection = connectionOf(AgentGrantsType, 'AgentGrants', 'Grants');
+
 const AgentGrantsInput = builder.inputType('AgentGrantsInput', {
   description: 'What the caller grants to an agent. It replaces what stood before: absent members grant nothing.',
   fields: (t) => ({
@@ -53,9 +62,11 @@ builder.queryFields((t) => ({
   }),
   grants: t.field({
     authScopes: { key: 'CHATS:READ' },
-    type: [AgentGrantsType],
-    description: 'The agents to which the caller grants something, with what it grants; at most 500.',
-    resolve: (_root, _args, { deps, caller }) => listAgentGrants(deps, caller),
+    type: AgentGrantsConnection,
+    description: 'The agents to which the caller grants something, with what it grants, by their ids; at most 500.',
+    args: { ...pageArgs(t.arg), ...wholeArg(t.arg) },
+    resolve: (_root, args, context) =>
+      listAgentGrants(context.deps, context.caller, wholeRequest(context, args, grantedAgentsMax, ['text'])),
   }),
 }));
 

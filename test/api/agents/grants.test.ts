@@ -243,6 +243,28 @@ describe('a grant', () => {
     expect(tokensSeen()).toBe(0);
   });
 
+  it('are a list with pages, in the order of the ids of the agents', async () => {
+    const made = [trap, privateAgent];
+    for (const id of made) await victim.put(`/api/v1/ais/${id}/grants`, { memories: 'read' });
+    const ids = (await victim.get('/api/v1/grants')).body.data.map(({ agentId }: { agentId: string }) => agentId);
+    expect(ids).toEqual([...new Set([...ids, ...made])].sort());
+    const query = `query ($after: String, $before: String, $first: Int, $last: Int) {
+      grants(after: $after, before: $before, first: $first, last: $last) {
+        totalCount nodes { agentId } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+      }
+    }`;
+    const page = async (args: Readonly<Record<string, unknown>>) => (await victim.graphql(query, args)).data.grants;
+    const one = await page({ first: 1 });
+    expect(one).toMatchObject({ totalCount: ids.length, nodes: [{ agentId: ids[0] }] });
+    expect(one.pageInfo).toMatchObject({ hasNextPage: true, hasPreviousPage: false });
+    const rest = await page({ after: one.pageInfo.endCursor });
+    expect(rest.nodes).toEqual(ids.slice(1).map((agentId: string) => ({ agentId })));
+    expect(rest.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: true });
+    const back = await page({ last: 1, before: rest.pageInfo.startCursor });
+    expect(back).toMatchObject({ nodes: [{ agentId: ids[0] }], pageInfo: { hasNextPage: true, hasPreviousPage: false } });
+    for (const id of made) await victim.delete(`/api/v1/ais/${id}/grants`);
+  });
+
   it('to read offers no function that writes', async () => {
     await victim.put(`/api/v1/ais/${trap}/grants`, { memories: 'read' });
     const offered = callsEverything();
