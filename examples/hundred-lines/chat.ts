@@ -17,7 +17,7 @@ const { createAgent: agent } = await parley.graphql(documents.CreateAgentDocumen
     name: 'Reader',
     description: 'Answers from one file',
     instructions: 'Answer from your knowledge, and cite it.',
-    src: 'https://example.com/reader.png',
+    pictureUrl: 'https://example.com/reader.png',
   },
 });
 const { addFileDataSource: source } = await parley.upload(

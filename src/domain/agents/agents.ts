@@ -21,7 +21,6 @@ import type { Deps } from '../deps.ts';
 import { type AgentInput, readAgentInput } from './input.ts';
 
 export interface CreateAgentInput extends AgentInput {
-  readonly src: string;
   readonly name: string;
   readonly description: string;
   readonly instructions: string;
@@ -171,7 +170,8 @@ function narrowing({ groupId, categoryId, approvedByOrg, search }: AgentListQuer
 export async function createAgent(deps: Deps, caller: Caller, input: CreateAgentInput): Promise<AgentView> {
   const place = { orgId: caller.orgId, userId: caller.userId };
   const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as AgentInput;
-  const { src, name, description, instructions } = input;
+  const { name, description, instructions } = input;
+  const src = input.src ?? '';
   const changes = { src, name, description, instructions, ...(await readAgentInput(deps, caller, place, given)) };
   const agent = { ...changes, ...place, id: deps.newId('agent'), createdAt: deps.now() };
   return deps.audit.change(caller, () => deps.storage.agents.create(agent, viewerOf(caller)));

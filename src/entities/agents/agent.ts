@@ -22,6 +22,9 @@ export type PublicCategory = (typeof publicCategories)[number];
 export const agentListScopes = ['PRIVATE', 'OWNED', 'GROUP', 'SHARED', 'ORGANIZATION', 'TENANT', 'PUBLIC', 'ALL'] as const;
 export type AgentListScope = (typeof agentListScopes)[number];
 
+export const agentCatalogs = ['ORGANIZATION', 'TENANT', 'PUBLIC'] as const;
+export type AgentCatalog = (typeof agentCatalogs)[number];
+
 /** Sampling options; each member is an array of numbers, as in the API contract. The first value is used. */
 export interface AgentOptions {
   readonly temperature?: readonly number[];

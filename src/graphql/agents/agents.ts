@@ -15,7 +15,7 @@ import {
 } from '../../domain/agents/agents.ts';
 import { ownRatings } from '../../domain/agents/ratings.ts';
 import { approvalWarnings } from '../../domain/agents/warnings.ts';
-import type { AgentEditor, AgentView } from '../../entities/agents/agent.ts';
+import { type AgentCatalog, type AgentEditor, type AgentView, agentCatalogs } from '../../entities/agents/agent.ts';
 import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { GroupType } from '../accounts/groups.ts';
 import { builder } from '../builder/builder.ts';
@@ -30,9 +30,9 @@ import { RestEnabledTool } from '../tools/rest.ts';
 import { enumOf } from '../types/enums.ts';
 import { NodeType } from '../types/node.ts';
 import { WarningType } from '../types/warnings.ts';
-import { AgentListScopeType, AgentVisibilityType, PublicCategoryType } from './enums.ts';
+import { AgentCatalogType, AgentListScopeType, AgentVisibilityType, PublicCategoryType } from './enums.ts';
 import { ApproveAgentInput, CreateAgentInput, UpdateAgentInput } from './inputs.ts';
-import { AgentOptionsType, AgentProfileType } from './parts.ts';
+import { AgentOptionsType, AgentProfileType, RestAgentOptions } from './parts.ts';
 
 const AgentEditorType = builder.objectRef<AgentEditor>('AgentEditor').implement({
   access: { scope: 'AGENTS:READ' },
@@ -66,18 +66,36 @@ export const AgentType = AgentRef.implement({
     introduction: t.exposeString('introduction', { nullable: true, description: 'How it greets at the start of a chat.' }),
     seed: t.string({
       extensions: reads('seed'),
+      nullable: true,
+      description: 'Text that new chats begin from; null when there is none.',
+      resolve: ({ seed }) => textOf(seed),
+    }),
+    restSeed: t.string({
+      extensions: { ...reads('seed'), ...restOnly },
       description: 'Text that new chats begin from; empty when there is none.',
       resolve: ({ seed }) => seed ?? '',
     }),
-    src: t.exposeString('src', { description: 'Its picture: an address, or a data URL.' }),
+    pictureUrl: t.string({
+      extensions: reads('src'),
+      nullable: true,
+      description: 'Its picture: an address, or a data URL. Null when it has none.',
+      resolve: ({ src }) => textOf(src),
+    }),
+    src: t.exposeString('src', { extensions: restOnly, description: 'Its picture: an address, or a data URL.' }),
     orgId: t.exposeID('orgId', { description: 'The organization it belongs to.' }),
-    orgName: t.exposeString('orgName', { description: 'The name of that organization.' }),
+    orgName: t.exposeString('orgName', { extensions: restOnly, description: 'The name of that organization.' }),
     userId: t.exposeID('userId', { description: 'Its owner.' }),
-    userName: t.exposeString('userName', { description: 'The name of its owner.' }),
+    userName: t.exposeString('userName', { extensions: restOnly, description: 'The name of its owner.' }),
     categoryId: t.string({
       extensions: reads('categoryId', 'orgCategoryIds'),
+      nullable: true,
+      description: "Its first category of the organization's own; null when there is none.",
+      resolve: categoryOf,
+    }),
+    restCategoryId: t.string({
+      extensions: { ...reads('categoryId', 'orgCategoryIds'), ...restOnly },
       description: "Its first category of the organization's own; empty when there is none.",
-      resolve: ({ categoryId, orgCategoryIds }) => categoryId ?? orgCategoryIds[0] ?? '',
+      resolve: (agent) => categoryOf(agent) ?? '',
     }),
     profile: t.field({
       extensions: reads('profile'),
@@ -86,9 +104,24 @@ export const AgentType = AgentRef.implement({
       resolve: ({ profile }) => profile ?? {},
     }),
     visibility: t.expose('visibility', { type: AgentVisibilityType, description: 'Who may use it.' }),
-    listInOrgCatalog: t.exposeBoolean('listInOrgCatalog', { description: "Whether the organization's catalog lists it." }),
-    listInPublicCatalog: t.exposeBoolean('listInPublicCatalog', { description: 'Whether the public catalog lists it.' }),
-    listInTenantCatalog: t.exposeBoolean('listInTenantCatalog', { description: "Whether the tenant's catalog lists it." }),
+    catalogs: t.field({
+      extensions: reads('listInOrgCatalog', 'listInTenantCatalog', 'listInPublicCatalog'),
+      type: [AgentCatalogType],
+      description: 'The catalogs that list it.',
+      resolve: catalogsOf,
+    }),
+    listInOrgCatalog: t.exposeBoolean('listInOrgCatalog', {
+      extensions: restOnly,
+      description: "Whether the organization's catalog lists it.",
+    }),
+    listInPublicCatalog: t.exposeBoolean('listInPublicCatalog', {
+      extensions: restOnly,
+      description: 'Whether the public catalog lists it.',
+    }),
+    listInTenantCatalog: t.exposeBoolean('listInTenantCatalog', {
+      extensions: restOnly,
+      description: "Whether the tenant's catalog lists it.",
+    }),
     chatLogsVisible: t.exposeBoolean('chatLogsVisible', {
       description: 'Whether its editors may read the chats of its organization that begin while this is on.',
     }),
@@ -116,6 +149,12 @@ export const AgentType = AgentRef.implement({
     options: t.field({
       extensions: reads('options'),
       type: AgentOptionsType,
+      description: 'How the model samples.',
+      resolve: ({ options }) => options,
+    }),
+    restOptions: t.field({
+      extensions: { ...reads('options'), ...restOnly },
+      type: RestAgentOptions,
       description: 'How the model samples.',
       resolve: ({ options }) => options,
     }),
@@ -165,7 +204,15 @@ export const AgentType = AgentRef.implement({
       description: 'Whether anybody besides its owner may use it.',
       resolve: isShared,
     }),
-    hasUserChats: t.exposeBoolean('hasUserChats', { description: 'Whether the caller has chats with it.' }),
+    hasOwnChats: t.boolean({
+      extensions: reads('hasUserChats'),
+      description: 'Whether the caller has chats with it.',
+      resolve: ({ hasUserChats }) => hasUserChats,
+    }),
+    hasUserChats: t.exposeBoolean('hasUserChats', {
+      extensions: restOnly,
+      description: 'Whether the caller has chats with it.',
+    }),
     isApprovedByOrg: t.exposeBoolean('isApprovedByOrg', { description: 'Whether an administrator approved it.' }),
     warnings: t.field({
       type: [WarningType],
@@ -196,6 +243,20 @@ export const AgentType = AgentRef.implement({
   }),
 });
 
+/** REST writes a missing text as an empty one. */
+function textOf(text: string | null): string | null {
+  return text === '' ? null : text;
+}
+
+function categoryOf({ categoryId, orgCategoryIds }: AgentView): string | null {
+  return textOf(categoryId) ?? orgCategoryIds[0] ?? null;
+}
+
+function catalogsOf({ listInOrgCatalog, listInTenantCatalog, listInPublicCatalog }: AgentView): AgentCatalog[] {
+  const isListed = { ORGANIZATION: listInOrgCatalog, TENANT: listInTenantCatalog, PUBLIC: listInPublicCatalog };
+  return agentCatalogs.filter((catalog) => isListed[catalog]);
+}
+
 function shownTools(agent: AgentView, _args: unknown, { caller }: GraphContext): EnabledTool[] {
   if (canEditAgent(caller, agent)) return [...agent.enabledTools];
   return agent.enabledTools.map(({ type }) => ({ type, options: {} }));
@@ -216,7 +277,7 @@ const AgentFilterInput = builder.inputType('AgentFilter', {
     catalog: t.boolean({
       required: false,
       description:
-        'With the scope ORGANIZATION: what the catalog of the organization lists (`listInOrgCatalog`), whatever its visibility is, as far as the caller may use it. TENANT and PUBLIC are catalogs anyway.',
+        'With the scope ORGANIZATION: what the catalog of the organization lists, whatever its visibility is, as far as the caller may use it. TENANT and PUBLIC are catalogs anyway.',
     }),
     groupId: t.id({ required: false, description: 'Those shared with this group.' }),
     categoryId: t.string({

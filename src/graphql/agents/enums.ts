@@ -1,4 +1,4 @@
-import { agentListScopes, agentVisibilities, publicCategories } from '../../entities/agents/agent.ts';
+import { agentCatalogs, agentListScopes, agentVisibilities, publicCategories } from '../../entities/agents/agent.ts';
 import { enumOf } from '../types/enums.ts';
 
 export const AgentVisibilityType = enumOf('AgentVisibility', 'Who may use an agent.', agentVisibilities, {
@@ -17,6 +17,12 @@ export const AgentListScopeType = enumOf('AgentListScope', 'Which agents a list 
   TENANT: 'Those that the catalog of the tenant lists.',
   PUBLIC: 'Those that the public catalog lists.',
   ALL: 'All agents that the caller may see, except those that are visible by link only.',
+});
+
+export const AgentCatalogType = enumOf('AgentCatalog', 'A list of agents that people choose from.', agentCatalogs, {
+  ORGANIZATION: 'The catalog of its organization.',
+  TENANT: 'The catalog of its tenant.',
+  PUBLIC: 'The public catalog.',
 });
 
 export const PublicCategoryType = enumOf('PublicCategory', 'Where the public catalog lists an agent.', publicCategories, {

@@ -1,9 +1,10 @@
+import type { AgentCatalog } from '../../entities/agents/agent.ts';
 import { builder, type InputBuilder } from '../builder/builder.ts';
-import { flatInput } from '../builder/flat-inputs.ts';
+import { flatInput, listOfOne } from '../builder/flat-inputs.ts';
 import { EnabledToolInput } from '../tools/inputs.ts';
-import { AgentVisibilityType, PublicCategoryType } from './enums.ts';
+import { AgentCatalogType, AgentVisibilityType, PublicCategoryType } from './enums.ts';
 
-export const AgentOptionsInput = builder.inputType('AgentOptionsInput', {
+export const RestAgentOptionsInput = builder.inputType('RestAgentOptionsInput', {
   description: 'How the model samples: arrays of at most 16 numbers, the first of which is used.',
   fields: (t) => ({
     temperature: t.floatList({ required: false, description: '0 to 2.' }),
@@ -15,6 +16,28 @@ export const AgentOptionsInput = builder.inputType('AgentOptionsInput', {
     presencePenalty: t.floatList({ required: false, description: '-2 to 2.' }),
   }),
 });
+
+const AgentOptionsInput = flatInput(
+  builder.inputType('AgentOptionsInput', {
+    description: 'How the model samples. Absent members are left to the model.',
+    fields: (t) => ({
+      temperature: t.float({ required: false, description: '0 to 2.' }),
+      topP: t.float({ required: false, description: '0 to 1.' }),
+      topK: t.int({ required: false, description: '1 to 1,000.' }),
+      maxOutputTokens: t.int({ required: false, description: 'Most tokens of an answer.' }),
+      maxInputTokens: t.int({ required: false, description: 'Most tokens given to the model.' }),
+      frequencyPenalty: t.float({ required: false, description: '-2 to 2.' }),
+      presencePenalty: t.float({ required: false, description: '-2 to 2.' }),
+    }),
+  }),
+  {
+    rest: RestAgentOptionsInput,
+    members: {
+      ...{ temperature: listOfOne, topP: listOfOne, topK: listOfOne, maxInputTokens: listOfOne },
+      ...{ frequencyPenalty: listOfOne, presencePenalty: listOfOne, maxOutputTokens: { name: 'maxTokens', ...listOfOne } },
+    },
+  },
+);
 
 const FeatureInput = builder.inputType('AgentProfileFeatureInput', {
   description: 'Something an agent is good at.',
@@ -94,9 +117,6 @@ function optionalFields(t: InputBuilder) {
     seed: t.string({ required: false, description: 'Text that new chats begin from.' }),
     modelId: t.string({ required: false, description: '`provider/name`, or a unique bare name. Null: the default model.' }),
     visibility: t.field({ type: AgentVisibilityType, required: false, description: 'Who may use it. Default PRIVATE.' }),
-    listInOrgCatalog: t.boolean({ required: false, description: "Whether the organization's catalog lists it." }),
-    listInPublicCatalog: t.boolean({ required: false, description: 'Whether the public catalog lists it.' }),
-    listInTenantCatalog: t.boolean({ required: false, description: "Whether the tenant's catalog lists it." }),
     generateCitations: t.boolean({
       required: false,
       description: 'Whether answers cite passages. Default true.',
@@ -114,7 +134,6 @@ function optionalFields(t: InputBuilder) {
       required: false,
       description: 'Tools of the service that all its runs may use; at most 20. Replaced whole.',
     }),
-    options: t.field({ type: AgentOptionsInput, required: false, description: 'How the model samples. Replaced whole.' }),
     groups: t.field({ type: ['ID'], required: false, description: 'Ids of the groups it is shared with; at most 100.' }),
     profile: t.field({ type: AgentProfileInput, required: false, description: 'How it is presented. Replaced whole.' }),
     editors: t.field({
@@ -131,27 +150,103 @@ function optionalFields(t: InputBuilder) {
   };
 }
 
-export const CreateAgentInput = builder.inputType('CreateAgentInput', {
-  description: 'A new agent.',
-  fields: (t) => ({
-    src: t.string({ description: 'Its picture: an address, or a data URL.' }),
+/** Those of GraphQL alone. */
+function graphFields(t: InputBuilder) {
+  return {
+    pictureUrl: t.string({ required: false, description: 'Its picture: an address, or a data URL. Null: none.' }),
+    catalogs: t.field({
+      type: [AgentCatalogType],
+      required: false,
+      description: 'The catalogs that list it. Replaced whole; null: none.',
+    }),
+    options: t.field({ type: AgentOptionsInput, required: false, description: 'How the model samples. Replaced whole.' }),
+  };
+}
+
+/** Those of REST alone. */
+function restFields(t: InputBuilder) {
+  return {
+    listInOrgCatalog: t.boolean({ required: false, description: "Whether the organization's catalog lists it." }),
+    listInPublicCatalog: t.boolean({ required: false, description: 'Whether the public catalog lists it.' }),
+    listInTenantCatalog: t.boolean({ required: false, description: "Whether the tenant's catalog lists it." }),
+    options: t.field({ type: RestAgentOptionsInput, required: false, description: 'How the model samples. Replaced whole.' }),
+  };
+}
+
+function requiredTexts(t: InputBuilder) {
+  return {
     name: t.string({ description: 'Shown to users; 1 to 200 characters.' }),
     description: t.string({ description: 'What it is for; at most 10,000 characters.' }),
     instructions: t.string({ description: 'The instructions for the model; at most 400,000 characters.' }),
-    ...optionalFields(t),
-  }),
-});
+  };
+}
 
-export const UpdateAgentInput = builder.inputType('UpdateAgentInput', {
-  description: 'Changes of an agent: absent members are kept, null clears what can be empty.',
-  fields: (t) => ({
-    src: t.string({ required: false, description: 'Its picture: an address, or a data URL.' }),
+function changedTexts(t: InputBuilder) {
+  return {
     name: t.string({ required: false, description: 'Shown to users; 1 to 200 characters.' }),
     description: t.string({ required: false, description: 'What it is for; at most 10,000 characters.' }),
     instructions: t.string({ required: false, description: 'The instructions for the model; at most 400,000 characters.' }),
-    ...optionalFields(t),
+  };
+}
+
+/** `[PUBLIC]` → one flag a catalog, as REST has them. */
+const members = {
+  pictureUrl: { name: 'src', ofNull: '' },
+  catalogs: {
+    isSpread: true,
+    ofNull: flagsOf([]),
+    flatten: (catalogs: unknown) => flagsOf(catalogs as readonly AgentCatalog[]),
+    place: () => [],
+  },
+} as const;
+
+function flagsOf(catalogs: readonly AgentCatalog[]) {
+  return {
+    listInOrgCatalog: catalogs.includes('ORGANIZATION'),
+    listInTenantCatalog: catalogs.includes('TENANT'),
+    listInPublicCatalog: catalogs.includes('PUBLIC'),
+  };
+}
+
+export const CreateAgentInput = flatInput(
+  builder.inputType('CreateAgentInput', {
+    description: 'A new agent.',
+    fields: (t) => ({ ...requiredTexts(t), ...graphFields(t), ...optionalFields(t) }),
   }),
-});
+  {
+    rest: builder.inputType('RestCreateAgentInput', {
+      description: 'A new agent.',
+      fields: (t) => ({
+        src: t.string({ description: 'Its picture: an address, or a data URL.' }),
+        ...requiredTexts(t),
+        ...restFields(t),
+        ...optionalFields(t),
+      }),
+    }),
+    members,
+  },
+);
+
+const changesOfAgent = 'Changes of an agent: absent members are kept, null clears what can be empty.';
+
+export const UpdateAgentInput = flatInput(
+  builder.inputType('UpdateAgentInput', {
+    description: changesOfAgent,
+    fields: (t) => ({ ...changedTexts(t), ...graphFields(t), ...optionalFields(t) }),
+  }),
+  {
+    rest: builder.inputType('RestUpdateAgentInput', {
+      description: changesOfAgent,
+      fields: (t) => ({
+        src: t.string({ required: false, description: 'Its picture: an address, or a data URL.' }),
+        ...changedTexts(t),
+        ...restFields(t),
+        ...optionalFields(t),
+      }),
+    }),
+    members,
+  },
+);
 
 export const ApproveAgentInput = builder.inputType('ApproveAgentInput', {
   description: 'Whether an organization has approved an agent.',

@@ -3,8 +3,38 @@ import { stringOf } from '../../lib/json.ts';
 import { builder } from '../builder/builder.ts';
 import { restOnly } from '../builder/one-api.ts';
 
-/** Every member has a value, also an unset one: clients may rely on arrays. */
 export const AgentOptionsType = builder.objectRef<AgentOptions>('AgentOptions').implement({
+  access: { scope: 'AGENTS:READ' },
+  description: 'How the model samples. A member that is null leaves it to the model.',
+  fields: (t) => ({
+    temperature: t.float({ nullable: true, description: '0 to 2.', resolve: ({ temperature }) => temperature?.[0] }),
+    topP: t.float({ nullable: true, description: '0 to 1.', resolve: ({ topP }) => topP?.[0] }),
+    topK: t.int({ nullable: true, description: '1 to 1,000.', resolve: ({ topK }) => topK?.[0] }),
+    maxOutputTokens: t.int({
+      nullable: true,
+      description: 'Most tokens of an answer.',
+      resolve: ({ maxTokens }) => maxTokens?.[0],
+    }),
+    maxInputTokens: t.int({
+      nullable: true,
+      description: 'Most tokens given to the model.',
+      resolve: ({ maxInputTokens }) => maxInputTokens?.[0],
+    }),
+    frequencyPenalty: t.float({
+      nullable: true,
+      description: '-2 to 2.',
+      resolve: ({ frequencyPenalty }) => frequencyPenalty?.[0],
+    }),
+    presencePenalty: t.float({
+      nullable: true,
+      description: '-2 to 2.',
+      resolve: ({ presencePenalty }) => presencePenalty?.[0],
+    }),
+  }),
+});
+
+/** Every member has a value, also an unset one: clients may rely on arrays. */
+export const RestAgentOptions = builder.objectRef<AgentOptions>('RestAgentOptions').implement({
   access: { scope: 'AGENTS:READ' },
   description:
     'How the model samples. Each member is an array of numbers; the first is the one used; empty leaves it to the model.',

@@ -34,6 +34,8 @@ interface Member extends Partial<Conversion> {
   readonly name?: string;
   /** Its flat members stand beside those of the input that has it. */
   readonly isSpread?: true;
+  /** What null becomes; default: null. Of a spread member: an object. */
+  readonly ofNull?: unknown;
   /** Of a member of an argument `input`: it is JSON to GraphQL, and is read as REST reads it. */
   readonly isJson?: true;
 }
@@ -274,6 +276,7 @@ interface ObjectMember {
   readonly name: string;
   readonly flatPath: readonly string[];
   readonly isSpread: boolean;
+  readonly ofNull: unknown;
   readonly own: Partial<Conversion>;
   readonly form: ValueForm | undefined;
 }
@@ -283,20 +286,20 @@ function objectForm(type: GraphQLInputObjectType): ValueForm {
   const said = formSaid(type)?.members ?? {};
   const members = lazily(() =>
     Object.values(type.getFields()).map(({ name, type: inner }): ObjectMember => {
-      const { name: flatName = name, isSpread, isJson, ...own } = memberOf(said[name]);
+      const { name: flatName = name, isSpread, ofNull, isJson, ...own } = memberOf(said[name]);
       const form = isJson === true ? jsonForm(flatType(type), flatName) : formOf(inner);
-      return { name, flatPath: flatName.split('.'), isSpread: isSpread === true, own, form };
+      return { name, flatPath: flatName.split('.'), isSpread: isSpread === true, ofNull, own, form };
     }),
   );
   return {
     flatten: (value) => {
       if (!hasMembers(value)) return value;
       const flat: Record<string, unknown> = {};
-      for (const { name, flatPath, isSpread, own, form } of members()) {
+      for (const { name, flatPath, isSpread, ofNull, own, form } of members()) {
         const given = value[name];
         if (given === undefined) continue;
         const inner = given === null ? null : (form?.flatten(given) ?? given);
-        const shown = inner === null ? null : (own.flatten?.(inner) ?? inner);
+        const shown = inner === null ? (ofNull ?? null) : (own.flatten?.(inner) ?? inner);
         if (isSpread) Object.assign(flat, shown);
         else put(flat, flatPath, shown);
       }

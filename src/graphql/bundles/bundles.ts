@@ -5,7 +5,7 @@ import { type ImportResult, importAgent } from '../../domain/bundles/import.ts';
 import type { AgentBundle, BundledDataSource, BundledTool, BundledUserInput } from '../../entities/agents/bundle.ts';
 import { AgentType } from '../agents/agents.ts';
 import { AgentVisibilityType } from '../agents/enums.ts';
-import { AgentOptionsType, AgentProfileType } from '../agents/parts.ts';
+import { AgentProfileType, RestAgentOptions } from '../agents/parts.ts';
 import { SecretTypeType } from '../agents/secrets.ts';
 import { AgentToolTypeType } from '../agents/tools.ts';
 import { UserInputTypeType } from '../agents/user-inputs.ts';
@@ -48,7 +48,7 @@ const BundledAgentResource = builder.objectRef<AgentBundle['agent']>('BundledAge
       description: 'The tools of the service that its runs may use.',
       resolve: ({ enabledTools }) => enabledTools ?? [],
     }),
-    options: t.field({ type: AgentOptionsType, description: 'How the model samples.', resolve: ({ options }) => options }),
+    options: t.field({ type: RestAgentOptions, description: 'How the model samples.', resolve: ({ options }) => options }),
     profile: t.field({ type: AgentProfileType, description: 'How it is presented.', resolve: ({ profile }) => profile }),
   }),
 });

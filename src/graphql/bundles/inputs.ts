@@ -1,6 +1,6 @@
 import { AgentVisibilityType } from '../agents/enums.ts';
 import { RestFlowVersionInput } from '../agents/flows.ts';
-import { AgentOptionsInput, RestAgentProfileInput } from '../agents/inputs.ts';
+import { RestAgentOptionsInput, RestAgentProfileInput } from '../agents/inputs.ts';
 import { SecretTypeType } from '../agents/secrets.ts';
 import { AgentToolTypeType } from '../agents/tools.ts';
 import { UserInputConfigurationInput, UserInputTypeType } from '../agents/user-inputs.ts';
@@ -41,7 +41,7 @@ const BundledAgentInput = builder.inputType('BundledAgentInput', {
       required: false,
       description: 'The tools of the service that its runs may use.',
     }),
-    options: t.field({ type: AgentOptionsInput, required: false, description: 'How the model samples.' }),
+    options: t.field({ type: RestAgentOptionsInput, required: false, description: 'How the model samples.' }),
     profile: t.field({ type: RestAgentProfileInput, required: false, description: 'How it is presented.' }),
   }),
 });

@@ -110,7 +110,7 @@ describe('every root field', () => {
 
   it('refuses text that the database cannot keep, naming the member', async () => {
     const mutation = 'mutation ($input: CreateAgentInput!) { createAgent(input: $input) { id } }';
-    const { errors } = await ann.graphql(mutation, { input: { name: 'a\u0000b', description: 'x', instructions: '', src: '' } });
+    const { errors } = await ann.graphql(mutation, { input: { name: 'a\u0000b', description: 'x', instructions: '' } });
     expect(errors?.[0].extensions).toMatchObject({ code: 'INVALID_VALUE', faults: [{ path: 'input.name' }] });
   });
 

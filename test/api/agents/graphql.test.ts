@@ -22,12 +22,12 @@ beforeAll(async () => {
 });
 
 describe('agents', () => {
-  it('costs at most 10 statements for 50 agents with groups, data sources, editors, names and the count', async () => {
+  it('costs at most 11 statements for 50 agents with groups, data sources, editors, owner, organization and the count', async () => {
     const query = `{ agents(first: ${agentsMade}) {
       totalCount
       pageInfo { hasNextPage endCursor }
       edges { cursor }
-      nodes { id name orgName userName hasUserChats isPremiumModel modelId groups { id name } sources { nodes { id name indexStatus } } editors { id } options { topP } }
+      nodes { id name organization { name } owner { name } hasOwnChats isPremiumModel modelId groups { id name } sources { nodes { id name indexStatus } } editors { id } options { topP } }
     } }`;
     await ann.graphql(query);
     const { result, statements } = await countStatements(service, () => ann.graphql(query));
@@ -36,7 +36,7 @@ describe('agents', () => {
     expect(result.data.agents.nodes).toHaveLength(agentsMade);
     expect(result.data.agents.nodes.map(({ groups }: { groups: unknown[] }) => groups.length)).toContain(3);
     for (const { sources } of result.data.agents.nodes) expect(sources.nodes).toHaveLength(1);
-    expect(statements.length, statements.join('\n')).toBeLessThanOrEqual(10);
+    expect(statements.length, statements.join('\n')).toBeLessThanOrEqual(11);
     expect(statements.length).toBeGreaterThan(1); // The counter works.
   });
 
@@ -107,20 +107,71 @@ describe('agents', () => {
 describe('createAgent, updateAgent and deleteAgent', () => {
   it('answer the agent, and report every fault of an input at once', async () => {
     const create = 'mutation ($input: CreateAgentInput!) { createAgent(input: $input) { id name visibility } }';
-    const input = { src: '', name: 'Ada', description: '', instructions: 'x', visibility: 'ORGANIZATION' };
+    const input = { name: 'Ada', description: '', instructions: 'x', visibility: 'ORGANIZATION' };
     const { data } = await ann.graphql(create, { input });
     expect(data.createAgent).toEqual({ id: expect.stringMatching(/^ai_/), name: 'Ada', visibility: 'ORGANIZATION' });
     const update = 'mutation ($id: ID!, $input: UpdateAgentInput!) { updateAgent(id: $id, input: $input) { name introduction } }';
     const { id } = data.createAgent;
     const updated = await ann.graphql(update, { id, input: { introduction: 'Hi' } });
     expect(updated.data.updateAgent).toEqual({ name: 'Ada', introduction: 'Hi' });
-    const faulty = await ann.graphql(update, { id, input: { name: ' ', modelId: 'none', options: { topP: [3] } } });
+    const faulty = await ann.graphql(update, { id, input: { name: ' ', modelId: 'none', options: { topP: 3 } } });
     expect(faulty.errors?.[0].extensions).toMatchObject({
       code: 'INVALID_VALUE',
-      faults: [{ path: 'input.name' }, { path: 'input.options.topP.0' }, { path: 'input.modelId' }],
+      faults: [{ path: 'input.name' }, { path: 'input.options.topP' }, { path: 'input.modelId' }],
     });
     const removed = await ann.graphql('mutation ($id: ID!) { deleteAgent(id: $id) { id isDeleted } }', { id });
     expect(removed.data.deleteAgent).toEqual({ id, isDeleted: true });
     expect((await ann.graphql('query ($id: ID!) { node(id: $id) { id } }', { id })).data.node).toBeNull();
+  });
+
+  it('shows what is absent as null, and REST as an empty text', async () => {
+    const members = 'id pictureUrl seed categoryId catalogs options { temperature topK maxOutputTokens }';
+    const create = `mutation ($input: CreateAgentInput!) { agent: createAgent(input: $input) { ${members} } }`;
+    const { agent } = (await ann.graphql(create, { input: { name: 'Ada', description: '', instructions: '' } })).data;
+    const nothing = { pictureUrl: null, seed: null, categoryId: null, catalogs: [] };
+    expect(agent).toEqual({ id: agent.id, ...nothing, options: { temperature: null, topK: null, maxOutputTokens: null } });
+    expect((await ann.get(`/api/v1/ais/${agent.id}`)).body).toMatchObject({
+      ...{ src: '', seed: '', categoryId: '', listInOrgCatalog: false, hasUserChats: false },
+      options: { temperature: [], topK: [], maxTokens: [] },
+    });
+  });
+
+  it('write picture, catalogs and options as REST shows them', async () => {
+    const { id } = await make.agent({ owner: ann, listInTenantCatalog: true, src: 'https://example.com/a.png' });
+    const update = `mutation ($id: ID!, $input: UpdateAgentInput!) {
+      agent: updateAgent(id: $id, input: $input) { pictureUrl catalogs options { temperature maxOutputTokens frequencyPenalty } }
+    }`;
+    const change = async (input: object) => {
+      const { data } = await ann.graphql(update, { id, input });
+      return { shown: data.agent, rest: (await ann.get(`/api/v1/ais/${id}`)).body };
+    };
+    const lists = (org: boolean, tenant: boolean, everybody: boolean) => ({
+      ...{ listInOrgCatalog: org, listInTenantCatalog: tenant, listInPublicCatalog: everybody },
+    });
+    const kept = await change({ options: { temperature: 0, maxOutputTokens: 50, frequencyPenalty: -0.5 } });
+    expect(kept.shown).toEqual({
+      ...{ pictureUrl: 'https://example.com/a.png', catalogs: ['TENANT'] },
+      options: { temperature: 0, maxOutputTokens: 50, frequencyPenalty: -0.5 },
+    });
+    expect(kept.rest).toMatchObject({
+      ...lists(false, true, false),
+      options: { temperature: [0], maxTokens: [50], frequencyPenalty: [-0.5], topP: [] },
+    });
+    const replaced = await change({ catalogs: ['PUBLIC', 'ORGANIZATION'], pictureUrl: 'https://example.com/b.png', options: {} });
+    expect(replaced.shown).toMatchObject({ catalogs: ['ORGANIZATION', 'PUBLIC'], options: { temperature: null } });
+    expect(replaced.rest).toMatchObject({ ...lists(true, false, true), src: 'https://example.com/b.png' });
+    const cleared = await change({ catalogs: null, pictureUrl: null });
+    expect(cleared.shown).toMatchObject({ catalogs: [], pictureUrl: null });
+    expect(cleared.rest).toMatchObject({ ...lists(false, false, false), src: '' });
+    const long = await ann.graphql(update, { id, input: { pictureUrl: 'x'.repeat(200_001) } });
+    expect(long.errors?.[0].extensions.faults).toMatchObject([
+      { path: 'input.pictureUrl', message: expect.stringMatching(/^input\.pictureUrl must/) },
+    ]);
+  });
+
+  it('shows the first of several values that REST wrote for an option', async () => {
+    const { id } = await make.agent({ owner: ann, options: { temperature: [0.7, 0.1] } });
+    const query = 'query ($id: ID!) { agent(id: $id) { options { temperature } } }';
+    expect((await ann.graphql(query, { id })).data.agent.options).toEqual({ temperature: 0.7 });
   });
 });

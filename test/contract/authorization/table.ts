@@ -82,7 +82,7 @@ export const table: Readonly<Record<string, Line>> = {
   // agents
   'Query.agent': line('sees', byId('agent')),
   'Query.agents': line('anyone'),
-  'Mutation.createAgent': line('anyone', () => ({ input: { src: '', name: 'Ada', description: '', instructions: '' } })),
+  'Mutation.createAgent': line('anyone', () => ({ input: { pictureUrl: '', name: 'Ada', description: '', instructions: '' } })),
   'Mutation.updateAgent': line('edits', byId('agent', { description: 'Changed' })),
   'Mutation.deleteAgent': line('manages', async ({ world, visibility, group }) => ({ id: await world.agent(visibility, group) })),
   'Mutation.approveAgent': line('approves', byId('agent', {})),

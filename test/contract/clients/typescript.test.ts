@@ -56,7 +56,7 @@ function hasPackages(): boolean {
 
 const { service, make, upstream } = await withService('model');
 const model = 'openai/test-model';
-const agent = { name: 'Ada', description: 'Answers.', instructions: 'Answer.', src: '', modelId: model };
+const agent = { name: 'Ada', description: 'Answers.', instructions: 'Answer.', modelId: model };
 
 describe('the client, with a running service', () => {
   let ann: Person;
@@ -70,7 +70,7 @@ describe('the client, with a running service', () => {
   });
 
   it('calls REST by its types', async () => {
-    const { id } = await client.rest('post', '/api/v1/ais', { body: { ...agent, name: 'Ada & co' } });
+    const { id } = await client.rest('post', '/api/v1/ais', { body: { ...agent, src: '', name: 'Ada & co' } });
     const { data } = await client.rest('get', '/api/v1/ais', { query: { search: 'Ada & co' } });
     expect(data.map((listed) => listed.id)).toEqual([id]);
     expect((await client.rest('get', '/api/v1/ais/{aiId}', { path: { aiId: id } })).name).toBe('Ada & co');
@@ -115,7 +115,7 @@ describe('the client, with a running service', () => {
   });
 
   it('throws what the service refuses, with its code, member and request id', async () => {
-    const wrong = client.rest('post', '/api/v1/ais', { body: { ...agent, name: ' ' } });
+    const wrong = client.rest('post', '/api/v1/ais', { body: { ...agent, src: '', name: ' ' } });
     await expect(wrong).rejects.toMatchObject({ status: 400, param: 'name', requestId: expect.stringMatching(/./) });
     await expect(wrong).rejects.toBeInstanceOf(ParleyError);
     expect((await client.graphql(documents.ChatQueryDocument, { id: 'chat_none' })).chat).toBeNull();

@@ -115,7 +115,7 @@ else
       fill();
       await eventually(async () => expect(await create(admin)).toMatchObject(full));
       for (let tries = 0; tries < 50; tries += 1) expect(await create(admin)).toMatchObject(full);
-      const input = { ...agent('refused'), instructions: 'x' };
+      const input = { name: 'refused', description: '', instructions: 'x' };
       const reply = await admin.graphql('mutation ($input: CreateAgentInput!) { createAgent(input: $input) { id } }', { input });
       expect(reply.errors).toMatchObject([{ extensions: { code: 'STORAGE_FULL' } }]);
       expect(await addFile(admin, acknowledged[0] ?? '', 'large.txt', 'words '.repeat(400_000))).toMatchObject(full);

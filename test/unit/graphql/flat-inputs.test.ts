@@ -57,11 +57,15 @@ const Drawing = flatInput(
       low: t.int(),
       high: t.int(),
       headers: t.field({ type: [Header] }),
+      marks: t.stringList(),
     }),
   }),
   {
     rest: RestDrawing,
-    members: { pictureUrl: 'src', kind: { isSpread: true }, low: 'bounds.low', high: 'bounds.high', headers: byName },
+    members: {
+      ...{ pictureUrl: 'src', kind: { isSpread: true }, low: 'bounds.low', high: 'bounds.high', headers: byName },
+      marks: { isSpread: true, ofNull: { isMarked: false }, flatten: () => ({ isMarked: true }), place: () => [] },
+    },
   },
 );
 const Renamed = flatInput(builder.inputType('RenamedInput', { fields: (t) => ({ agentId: t.string() }) }), {
@@ -118,6 +122,16 @@ describe('an input with a flat form', () => {
         headers: { Accept: 'a', 'X-B': 'b' },
       },
     });
+  });
+
+  it.each([
+    ['null as it says', null, { isMarked: false }],
+    ['a value', [], { isMarked: true }],
+    ['nothing', undefined, {}],
+  ])('makes several flat members of %s', async (_what, marks, flat) => {
+    const source = 'query ($input: DrawingInput) { draw(input: $input) }';
+    await graphql({ schema, source, variableValues: { input: { marks } } });
+    expect(received).toEqual({ input: flat });
   });
 
   it.each([

@@ -13,6 +13,15 @@ export type AccessLevel =
   /** All organizations of its tenant. */
   | 'TENANT';
 
+/** A list of agents that people choose from. */
+export type AgentCatalog =
+  /** The catalog of its organization. */
+  | 'ORGANIZATION'
+  /** The public catalog. */
+  | 'PUBLIC'
+  /** The catalog of its tenant. */
+  | 'TENANT';
+
 /** A member of the organization, by id or else by e-mail. */
 export type AgentEditorInput = {
   /** Used when there is no id. */
@@ -42,22 +51,22 @@ export type AgentListScope =
   /** Those that the catalog of the tenant lists. */
   | 'TENANT';
 
-/** How the model samples: arrays of at most 16 numbers, the first of which is used. */
+/** How the model samples. Absent members are left to the model. */
 export type AgentOptionsInput = {
   /** -2 to 2. */
-  frequencyPenalty?: Array<number> | null | undefined;
+  frequencyPenalty?: number | null | undefined;
   /** Most tokens given to the model. */
-  maxInputTokens?: Array<number> | null | undefined;
+  maxInputTokens?: number | null | undefined;
   /** Most tokens of an answer. */
-  maxTokens?: Array<number> | null | undefined;
+  maxOutputTokens?: number | null | undefined;
   /** -2 to 2. */
-  presencePenalty?: Array<number> | null | undefined;
+  presencePenalty?: number | null | undefined;
   /** 0 to 2. */
-  temperature?: Array<number> | null | undefined;
-  /** Whole numbers from 1 to 1,000. */
-  topK?: Array<number> | null | undefined;
+  temperature?: number | null | undefined;
+  /** 1 to 1,000. */
+  topK?: number | null | undefined;
   /** 0 to 1. */
-  topP?: Array<number> | null | undefined;
+  topP?: number | null | undefined;
 };
 
 /** Something an agent is good at. */
@@ -353,6 +362,8 @@ export type CompletionToolMessageInput = {
 
 /** A new agent. */
 export type CreateAgentInput = {
+  /** The catalogs that list it. Replaced whole; null: none. */
+  catalogs?: Array<AgentCatalog> | null | undefined;
   /** Whether its editors may read chats of its organization: those that begin while this is on. */
   chatLogsVisible?: boolean | null | undefined;
   /** What it is for; at most 10,000 characters. */
@@ -371,12 +382,6 @@ export type CreateAgentInput = {
   intermediateStepsVisible?: boolean | null | undefined;
   /** How it greets at the start of a chat. */
   introduction?: string | null | undefined;
-  /** Whether the organization's catalog lists it. */
-  listInOrgCatalog?: boolean | null | undefined;
-  /** Whether the public catalog lists it. */
-  listInPublicCatalog?: boolean | null | undefined;
-  /** Whether the tenant's catalog lists it. */
-  listInTenantCatalog?: boolean | null | undefined;
   /** `provider/name`, or a unique bare name. Null: the default model. */
   modelId?: string | null | undefined;
   /** Shown to users; 1 to 200 characters. */
@@ -385,14 +390,14 @@ export type CreateAgentInput = {
   options?: AgentOptionsInput | null | undefined;
   /** Where the organization's catalog lists it; at most 100. */
   orgCategoryIds?: Array<string> | null | undefined;
+  /** Its picture: an address, or a data URL. Null: none. */
+  pictureUrl?: string | null | undefined;
   /** How it is presented. Replaced whole. */
   profile?: AgentProfileInput | null | undefined;
   /** Where the public catalog lists it. */
   publicCategories?: Array<PublicCategory> | null | undefined;
   /** Text that new chats begin from. */
   seed?: string | null | undefined;
-  /** Its picture: an address, or a data URL. */
-  src: string;
   /** Who may use it. Default PRIVATE. */
   visibility?: AgentVisibility | null | undefined;
 };
@@ -1654,7 +1659,7 @@ export type AgentEditorQueryVariables = Exact<{
 }>;
 
 
-export type AgentEditorQuery = { agent: { id: string, name: string, description: string, instructions: string | null, introduction: string | null, seed: string, src: string, visibility: AgentVisibility, chatLogsVisible: boolean, generateCitations: boolean, intermediateStepsVisible: boolean, canEdit: boolean, canManage: boolean, isApprovedByOrg: boolean, owner: { id: string, name: string } | null, editors: Array<{ id: string, name: string, email: string }>, groups: Array<{ id: string, name: string }>, model: { id: string, provider: string, contextTokensMax: number, isPremium: boolean } | null, options: { temperature: Array<number>, topP: Array<number>, topK: Array<number>, maxTokens: Array<number>, maxInputTokens: Array<number>, frequencyPenalty: Array<number>, presencePenalty: Array<number> }, enabledTools: Array<
+export type AgentEditorQuery = { agent: { id: string, name: string, description: string, instructions: string | null, introduction: string | null, seed: string | null, pictureUrl: string | null, visibility: AgentVisibility, chatLogsVisible: boolean, generateCitations: boolean, intermediateStepsVisible: boolean, canEdit: boolean, canManage: boolean, isApprovedByOrg: boolean, owner: { id: string, name: string } | null, editors: Array<{ id: string, name: string, email: string }>, groups: Array<{ id: string, name: string }>, model: { id: string, provider: string, contextTokensMax: number, isPremium: boolean } | null, options: { temperature: number | null, topP: number | null, topK: number | null, maxOutputTokens: number | null, maxInputTokens: number | null, frequencyPenalty: number | null, presencePenalty: number | null }, enabledTools: Array<
       | { __typename: 'DeepResearchTool', type: ToolType }
       | { __typename: 'FileSearchTool', type: ToolType }
       | { __typename: 'ImageGenerationTool', type: ToolType }
@@ -1677,7 +1682,7 @@ export type AgentListQueryVariables = Exact<{
 }>;
 
 
-export type AgentListQuery = { agents: { totalCount: number | null, isTotalCountExact: boolean, nodes: Array<{ id: string, name: string, description: string, src: string, visibility: AgentVisibility, updatedAt: string, rating: number, ratingCount: number, owner: { id: string, name: string } | null, groups: Array<{ id: string, name: string }>, model: { id: string, provider: string } | null, usage: { apiTokensUsed: number, dataTokensUsed: number } | null, feedback: { up: number, down: number }, runFigures: { runCount: number, failedCount: number, inputTokens: number, outputTokens: number, cost: number } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+export type AgentListQuery = { agents: { totalCount: number | null, isTotalCountExact: boolean, nodes: Array<{ id: string, name: string, description: string, pictureUrl: string | null, visibility: AgentVisibility, updatedAt: string, rating: number, ratingCount: number, owner: { id: string, name: string } | null, groups: Array<{ id: string, name: string }>, model: { id: string, provider: string } | null, usage: { apiTokensUsed: number, dataTokensUsed: number } | null, feedback: { up: number, down: number }, runFigures: { runCount: number, failedCount: number, inputTokens: number, outputTokens: number, cost: number } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
 
 export type AgentListSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
@@ -1714,7 +1719,7 @@ export type ChatQueryVariables = Exact<{
 }>;
 
 
-export type ChatQuery = { chat: { id: string, name: string | null, canWrite: boolean, agent: { id: string, name: string, description: string, src: string, introduction: string | null, seed: string, modelId: string } | null, activeRun: { id: string, status: RunStatus, startedAt: string | null } | null, messages: { nodes: Array<{ id: string, createdAt: string, role: MessageRole, content: string, isComplete: boolean, siblingIndex: number, siblingCount: number, parts: Array<
+export type ChatQuery = { chat: { id: string, name: string | null, canWrite: boolean, agent: { id: string, name: string, description: string, pictureUrl: string | null, introduction: string | null, seed: string | null, modelId: string } | null, activeRun: { id: string, status: RunStatus, startedAt: string | null } | null, messages: { nodes: Array<{ id: string, createdAt: string, role: MessageRole, content: string, isComplete: boolean, siblingIndex: number, siblingCount: number, parts: Array<
           | { __typename: 'FilePart', file: { id: string, filename: string, mimeType: string, size: number, url: string } | null }
           | { __typename: 'ImagePart', url: string }
           | { __typename: 'TextPart', text: string }
@@ -1855,7 +1860,7 @@ export type SidebarQueryVariables = Exact<{
 }>;
 
 
-export type SidebarQuery = { viewer: { role: MemberRole, user: { id: string, name: string, email: string } }, agents: { nodes: Array<{ id: string, name: string, src: string }> }, chats: { nodes: Array<{ id: string, name: string | null, updatedAt: string, pinPosition: number | null, isUnread: boolean, activeRunId: string | null, agent: { id: string, name: string, src: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+export type SidebarQuery = { viewer: { role: MemberRole, user: { id: string, name: string, email: string } }, agents: { nodes: Array<{ id: string, name: string, pictureUrl: string | null }> }, chats: { nodes: Array<{ id: string, name: string | null, updatedAt: string, pinPosition: number | null, isUnread: boolean, activeRunId: string | null, agent: { id: string, name: string, pictureUrl: string | null } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
 
 export type SidebarSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
@@ -1870,7 +1875,7 @@ export type SourceQueryVariables = Exact<{
 }>;
 
 
-export type SourceQuery = { dataSource: { id: string, name: string, type: DataSourceType, indexStatus: IndexStatus, indexPercentage: number, errorCode: KnowledgeErrorCode | null, errorMessage: string | null, refreshPeriod: RefreshPeriod, canEdit: boolean, cite: boolean, owner: { id: string, name: string } | null, agents: { nodes: Array<{ id: string, name: string, src: string }> }, connection: { id: string, accountName: string } | null, settings:
+export type SourceQuery = { dataSource: { id: string, name: string, type: DataSourceType, indexStatus: IndexStatus, indexPercentage: number, errorCode: KnowledgeErrorCode | null, errorMessage: string | null, refreshPeriod: RefreshPeriod, canEdit: boolean, cite: boolean, owner: { id: string, name: string } | null, agents: { nodes: Array<{ id: string, name: string, pictureUrl: string | null }> }, connection: { id: string, accountName: string } | null, settings:
       | { __typename: 'ApiSettings' }
       | { __typename: 'DriveASettings' }
       | { __typename: 'DriveBSettings' }
@@ -2200,7 +2205,7 @@ export const AgentEditorQueryDocument = new TypedDocumentString(`
     instructions
     introduction
     seed
-    src
+    pictureUrl
     visibility
     chatLogsVisible
     generateCitations
@@ -2231,7 +2236,7 @@ export const AgentEditorQueryDocument = new TypedDocumentString(`
       temperature
       topP
       topK
-      maxTokens
+      maxOutputTokens
       maxInputTokens
       frequencyPenalty
       presencePenalty
@@ -2301,7 +2306,7 @@ export const AgentListQueryDocument = new TypedDocumentString(`
       id
       name
       description
-      src
+      pictureUrl
       visibility
       updatedAt
       rating
@@ -2469,7 +2474,7 @@ export const ChatQueryDocument = new TypedDocumentString(`
       id
       name
       description
-      src
+      pictureUrl
       introduction
       seed
       modelId
@@ -2953,7 +2958,7 @@ export const SidebarQueryDocument = new TypedDocumentString(`
     nodes {
       id
       name
-      src
+      pictureUrl
     }
   }
   chats(first: $chats) {
@@ -2967,7 +2972,7 @@ export const SidebarQueryDocument = new TypedDocumentString(`
       agent {
         id
         name
-        src
+        pictureUrl
       }
     }
     pageInfo {
@@ -3014,7 +3019,7 @@ export const SourceQueryDocument = new TypedDocumentString(`
       nodes {
         id
         name
-        src
+        pictureUrl
       }
     }
     connection {

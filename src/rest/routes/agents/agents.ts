@@ -16,13 +16,13 @@ export const enabledToolFields = `type requireApproval
   fileId fileIds scope agents budget { subagents tokens }`;
 
 /** The contract's AI: the members of every reply, by the contract's names. */
-export const agentFields = `id createdAt updatedAt name description instructions introduction seed src
-  orgId orgName userId userName categoryId
+export const agentFields = `id createdAt updatedAt name description instructions introduction seed: restSeed src
+  orgId orgName userId userName categoryId: restCategoryId
   profile { ${profileFields} }
   visibility listInOrgCatalog listInPublicCatalog listInTenantCatalog
   chatLogsVisible generateCitations intermediateStepsVisible modelId
   enabledTools: restEnabledTools { ${enabledToolFields} }
-  options { temperature topP topK maxTokens maxInputTokens frequencyPenalty presencePenalty }
+  options: restOptions { temperature topP topK maxTokens maxInputTokens frequencyPenalty presencePenalty }
   groups: groupIds editors { id name email } publicCategories orgCategoryIds
   messageCount ratingCount rating isShared hasUserChats isApprovedByOrg isPremiumModel isDeleted`;
 
