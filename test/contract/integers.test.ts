@@ -22,7 +22,8 @@ const samples: Readonly<Record<string, Arguments>> = {
   'AddWebUrlDataSourceInput.maxMemoryMb': site,
   'AddWebUrlDataSourceInput.maxPages': site,
   'AddWebUrlDataSourceInput.timeoutSeconds': site,
-  'FlowVersionInput.version': { data: { steps: [] } },
+  'FlowVersionInput.steps': { version: 1 },
+  'FlowVersionInput.version': { steps: [] },
   'Mutation.createFile(expiresAfterSeconds)': { expiresAfterAnchor: 'created_at' },
 };
 
