@@ -114,7 +114,7 @@ describe.skipIf(!hasBrowser())('GraphiQL in Chromium', () => {
     const { page } = await openPage(`${service.url}/graphql`);
     await enterKey(page, service.adminKey);
     await waitForStatus(page, accepted);
-    const expected = ['"viewer"', '"createAgent"', '"completionEvents"', '"usageDays"', '"createCompletion"'];
+    const expected = ['"viewer"', '"createAgent"', '"completionEvents"', '"usage"', '"createCompletion"'];
     const names = await page.$$eval('.graphiql-tab-button', (tabs) => tabs.map((tab) => tab.textContent?.trim() ?? ''));
     expect(names).toEqual(['Agents', 'CreateAgent', 'StreamChat', 'Usage', 'RunCompletion']);
     for (const [index, member] of expected.entries()) {
