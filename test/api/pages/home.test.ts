@@ -48,8 +48,19 @@ describe('/', () => {
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
     expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS']);
   });
+  it('is the same with a key and without: it tells nothing about what is stored or set', async () => {
+    const withKey = { headers: { ...asBrowser.headers, authorization: `Bearer ${service.adminKey}` } };
+    expect(await (await ask('/', withKey)).text()).toBe(await (await ask('/', asBrowser)).text());
+  });
+  it('has the icon where browsers ask for one', async () => {
+    const reply = await ask('/favicon.ico');
+    expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+  });
+});
+
+describe.each(['/', '/sign-in'])('the page %s', (page) => {
   it('loads and links only what this service has, in less than 24 KB', async () => {
-    const html = await (await ask('/', asBrowser)).text();
+    const html = await (await ask(page, asBrowser)).text();
     const loaded = loadedBy(html);
     let sizeBytes = html.length;
     for (const path of new Set(loaded)) {
@@ -61,14 +72,6 @@ describe('/', () => {
     expect(sizeBytes).toBeLessThan(24_576);
     for (const path of new Set(linksOf(html).filter((link) => !link.startsWith('#'))))
       expect([path, (await ask(path, asBrowser)).status]).toEqual([path, 200]);
-  });
-  it('is the same with a key and without: it tells nothing about what is stored or set', async () => {
-    const withKey = { headers: { ...asBrowser.headers, authorization: `Bearer ${service.adminKey}` } };
-    expect(await (await ask('/', withKey)).text()).toBe(await (await ask('/', asBrowser)).text());
-  });
-  it('has the icon where browsers ask for one', async () => {
-    const reply = await ask('/favicon.ico');
-    expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
   });
 });
 
