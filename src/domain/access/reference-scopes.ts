@@ -32,6 +32,7 @@ export const referenceScopes: Readonly<Record<string, Scope | null>> = {
   parentId: 'CHATS:READ',
   previousResponseId: 'CHATS:READ',
   responseId: 'CHATS:READ',
+  restEmail: null,
   runId: 'CHATS:READ',
   subagentId: 'CHATS:READ',
   systemMessageId: 'CHATS:READ',

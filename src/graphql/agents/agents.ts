@@ -22,7 +22,7 @@ import { builder } from '../builder/builder.ts';
 import type { GraphContext } from '../builder/context.ts';
 import { membersRead, reading } from '../builder/members.ts';
 import { registerNode } from '../builder/nodes.ts';
-import { restOnly } from '../builder/one-api.ts';
+import { describedOnRest, restOnly } from '../builder/one-api.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { AgentRef } from '../refs.ts';
 import { EnabledToolType } from '../tools/enabled-tools.ts';
@@ -32,7 +32,7 @@ import { NodeType } from '../types/node.ts';
 import { WarningType } from '../types/warnings.ts';
 import { AgentCatalogType, AgentListScopeType, AgentVisibilityType, PublicCategoryType } from './enums.ts';
 import { ApproveAgentInput, CreateAgentInput, UpdateAgentInput } from './inputs.ts';
-import { AgentOptionsType, AgentProfileType, RestAgentOptions } from './parts.ts';
+import { AgentOptionsType, AgentProfileType, RestAgentOptions, textOf } from './parts.ts';
 
 const AgentEditorType = builder.objectRef<AgentEditor>('AgentEditor').implement({
   access: { scope: 'AGENTS:READ' },
@@ -40,7 +40,16 @@ const AgentEditorType = builder.objectRef<AgentEditor>('AgentEditor').implement(
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the user.' }),
     name: t.exposeString('name', { description: 'The name of the user.' }),
-    email: t.exposeString('email', { description: 'In lower case. Empty for callers who may not edit the agent.' }),
+    email: t.string({
+      nullable: true,
+      description: 'In lower case. Null for callers who may not edit the agent.',
+      resolve: ({ email }) => textOf(email),
+    }),
+    restEmail: t.string({
+      extensions: restOnly,
+      description: 'In lower case. Empty for callers who may not edit the agent.',
+      resolve: ({ email }) => email,
+    }),
   }),
 });
 
@@ -98,9 +107,9 @@ export const AgentType = AgentRef.implement({
       resolve: (agent) => categoryOf(agent) ?? '',
     }),
     profile: t.field({
-      extensions: reads('profile'),
+      extensions: { ...reads('profile'), ...describedOnRest('How it is presented; empty members until a profile is made.') },
       type: AgentProfileType,
-      description: 'How it is presented; empty members until a profile is made.',
+      description: 'How it is presented; without texts until a profile is made.',
       resolve: ({ profile }) => profile ?? {},
     }),
     visibility: t.expose('visibility', { type: AgentVisibilityType, description: 'Who may use it.' }),
@@ -242,11 +251,6 @@ export const AgentType = AgentRef.implement({
     }),
   }),
 });
-
-/** REST writes a missing text as an empty one. */
-function textOf(text: string | null): string | null {
-  return text === '' ? null : text;
-}
 
 function categoryOf({ categoryId, orgCategoryIds }: AgentView): string | null {
   return textOf(categoryId) ?? orgCategoryIds[0] ?? null;

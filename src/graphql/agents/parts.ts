@@ -1,7 +1,7 @@
 import type { AgentOptions, AgentProfile } from '../../entities/agents/agent.ts';
 import { stringOf } from '../../lib/json.ts';
-import { builder } from '../builder/builder.ts';
-import { restOnly } from '../builder/one-api.ts';
+import { type BuilderTypes, builder } from '../builder/builder.ts';
+import { describedOnRest, restOnly } from '../builder/one-api.ts';
 
 export const AgentOptionsType = builder.objectRef<AgentOptions>('AgentOptions').implement({
   access: { scope: 'AGENTS:READ' },
@@ -74,17 +74,19 @@ const SampleConversationType = builder.objectRef<SampleConversation>('SampleConv
   }),
 });
 
-/** Every member has a value, also an unset one. */
+type ProfileFieldBuilder = PothosSchemaTypes.ObjectFieldBuilder<BuilderTypes, AgentProfile>;
+
 export const AgentProfileType = builder.objectRef<AgentProfile>('AgentProfile').implement({
   access: { scope: 'AGENTS:READ' },
-  description: 'How an agent is presented. Unset members are empty or false.',
+  description: 'How an agent is presented. Texts that are unset are null.',
+  extensions: describedOnRest('How an agent is presented. Unset members are empty or false.'),
   fields: (t) => ({
-    headline: t.string({ description: 'A headline of one line.', resolve: (profile) => profile.headline ?? '' }),
-    description: t.string({ description: 'A description of one paragraph.', resolve: (profile) => profile.description ?? '' }),
-    trainingDescription: t.string({
-      description: 'A description of its knowledge.',
-      resolve: (profile) => profile.trainingDescription ?? '',
-    }),
+    headline: text(t, 'headline', 'A headline of one line.'),
+    restHeadline: restText(t, 'headline', 'A headline of one line.'),
+    description: text(t, 'description', 'A description of one paragraph.'),
+    restDescription: restText(t, 'description', 'A description of one paragraph.'),
+    trainingDescription: text(t, 'trainingDescription', 'A description of its knowledge.'),
+    restTrainingDescription: restText(t, 'trainingDescription', 'A description of its knowledge.'),
     features: t.field({
       type: [FeatureType],
       description: 'What it is good at.',
@@ -115,14 +117,42 @@ export const AgentProfileType = builder.objectRef<AgentProfile>('AgentProfile').
       description: 'Sample conversations, each an object.',
       resolve: (profile) => [...(profile.conversations ?? [])],
     }),
-    socialImage: t.string({ description: 'The preview image of links.', resolve: (profile) => profile.socialImage ?? '' }),
-    idleVideo: t.string({ description: 'A video shown while the agent waits.', resolve: (profile) => profile.idleVideo ?? '' }),
-    idleVideoError: t.string({
-      description: 'Why that video could not be made.',
-      resolve: (profile) => profile.idleVideoError ?? '',
-    }),
-    voice: t.string({ description: 'The voice it speaks with.', resolve: (profile) => profile.voice ?? '' }),
-    voiceEngine: t.string({ description: 'The engine that makes the voice.', resolve: (profile) => profile.voiceEngine ?? '' }),
-    videoModel: t.string({ description: 'The model that makes its videos.', resolve: (profile) => profile.videoModel ?? '' }),
+    socialImage: text(t, 'socialImage', 'The preview image of links.'),
+    restSocialImage: restText(t, 'socialImage', 'The preview image of links.'),
+    idleVideo: text(t, 'idleVideo', 'A video shown while the agent waits.'),
+    restIdleVideo: restText(t, 'idleVideo', 'A video shown while the agent waits.'),
+    idleVideoError: text(t, 'idleVideoError', 'Why that video could not be made.'),
+    restIdleVideoError: restText(t, 'idleVideoError', 'Why that video could not be made.'),
+    voice: text(t, 'voice', 'The voice it speaks with.'),
+    restVoice: restText(t, 'voice', 'The voice it speaks with.'),
+    voiceEngine: text(t, 'voiceEngine', 'The engine that makes the voice.'),
+    restVoiceEngine: restText(t, 'voiceEngine', 'The engine that makes the voice.'),
+    videoModel: text(t, 'videoModel', 'The model that makes its videos.'),
+    restVideoModel: restText(t, 'videoModel', 'The model that makes its videos.'),
   }),
 });
+
+type ProfileText =
+  | 'headline'
+  | 'description'
+  | 'trainingDescription'
+  | 'socialImage'
+  | 'idleVideo'
+  | 'idleVideoError'
+  | 'voice'
+  | 'voiceEngine'
+  | 'videoModel';
+
+function text(t: ProfileFieldBuilder, name: ProfileText, description: string) {
+  return t.string({ nullable: true, description, resolve: (profile) => textOf(profile[name]) });
+}
+
+/** REST writes a missing text as an empty one. */
+function restText(t: ProfileFieldBuilder, name: ProfileText, description: string) {
+  return t.string({ extensions: restOnly, description, resolve: (profile) => profile[name] ?? '' });
+}
+
+/** An empty text is none. */
+export function textOf(text: string | null | undefined): string | null {
+  return text === undefined || text === '' ? null : text;
+}

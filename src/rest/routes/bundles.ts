@@ -1,16 +1,12 @@
 import type { DeclaredRoute } from '../route.ts';
-import { enabledToolFields } from './agents/agents.ts';
+import { enabledToolFields, profileFields } from './agents/agents.ts';
 
 const bundleFields = `version exportedAt source { apiBaseUrl orgId }
   agent {
     name introduction description instructions seed src modelId visibility listInOrgCatalog listInPublicCatalog listInTenantCatalog
     chatLogsVisible generateCitations intermediateStepsVisible enabledTools { ${enabledToolFields} }
     options { temperature topP topK maxTokens maxInputTokens frequencyPenalty presencePenalty }
-    profile {
-      headline description trainingDescription features { title description }
-      showCharacter showTraining showPersonality showSpeaker showVideo
-      conversations: restConversations socialImage idleVideo idleVideoError voice voiceEngine videoModel
-    }
+    profile { ${profileFields} }
   }
   tools { name type data }
   userInputs { variableName type label configuration showOnChatCreate orderIndex }

@@ -125,14 +125,17 @@ describe('createAgent, updateAgent and deleteAgent', () => {
   });
 
   it('shows what is absent as null, and REST as an empty text', async () => {
-    const members = 'id pictureUrl seed categoryId catalogs options { temperature topK maxOutputTokens }';
+    const members = `id pictureUrl seed categoryId catalogs options { temperature topK maxOutputTokens }
+      profile { headline description voice features { title } }`;
     const create = `mutation ($input: CreateAgentInput!) { agent: createAgent(input: $input) { ${members} } }`;
     const { agent } = (await ann.graphql(create, { input: { name: 'Ada', description: '', instructions: '' } })).data;
-    const nothing = { pictureUrl: null, seed: null, categoryId: null, catalogs: [] };
+    const profile = { headline: null, description: null, voice: null, features: [] };
+    const nothing = { pictureUrl: null, seed: null, categoryId: null, catalogs: [], profile };
     expect(agent).toEqual({ id: agent.id, ...nothing, options: { temperature: null, topK: null, maxOutputTokens: null } });
     expect((await ann.get(`/api/v1/ais/${agent.id}`)).body).toMatchObject({
       ...{ src: '', seed: '', categoryId: '', listInOrgCatalog: false, hasUserChats: false },
       options: { temperature: [], topK: [], maxTokens: [] },
+      profile: { headline: '', description: '', voice: '', features: [] },
     });
   });
 

@@ -1,9 +1,10 @@
 import { checkAgentInput } from '../../../domain/agents/input.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
-export const profileFields = `headline description trainingDescription features { title description }
-    showCharacter showTraining showPersonality showSpeaker showVideo
-    conversations: restConversations socialImage idleVideo idleVideoError voice voiceEngine videoModel`;
+export const profileFields = `headline: restHeadline description: restDescription trainingDescription: restTrainingDescription
+    features { title description } showCharacter showTraining showPersonality showSpeaker showVideo conversations: restConversations
+    socialImage: restSocialImage idleVideo: restIdleVideo idleVideoError: restIdleVideoError
+    voice: restVoice voiceEngine: restVoiceEngine videoModel: restVideoModel`;
 
 /** A standing tool: members that it does not have are left out of replies. */
 /** Every member that a standing tool can be given. */
@@ -23,7 +24,7 @@ export const agentFields = `id createdAt updatedAt name description instructions
   chatLogsVisible generateCitations intermediateStepsVisible modelId
   enabledTools: restEnabledTools { ${enabledToolFields} }
   options: restOptions { temperature topP topK maxTokens maxInputTokens frequencyPenalty presencePenalty }
-  groups: groupIds editors { id name email } publicCategories orgCategoryIds
+  groups: groupIds editors { id name email: restEmail } publicCategories orgCategoryIds
   messageCount ratingCount rating isShared hasUserChats isApprovedByOrg isPremiumModel isDeleted`;
 
 const example = {
