@@ -146,6 +146,8 @@ function placeOfNul(value: unknown): string | undefined {
     }
   } else if (isPlainObject(value)) {
     for (const key in value) {
+      // Names that the caller chose, such as those of metadata, are stored too.
+      if (key.includes('\u0000')) return '';
       const inner = placeOfNul(value[key]);
       if (inner !== undefined) return `.${key}${inner}`;
     }
