@@ -53,8 +53,6 @@ export const sharedFields: Readonly<Record<string, string>> = {
   'Query.viewer': 'the caller itself',
   'Query.search': 'leaves out the kinds of things that the key may not read',
   'Viewer.keyId': 'the key of this call',
-  'Viewer.session': 'the session of this call',
-  'Viewer.sessions': 'sessions of the caller itself',
   'AgentSkill.agentId': 'the caller named it',
   'ApiKeyUsage.keyId': 'use is listed by key, as far as the caller may see it',
   'AgentUsage.agentId': 'use is listed by agent, as far as the caller may use it',

@@ -1,3 +1,4 @@
+import { hashSignInSecret, makeSignInSecret } from '../../../src/entities/accounts/session.ts';
 import type { Citation } from '../../../src/entities/knowledge/citation.ts';
 import type { RunEvent, RunEventBody, RunItem, RunSnapshot, Subagent } from '../../../src/entities/runs/event.ts';
 import type { RunStep } from '../../../src/entities/runs/step.ts';
@@ -68,7 +69,7 @@ export async function makeWalked(world: World, { service, upstream }: Pick<TestB
   const shared = await made.agent(canaries.sharedName, canaries.sharedInstructions, { visibility: 'ORGANIZATION' });
   const agent = await made.agent(canaries.agentName, canaries.instructions, {
     ...{ visibility: 'GROUP', groups: [group], intermediateStepsVisible: true, enabledTools: standingTools(shared) },
-    ...{ profile: { headline: 'Answers', features: [{ title: 'Quick', description: 'Knows the terms by heart.' }] } },
+    ...{ profile: { headline: 'Answers', features: [{ title: 'Quick', description: 'Knows the terms by heart.' }], ...samples } },
   });
   const parts = await made.parts(agent, {
     tool: canaries.tool,
@@ -125,7 +126,8 @@ class Maker {
   /** @param texts  what the parts say. */
   async parts(agent: string, texts: { tool: string; skill: string; flow: string; secret: string }) {
     const at = `/api/v1/ais/${agent}`;
-    const data = { ...toolData, description: texts.tool };
+    const auth = { type: 'apiKey', in: 'query', name: 'key', value: '{{secret:KEY}}' };
+    const data = { ...toolData, auth, description: texts.tool };
     const condition = { left: '{{input}}', operator: 'isEmpty', right: '' };
     const steps = [
       { id: 'look', type: 'retrieve', query: '{{input}}' },
@@ -135,6 +137,21 @@ class Maker {
       { id: 'answer', type: 'model', prompt: 'Answer.' },
     ];
     const secret = { key: 'KEY', secretType: 'apiKey', value: texts.secret, description: 'Opens the door' };
+    const secretId = await this.id(`${at}/secrets`, secret);
+    await this.id(`${at}/tools`, {
+      name: 'bell',
+      type: 'CLIENT_FUNCTION',
+      data: { description: 'Rings a bell', parameters: {} },
+    });
+    // An agent that was made for another installation holds a program; no request sets one.
+    const program = { description: 'Files', command: 'files', args: ['--all'], env: { FOLDER: 'docs' } };
+    const { storage, newId } = this.#service.deps;
+    await storage.db.prisma.agentTool.create({
+      data: { id: newId('agentTool'), agentId: agent, name: 'files', type: 'MCP_SERVER', data: program },
+    });
+    for (const [type, configuration] of Object.entries(inputConfigurations)) {
+      await this.id(`${at}/user-inputs`, { variableName: type.toLowerCase(), type, label: type, configuration });
+    }
     return {
       tool: await this.id(`${at}/tools`, { name: 'weather', type: 'API_FUNCTION', data }),
       skill: await this.id(`${at}/skills`, { name: 'Manners', content: texts.skill }),
@@ -142,7 +159,7 @@ class Maker {
       flow: await this.id(`${at}/flows`, {
         ...{ name: 'Steps', enabled: false, versions: [{ version: 1, active: true, data: { steps } }] },
       }),
-      secret: await this.id(`${at}/secrets`, secret),
+      secret: secretId,
     };
   }
 
@@ -242,7 +259,18 @@ class Maker {
       'mutation ($agentId: ID!, $input: AgentGrantsInput!) { putAgentGrants(agentId: $agentId, input: $input) { agentId } }';
     await this.#graphql(mutation, { agentId: agent, input: { memories: 'READ' } });
     await this.#sources(agent);
+    await this.#session();
     return connection;
+  }
+
+  /** A browser in which the owner is signed in. */
+  async #session(): Promise<void> {
+    const { storage, newId, now } = this.#service.deps;
+    const { orgId, userId } = this.#world.owner;
+    const createdAt = now();
+    const expiresAt = new Date(createdAt.getTime() + 86_400_000);
+    const made = { id: newId('session'), hash: hashSignInSecret(makeSignInSecret()), method: 'LINK' } as const;
+    await storage.sessions.create({ ...made, createdAt, userId, orgId, expiresAt, userAgent: 'A browser', network: '127.0.0.1' });
   }
 
   /** A source of every kind that is read from elsewhere: nothing reads them, so that the test calls nobody. One of them has a run under way. */
@@ -312,6 +340,16 @@ class Maker {
     if (errors !== undefined) throw new Error(`${document}: ${JSON.stringify(errors)}`);
   }
 }
+
+const samples = { conversations: [{ question: 'When do you open?', answer: 'At nine.' }] };
+
+const inputConfigurations = {
+  LONG_TEXT: { maxLength: 2_000 },
+  NUMBER: { min: 1, max: 9 },
+  BOOLEAN: {},
+  DATE: {},
+  SELECT: { options: ['North', 'South'] },
+};
 
 const standingTools = (asked: string) => [
   { type: 'web_search', userLocation: { type: 'approximate', city: 'Bern', country: 'CH' } },
