@@ -1,3 +1,4 @@
+// Raw SQL: texts behind the limit of a list are measured by a window function and not read.
 import type { ChatFilter } from '../../entities/accounts/access.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { chatWhere } from '../chats/filter.ts';

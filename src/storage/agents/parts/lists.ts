@@ -1,3 +1,4 @@
+// Raw SQL: one statement reads parts of many tables, and none of them when they are too large together.
 import type { AgentFlow, AgentPart, AgentPartKind } from '../../../entities/agents/part.ts';
 import type { Database } from '../../database/database.ts';
 import { requireShortList } from '../../database/paging.ts';
