@@ -35,7 +35,7 @@ function keyLines(firstKey: FirstKey | undefined): string[] {
 function signInLines(url: string, firstKey: FirstKey | undefined): string[] {
   if (firstKey === undefined) return [];
   if (firstKey.signInPath === undefined) return ['To sign in with a browser: npm run -s parley -- sign-in-link'];
-  const address = `${url.replace(/\/+$/, '')}${firstKey.signInPath}`;
+  const address = `${url.replace(/(?<!\/)\/+$/, '')}${firstKey.signInPath}`;
   return ['', 'Sign in with a browser by this link, which works once and for an hour:', '', `  ${address}`];
 }
 
