@@ -12,7 +12,7 @@ import type { CallForm, FileSearchResult, ListedTool, WebSource } from '../../en
 import { stringOf } from '../../lib/json.ts';
 import { type BuilderTypes, builder } from '../builder/builder.ts';
 import { CitationType, ToolOutputStatusType } from '../chats/messages.ts';
-import { enumOf } from '../types/enums.ts';
+import { enumOf, ofFormat } from '../types/enums.ts';
 import { ItemPartType } from './item-parts.ts';
 import { OutputFileType } from './parts.ts';
 
@@ -118,11 +118,15 @@ const roles = {
   system: 'Who instructs the model.',
   developer: 'Who instructs the model; the same as SYSTEM.',
 };
-export const ItemRoleType = enumOf('ItemRole', 'Who says a message.', itemRoles, roles);
-export const MessagePhaseType = enumOf('MessagePhase', 'What a message of the model is in an answer.', messagePhases, {
-  commentary: 'It was said on the way.',
-  final_answer: 'It is the answer.',
-});
+export const ItemRoleType = enumOf('ItemRole', 'Who says a message.', itemRoles, roles, ofFormat);
+const phases = { commentary: 'It was said on the way.', final_answer: 'It is the answer.' };
+export const MessagePhaseType = enumOf(
+  'MessagePhase',
+  'What a message of the model is in an answer.',
+  messagePhases,
+  phases,
+  ofFormat,
+);
 
 builder.objectRef<ItemOf<'message'> | GivenOf<'given_message'>>('MessageItem').implement({
   access,
