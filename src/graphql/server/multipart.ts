@@ -42,7 +42,12 @@ export function isForm({ headers }: IncomingMessage): boolean {
 
 function paramsOfForm({ fields, files }: Form): GraphQLParams {
   const operations = jsonField(fields, 'operations');
-  for (const [name, paths] of Object.entries(jsonField(fields, 'map'))) {
+  const map = jsonField(fields, 'map');
+  const unnamed = files.find(({ name }) => !Object.hasOwn(map, name));
+  if (unnamed !== undefined) {
+    throw new DomainError('INVALID_VALUE', `The form has a file ${unnamed.name}, which map does not name`, { param: 'map' });
+  }
+  for (const [name, paths] of Object.entries(map)) {
     const file = files.find((candidate) => candidate.name === name);
     if (file === undefined) {
       throw new DomainError('MISSING_REQUIRED_PARAMETER', `map names ${name}, but the form has no such file`, { param: name });
