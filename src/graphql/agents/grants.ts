@@ -8,7 +8,9 @@ import {
 import { type AgentGrants, memoryGrants } from '../../entities/agents/grant.ts';
 import { builder } from '../builder/builder.ts';
 import { connectionOf, pageArgs, wholeArg, wholeRequest } from '../pagination.ts';
+import { AgentRef } from '../refs.ts';
 import { enumOf, ofFormat } from '../types/enums.ts';
+import { agentOf } from './agent-edge.ts';
 
 const MemoryGrantType = enumOf(
   'MemoryGrant',
@@ -27,6 +29,12 @@ const AgentGrantsType = builder.objectRef<AgentGrants>('AgentGrants').implement(
   description: 'What of the caller an agent may open when the caller asks it. Nobody else sees it.',
   fields: (t) => ({
     agentId: t.exposeID('agentId', { description: 'The agent.' }),
+    agent: t.field({
+      type: AgentRef,
+      nullable: true,
+      description: 'That agent; null when it is gone or the caller may not use it any more.',
+      resolve: ({ agentId: id }, _args, context, info) => agentOf(context, id, info),
+    }),
     connections: t.idList({
       description: 'The MCP connections of the caller that its standing tools may use.',
       resolve: ({ connectionIds }) => [...connectionIds],

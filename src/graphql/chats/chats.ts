@@ -24,8 +24,9 @@ import { builder, type InputBuilder } from '../builder/builder.ts';
 import { byName, flatInput } from '../builder/flat-inputs.ts';
 import { keepNode, nodeById, nodeOf, registerNode } from '../builder/nodes.ts';
 import { restOnly } from '../builder/one-api.ts';
+import { modelOf } from '../models/models.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
-import { AgentRef, ChatRef, MessageRef, RunRef, UserRef } from '../refs.ts';
+import { AgentRef, ChatRef, MessageRef, ModelRef, RunRef, UserRef } from '../refs.ts';
 import { NodeType } from '../types/node.ts';
 import { MessageType } from './messages.ts';
 
@@ -104,6 +105,12 @@ export const ChatType = ChatRef.implement({
     modelId: t.exposeString('modelId', {
       nullable: true,
       description: 'The model that answers in a chat without an agent; null with an agent.',
+    }),
+    model: t.field({
+      type: ModelRef,
+      nullable: true,
+      description: 'The same; null also when the installation does not have it any more.',
+      resolve: ({ modelId }, _args, context) => modelOf(context, modelId),
     }),
     seed: t.string({
       nullable: true,

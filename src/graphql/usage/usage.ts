@@ -13,8 +13,9 @@ import { agentOf } from '../agents/agent-edge.ts';
 import { builder } from '../builder/builder.ts';
 import { nodeOf } from '../builder/nodes.ts';
 import { restOnly } from '../builder/one-api.ts';
+import { modelOf } from '../models/models.ts';
 import { connectionOf, pageArgs, pageRequest, wholeArg, wholeRequest } from '../pagination.ts';
-import { AgentRef, ApiKeyRef, OrganizationRef, UserRef } from '../refs.ts';
+import { AgentRef, ApiKeyRef, ModelRef, OrganizationRef, UserRef } from '../refs.ts';
 
 const access = { scope: 'USAGE:READ' } as const;
 
@@ -98,6 +99,12 @@ const ModelUsageType = builder.objectRef<SubjectUsage>('ModelUsage').implement({
   interfaces: [UsageSumsType],
   fields: (t) => ({
     modelId: t.exposeString('id', { description: 'The id of the model, which may be gone by now: `provider/name`.' }),
+    model: t.field({
+      type: ModelRef,
+      nullable: true,
+      description: 'The same; null when the installation does not have it any more.',
+      resolve: ({ id }, _args, context) => modelOf(context, id),
+    }),
   }),
 });
 
