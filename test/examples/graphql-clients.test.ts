@@ -21,7 +21,8 @@ it.each(['urql', 'apollo', 'relay', 'tada'])('%s asks the query of a page, and h
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
   const lines = (await output).trim().split('\n');
-  expect(lines[0]).toMatch(new RegExp(`^${client}: Ann may ask .*First`));
+  // The newest twenty: on a slow machine many are made before it asks.
+  expect(lines[0]).toMatch(new RegExp(`^${client}: Ann may ask .*(First|For ${client})`));
   expect(lines.at(-1)).toBe(`${client}: CREATED For ${client}`);
 });
 
