@@ -43,10 +43,6 @@ export function isForm({ headers }: IncomingMessage): boolean {
 function paramsOfForm({ fields, files }: Form): GraphQLParams {
   const operations = jsonField(fields, 'operations');
   const map = jsonField(fields, 'map');
-  const unnamed = files.find(({ name }) => !Object.hasOwn(map, name));
-  if (unnamed !== undefined) {
-    throw new DomainError('INVALID_VALUE', `The form has a file ${unnamed.name}, which map does not name`, { param: 'map' });
-  }
   for (const [name, paths] of Object.entries(map)) {
     const file = files.find((candidate) => candidate.name === name);
     if (file === undefined) {
@@ -55,6 +51,10 @@ function paramsOfForm({ fields, files }: Form): GraphQLParams {
     if (!Array.isArray(paths))
       throw new DomainError('INVALID_TYPE', `map.${name} must be an array of paths`, { param: `map.${name}` });
     for (const path of paths) place(operations, path, file);
+  }
+  const unnamed = files.find(({ name }) => !Object.hasOwn(map, name));
+  if (unnamed !== undefined) {
+    throw new DomainError('INVALID_VALUE', `The form has a file ${unnamed.name}, which map does not name`, { param: 'map' });
   }
   return operations;
 }
