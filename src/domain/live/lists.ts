@@ -1,9 +1,11 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Change, LivePlace } from '../../entities/live.ts';
-import { editableAgents, isAdministrator, listedAgents, ownChats, visibleChats, visibleDataSources } from '../access/access.ts';
+import type { RunReach } from '../../storage/runs/history-conditions.ts';
+import { listedAgents, ownChats, visibleChats, visibleDataSources } from '../access/access.ts';
 import { getAgent } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';
 import { connectionsListed } from '../knowledge/connections.ts';
+import { reachOf } from '../runs/history.ts';
 import type { Places } from './feed.ts';
 import { type LiveList, watchList } from './watch.ts';
 
@@ -65,46 +67,51 @@ export async function watchChats(
 
 /** The runs that the history shows the caller: for administrators those of their organization, for others their own and those of agents that they edit. */
 export function watchRuns(deps: Deps, caller: Caller, { after, signal }: WatchOptions): Changes {
-  const { orgId } = caller;
-  if (!isAdministrator(caller, orgId)) return watchList(deps, new ReachedRuns(deps, caller), after, signal);
-  const list: LiveList = {
-    rule: { kind: 'run', filter: { reach: 'organization', orgId } },
-    concerns: (place) => place.orgId === orgId,
-    owns: isNever,
-    isRemembered: false,
-  };
-  return watchList(deps, list, after, signal);
+  return watchList(deps, new ReachedRuns(deps, caller), after, signal);
 }
 
-/** The runs of a caller who is no administrator. Remembers which agents the caller edits, so that runs of other agents cost no statement. */
+/** Remembers which agents the caller edits, so that runs of other agents cost no statement. */
 class ReachedRuns implements LiveList {
-  readonly rule: LiveList['rule'];
   readonly owns = isNever;
   readonly isRemembered = false;
   readonly #deps: Deps;
   readonly #caller: Caller;
-  #edited: ReadonlySet<string> | undefined;
+  #reach: RunReach;
+  /** Whether no rights to agents have changed since `#reach` was read. */
+  #isCurrent = false;
 
   constructor(deps: Deps, caller: Caller) {
-    const { orgId, userId } = caller;
     this.#deps = deps;
     this.#caller = caller;
-    this.rule = { kind: 'run', filter: { reach: 'own', orgId, userId, agents: editableAgents(caller) } };
+    this.#reach = { orgId: caller.orgId, userId: caller.userId, agentIds: [] };
+  }
+
+  get rule() {
+    return { kind: 'run', reach: this.#reach } as const;
   }
 
   concerns({ orgId, userId, agentId }: LivePlace): boolean {
-    if (orgId !== this.#caller.orgId) return false;
-    if (userId === this.#caller.userId) return true;
-    return typeof agentId === 'string' && (this.#edited === undefined || this.#edited.has(agentId));
+    const reach = this.#reach;
+    if (orgId !== reach.orgId) return false;
+    if (reach.userId === undefined || userId === reach.userId) return true;
+    return typeof agentId === 'string' && (!this.#isCurrent || reach.agentIds.includes(agentId));
   }
 
   async prepare(): Promise<void> {
-    this.#edited ??= new Set(await this.#deps.storage.runHistory.agentsOf(this.#caller.orgId, editableAgents(this.#caller)));
+    if (this.#isCurrent) return;
+    // Before it is read, so that a change meanwhile makes it be read again.
+    this.#isCurrent = true;
+    try {
+      this.#reach = await reachOf(this.#deps, this.#caller);
+    } catch (error) {
+      this.#isCurrent = false;
+      throw error;
+    }
   }
 
   onAgents(agents: Places | undefined): void {
     const isMine = agents === undefined || [...agents.values()].some((place) => place?.orgId === this.#caller.orgId);
-    if (isMine) this.#edited = undefined;
+    if (isMine) this.#isCurrent = false;
   }
 }
 

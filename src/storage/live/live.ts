@@ -1,4 +1,4 @@
-import type { AgentFilter, ChatFilter, DataSourceFilter, RunFilter } from '../../entities/accounts/access.ts';
+import type { AgentFilter, ChatFilter, DataSourceFilter } from '../../entities/accounts/access.ts';
 import type { LiveKind, LiveRow } from '../../entities/live.ts';
 import { agentWhere } from '../agents/filter.ts';
 import { alternatives } from '../agents/queries.ts';
@@ -7,6 +7,7 @@ import type { Database } from '../database/database.ts';
 import type { ConnectionScope } from '../knowledge/connections.ts';
 import { dataSourceWhere } from '../knowledge/source-filter.ts';
 import type { MemoryOwner } from '../memories/owner.ts';
+import type { RunReach } from '../runs/history-conditions.ts';
 import { createPlaceStore, type PlaceStore } from './places.ts';
 
 /** Which things of a kind a list has. */
@@ -14,11 +15,11 @@ export type LiveRule =
   | { readonly kind: 'agent'; readonly filter: AgentFilter }
   | { readonly kind: 'dataSource'; readonly filter: DataSourceFilter }
   | { readonly kind: 'chat'; readonly filter: ChatFilter; readonly agentId: string | undefined }
-  | { readonly kind: 'run'; readonly filter: RunFilter }
+  | { readonly kind: 'run'; readonly reach: RunReach }
   | { readonly kind: 'memory'; readonly owner: MemoryOwner }
   | { readonly kind: 'connection'; readonly scope: ConnectionScope };
 
-/** What streams of changes read. No statement reads a long column. A rule about runs of agents costs one statement more, which reads the agents. */
+/** What streams of changes read. No statement reads a long column. */
 export interface LiveStore extends PlaceStore {
   /** The rows with one of the ids that match the rule, in no order. One statement. */
   find(rule: LiveRule, ids: readonly string[]): Promise<readonly LiveRow[]>;
@@ -37,23 +38,19 @@ const columns = { id: true, createdAt: true, updatedAt: true } as const;
 export function createLiveStore(db: Database): LiveStore {
   return {
     ...createPlaceStore(db),
-    find: async (rule, ids) =>
-      tableOf(db, rule.kind).findMany({
-        where: { AND: [{ id: { in: [...ids] } }, ...(await present(db, rule))] },
-        select: columns,
-      }),
+    find: (rule, ids) =>
+      tableOf(db, rule.kind).findMany({ where: { AND: [{ id: { in: [...ids] } }, ...present(rule)] }, select: columns }),
     async newest(rule, limit) {
       const orderBy = [{ createdAt: 'desc' }, { id: 'desc' }] as const;
-      const lists = branchesOf(rule).map(async (branch) =>
-        tableOf(db, rule.kind).findMany({ where: { AND: await present(db, branch) }, select: columns, orderBy, take: limit }),
+      const lists = branchesOf(rule).map((branch) =>
+        tableOf(db, rule.kind).findMany({ where: { AND: present(branch) }, select: columns, orderBy, take: limit }),
       );
       return [...new Map((await Promise.all(lists)).flat().map((row) => [row.id, row])).values()];
     },
-    changedSince: async (rule, since, limit) =>
-      changed(db, rule, [...(await present(db, rule)), ...bounded(rule, since)], since, limit),
+    changedSince: (rule, since, limit) => changed(db, rule, [...present(rule), ...bounded(rule, since)], since, limit),
     async deletedSince(rule, since, limit) {
       const gone = traceOf(rule);
-      return gone === undefined ? [] : changed(db, rule, [gone, await whereOf(db, rule)], since, limit);
+      return gone === undefined ? [] : changed(db, rule, [gone, whereOf(rule)], since, limit);
     },
     async messages(chatId, limit) {
       const rows = await db.prisma.message.findMany({
@@ -99,9 +96,9 @@ function changed(
 }
 
 /** The rows of a rule that are not deleted. */
-async function present(db: Database, rule: LiveRule): Promise<readonly object[]> {
+function present(rule: LiveRule): readonly object[] {
   const isThere = { agent: { isDeleted: false }, dataSource: { deletingAt: null }, chat: { deletedAt: null } };
-  return [await whereOf(db, rule), ...(rule.kind in isThere ? [isThere[rule.kind as keyof typeof isThere]] : [])];
+  return [whereOf(rule), ...(rule.kind in isThere ? [isThere[rule.kind as keyof typeof isThere]] : [])];
 }
 
 /** How a deleted row is known; undefined where its kind leaves none. */
@@ -117,7 +114,7 @@ function bounded({ kind }: LiveRule, since: Date): readonly object[] {
   return kind === 'run' ? [{ createdAt: { gte: new Date(since.getTime() - dayMs) } }] : [];
 }
 
-async function whereOf(db: Database, rule: LiveRule): Promise<object> {
+function whereOf(rule: LiveRule): object {
   switch (rule.kind) {
     case 'agent':
       return agentWhere(rule.filter);
@@ -126,7 +123,7 @@ async function whereOf(db: Database, rule: LiveRule): Promise<object> {
     case 'chat':
       return { AND: [chatWhere(rule.filter), rule.agentId === undefined ? {} : { agentId: rule.agentId }] };
     case 'run':
-      return runWhere(db, rule.filter);
+      return runWhere(rule.reach);
     case 'memory': {
       const { orgId, userId } = rule.owner;
       return { orgId, userId };
@@ -136,13 +133,9 @@ async function whereOf(db: Database, rule: LiveRule): Promise<object> {
   }
 }
 
-async function runWhere({ prisma }: Database, filter: RunFilter): Promise<object> {
-  if (filter.reach === 'instance') return {};
-  const { orgId } = filter;
-  if (filter.reach === 'organization') return { orgId };
-  const where = { AND: [{ orgId, isDeleted: false }, agentWhere(filter.agents)] };
-  const agents = await prisma.agent.findMany({ where, select: { id: true } });
-  return { orgId, OR: [{ userId: filter.userId }, { agentId: { in: agents.map(({ id }) => id) } }] };
+function runWhere(reach: RunReach): object {
+  const { orgId, userId } = reach;
+  return userId === undefined ? { orgId } : { orgId, OR: [{ userId }, { agentId: { in: [...reach.agentIds] } }] };
 }
 
 /** The alternatives of a rule about agents, so that each reads its own index. */
