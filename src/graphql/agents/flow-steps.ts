@@ -1,6 +1,6 @@
 import { type FlowCondition, type FlowStep, flowOperators } from '../../entities/agents/flow.ts';
 import { builder, type InputBuilder } from '../builder/builder.ts';
-import { flatInput, tagged } from '../builder/flat-inputs.ts';
+import { type Conversion, flatInput, tagged } from '../builder/flat-inputs.ts';
 import { nodesOf } from '../builder/nodes.ts';
 import { DataSourceRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
@@ -216,8 +216,23 @@ export const FlowStepInput = flatInput<object>(
   }),
   {
     choices: {
-      ...{ retrieve: tagged('type', 'retrieve'), prompt: tagged('type', 'prompt'), tool: tagged('type', 'tool') },
-      ...{ model: tagged('type', 'model'), branch: tagged('type', 'branch') },
+      retrieve: step('retrieve'),
+      prompt: step('prompt'),
+      tool: step('tool'),
+      model: step('model'),
+      branch: step('branch'),
     },
   },
 );
+
+/** REST takes no null for the name of a step, which GraphQL shows of a step without one. */
+function step(type: FlowStep['type']): Conversion {
+  const { flatten, place } = tagged('type', type);
+  return {
+    place,
+    flatten: (value) => {
+      const { id, ...others } = value as { readonly id?: string | null };
+      return flatten(id === null ? others : value);
+    },
+  };
+}

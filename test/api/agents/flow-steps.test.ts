@@ -94,6 +94,13 @@ describe('the steps of a flow', () => {
     ]);
   });
 
+  it('are refused by REST where a name is null', async () => {
+    const agent = await make.agent({ owner: ann });
+    const versions = [{ version: 1, data: { steps: [{ id: null, type: 'prompt', text: 'x' }] } }];
+    const { status, body } = await ann.post(`/api/v1/ais/${agent.id}/flows`, { name: 'Main', versions });
+    expect({ status, param: body.error.param }).toEqual({ status: 400, param: 'versions[0].data.steps[0].id' });
+  });
+
   it.each([
     ['a name', { prompt: { stepId: '1 2', text: 'x' } }, 'prompt.stepId'],
     ['a number', { retrieve: { limit: 51 } }, 'retrieve.limit'],

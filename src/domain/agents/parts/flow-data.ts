@@ -66,7 +66,7 @@ function readFlowData(param: string, given: unknown, faults: Faults, userInputs:
   for (const [index, step] of steps.entries()) {
     const id: unknown = isObject(step) ? step.id : undefined;
     const at = `${param}.steps[${index}].id`;
-    if (id === undefined || id === null) continue;
+    if (id === undefined) continue;
     if (typeof id !== 'string' || !stepIdPattern.test(id)) faults.add(at, `${at} must be 1 to 64 letters, digits, _ or -`);
     else if (places.has(id)) faults.add(at, `${at} stands there twice`);
     else places.set(id, index);
