@@ -11,8 +11,8 @@ export interface ChildList<Row extends { readonly id: string }> {
   keyOf(row: Row): SortKey;
   /** The id of its place; default: its own. */
   placeOf?(row: Row): string;
-  /** How many rows each parent has; one that is not named has none. */
-  countAll(): Promise<ReadonlyMap<string, number>>;
+  /** How many rows each parent has, but for those beyond `most`, which need not be counted; one that is not named has none. */
+  countAll(most: number): Promise<ReadonlyMap<string, number>>;
 }
 
 /**
@@ -36,12 +36,13 @@ export async function readChildPages<Row extends { readonly id: string }>(
     ids.reduce((sum, id) => sum + (sizes.get(id) ?? 0), 0),
   );
   const rows = new Map(ids.length === 0 ? [] : (await list.read([...new Set(ids)])).map((row) => [placeOf(row), row]));
-  let counts: Promise<ReadonlyMap<string, number>> | undefined;
+  const counts = new Map<number, Promise<ReadonlyMap<string, number>>>();
   return new Map(
     fitting.map(({ id, places, ids: own }) => {
-      const countAll = async () => {
-        counts ??= list.countAll();
-        return (await counts).get(id) ?? 0;
+      const countAll = async (most: number) => {
+        const counting = counts.get(most) ?? list.countAll(most);
+        counts.set(most, counting);
+        return (await counting).get(id) ?? 0;
       };
       const found = own.flatMap((rowId) => rows.get(rowId) ?? []);
       return [id, pageOf(found, page, list.keyOf, countAll, places.length)];

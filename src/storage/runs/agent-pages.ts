@@ -1,6 +1,7 @@
 // Raw SQL: thread order. The first runs of each of several agents are read by the index of the agent, which Prisma cannot say with a rule for each.
-import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
+import { type Page, type PageRequest, timeKey } from '../../entities/page.ts';
 import type { Run } from '../../entities/runs/run.ts';
+import { readChildPages } from '../database/child-pages.ts';
 import type { Database } from '../database/database.ts';
 import { readingOrder } from '../database/paging.ts';
 import type { RunReach } from './history-conditions.ts';
@@ -11,31 +12,24 @@ import { type RunRow, runOf, unseen } from './rows.ts';
  *
  * Cost: two statements; one more for all counts of a size.
  */
-export async function pagesOfAgents(
+export function pagesOfAgents(
   db: Database,
   reach: RunReach,
   agentIds: readonly string[],
   page: PageRequest,
 ): Promise<ReadonlyMap<string, Page<Run>>> {
-  const places = await findPlaces(db, reach, agentIds, page);
-  const ids = places.map(({ id }) => id);
-  const rows = ids.length === 0 ? [] : await db.prisma.run.findMany({ where: { id: { in: ids } }, omit: unseen });
-  const runs = new Map(rows.map((row) => [row.id, runOf(row as RunRow)]));
-  const byAgent = Map.groupBy(places, ({ agentId }) => agentId);
-  const counts = new Map<number, Promise<ReadonlyMap<string, number>>>();
-  const countOf = async (agentId: string, most: number) => {
-    const counting = counts.get(most) ?? countRuns(db, reach, agentIds, most);
-    counts.set(most, counting);
-    return (await counting).get(agentId) ?? 0;
-  };
-  return new Map(
-    agentIds.map((agentId) => {
-      const own = byAgent.get(agentId) ?? [];
-      // A row that was deleted in between is left out.
-      const found = own.flatMap(({ id }) => runs.get(id) ?? []);
-      return [agentId, pageOf(found, page, timeKey, (most) => countOf(agentId, most), own.length)];
-    }),
-  );
+  return readChildPages<Run>(db, page, {
+    async findPlaces() {
+      const byAgent = Map.groupBy(await findPlaces(db, reach, agentIds, page), ({ agentId }) => agentId);
+      return agentIds.map((id) => ({ id, places: byAgent.get(id) ?? [] }));
+    },
+    async read(ids) {
+      const rows = await db.prisma.run.findMany({ where: { id: { in: ids } }, omit: unseen });
+      return rows.map((row) => runOf(row as RunRow));
+    },
+    keyOf: timeKey,
+    countAll: (most) => countRuns(db, reach, agentIds, most),
+  });
 }
 
 function findPlaces(db: Database, reach: RunReach, agentIds: readonly string[], page: PageRequest) {
