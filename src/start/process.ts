@@ -61,7 +61,7 @@ export async function runProcess(limits: Partial<Limits> = {}): Promise<void> {
 
   for (const sentence of unreadSettings(process.env)) logger.warn(sentence);
   // The last step of a start: a test or a script that reads this line may send a signal at once.
-  console.log(welcome(service.url, service.firstKey, settings));
+  console.log(welcome(service.url, service.deps.publicUrl(), service.firstKey, settings));
   announceDemo(service, () => stoppingSinceMs !== undefined);
 }
 
@@ -80,12 +80,7 @@ async function start(settings: Settings, logger: Logger): Promise<Service> {
   // The database starts in its own thread while this one loads everything else.
   const embedded = startEmbeddedOf(settings, onFatal);
   const { startService } = await import('./service.ts');
-  return startService(settings, logger, onFatal, { environment: readEnvironment, embedded });
-}
-
-/** A variable that the operator's models file names for a key: no setting of its own. Its value may stand in a file too. */
-function readEnvironment(name: string): string | undefined {
-  return secretOf(process.env, name);
+  return startService(settings, logger, onFatal, { environment: (name) => secretOf(process.env, name), embedded });
 }
 
 async function readSettings(limits: Partial<Limits>): Promise<Settings> {

@@ -2,14 +2,14 @@ import type { FirstKey } from '../domain/accounts/first-start.ts';
 import type { Settings } from '../settings.ts';
 import { demoAgentName } from './demo.ts';
 
-/** What a person sees once the service is up: where it is, the first key, what to try next. */
-export function welcome(url: string, firstKey: FirstKey | undefined, settings: Settings): string {
+/** What a person sees once the service is up: where it is, the first key, what to try next. @param publicUrl  base of links that others open. */
+export function welcome(url: string, publicUrl: string, firstKey: FirstKey | undefined, settings: Settings): string {
   const place = settings.DATABASE_URL === undefined ? `embedded database in ${settings.DATA_DIR}` : 'PostgreSQL server';
   return [
     '',
     `Parley listens on ${url} (${place}).`,
     ...keyLines(firstKey),
-    ...signInLines(settings.PUBLIC_URL ?? url, firstKey),
+    ...signInLines(publicUrl, firstKey),
     '',
     ...nextSteps(url, firstKey, settings),
     '',
@@ -32,10 +32,10 @@ function keyLines(firstKey: FirstKey | undefined): string[] {
   return ['', 'Your first key. It may do everything, and it is shown this once only:', '', `  ${firstKey.secret}`];
 }
 
-function signInLines(url: string, firstKey: FirstKey | undefined): string[] {
+function signInLines(publicUrl: string, firstKey: FirstKey | undefined): string[] {
   if (firstKey === undefined) return [];
   if (firstKey.signInPath === undefined) return ['To sign in with a browser: npm run -s parley -- sign-in-link'];
-  const address = `${url.replace(/(?<!\/)\/+$/, '')}${firstKey.signInPath}`;
+  const address = publicUrl + firstKey.signInPath;
   return ['', 'Sign in with a browser by this link, which works once and for an hour:', '', `  ${address}`];
 }
 

@@ -1,6 +1,6 @@
-import { hashKeySecret, keyPrefix, makeKeySecret } from '../../src/entities/accounts/api-key.ts';
+import { hashSecret, keyPrefix, makeKeySecret } from '../../src/entities/accounts/api-key.ts';
 import { type AccessLevel, scopes as allScopes, type MemberRole, type Scope } from '../../src/entities/accounts/caller.ts';
-import { hashSignInSecret, makeSignInSecret } from '../../src/entities/accounts/session.ts';
+import { makeSignInSecret } from '../../src/entities/accounts/session.ts';
 import { type Reply, TestClient } from './client.ts';
 import type { TestService } from './service.ts';
 
@@ -92,7 +92,7 @@ export function makeFor(service: TestService) {
   async function session({ userId, orgId }: Pick<NewPerson, 'orgId' | 'userId'>): Promise<string> {
     const createdAt = service.deps.now();
     const times = { createdAt, expiresAt: new Date(createdAt.getTime() + 86_400_000) };
-    const hash = hashSignInSecret(makeSignInSecret());
+    const hash = hashSecret(makeSignInSecret());
     const place = { userId, orgId, method: 'LINK', userAgent: null, network: null } as const;
     return (await store().sessions.create({ id: newId('session'), hash, ...times, ...place })).id;
   }
@@ -108,7 +108,7 @@ export function makeFor(service: TestService) {
       scopes: options.scopes ?? allScopes,
       level: options.level ?? 'ORGANIZATION',
       prefix: keyPrefix(secret),
-      hash: hashKeySecret(secret),
+      hash: hashSecret(secret),
       expiresAt: options.expiresAt ?? null,
     });
     return { id, secret };

@@ -1,4 +1,4 @@
-import { type ApiKey, hashKeySecret, isWellFormedKey, keyPrefix, makeKeySecret } from '../../entities/accounts/api-key.ts';
+import { type ApiKey, hashSecret, isWellFormedKey, keyPrefix, makeKeySecret } from '../../entities/accounts/api-key.ts';
 import { type AccessLevel, scopes as allScopes, type Caller, type Scope } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
@@ -18,13 +18,13 @@ export function authenticateKey(deps: Deps, secret: string): Caller | undefined 
   // An operator's own key may look like a generated one without a valid checksum.
   if (!isWellFormedKey(secret) && secret !== deps.settings.PARLEY_ADMIN_KEY) return undefined;
   const nowMs = deps.now().getTime();
-  const found = deps.storage.apiKeys.findCaller(hashKeySecret(secret), nowMs);
+  const found = deps.storage.apiKeys.findCaller(hashSecret(secret), nowMs);
   return found instanceof Promise ? found.then((caller) => noted(deps, caller, nowMs)) : noted(deps, found, nowMs);
 }
 
 /** Whether the key is cached, without a statement. */
 export function isFamiliarKey(deps: Deps, secret: string): boolean {
-  return deps.storage.apiKeys.isFamiliar(hashKeySecret(secret));
+  return deps.storage.apiKeys.isFamiliar(hashSecret(secret));
 }
 
 function noted(deps: Deps, caller: Caller | undefined, nowMs: number): Caller | undefined {
@@ -109,7 +109,7 @@ export async function createApiKey(deps: Deps, caller: Caller, input: CreateApiK
     scopes,
     level,
     prefix: keyPrefix(secret),
-    hash: hashKeySecret(secret),
+    hash: hashSecret(secret),
     expiresAt,
     createdByUserId: caller.userId,
     createdByKeyId: caller.keyId,

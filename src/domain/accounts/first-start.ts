@@ -1,4 +1,4 @@
-import { hashKeySecret, keyPrefix, makeKeySecret } from '../../entities/accounts/api-key.ts';
+import { hashSecret, keyPrefix, makeKeySecret } from '../../entities/accounts/api-key.ts';
 import { scopes } from '../../entities/accounts/caller.ts';
 import { newSignInLink, signInPath } from '../../entities/accounts/session.ts';
 import type { Deps } from '../deps.ts';
@@ -34,7 +34,7 @@ export async function prepareFirstStart(
     organization: { id: organizationId, name: 'Default' },
     admin: { id: adminId, email: 'admin@localhost', name: 'Administrator' },
     membershipId: deps.newId('membership'),
-    key: { id: deps.newId('apiKey'), name: 'First key', scopes, prefix: keyPrefix(secret), hash: hashKeySecret(secret) },
+    key: { id: deps.newId('apiKey'), name: 'First key', scopes, prefix: keyPrefix(secret), hash: hashSecret(secret) },
     ...(signIn === undefined ? {} : { signInLink: signIn.link }),
   });
   if (!isFirst) return undefined;

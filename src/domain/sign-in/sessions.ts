@@ -1,5 +1,6 @@
+import { hashSecret } from '../../entities/accounts/api-key.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
-import { hashSignInSecret, isSession, isSignInSecret, type Session } from '../../entities/accounts/session.ts';
+import { isSession, isSignInSecret, type Session } from '../../entities/accounts/session.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
 import type { Deps } from '../deps.ts';
@@ -10,12 +11,12 @@ import type { Deps } from '../deps.ts';
  */
 export function authenticateSession(deps: Deps, secret: string): Caller | undefined | Promise<Caller | undefined> {
   if (!isSignInSecret(secret)) return undefined;
-  return deps.storage.sessions.findCaller(hashSignInSecret(secret), deps.now().getTime());
+  return deps.storage.sessions.findCaller(hashSecret(secret), deps.now().getTime());
 }
 
 /** Whether the session is cached, without a statement. */
 export function isFamiliarSession(deps: Deps, secret: string): boolean {
-  return deps.storage.sessions.isFamiliar(hashSignInSecret(secret));
+  return deps.storage.sessions.isFamiliar(hashSecret(secret));
 }
 
 /** The caller's own sessions in all organizations, newest first; without those that have ended. */

@@ -1,6 +1,6 @@
+import { hashSecret } from '../../entities/accounts/api-key.ts';
 import { type Caller, scopesOfRole } from '../../entities/accounts/caller.ts';
 import {
-  hashSignInSecret,
   isSession,
   isSignInSecret,
   makeSignInSecret,
@@ -38,7 +38,7 @@ const sweepEveryMs = 3_600_000;
 
 /** @throws DomainError INVALID_VALUE for a link that is unknown, used or expired: the answer is the same. */
 export async function signInByLink(deps: Deps, secret: string, browser: Browser): Promise<SignedIn> {
-  const link = isSignInSecret(secret) ? await deps.storage.signInLinks.find(hashSignInSecret(secret), deps.now()) : undefined;
+  const link = isSignInSecret(secret) ? await deps.storage.signInLinks.find(hashSecret(secret), deps.now()) : undefined;
   if (link === undefined) throw refusedLink();
   return begin(deps, link, 'LINK', browser, async () => {
     if (!(await deps.storage.signInLinks.use(link.id, deps.now()))) throw refusedLink();
@@ -144,7 +144,7 @@ async function begin(
   const secret = makeSignInSecret();
   const createdAt = deps.now();
   const session = {
-    ...{ id: keyId, hash: hashSignInSecret(secret), createdAt, userId, orgId, method },
+    ...{ id: keyId, hash: hashSecret(secret), createdAt, userId, orgId, method },
     expiresAt: new Date(createdAt.getTime() + deps.settings.SESSION_DAYS * dayMs),
     userAgent: browser.userAgent?.slice(0, userAgentMax) ?? null,
     network: browser.network ?? null,

@@ -54,8 +54,8 @@ export function isWellFormedKey(secret: string): boolean {
   return checksum(secret.slice(0, -checksumLength)) === secret.slice(-checksumLength);
 }
 
-/** SHA-256 in hex: keys have at least 128 random bits, so no slow hash is needed. */
-export function hashKeySecret(secret: string): string {
+/** What is stored in place of the secret of a key, a session or a link: SHA-256 in hex. They have at least 128 random bits, so no slow hash is needed. */
+export function hashSecret(secret: string): string {
   return hash('sha256', secret);
 }
 

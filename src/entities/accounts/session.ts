@@ -1,5 +1,6 @@
-import { hash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { isId } from '../ids.ts';
+import { hashSecret } from './api-key.ts';
 import type { Caller } from './caller.ts';
 
 /** How a person has signed in. */
@@ -60,17 +61,12 @@ export function newSignInLink(made: Omit<SignInLink, 'hash' | 'expiresAt'>): {
 } {
   const secret = makeSignInSecret();
   const expiresAt = new Date(made.createdAt.getTime() + linkTtlMs);
-  return { link: { ...made, hash: hashSignInSecret(secret), expiresAt }, secret };
+  return { link: { ...made, hash: hashSecret(secret), expiresAt }, secret };
 }
 
 /** Where a link leads. The secret stands in the fragment, which a browser sends to nobody: it gets into no log. */
 export function signInPath(secret: string): string {
   return `/sign-in#link=${secret}`;
-}
-
-/** What is stored in place of a secret. It has 256 random bits, so no slow hash is needed. */
-export function hashSignInSecret(secret: string): string {
-  return hash('sha256', secret, 'hex');
 }
 
 /** Whether the caller is a browser in which a person has signed in, not a key. */

@@ -124,6 +124,7 @@ function requireApproval(t: SettingsFields) {
   });
 }
 
+const body = 'The body. JSON: it is what the API takes, a value whose texts are templates, or one text.';
 settingsType(
   'API_FUNCTION',
   'An HTTP call. In the address, headers, query and body, `{name}` is an argument and `{{secret:KEY}}` a secret.',
@@ -150,7 +151,6 @@ settingsType(
     requireApproval: requireApproval(t),
   }),
 );
-const body = 'The body. JSON: it is what the API takes, a value whose texts are templates, or one text.';
 
 settingsType('CLIENT_FUNCTION', 'A function that the caller of a run carries out.', (t) => ({ parameters: parameters(t) }));
 

@@ -1,4 +1,5 @@
 import type { AgentUserInput, UserInputType } from '../../entities/agents/part.ts';
+import { stringOf } from '../../lib/json.ts';
 import { type BuilderTypes, builder, type InputBuilder } from '../builder/builder.ts';
 import { flatInput, held } from '../builder/flat-inputs.ts';
 
@@ -54,7 +55,11 @@ function textFields(t: SettingsFields) {
   };
 }
 function defaultText(t: SettingsFields) {
-  return t.string({ nullable: true, description: defaultValue, resolve: ({ configuration }) => textOf(configuration.default) });
+  return t.string({
+    nullable: true,
+    description: defaultValue,
+    resolve: ({ configuration }) => stringOf(configuration.default) ?? null,
+  });
 }
 const defaultValue = 'Its value when the user gives none.';
 
@@ -91,19 +96,16 @@ settingsType('DATE', 'A day is asked: `2026-01-31`.', (t) => ({
   earliestDay: t.string({
     nullable: true,
     description: 'The first day.',
-    resolve: ({ configuration }) => textOf(configuration.min),
+    resolve: ({ configuration }) => stringOf(configuration.min) ?? null,
   }),
   latestDay: t.string({
     nullable: true,
     description: 'The last day.',
-    resolve: ({ configuration }) => textOf(configuration.max),
+    resolve: ({ configuration }) => stringOf(configuration.max) ?? null,
   }),
   defaultDay: defaultText(t),
 }));
 
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
-}
 function numberOf(value: unknown): number | null {
   return typeof value === 'number' ? value : null;
 }

@@ -9,11 +9,6 @@ import { mistypedSettings, removedSettings } from './mistyped.ts';
 import { checkModels } from './models.ts';
 import { checkPort } from './port.ts';
 
-const readerOf =
-  (env: NodeJS.ProcessEnv) =>
-  (name: string): string | undefined =>
-    secretOf(env, name);
-
 /** Everything that can be checked without a start. What bad settings would decide is checked with their defaults, and left out of the findings. */
 export async function checkAll(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
   const { settings, bad } = usableSettings(env);
@@ -22,7 +17,7 @@ export async function checkAll(env: NodeJS.ProcessEnv): Promise<readonly Finding
     isAbout('DATABASE_URL', 'DATA_DIR') ? [] : checkDatabase(settings),
     isAbout('BLOB_URL') ? [] : checkFiles(settings),
     isAbout('HOST', 'PORT') ? [] : checkPort(settings),
-    checkModels(settings, readerOf(env)),
+    checkModels(settings, (name) => secretOf(env, name)),
     isAbout('EGRESS_ALLOW', 'EGRESS_DNS_SERVERS') ? [] : checkEgress(settings),
   ]);
   return [
@@ -54,7 +49,9 @@ async function modelFindings(settings: Settings, bad: ReadonlySet<string>, env: 
   const [provider = '', name] = settings.DEFAULT_MODEL.split('/');
   const isUnsure = [...bad].some((setting) => name === undefined || setting.startsWith(`${provider.toUpperCase()}_`));
   if (isUnsure) return [];
-  return (await checkModels(settings, readerOf(env))).filter(({ message }) => message.startsWith('DEFAULT_MODEL'));
+  return (await checkModels(settings, (name) => secretOf(env, name))).filter(({ message }) =>
+    message.startsWith('DEFAULT_MODEL'),
+  );
 }
 
 function settingsFindings(env: NodeJS.ProcessEnv): readonly Finding[] {

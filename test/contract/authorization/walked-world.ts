@@ -1,4 +1,5 @@
-import { hashSignInSecret, makeSignInSecret } from '../../../src/entities/accounts/session.ts';
+import { hashSecret } from '../../../src/entities/accounts/api-key.ts';
+import { makeSignInSecret } from '../../../src/entities/accounts/session.ts';
 import type { Citation } from '../../../src/entities/knowledge/citation.ts';
 import type { RunEvent, RunEventBody, RunItem, RunSnapshot, Subagent } from '../../../src/entities/runs/event.ts';
 import type { RunStep } from '../../../src/entities/runs/step.ts';
@@ -269,7 +270,7 @@ class Maker {
     const { orgId, userId } = this.#world.owner;
     const createdAt = now();
     const expiresAt = new Date(createdAt.getTime() + 86_400_000);
-    const made = { id: newId('session'), hash: hashSignInSecret(makeSignInSecret()), method: 'LINK' } as const;
+    const made = { id: newId('session'), hash: hashSecret(makeSignInSecret()), method: 'LINK' } as const;
     await storage.sessions.create({ ...made, createdAt, userId, orgId, expiresAt, userAgent: 'A browser', network: '127.0.0.1' });
   }
 

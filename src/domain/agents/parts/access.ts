@@ -1,15 +1,6 @@
 import type { Caller } from '../../../entities/accounts/caller.ts';
 import type { AgentView } from '../../../entities/agents/agent.ts';
-import type {
-  AgentFlow,
-  AgentPart,
-  AgentSecret,
-  AgentSkill,
-  AgentTool,
-  AgentUserInput,
-  EndedApproval,
-  PartView,
-} from '../../../entities/agents/part.ts';
+import type { AgentPart, AgentPartKind, AgentParts, EndedApproval, PartView } from '../../../entities/agents/part.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import { isId } from '../../../entities/ids.ts';
 import type { PartTable } from '../../../storage/agents/parts/part-table.ts';
@@ -69,12 +60,17 @@ export interface PartPlace {
 }
 
 /** A part with its agent. @throws DomainError NOT_FOUND. Cost: one statement for each of the two, and for the versions of a flow. */
-export function getPart<Kind extends PartKind>(deps: Deps, caller: Caller, kind: Kind, place: PartPlace): Promise<Found<Kind>> {
+export function getPart<Kind extends AgentPartKind>(
+  deps: Deps,
+  caller: Caller,
+  kind: Kind,
+  place: PartPlace,
+): Promise<Found<Kind>> {
   return findPart(deps, caller, kind, place, () => {});
 }
 
 /** The same for who may change it. @throws DomainError NOT_FOUND; FORBIDDEN when the caller may only use the agent. */
-export function editablePart<Kind extends PartKind>(
+export function editablePart<Kind extends AgentPartKind>(
   deps: Deps,
   caller: Caller,
   kind: Kind,
@@ -83,22 +79,15 @@ export function editablePart<Kind extends PartKind>(
   return findPart(deps, caller, kind, place, (agent) => requireEditable(caller, agent));
 }
 
-interface Parts {
-  readonly tools: AgentTool;
-  readonly userInputs: AgentUserInput;
-  readonly skills: AgentSkill;
-  readonly flows: AgentFlow;
-  readonly secrets: AgentSecret;
-}
-type PartKind = keyof Parts;
-interface Found<Kind extends PartKind> {
+type PartOf<Kind extends AgentPartKind> = AgentParts[Kind][number];
+interface Found<Kind extends AgentPartKind> {
   readonly agent: AgentView;
-  readonly part: Parts[Kind];
+  readonly part: PartOf<Kind>;
 }
-type Lookups = { readonly [Kind in PartKind]: Pick<PartTable<Parts[Kind]>, 'find'> };
+type Lookups = { readonly [Kind in AgentPartKind]: Pick<PartTable<PartOf<Kind>>, 'find'> };
 
 /** @param check  refuses an agent, before anyone is told whether it has the part. */
-async function findPart<Kind extends PartKind>(
+async function findPart<Kind extends AgentPartKind>(
   deps: Deps,
   caller: Caller,
   kind: Kind,
@@ -128,7 +117,7 @@ const partKinds = {
   skills: { idKind: 'agentSkill', param: 'skillId' },
   flows: { idKind: 'agentFlow', param: 'flowId' },
   secrets: { idKind: 'agentSecret', param: 'secretId' },
-} as const satisfies Readonly<Record<PartKind, object>>;
+} as const satisfies Readonly<Record<AgentPartKind, object>>;
 
 /** Parts of one kind by their ids, of any agents: those whose agents the caller may see. @param hide  as for `listParts`. */
 export async function getParts<Part extends AgentPart>(
