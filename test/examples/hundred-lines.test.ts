@@ -39,8 +39,13 @@ it('sends a file, answers from it with citations, gives another answer, and plot
   await says(/\[1\] Handbook http/);
   child.stdin.write('\n');
   await says(/answer 2 of 2/);
-  child.stdin.write('/usage\n');
-  await says(/\d{4}-\d\d-\d\d █+·* \d+ tokens/);
+  // What was used is written half a second later: asked at once, the plot may still be empty.
+  await eventually(async () => {
+    const before = output.length;
+    child.stdin.write('/usage\n');
+    await eventually(() => expect(output.slice(before)).toMatch(/tokens\n> $/));
+    expect(output.slice(before)).toMatch(/\d{4}-\d\d-\d\d █+·* \d+ tokens/);
+  }, 30_000);
   child.stdin.write('/end\n');
   const code = await new Promise((resolve) => child.once('close', resolve));
   expect(code, output).toBe(0);
