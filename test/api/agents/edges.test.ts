@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
-import { countStatements } from '../../support/storage/statements.ts';
+import { countFewestStatements } from '../../support/storage/statements.ts';
 
 // Statements are counted, so the service runs no background jobs.
 const { service, make } = await withService('web');
@@ -35,7 +35,7 @@ describe('the edges of agents', () => {
         sources(first: 5) { nodes { name } totalCount }
       } } }`;
       await ann.graphql(query);
-      const { result, statements } = await countStatements(service, () => ann.graphql(query));
+      const { result, statements } = await countFewestStatements(service, () => ann.graphql(query));
       expect(result.errors).toBeUndefined();
       const { nodes } = result.data.agents;
       expect(nodes).toHaveLength(first);
@@ -66,7 +66,7 @@ describe('the edges of agents', () => {
     await ann.post(`${path}/user-inputs`, { label: 'First', variableName: 'b', type: 'DATE', orderIndex: 1 });
     const count = async (parts: string) => {
       const query = `query ($id: ID!) { agent(id: $id) { id ${parts} } }`;
-      return countStatements(service, () => ann.graphql(query, { id: agent.id }));
+      return countFewestStatements(service, () => ann.graphql(query, { id: agent.id }));
     };
     const { statements: without } = await count('');
     const parts = 'tools { name createdAt } skills { name } flows { name createdAt versions { version } } userInputs { label }';

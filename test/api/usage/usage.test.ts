@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import type { Organization, Person } from '../../support/make.ts';
 import { silent } from '../../support/runs/runs.ts';
 import { withService } from '../../support/service.ts';
-import { countStatements } from '../../support/storage/statements.ts';
+import { countFewestStatements } from '../../support/storage/statements.ts';
 import { heldAnswer } from '../../support/upstream.ts';
 
 const { service, make, upstream } = await withService('model', {});
@@ -223,7 +223,7 @@ describe('usage', () => {
     await used(ann, 60);
     const query = '{ agents(first: 50) { nodes { id usage { apiTokensUsed } } } }';
     await ann.graphql(query);
-    const { result, statements } = await countStatements(service, () => ann.graphql(query));
+    const { result, statements } = await countFewestStatements(service, () => ann.graphql(query));
     expect(result.data.agents.nodes.map(({ usage }: { usage: object }) => usage)).toEqual(
       agents.map(() => ({ apiTokensUsed: 15 })),
     );
@@ -355,7 +355,7 @@ describe('a limit of an organization', () => {
   it('costs a completion with everything cached no statement, with or without a limit', async () => {
     const statementsOf = async () => {
       await ask(ann);
-      const { statements } = await countStatements(service, () => ask(ann));
+      const { statements } = await countFewestStatements(service, () => ask(ann));
       return statements.filter((text) => !/usage_entries|lastUsedAt|pgboss|select 1/i.test(text));
     };
     // A background job may run statements in between; a statement of the completion itself would be there every time.
