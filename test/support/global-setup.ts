@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node';
 import { createLogger } from '../../src/http/log/logging.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { closeDeps, createDeps } from '../../src/start/compose.ts';
-import { emptyPlace, removeEverything, type Template } from './storage/databases.ts';
+import { emptyPlace, removeEverything, removeLeftovers, type Template } from './storage/databases.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -15,6 +15,7 @@ declare module 'vitest' {
 
 /** Makes one empty, migrated database; each service of a test starts with a copy of it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  removeLeftovers();
   // The test workers inherit it.
   process.env.TEST_RUN = randomBytes(4).toString('hex');
   const place = await emptyPlace();

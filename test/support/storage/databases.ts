@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { cpSync, globSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { cpSync, globSync, mkdtempSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, type QueryResult } from 'pg';
@@ -71,6 +71,15 @@ export async function removeEverything(): Promise<void> {
   if (testServerUrl === undefined) return;
   const { rows } = await onServer(`SELECT datname FROM pg_database WHERE datname LIKE '${databasePrefix()}%'`);
   for (const { datname } of rows) await dropDatabase(datname);
+}
+
+/** Removes the folders of test runs that were killed: they stand in memory, and no run takes this long. */
+export function removeLeftovers(): void {
+  const before = Date.now() - 6 * 3_600_000;
+  for (const folder of [memory, tmpdir()].flatMap((parent) => globSync(join(parent, 'parley-test-*')))) {
+    const { mtimeMs = before } = statSync(folder, { throwIfNoEntry: false }) ?? {};
+    if (mtimeMs < before) rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 const memory = '/dev/shm';
