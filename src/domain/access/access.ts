@@ -24,13 +24,21 @@ import { everything, matches, nothing } from '../../entities/filter.ts';
 /**
  * Whether the caller administers an organization: its ADMINs; TENANT keys that act in it; INSTANCE keys everywhere. TENANT keys reach
  * keys and administration of the other organizations of their tenant, never their content.
+ *
+ * AUDITORs count as administrators here, because they read the same. What would change something is refused for them before it begins, by
+ * `requireChange` of policy.ts; what says whether the caller may change a thing asks `mayChange` too.
  */
 export function isAdministrator(caller: Caller, orgId: string): boolean {
   if (caller.level === 'INSTANCE') return true;
-  return caller.orgId === orgId && (caller.role === 'ADMIN' || caller.level === 'TENANT');
+  return caller.orgId === orgId && (caller.role !== 'MEMBER' || caller.level === 'TENANT');
 }
 
-/** Whether the caller may administer (keys, users) an organization of a tenant: as `isAdministrator`, and TENANT keys in their tenant. */
+/** Whether the caller may change anything at all: an AUDITOR only reads. */
+export function mayChange({ role }: Caller): boolean {
+  return role !== 'AUDITOR';
+}
+
+/** Whether the caller administers (keys, users) an organization of a tenant: as `isAdministrator`, and TENANT keys in their tenant. */
 export function canAdminister(caller: Caller, organization: { readonly id: string; readonly tenantId: string }): boolean {
   if (isAdministrator(caller, organization.id)) return true;
   return caller.level === 'TENANT' && organization.tenantId === caller.tenantId;
@@ -61,7 +69,7 @@ export function adminReach(caller: Caller): AdminReach {
 export function adminReachIfAny(caller: Caller): AdminReach | undefined {
   if (caller.level === 'INSTANCE') return { reach: 'instance' };
   if (caller.level === 'TENANT') return { reach: 'tenant', tenantId: caller.tenantId };
-  return caller.role === 'ADMIN' ? { reach: 'organization', orgId: caller.orgId } : undefined;
+  return caller.role !== 'MEMBER' ? { reach: 'organization', orgId: caller.orgId } : undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Caller, Scope } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
+import { mayChange } from './access.ts';
 import { operationScopes } from './operation-scopes.ts';
 
 /** What people do on pages of the service: the scope that the key needs with which they were called; null where the person needs none. */
@@ -38,18 +39,29 @@ export function hasScope(caller: Caller, operation: string): boolean {
   return scope === null || (scope !== undefined && caller.scopes.has(scope));
 }
 
+/** Mutations by which people end their own sessions: those of an AUDITOR too. */
+const ownSessionOperations: ReadonlySet<string> = new Set(['Mutation.endSession', 'Mutation.endOtherSessions']);
+
+/** @throws DomainError FORBIDDEN for a mutation of an AUDITOR, whatever the scopes of the key are. */
+export function requireChange(caller: Caller, operation: string): void {
+  if (mayChange(caller) || !operation.startsWith('Mutation.') || ownSessionOperations.has(operation)) return;
+  throw new DomainError('FORBIDDEN', 'An AUDITOR reads what administrators read and changes nothing');
+}
+
 /**
  * Checks that the caller's key has the scope of an operation. Whether the caller may use a certain thing is decided later, where the thing is
  * loaded.
  *
  * @param operation  `Query.agents`, `Mutation.createAgent`, … as in `operationScopes`.
- * @throws DomainError INSUFFICIENT_SCOPE, also for an operation that the table does not know.
+ * @throws DomainError INSUFFICIENT_SCOPE, also for an operation that the table does not know; FORBIDDEN as `requireChange`.
  */
 export function requireScope(caller: Caller, operation: string): void {
-  if (hasScope(caller, operation)) return;
-  const scope = scopeOf(operation);
-  const need = scope === undefined ? 'may not be called' : `needs a key with the scope ${scope}`;
-  throw new DomainError('INSUFFICIENT_SCOPE', `${operation.split('.').at(-1) ?? operation} ${need}`);
+  if (!hasScope(caller, operation)) {
+    const scope = scopeOf(operation);
+    const need = scope === undefined ? 'may not be called' : `needs a key with the scope ${scope}`;
+    throw new DomainError('INSUFFICIENT_SCOPE', `${operation.split('.').at(-1) ?? operation} ${need}`);
+  }
+  requireChange(caller, operation);
 }
 
 function scopeOf(operation: string): Scope | null | undefined {

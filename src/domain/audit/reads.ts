@@ -36,7 +36,7 @@ export const exportOperations: ReadonlySet<string> = new Set(['agentBundle', 'ch
  * @param actions  the root fields of the request.
  */
 export function readerOf(caller: Caller, actions: readonly string[], origin: CallOrigin): Caller {
-  const isAdministrator = caller.role === 'ADMIN' || caller.level !== 'ORGANIZATION';
+  const isAdministrator = caller.role !== 'MEMBER' || caller.level !== 'ORGANIZATION';
   if (!isAdministrator && !actions.some((action) => exportOperations.has(action))) return caller;
   const { requestId, address } = origin;
   return { ...caller, request: { action: actions.join(', '), requestId, address, changedIds: new Set() } };

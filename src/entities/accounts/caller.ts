@@ -19,12 +19,24 @@ export const scopes: readonly Scope[] = resources.flatMap((resource) => [`${reso
 export const accessLevels = ['ORGANIZATION', 'TENANT', 'INSTANCE'] as const;
 export type AccessLevel = (typeof accessLevels)[number];
 
-export const memberRoles = ['MEMBER', 'ADMIN'] as const;
+/** An AUDITOR reads what an ADMIN reads, and changes nothing. */
+export const memberRoles = ['MEMBER', 'ADMIN', 'AUDITOR'] as const;
 export type MemberRole = (typeof memberRoles)[number];
 
 /** All scopes that a person with the role may use: those of its sessions. */
 export function scopesOfRole(role: MemberRole): readonly Scope[] {
+  // API_KEYS:WRITE lets auditors end their own sessions; policy.ts refuses them every other mutation.
+  if (role === 'AUDITOR') return [...scopes.filter(isRead), 'API_KEYS:WRITE'];
   return role === 'ADMIN' ? scopes : scopes.filter((scope) => !scope.startsWith('ADMIN:'));
+}
+
+/** The scopes of a key that count while its user has the role: only those that read, for an AUDITOR. */
+export function keyScopesOfRole(role: MemberRole, given: readonly Scope[]): readonly Scope[] {
+  return role === 'AUDITOR' ? given.filter(isRead) : given;
+}
+
+function isRead(scope: Scope): boolean {
+  return scope.endsWith(':READ');
 }
 
 /** Who makes a call: one API key, or one session of a browser, acting as one user in one organization. The server sets every member. */

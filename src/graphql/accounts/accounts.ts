@@ -15,6 +15,7 @@ export const AccessLevelType = enumOf('AccessLevel', 'The reach of a key.', acce
 export const MemberRoleType = enumOf('MemberRole', 'The role of a user in an organization.', memberRoles, {
   MEMBER: 'Uses the things that are shared with the organization or with the user.',
   ADMIN: 'Also administers the organization.',
+  AUDITOR: 'Reads what an ADMIN reads, and changes nothing.',
 });
 
 const resourceNames: Readonly<Record<Resource, string>> = {

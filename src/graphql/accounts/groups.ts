@@ -1,4 +1,4 @@
-import { canEditGroup } from '../../domain/access/access.ts';
+import { canEditGroup, mayChange } from '../../domain/access/access.ts';
 import {
   createGroup,
   deleteGroup,
@@ -75,7 +75,7 @@ export const GroupType = GroupRef.implement({
     availability: t.expose('availability', { type: GroupAvailabilityType, description: 'Who sees it.' }),
     canEdit: t.boolean({
       description: 'Whether the caller may change and delete it.',
-      resolve: (group, _args, { caller }) => canEditGroup(caller, group),
+      resolve: (group, _args, { caller }) => mayChange(caller) && canEditGroup(caller, group),
     }),
     members: t.field({
       type: GroupMemberConnection,

@@ -1,4 +1,4 @@
-import { canEditAgent, canManageAgent } from '../../domain/access/access.ts';
+import { canEditAgent, canManageAgent, mayChange } from '../../domain/access/access.ts';
 import { listGroupsOfAgents } from '../../domain/accounts/groups.ts';
 import {
   approveAgent,
@@ -242,12 +242,12 @@ export const AgentType = AgentRef.implement({
     canEdit: t.boolean({
       extensions: reads(...editable),
       description: 'Whether the caller may edit it.',
-      resolve: (agent, _args, { caller }) => canEditAgent(caller, agent),
+      resolve: (agent, _args, { caller }) => mayChange(caller) && canEditAgent(caller, agent),
     }),
     canManage: t.boolean({
       extensions: reads(...editable),
       description: 'Whether the caller may delete it and change its visibility, groups and editors.',
-      resolve: (agent, _args, { caller }) => canManageAgent(caller, agent),
+      resolve: (agent, _args, { caller }) => mayChange(caller) && canManageAgent(caller, agent),
     }),
   }),
 });

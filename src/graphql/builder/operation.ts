@@ -1,5 +1,6 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
 import { type GraphQLField, type GraphQLFieldResolver, type GraphQLResolveInfo, isNonNullType } from 'graphql';
+import { requireChange } from '../../domain/access/policy.ts';
 import { notedRefusal } from '../../domain/audit/operation.ts';
 import { DomainError, errorCodes } from '../../entities/errors.ts';
 import { takesFlatInputs } from '../../lib/flat-inputs.ts';
@@ -71,7 +72,7 @@ class RefusalsPlugin<Types extends SchemaTypes> extends RootFieldPlugin<Types> {
 }
 
 /**
- * Checks the arguments of an operation that the key may perform, and writes a mutation into the audit log. A query whose field may be null gives null
+ * Checks that the caller may change things and the arguments of an operation that its key may perform, and writes a mutation into the audit log. A query whose field may be null gives null
  * for what does not exist.
  */
 class OperationsPlugin<Types extends SchemaTypes> extends RootFieldPlugin<Types> {
@@ -82,6 +83,7 @@ class OperationsPlugin<Types extends SchemaTypes> extends RootFieldPlugin<Types>
     }));
     return (root, args: Arguments, context, info) => {
       const { checkInput, perform } = parts(info);
+      requireChange(context.caller, `${parentType}.${name}`);
       requireStorable(args);
       checkInput?.(context.caller, args);
       return perform(root, args, context, info);

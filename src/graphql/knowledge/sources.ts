@@ -1,4 +1,4 @@
-import { canEditDataSource } from '../../domain/access/access.ts';
+import { canEditDataSource, mayChange } from '../../domain/access/access.ts';
 import { findLivingUsers, findUsersById } from '../../domain/accounts/accounts.ts';
 import { approvalWarnings } from '../../domain/agents/warnings.ts';
 import { findConnectionsOfSources } from '../../domain/knowledge/connections.ts';
@@ -235,7 +235,7 @@ export const DataSourceType = DataSourceRef.implement({
     canEdit: t.boolean({
       extensions: reads('orgId', 'ownerUserId'),
       description: 'Whether the caller may change, refresh or delete it.',
-      resolve: (source, _args, { caller }) => canEditDataSource(caller, source),
+      resolve: (source, _args, { caller }) => mayChange(caller) && canEditDataSource(caller, source),
     }),
     agents: t.field({
       extensions: reads('id'),

@@ -1,4 +1,4 @@
-import { type Caller, type MemberRole, scopesOfRole } from '../../entities/accounts/caller.ts';
+import { type Caller, keyScopesOfRole, type MemberRole, type Scope, scopesOfRole } from '../../entities/accounts/caller.ts';
 import type { Database } from '../database/database.ts';
 import { createInvalidatedCache, type InvalidatedCache } from '../database/invalidated-cache.ts';
 import type { Signals } from '../database/signals/signals.ts';
@@ -31,8 +31,9 @@ export async function loadKey({ prisma }: Database, key: Named): Promise<KnownCa
   const found = await prisma.apiKey.findUnique({ where: { ...key, revokedAt: null }, select });
   const member = found === null ? undefined : await findMember(prisma, found);
   if (found === null || member === undefined) return undefined;
-  const { id, userId, orgId, level, scopes, expiresAt } = found;
-  const caller = { keyId: id, userId, orgId, ...member, level, scopes: new Set(scopes) };
+  const { id, userId, orgId, level, expiresAt } = found;
+  const scopes = new Set(keyScopesOfRole(member.role, found.scopes as Scope[]));
+  const caller = { keyId: id, userId, orgId, ...member, level, scopes };
   return { caller: Object.freeze(caller as Caller), expiresAtMs: expiresAt?.getTime() ?? Number.POSITIVE_INFINITY };
 }
 

@@ -1,4 +1,4 @@
-import type { Scope } from '../../entities/accounts/caller.ts';
+import type { MemberRole, Scope } from '../../entities/accounts/caller.ts';
 import type { SignInLink } from '../../entities/accounts/session.ts';
 import { settled } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
@@ -46,7 +46,7 @@ export interface NewMember {
   readonly id: string;
   readonly orgId: string;
   readonly userId: string;
-  readonly role: 'MEMBER' | 'ADMIN';
+  readonly role: MemberRole;
   readonly createdAt: Date;
 }
 export interface FirstAccount {

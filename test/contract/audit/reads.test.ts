@@ -39,7 +39,7 @@ const subscriptions = callsOf(schema, []).filter(
 const rows = callsOf(whole, allRoutes).filter(
   ({ title, operation }) => title.startsWith('GET ') && operation.startsWith('Query.') && showsContent(operation),
 );
-const administrators = ['orgAdmin', 'tenantKey', 'instanceKey'] as const;
+const administrators = ['orgAdmin', 'auditor', 'tenantKey', 'instanceKey'] as const;
 
 const { service } = await withService('web', { env: { ...roomForWholeSelections } });
 let setting: Setting;

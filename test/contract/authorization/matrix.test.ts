@@ -8,7 +8,7 @@ import type { Person } from '../../support/make.ts';
 import { inTurn } from '../../support/property-runs.ts';
 import { withService } from '../../support/service.ts';
 import { type Answer, callsOf, operationsOf } from './calls.ts';
-import { isStanding, type Outcome, outcomeOf, type Principal, principals, visibilitiesOf } from './relations.ts';
+import { isStanding, isWrite, type Outcome, outcomeOf, type Principal, principals, visibilitiesOf } from './relations.ts';
 import { type Line, table } from './table.ts';
 import { type Setting, World, worldEnv } from './world.ts';
 
@@ -87,7 +87,7 @@ describe('what everybody gets is what the table says', () => {
 function casesOf(line: Line, operation: string, visibility: Setting['visibility'], takesTicket: boolean) {
   const needsScope = operationScopes[operation] !== null;
   const cases = principals.map((who) => {
-    const outcome = outcomeOf(line.needs, who, visibility, needsScope);
+    const outcome = outcomeOf(line.needs, who, visibility, needsScope, isWrite(operation));
     return { who, outcome: who === 'nobody' && takesTicket ? ('allowed' as const) : outcome };
   });
   return cases.toSorted((a, b) => Number(a.outcome === 'allowed') - Number(b.outcome === 'allowed'));

@@ -1,3 +1,4 @@
+import { operationScopes } from '../../../src/domain/access/operation-scopes.ts';
 import { type AgentVisibility, agentVisibilities } from '../../../src/entities/agents/agent.ts';
 
 /** Who calls. All but the last three belong to the organization of the things, or act in it. */
@@ -13,6 +14,8 @@ export const principals = [
   'groupMember',
   'colleague',
   'orgAdmin',
+  /** Reads what `orgAdmin` reads, and changes nothing; with a key of every scope. */
+  'auditor',
   /** Level TENANT, acting in the organization; its user is a plain member. */
   'tenantKey',
   /** Level TENANT, acting in another organization of the tenant. */
@@ -40,7 +43,8 @@ export interface Relation {
   readonly varies: boolean;
 }
 
-const administrators: readonly Standing[] = ['orgAdmin', 'tenantKey', 'instanceKey'];
+/** The auditor is one for what only reads: see `outcomeOf`. */
+const administrators: readonly Standing[] = ['orgAdmin', 'auditor', 'tenantKey', 'instanceKey'];
 const family: readonly Standing[] = ['owner', 'editor', ...administrators];
 const members: readonly Standing[] = ['owner', 'editor', 'groupMember', 'colleague'];
 const seers: Record<AgentVisibility, readonly Standing[]> = {
@@ -133,11 +137,27 @@ export const relations = {
 } as const satisfies Record<string, Relation>;
 export type RelationName = keyof typeof relations;
 
-/** The outcome that the table promises for a call, on both APIs. */
-export function outcomeOf(name: RelationName, who: Principal, visibility: AgentVisibility, needsScope: boolean): Outcome {
+/**
+ * The outcome that the table promises for a call, on both APIs.
+ *
+ * @param isWrite  as `isWrite` says of the operation.
+ */
+export function outcomeOf(
+  name: RelationName,
+  who: Principal,
+  visibility: AgentVisibility,
+  needsScope: boolean,
+  isWrite = false,
+): Outcome {
+  if (who === 'auditor' && isWrite) return 403;
   if (who === 'nobody' || who === 'revokedKey' || who === 'expiredKey') return 401;
   if (who === 'keyWithoutScope') return needsScope ? 403 : relations[name].outcome('owner', visibility);
   return relations[name].outcome(who, visibility);
+}
+
+/** Whether an operation changes something or runs a model: an auditor may not, whatever it names. */
+export function isWrite(operation: string): boolean {
+  return operation.startsWith('Mutation.') || operationScopes[operation]?.endsWith(':WRITE') === true;
 }
 
 /** The visibilities to try. */

@@ -79,6 +79,10 @@ const shown: Readonly<Record<string, readonly Canary[]>> = {
     ...[...ofAgent, ...ofShared, ...ofSkills, ...ofChats, ...ofSources, ...ofStores, ...ofGroup],
     ...(['keyName', 'connection', 'category'] as const),
   ],
+  auditor: [
+    ...[...ofAgent, ...ofShared, ...ofSkills, ...ofChats, ...ofSources, ...ofStores, ...ofGroup],
+    ...(['keyName', 'connection', 'category'] as const),
+  ],
   otherOrganization: [],
   otherTenant: [],
   'key without a scope': [],

@@ -125,6 +125,7 @@ export class World {
       groupMember: this.member,
       colleague: newcomer,
       orgAdmin: this.admin,
+      auditor: await make.person({ organization: home, role: 'AUDITOR' }),
       tenantKey: await make.person({ organization: home, level: 'TENANT' }),
       tenantKeyElsewhere: await make.person({ organization: sister, level: 'TENANT' }),
       instanceKey: operator,
