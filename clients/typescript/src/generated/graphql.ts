@@ -965,6 +965,8 @@ export type McpToolInput = {
 export type MemberRole =
   /** Also administers the organization. */
   | 'ADMIN'
+  /** Reads what an ADMIN reads, and changes nothing. */
+  | 'AUDITOR'
   /** Uses the things that are shared with the organization or with the user. */
   | 'MEMBER';
 

@@ -8162,7 +8162,7 @@ export interface components {
          * @description The role of a user in an organization.
          * @enum {string}
          */
-        MemberRole: "ADMIN" | "MEMBER";
+        MemberRole: "ADMIN" | "AUDITOR" | "MEMBER";
         /** @description A user in an organization. */
         Membership: {
             /** @description The id of the membership. */
