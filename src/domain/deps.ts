@@ -3,6 +3,7 @@ import type { Egress } from '../engine/egress/egress.ts';
 import type { Jobs } from '../engine/jobs/jobs.ts';
 import type { Knowledge } from '../engine/knowledge/knowledge.ts';
 import type { ModelRouter } from '../engine/models/router.ts';
+import type { PasswordHasher } from '../engine/passwords/hasher.ts';
 import type { RunEngine } from '../engine/runs/run-engine.ts';
 import type { Pools } from '../engine/sharing/pools.ts';
 import type { RateLimits } from '../engine/sharing/rate-limits.ts';
@@ -35,6 +36,7 @@ export interface Deps {
   /** The limits on the number of requests. */
   readonly rates: RateLimits;
   readonly egress: Egress;
+  readonly passwords: PasswordHasher;
   readonly logger: Logger;
   /** Undefined while tracing is off. */
   readonly tracing?: Tracing | undefined;

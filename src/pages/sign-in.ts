@@ -16,6 +16,12 @@ import { htmlType, pageHeaders, renderPage } from './page.ts';
 export interface SignInSteps {
   /** @throws DomainError for the visitor */
   byLink(secret: string, req: IncomingMessage, sessionSecret: string | undefined): Promise<{ readonly secret: string }>;
+  /** @throws DomainError for the visitor */
+  byPassword(
+    given: { readonly email: string; readonly password: string },
+    req: IncomingMessage,
+    sessionSecret: string | undefined,
+  ): Promise<{ readonly secret: string }>;
   signOut(req: IncomingMessage, sessionSecret: string | undefined): Promise<void>;
   isSignedIn(sessionSecret: string | undefined): Promise<boolean>;
 }
@@ -53,6 +59,12 @@ export function createSignIn(steps: SignInSteps, addressing: Addressing, failed:
     .post(
       '/sign-in/link',
       signingIn((body, req) => steps.byLink(textOf(body, 'link'), req, secretIn(req))),
+    )
+    .post(
+      '/sign-in/password',
+      signingIn((body, req) =>
+        steps.byPassword({ email: textOf(body, 'email'), password: textOf(body, 'password') }, req, secretIn(req)),
+      ),
     )
     .post('/sign-out', async (req, res) => {
       requireOwnPage(req, addressing);

@@ -6,7 +6,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { operationScopes } from '../domain/access/operation-scopes.ts';
 import type { Deps } from '../domain/deps.ts';
 import { confirmConnection, receiveCallback } from '../domain/knowledge/connecting.ts';
-import { type Browser, isSignedIn, signInByLink, signOut } from '../domain/sign-in/sign-in.ts';
+import { type Browser, isSignedIn, signInByLink, signInByPassword, signOut } from '../domain/sign-in/sign-in.ts';
 import { servedSchema } from '../graphql/builder/one-api.ts';
 import { createGraphiqlPage } from '../graphql/graphiql/page.ts';
 import { buildSchema } from '../graphql/schema.ts';
@@ -140,6 +140,7 @@ function signInSteps(deps: Deps): SignInSteps {
   };
   return {
     byLink: (secret, req, sessionSecret) => signInByLink(deps, secret, browserOf(req, sessionSecret)),
+    byPassword: (given, req, sessionSecret) => signInByPassword(deps, given, browserOf(req, sessionSecret)),
     signOut: (req, sessionSecret) => signOut(deps, browserOf(req, sessionSecret)),
     isSignedIn: (sessionSecret) => isSignedIn(deps, sessionSecret),
   };

@@ -22,6 +22,7 @@ import { createEgress } from '../engine/egress/egress.ts';
 import { createPgBossJobs } from '../engine/jobs/pg-boss.ts';
 import { createKnowledge } from '../engine/knowledge/knowledge.ts';
 import { createModelRouter } from '../engine/models/router.ts';
+import { createPasswordHasher } from '../engine/passwords/hasher.ts';
 import { createRunEngine } from '../engine/runs/engine.ts';
 import { Pools } from '../engine/sharing/pools.ts';
 import { RateLimits } from '../engine/sharing/rate-limits.ts';
@@ -126,8 +127,24 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       },
     });
     const audit = new AuditTrail(basics);
+    const passwords = createPasswordHasher();
     const live = new LiveFeed(storage.signals, storage.live);
-    const deps: Deps = { ...basics, audit, live, pools, rates, jobs, models, knowledge, runs, tools, mcp, egress, publicUrl };
+    const deps: Deps = {
+      ...basics,
+      audit,
+      live,
+      pools,
+      rates,
+      jobs,
+      models,
+      knowledge,
+      runs,
+      tools,
+      mcp,
+      egress,
+      passwords,
+      publicUrl,
+    };
     knowledge.registerJobs();
     registerIdempotencySweep(deps);
     registerSignInSweep(deps);

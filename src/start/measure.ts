@@ -10,11 +10,14 @@ const ofModel = ['provider', 'model'] as const;
 /** What the process does, for dashboards. No label has more values than a list of ours. deploy/grafana/parley.json shows these metrics. */
 export function measure(
   metrics: Metrics,
-  { runs, jobs, pools, knowledge }: Deps,
+  { runs, jobs, pools, knowledge, passwords }: Deps,
   streams: SseStreams,
   admissions: Admissions,
 ): void {
   metrics.gauge('streams_open', 'Open event streams.', () => streams.openCount);
+  metrics.counter('password_hashes_total', 'Hashes of passwords that were made, to set or to check one.', [], () => [
+    { labels: {}, value: passwords.count },
+  ]);
   metrics.gauge('runs_active', 'Requests that hold a run at this moment.', () => admissions.runs.share.count);
   metrics.counter('pool_refusals_total', 'Requests refused for want of a place, by pool.', ['pool'], () =>
     labelled('pool', pools.refused),

@@ -5,6 +5,7 @@ import { createEndedSessionStore, type EndedSessionStore } from './accounts/ende
 import { createGroupStore, type GroupStore } from './accounts/groups.ts';
 import { createMembershipStore, type MembershipStore } from './accounts/memberships.ts';
 import { createOrganizationStore, type OrganizationStore } from './accounts/organizations.ts';
+import { type AttemptStore, createAttemptStore, createPasswordStore, type PasswordStore } from './accounts/passwords.ts';
 import { createSessionStore, type SessionStore } from './accounts/sessions.ts';
 import { createSignInLinkStore, type SignInLinkStore } from './accounts/sign-in-links.ts';
 import { createTenancyStore, type TenancyStore } from './accounts/tenancy.ts';
@@ -85,6 +86,8 @@ export interface Storage {
   readonly apiKeys: ApiKeyStore;
   readonly sessions: SessionStore;
   readonly signInLinks: SignInLinkStore;
+  readonly passwords: PasswordStore;
+  readonly attempts: AttemptStore;
   readonly agents: AgentStore;
   readonly agentCategories: AgentCategoryStore;
   readonly agentRatings: AgentRatingStore;
@@ -201,6 +204,8 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     apiKeys,
     sessions,
     signInLinks: createSignInLinkStore(db),
+    passwords: createPasswordStore(db),
+    attempts: createAttemptStore(db),
     agents: createAgentStore(db, signals),
     agentCategories: createAgentCategoryStore(db),
     agentRatings: createAgentRatingStore(db, signals),

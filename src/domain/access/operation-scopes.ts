@@ -95,6 +95,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.revokeApiKey': 'API_KEYS:WRITE',
   'Mutation.selectBranch': 'CHATS:WRITE',
   'Mutation.sendMessage': 'CHATS:WRITE',
+  'Mutation.setPassword': 'API_KEYS:WRITE',
   'Mutation.storeMcpServer': 'CONNECTIONS:WRITE',
   'Mutation.storeOauthToken': 'CONNECTIONS:WRITE',
   'Mutation.storeRepoHostInstallation': 'CONNECTIONS:WRITE',

@@ -15,6 +15,7 @@ import { performOperation } from '../audit/operation.ts';
 import type { CallOrigin } from '../audit/origin.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
+import { findByPassword } from './passwords.ts';
 import { authenticateSession } from './sessions.ts';
 
 /** A browser that signs in. */
@@ -43,6 +44,18 @@ export async function signInByLink(deps: Deps, secret: string, browser: Browser)
   return begin(deps, link, 'LINK', browser, async () => {
     if (!(await deps.storage.signInLinks.use(link.id, deps.now()))) throw refusedLink();
   });
+}
+
+/** @throws DomainError INVALID_VALUE when the e-mail or the password is wrong: the answer is the same. RATE_LIMIT_EXCEEDED as `findByPassword`. */
+export async function signInByPassword(
+  deps: Deps,
+  given: { readonly email: string; readonly password: string },
+  browser: Browser,
+): Promise<SignedIn> {
+  const userId = await findByPassword(deps, { ...given, network: browser.network });
+  const orgId = userId === undefined ? undefined : await deps.storage.passwords.findPlace(userId);
+  if (userId === undefined || orgId === undefined) throw refusedPassword();
+  return begin(deps, { userId, orgId }, 'PASSWORD', browser);
 }
 
 /** Ends the session of the browser. Its open streams end within five seconds; runs that the person began go on. */
@@ -117,6 +130,7 @@ export function registerSignInSweep({ jobs, storage, now }: Deps): void {
     const before = new Date(now().getTime() - keptDays * dayMs);
     await storage.sessions.sweep(before);
     await storage.signInLinks.sweep(before);
+    await storage.attempts.sweep();
   });
 }
 
@@ -130,14 +144,14 @@ async function begin(
   { userId, orgId }: Pick<LinkedPerson, 'userId' | 'orgId'>,
   method: SignInMethod,
   browser: Browser,
-  confirm: () => Promise<void>,
+  confirm?: () => Promise<void>,
 ): Promise<SignedIn> {
   const [role, [organization], former] = await Promise.all([
     deps.storage.accounts.findRole(orgId, userId),
     deps.storage.accounts.findOrganizations([orgId]),
     callerOf(deps, browser),
   ]);
-  if (role === undefined || organization === undefined) throw refusedLink();
+  if (role === undefined || organization === undefined) throw method === 'PASSWORD' ? refusedPassword() : refusedLink();
   const { tenantId } = organization;
   const keyId = deps.newId('session');
   const caller: Caller = { keyId, userId, orgId, tenantId, level: 'ORGANIZATION', role, scopes: new Set(scopesOfRole(role)) };
@@ -151,7 +165,7 @@ async function begin(
   };
   await performOperation({ deps, caller, ...originOf(browser) }, 'Page.signIn', [], (auditedCaller) =>
     deps.audit.change(auditedCaller, async () => {
-      await confirm();
+      await confirm?.();
       if (former !== undefined) await deps.storage.sessions.end(former.keyId, 'REPLACED', createdAt);
       return deps.storage.sessions.create(session);
     }),
@@ -165,6 +179,10 @@ async function callerOf(deps: Deps, { sessionSecret }: Browser): Promise<Caller 
 
 function originOf({ requestId, address }: Browser): CallOrigin {
   return { requestId, address };
+}
+
+function refusedPassword(): DomainError {
+  return new DomainError('INVALID_VALUE', 'The e-mail address or the password is wrong', { param: 'password' });
 }
 
 function refusedLink(): DomainError {

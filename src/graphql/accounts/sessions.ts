@@ -1,3 +1,4 @@
+import { hasPassword, setPassword } from '../../domain/sign-in/passwords.ts';
 import { endOtherSessions, endSession, getSessions, listSessions } from '../../domain/sign-in/sessions.ts';
 import { createSignInLink, type SignInLink } from '../../domain/sign-in/sign-in.ts';
 import { isSession, type SignInMethod, signInMethods } from '../../entities/accounts/session.ts';
@@ -11,6 +12,7 @@ import { ViewerType } from './viewer.ts';
 
 const SignInMethodType = enumOf('SignInMethod', 'How a person has signed in.', signInMethods, {
   LINK: 'By a link that works once.',
+  PASSWORD: 'By e-mail and password.',
 } satisfies Record<SignInMethod, string>);
 
 const SessionType = SessionRef.implement({
@@ -64,6 +66,10 @@ builder.objectFields(ViewerType, (t) => ({
     args: { ...pageArgs(t.arg) },
     resolve: (_caller, args, context) => listSessions(context.deps, context.caller, pageRequest(context, args)),
   }),
+  hasPassword: t.boolean({
+    description: 'Whether the user can sign in by a password.',
+    resolve: (_caller, _args, { deps, caller }) => hasPassword(deps, caller),
+  }),
 }));
 
 const EndOtherSessionsPayload = builder.objectRef<{ readonly count: number }>('EndOtherSessionsPayload').implement({
@@ -97,7 +103,28 @@ const CreateSignInLinkInput = builder.inputType('CreateSignInLinkInput', {
   }),
 });
 
+const SetPasswordInput = builder.inputType('SetPasswordInput', {
+  description: 'A new password.',
+  fields: (t) => ({
+    current: t.string({
+      required: false,
+      description: 'The password until now, where there is one. Not needed within an hour after a sign-in by a link.',
+    }),
+    new: t.string({ description: '12 to 200 characters.' }),
+  }),
+});
+
 builder.mutationFields((t) => ({
+  setPassword: t.field({
+    authScopes: { key: 'API_KEYS:WRITE' },
+    type: ViewerType,
+    description: "Sets the password of the session's user, and ends all other sessions of the user. Keys set none.",
+    args: { input: t.arg({ type: SetPasswordInput, description: 'The new password.' }) },
+    resolve: async (_root, { input }, { deps, caller }) => {
+      await setPassword(deps, caller, input);
+      return caller;
+    },
+  }),
   endSession: t.field({
     authScopes: { key: 'API_KEYS:WRITE' },
     type: SessionType,

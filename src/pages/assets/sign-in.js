@@ -3,7 +3,7 @@ const parts = new Map(new URLSearchParams(location.hash.slice(1)));
 if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search);
 
 const find = (id) => document.getElementById(id);
-const sections = ['by-link', 'signed-in', 'no-way'];
+const sections = ['by-link', 'set-password', 'signed-in', 'by-password'];
 
 /** Where the visitor goes then: an address of this service, else GraphiQL. */
 function nextAddress() {
@@ -33,40 +33,79 @@ async function call(path, body) {
     throw new Error('The service does not answer. Try again.');
   });
   const answer = await reply.json().catch(() => ({}));
-  if (!reply.ok) throw new Error(answer.error?.message ?? `The service answered with status ${reply.status}.`);
+  if (!reply.ok)
+    throw new Error(answer.error?.message ?? answer.errors?.[0]?.message ?? `The service answered with status ${reply.status}.`);
   return answer;
 }
 
-/** @param refused  what is shown after a refusal. */
-async function signIn(path, body, button, refused) {
+/** What the service answers to a document. @throws Error with words for the visitor */
+async function ask(query, variables = {}) {
+  const { data, errors = [] } = await call('/graphql', { query, variables });
+  if (errors.length > 0) throw new Error(errors[0].message);
+  return data;
+}
+
+const goOn = () => location.replace(nextAddress());
+
+/** Does the work of a button: it waits, and a refusal is told. */
+async function press(button, work) {
   tell('');
   button.disabled = true;
   try {
-    await call(path, body);
-    location.replace(nextAddress());
+    await work();
   } catch (error) {
-    button.disabled = false;
-    show(refused);
     tell(error.message);
+  } finally {
+    button.disabled = false;
   }
 }
 
-find('use-link').addEventListener('click', () =>
-  signIn('/sign-in/link', { link: parts.get('link') }, find('use-link'), 'no-way'),
-);
-find('sign-out').addEventListener('click', async () => {
-  try {
-    await call('/sign-out', {});
-    show('no-way');
-  } catch (error) {
-    tell(error.message);
-  }
-});
+/** After a link: who has no password yet may choose one. */
+async function offerPassword() {
+  const { viewer } = await ask('{ viewer { hasPassword user { email } } }').catch(() => ({ viewer: { hasPassword: true } }));
+  if (viewer.hasPassword) return goOn();
+  find('own-email').value = viewer.user.email;
+  show('set-password');
+  find('new-password').focus();
+}
 
-find('go-on').href = nextAddress();
+find('use-link').addEventListener('click', () =>
+  press(find('use-link'), async () => {
+    try {
+      await call('/sign-in/link', { link: parts.get('link') });
+    } catch (error) {
+      show('by-password');
+      throw error;
+    }
+    await offerPassword();
+  }),
+);
+find('by-password').addEventListener('submit', (event) => {
+  event.preventDefault();
+  void press(find('use-password'), async () => {
+    await call('/sign-in/password', { email: find('email').value, password: find('password').value });
+    goOn();
+  });
+});
+find('set-password').addEventListener('submit', (event) => {
+  event.preventDefault();
+  void press(find('save-password'), async () => {
+    const input = { new: find('new-password').value };
+    await ask('mutation ($input: SetPasswordInput!) { setPassword(input: $input) { hasPassword } }', { input });
+    goOn();
+  });
+});
+find('sign-out').addEventListener('click', () =>
+  press(find('sign-out'), async () => {
+    await call('/sign-out', {});
+    show('by-password');
+  }),
+);
+
+for (const link of document.querySelectorAll('.go-on')) link.href = nextAddress();
 if (parts.has('link')) show('by-link');
 else {
   const reply = await fetch('/sign-in/session', { cache: 'no-store' }).catch(() => undefined);
   const session = await reply?.json().catch(() => undefined);
-  show(session?.isSignedIn === true ? 'signed-in' : 'no-way');
+  show(session?.isSignedIn === true ? 'signed-in' : 'by-password');
 }

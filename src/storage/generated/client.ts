@@ -77,6 +77,16 @@ export type Session = Prisma.SessionModel
  */
 export type SignInLink = Prisma.SignInLinkModel
 /**
+ * Model Password
+ * How a person proves to be a user. The password itself is never stored.
+ */
+export type Password = Prisma.PasswordModel
+/**
+ * Model SignInAttempt
+ * Attempts to sign in, by person and by network, in windows of some minutes.
+ */
+export type SignInAttempt = Prisma.SignInAttemptModel
+/**
  * Model Group
  * 
  */

@@ -450,6 +450,8 @@ export const table: Readonly<Record<string, Line>> = {
   })),
   'Mutation.endSession': line('ownsMemory', async ({ world }) => ({ id: await world.session() })),
   'Mutation.endOtherSessions': line('anyone'),
+  // In a session only: a key sets no password.
+  'Mutation.setPassword': { needs: 'anyone', reaches: 403, given: () => ({ input: { new: 'correct horse battery' } }) },
   'Query.group': line('seesGroup', byId('group')),
   'Query.groups': line('anyone'),
   'Query.myGroups': line('anyone'),

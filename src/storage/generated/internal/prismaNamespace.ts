@@ -404,6 +404,8 @@ export const ModelName = {
   ApiKey: 'ApiKey',
   Session: 'Session',
   SignInLink: 'SignInLink',
+  Password: 'Password',
+  SignInAttempt: 'SignInAttempt',
   Group: 'Group',
   GroupMember: 'GroupMember',
   Agent: 'Agent',
@@ -477,7 +479,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "session" | "signInLink" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "session" | "signInLink" | "password" | "signInAttempt" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -996,6 +998,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.SignInLinkCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.SignInLinkCountAggregateOutputType> | number
+        }
+      }
+    }
+    Password: {
+      payload: Prisma.$PasswordPayload<ExtArgs>
+      fields: Prisma.PasswordFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PasswordFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PasswordFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordPayload>
+        }
+        findFirst: {
+          args: Prisma.PasswordFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PasswordFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordPayload>
+        }
+        findMany: {
+          args: Prisma.PasswordFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordPayload>[]
+        }
+        create: {
+          args: Prisma.PasswordCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordPayload>
+        }
+        createMany: {
+          args: Prisma.PasswordCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PasswordCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordPayload>[]
+        }
+        delete: {
+          args: Prisma.PasswordDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordPayload>
+        }
+        update: {
+          args: Prisma.PasswordUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordPayload>
+        }
+        deleteMany: {
+          args: Prisma.PasswordDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PasswordUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PasswordUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordPayload>[]
+        }
+        upsert: {
+          args: Prisma.PasswordUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordPayload>
+        }
+        aggregate: {
+          args: Prisma.PasswordAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePassword>
+        }
+        groupBy: {
+          args: Prisma.PasswordGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PasswordGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PasswordCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PasswordCountAggregateOutputType> | number
+        }
+      }
+    }
+    SignInAttempt: {
+      payload: Prisma.$SignInAttemptPayload<ExtArgs>
+      fields: Prisma.SignInAttemptFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SignInAttemptFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInAttemptPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SignInAttemptFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInAttemptPayload>
+        }
+        findFirst: {
+          args: Prisma.SignInAttemptFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInAttemptPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SignInAttemptFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInAttemptPayload>
+        }
+        findMany: {
+          args: Prisma.SignInAttemptFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInAttemptPayload>[]
+        }
+        create: {
+          args: Prisma.SignInAttemptCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInAttemptPayload>
+        }
+        createMany: {
+          args: Prisma.SignInAttemptCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SignInAttemptCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInAttemptPayload>[]
+        }
+        delete: {
+          args: Prisma.SignInAttemptDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInAttemptPayload>
+        }
+        update: {
+          args: Prisma.SignInAttemptUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInAttemptPayload>
+        }
+        deleteMany: {
+          args: Prisma.SignInAttemptDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SignInAttemptUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SignInAttemptUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInAttemptPayload>[]
+        }
+        upsert: {
+          args: Prisma.SignInAttemptUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInAttemptPayload>
+        }
+        aggregate: {
+          args: Prisma.SignInAttemptAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSignInAttempt>
+        }
+        groupBy: {
+          args: Prisma.SignInAttemptGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SignInAttemptGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SignInAttemptCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SignInAttemptCountAggregateOutputType> | number
         }
       }
     }
@@ -5436,6 +5586,25 @@ export const SignInLinkScalarFieldEnum = {
 export type SignInLinkScalarFieldEnum = (typeof SignInLinkScalarFieldEnum)[keyof typeof SignInLinkScalarFieldEnum]
 
 
+export const PasswordScalarFieldEnum = {
+  userId: 'userId',
+  hash: 'hash',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type PasswordScalarFieldEnum = (typeof PasswordScalarFieldEnum)[keyof typeof PasswordScalarFieldEnum]
+
+
+export const SignInAttemptScalarFieldEnum = {
+  subject: 'subject',
+  count: 'count',
+  resetAt: 'resetAt'
+} as const
+
+export type SignInAttemptScalarFieldEnum = (typeof SignInAttemptScalarFieldEnum)[keyof typeof SignInAttemptScalarFieldEnum]
+
+
 export const GroupScalarFieldEnum = {
   id: 'id',
   createdAt: 'createdAt',
@@ -6656,6 +6825,8 @@ export type GlobalOmitConfig = {
   apiKey?: Prisma.ApiKeyOmit
   session?: Prisma.SessionOmit
   signInLink?: Prisma.SignInLinkOmit
+  password?: Prisma.PasswordOmit
+  signInAttempt?: Prisma.SignInAttemptOmit
   group?: Prisma.GroupOmit
   groupMember?: Prisma.GroupMemberOmit
   agent?: Prisma.AgentOmit

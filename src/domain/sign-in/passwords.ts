@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import { isSession, linkTtlMs } from '../../entities/accounts/session.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+import { getSessions } from './sessions.ts';
+
+const passwordLength = { least: 12, most: 200 } as const;
+
+/** Attempts count in windows of this length. */
+const windowMs = 15 * 60_000;
+/** Wrong passwords for one e-mail address, or for one person, in a window. */
+const ofPersonMax = 10;
+/** Wrong passwords from one network in a window: many people of a company share one. */
+const ofNetworkMax = 100;
+
+export interface SetPasswordInput {
+  /** The password until now. Needed where there is one, unless the session was begun by a link within the last hour. */
+  readonly current?: string | null | undefined;
+  readonly new: string;
+}
+
+/** Whether the caller's user can sign in by a password. */
+export async function hasPassword(deps: Deps, caller: Caller): Promise<boolean> {
+  return (await deps.storage.passwords.find(caller.userId)) !== undefined;
+}
+
+/**
+ * Sets the password of the caller's user, and ends all other sessions of the user.
+ *
+ * @throws DomainError FORBIDDEN for a key: who has a key of a person is not that person. INVALID_VALUE for a password that is too short or too long, and for
+ * a wrong `current`. RATE_LIMIT_EXCEEDED after too many wrong ones.
+ */
+export async function setPassword(deps: Deps, caller: Caller, input: SetPasswordInput): Promise<void> {
+  if (!isSession(caller)) throw new DomainError('FORBIDDEN', 'A password is set in a session: sign in with a browser');
+  const faults = new Faults();
+  readPassword('new', input.new, faults);
+  faults.throwIfAny();
+  const { passwords, sessions } = deps.storage;
+  const stored = await passwords.find(caller.userId);
+  if (stored !== undefined && !(await isFreshFromLink(deps, caller))) {
+    const attempts = await countAttempts(deps, [[personSubject(caller.userId), ofPersonMax]]);
+    if (!(await deps.passwords.verify((input.current ?? '').slice(0, passwordLength.most), stored))) {
+      throw new DomainError('INVALID_VALUE', 'current is not your password', { param: 'current' });
+    }
+    await attempts.succeed();
+  }
+  const hash = await deps.passwords.hash(input.new);
+  const at = deps.now();
+  await deps.audit.change(caller, async () => {
+    await passwords.set(caller.userId, hash, at);
+    await sessions.endOthers(caller.userId, caller.keyId, 'REVOKED', at);
+    return { id: caller.userId, orgId: caller.orgId };
+  });
+}
+
+/** Notes a fault of a password that nobody should choose. */
+export function readPassword(param: string, password: string, faults: Faults): void {
+  const { least, most } = passwordLength;
+  const length = [...password.normalize('NFKC')].length;
+  if (length >= least && length <= most) return;
+  faults.add(param, `${param} must have ${least} to ${most} characters`);
+}
+
+/**
+ * Finds the user who has the password. Unknown and wrong are the same: in their answer and, but for users of several tenants with one e-mail, in the work
+ * that they make.
+ *
+ * @returns undefined when there is none.
+ * @throws DomainError RATE_LIMIT_EXCEEDED after too many wrong passwords for the e-mail, whoever sent them, or from the network.
+ */
+export async function findByPassword(
+  deps: Deps,
+  given: { readonly email: string; readonly password: string; readonly network: string | undefined },
+): Promise<string | undefined> {
+  const email = given.email.trim().toLowerCase().slice(0, emailMax);
+  const password = given.password.slice(0, passwordLength.most);
+  const attempts = await countAttempts(deps, [
+    [subjectOf('email', email), ofPersonMax],
+    [subjectOf('network', given.network ?? ''), ofNetworkMax],
+  ]);
+  const users = await deps.storage.passwords.findByEmail(email, usersMax);
+  const candidates = users.length === 0 ? [undefined] : users;
+  let found: string | undefined;
+  for (const user of candidates) if (await deps.passwords.verify(password, user?.hash)) found ??= user?.userId;
+  if (found !== undefined) await attempts.succeed();
+  return found;
+}
+
+const emailMax = 320;
+/** Users of one e-mail address, each of another tenant. */
+const usersMax = 4;
+
+function personSubject(userId: string): string {
+  return subjectOf('user', userId);
+}
+
+/** What attempts are counted by: no address stands in the table. */
+function subjectOf(kind: string, value: string): string {
+  return createHash('sha256').update(`${kind} ${value}`).digest('hex');
+}
+
+/** @throws DomainError RATE_LIMIT_EXCEEDED */
+async function countAttempts(
+  { storage: { attempts } }: Deps,
+  subjects: readonly (readonly [subject: string, most: number])[],
+): Promise<{ succeed(): Promise<void> }> {
+  for (const [subject, most] of subjects) {
+    const { count, leftMs } = await attempts.count(subject, windowMs);
+    if (count <= most) continue;
+    const message = 'Too many wrong passwords; wait some minutes, or ask an administrator for a sign-in link';
+    throw new DomainError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: Math.ceil(leftMs / 1_000) });
+  }
+  const [first, ...others] = subjects;
+  return {
+    // A person who remembers the password begins anew. A network keeps the wrong ones: an own account must not clear them.
+    succeed: async () => {
+      if (first !== undefined) await attempts.clear(first[0]);
+      for (const [subject] of others) await attempts.giveBack(subject);
+    },
+  };
+}
+
+async function isFreshFromLink(deps: Deps, caller: Caller): Promise<boolean> {
+  const [session] = await getSessions(deps, caller, [caller.keyId]);
+  return session?.method === 'LINK' && deps.now().getTime() - session.createdAt.getTime() < linkTtlMs;
+}
