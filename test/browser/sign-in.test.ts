@@ -14,13 +14,20 @@ async function newLink(): Promise<string> {
 
 const isShown = (page: Page, selector: string) => page.waitForSelector(selector, { visible: true });
 
+/** Signs in by the link, and goes on without a password. */
+async function useLink(page: Page): Promise<void> {
+  await page.click('#use-link');
+  await isShown(page, '#set-password');
+  await Promise.all([page.waitForNavigation(), page.click('#set-password .go-on')]);
+}
+
 describe.skipIf(!hasBrowser())('signing in, in Chromium', () => {
   it('leads from a link to a result in GraphiQL, and signs out again', async () => {
     const hash = await newLink();
     const { page, problems, origins } = await openPage(`${service.url}/sign-in${hash}`);
     await isShown(page, '#use-link');
     expect(page.url()).toBe(`${service.url}/sign-in`);
-    await Promise.all([page.waitForNavigation(), page.click('#use-link')]);
+    await useLink(page);
     expect(new URL(page.url()).pathname).toBe('/graphql');
     await page.waitForFunction(
       () => document.getElementById('key-status')?.textContent?.includes('signed in as Ann Example') === true,
@@ -50,7 +57,27 @@ describe.skipIf(!hasBrowser())('signing in, in Chromium', () => {
     await isShown(page, '#problem');
     expect(await visible(page, '#problem')).toContain('unknown, was used before, or is older than an hour');
     expect(await page.$eval('#problem', (element) => element.getAttribute('role'))).toBe('alert');
-    expect(await visible(page, '#no-way')).toContain('sign-in-link');
+    expect(await visible(page, '#by-password')).toContain('E-mail address');
+  });
+
+  it('lets a person set a password after a link, and sign in by it', async () => {
+    const ann = await make.person({ role: 'ADMIN' });
+    const { body } = await ann.post('/api/v1/admin/sign-in-links', {});
+    const { page, problems } = await openPage(`${service.url}/sign-in?next=/docs${new URL(body.url).hash}`);
+    await isShown(page, '#use-link');
+    await page.click('#use-link');
+    await isShown(page, '#set-password');
+    await page.locator('#new-password').fill('correct horse battery');
+    await Promise.all([page.waitForNavigation(), page.click('#save-password')]);
+    await page.goto(`${service.url}/sign-in?next=/docs`);
+    await isShown(page, '#sign-out');
+    await page.click('#sign-out');
+    await isShown(page, '#by-password');
+    await page.locator('#email').fill(ann.email);
+    await page.locator('#password').fill('correct horse battery');
+    await Promise.all([page.waitForNavigation(), page.click('#use-password')]);
+    expect(new URL(page.url()).pathname).toBe('/docs');
+    expect(problems).toEqual([]);
   });
 
   it.each([
@@ -63,7 +90,7 @@ describe.skipIf(!hasBrowser())('signing in, in Chromium', () => {
   ])('leads to addresses of its own only: %s', async (next, path) => {
     const { page } = await openPage(`${service.url}/sign-in?next=${encodeURIComponent(next)}${await newLink()}`);
     await isShown(page, '#use-link');
-    await Promise.all([page.waitForNavigation(), page.click('#use-link')]);
+    await useLink(page);
     const { origin, pathname } = new URL(page.url());
     expect({ origin, pathname }).toEqual({ origin: service.url, pathname: path });
   });
