@@ -100,5 +100,5 @@ function read(stored: string): StoredHash {
 
 /** Base64 without padding, as the format has it. */
 function textOf(bytes: Buffer): string {
-  return bytes.toString('base64').replace(/=+$/, '');
+  return bytes.toString('base64').slice(0, Math.ceil((bytes.length * 4) / 3));
 }
