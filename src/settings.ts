@@ -169,9 +169,20 @@ export const settingsSchema = z.object({
   UPLOAD_MAX_BYTES: count(50 * MiB).describe('Largest file of a data source.'),
   CHAT_FILE_MAX_BYTES: count(5 * MiB).describe('Largest chat file.'),
   SESSION_DAYS: days(30).describe('A browser stays signed in for so long after it was last used (docs/sign-in.md).'),
-  AUDIT_RETENTION_DAYS: days(365).describe('Age at which entries of the audit log are deleted.'),
+  AUDIT_RETENTION_DAYS: days(365).describe(
+    'Age at which entries of the audit log are deleted. Organizations may choose another (docs/data-life.md).',
+  ),
   RUN_EVENTS_RETENTION_DAYS: days(30).describe(
-    'The events of a chat run are deleted this long after its end; the messages stay in the chat.',
+    'The events of a chat run are deleted this long after its end; the messages stay in the chat. Organizations may choose another.',
+  ),
+  CHAT_RETENTION_DAYS: whole(0, 0, 36_500).describe(
+    'Chats are deleted this long after their last change. 0: not before somebody deletes them. Organizations may choose another.',
+  ),
+  RUN_RETENTION_DAYS: whole(0, 0, 36_500).describe(
+    'Runs and stored responses are deleted this long after their end. 0: not before somebody deletes them. Organizations may choose another.',
+  ),
+  USAGE_RETENTION_DAYS: whole(0, 0, 36_500).describe(
+    'Age at which the single calls of the usage ledger are deleted; its sums by day stay. 0: they are kept. Organizations may choose another.',
   ),
   RUN_TIMEOUT_MS: timeMs(600_000).describe('A model run is cut off after this.'),
   SEARCH_URL: optionalUrl(web, 'https://searx.example.com').describe(

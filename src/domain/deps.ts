@@ -14,6 +14,7 @@ import type { IdKind } from '../entities/ids.ts';
 import type { Settings } from '../settings.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { AuditTrail } from './audit/trail.ts';
+import type { DataLife } from './data-life/data-life.ts';
 import type { LiveFeed } from './live/feed.ts';
 
 /** The services that domain functions work with. Made once in start/compose.ts; tests make their own. */
@@ -37,6 +38,8 @@ export interface Deps {
   readonly rates: RateLimits;
   readonly egress: Egress;
   readonly passwords: PasswordHasher;
+  /** What this process counts of the deletion of old data. */
+  readonly dataLife: DataLife;
   readonly logger: Logger;
   /** Undefined while tracing is off. */
   readonly tracing?: Tracing | undefined;

@@ -38,6 +38,7 @@ export const idPrefixes = {
   vectorStoreFileBatch: 'vsfb',
   usageEntry: 'use',
   auditEntry: 'aud',
+  legalHold: 'hold',
   toolCall: 'call',
   serverToolCall: 'stc',
   serverToolOutput: 'sto',

@@ -43,6 +43,8 @@ import './accounts/organizations.ts';
 import './accounts/users.ts';
 import './accounts/memberships.ts';
 import './audit/log.ts';
+import './data-life/holds.ts';
+import './data-life/retention.ts';
 import './usage/usage.ts';
 import './usage/used-by.ts';
 import './accounts/lists.ts';

@@ -3,10 +3,11 @@ import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import { registerPurges } from '../domain/accounts/administration.ts';
 import { rotateSecrets } from '../domain/agents/secret-rotation.ts';
-import { registerAuditSweep } from '../domain/audit/audit.ts';
 import { AuditTrail } from '../domain/audit/trail.ts';
 import { registerOrphanSweep } from '../domain/blobs.ts';
 import { registerChatFileSweep } from '../domain/chats/files.ts';
+import { DataLife } from '../domain/data-life/data-life.ts';
+import { registerRetention } from '../domain/data-life/sweep.ts';
 import type { Deps } from '../domain/deps.ts';
 import { registerFileExpiry } from '../domain/files/files.ts';
 import { registerUploadExpiry } from '../domain/files/uploads.ts';
@@ -14,7 +15,7 @@ import { registerIdempotencySweep } from '../domain/idempotency.ts';
 import { registerVectorStoreExpiry } from '../domain/knowledge/vector-stores/detach.ts';
 import { LiveFeed } from '../domain/live/feed.ts';
 import { createRightsOfAgent } from '../domain/runs/agent-rights.ts';
-import { registerApprovalSweep, registerRunEventSweep } from '../domain/runs/runs.ts';
+import { registerApprovalSweep } from '../domain/runs/runs.ts';
 import { createSubagentPlan } from '../domain/runs/subagent-plan.ts';
 import { registerSignInSweep } from '../domain/sign-in/sign-in.ts';
 import { parseDnsServers } from '../engine/egress/dns-servers.ts';
@@ -129,6 +130,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     const audit = new AuditTrail(basics);
     const passwords = createPasswordHasher();
     const live = new LiveFeed(storage.signals, storage.live);
+    const dataLife = new DataLife();
     const deps: Deps = {
       ...basics,
       audit,
@@ -144,13 +146,13 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       egress,
       passwords,
       publicUrl,
+      dataLife,
     };
     knowledge.registerJobs();
     registerIdempotencySweep(deps);
     registerSignInSweep(deps);
-    registerAuditSweep(deps);
+    registerRetention(deps);
     registerOrphanSweep(deps);
-    registerRunEventSweep(deps);
     registerApprovalSweep(deps);
     registerChatFileSweep(deps);
     registerFileExpiry(deps);

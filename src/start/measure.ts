@@ -10,7 +10,7 @@ const ofModel = ['provider', 'model'] as const;
 /** What the process does, for dashboards. No label has more values than a list of ours. deploy/grafana/parley.json shows these metrics. */
 export function measure(
   metrics: Metrics,
-  { runs, jobs, pools, knowledge, passwords }: Deps,
+  { runs, jobs, pools, knowledge, passwords, dataLife }: Deps,
   streams: SseStreams,
   admissions: Admissions,
 ): void {
@@ -32,6 +32,12 @@ export function measure(
   );
   metrics.counter('jobs_completed_total', 'Jobs done, by name.', ['job'], () => labelled('job', jobs.counts.completed));
   metrics.counter('jobs_failed_total', 'Tries of jobs that failed, by name.', ['job'], () => labelled('job', jobs.counts.failed));
+  metrics.counter('retention_deleted_total', 'Rows that were deleted because they were old, by kind.', ['kind'], () =>
+    labelled('kind', dataLife.deleted),
+  );
+  metrics.gauges('retention_swept_timestamp_seconds', 'When this process last finished a sweep of old data.', [], () =>
+    dataLife.sweptAt === undefined ? [] : [{ labels: {}, value: dataLife.sweptAt.getTime() / 1_000 }],
+  );
   measureModels(metrics, runs.counts.timings);
   const { modes, lexical, unreranked } = knowledge.counts;
   metrics.counter('retrievals_total', 'Searches for passages, by mode.', ['mode'], () => labelled('mode', modes));

@@ -33,6 +33,9 @@ import { createFeedbackStore, type FeedbackStore } from './chats/feedback.ts';
 import { type ChatFileStore, createChatFileStore } from './chats/files.ts';
 import { type ChatReadStore, createChatReadStore } from './chats/reads.ts';
 import { createThreadStore, type ThreadStore } from './chats/threads.ts';
+import { createLegalHoldStore, type LegalHoldStore } from './data-life/holds.ts';
+import { createRetentionStore, type RetentionStore } from './data-life/retention.ts';
+import { createSweepStore, type SweepStore } from './data-life/sweeps.ts';
 import type { Database } from './database/database.ts';
 import { identify, refuseBlobsWithoutRows } from './database/installation.ts';
 import { type OpenDatabaseOptions, openDatabase } from './database/open.ts';
@@ -145,6 +148,9 @@ export interface Storage {
   readonly embeddings: EmbeddingStore | undefined;
   readonly indexing: IndexingStore;
   readonly syncing: SyncStore;
+  readonly retention: RetentionStore;
+  readonly legalHolds: LegalHoldStore;
+  readonly sweeps: SweepStore;
   readonly leases: Leases;
   /** What streams of changes read. */
   readonly live: LiveStore;
@@ -258,6 +264,9 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     embeddings: createEmbeddingStore(db),
     indexing: createIndexingStore(db, signals, chunks),
     syncing: createSyncStore(db, signals),
+    retention: createRetentionStore(db),
+    legalHolds: createLegalHoldStore(db),
+    sweeps: createSweepStore(db),
     leases: createLeases(db),
     live: createLiveStore(db),
     search: createSearchStore(db),

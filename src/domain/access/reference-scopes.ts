@@ -18,6 +18,7 @@ export const referenceScopes: Readonly<Record<string, Scope | null>> = {
   connections: 'CONNECTIONS:READ',
   createdByKeyId: 'API_KEYS:READ',
   createdByUserId: null,
+  endedByUserId: null,
   dataSourceId: 'DATA_SOURCES:READ',
   dataSourceIds: 'DATA_SOURCES:READ',
   email: null,

@@ -18,8 +18,6 @@ export const unauditedOperations: ReadonlySet<string> = new Set([
   'markChatRead',
 ]);
 
-const sweepEveryMs = 3_600_000;
-
 /**
  * Audit entries of an organization, newest first, for its administrators: changes, reads by administrators, refusals.
  *
@@ -63,11 +61,4 @@ export async function namesOfTargets(
 ): Promise<readonly (string | null)[]> {
   const names = await storage.auditEntries.namesOf(orgId, ids);
   return ids.map((id) => names.get(id) ?? null);
-}
-
-/** Registers the deletion of entries older than AUDIT_RETENTION_DAYS. */
-export function registerAuditSweep(deps: Deps): void {
-  deps.jobs.every('audit.sweep', sweepEveryMs, async (signal) => {
-    while (!signal.aborted && (await deps.storage.auditEntries.sweep(deps.settings.AUDIT_RETENTION_DAYS)) > 0);
-  });
 }

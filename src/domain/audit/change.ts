@@ -3,7 +3,9 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AuditChange, AuditedCall } from '../../entities/audit.ts';
 import { kindOfId } from '../../entities/ids.ts';
 import type { AuditEntryStore, NewAuditEntry } from '../../storage/audit/entries.ts';
+import type { LegalHoldStore } from '../../storage/data-life/holds.ts';
 import type { Database, Transaction } from '../../storage/database/database.ts';
+import { refuseWhileHeld } from './kept-by-hold.ts';
 import type { CallOrigin } from './origin.ts';
 import { targets } from './targets.ts';
 
@@ -17,6 +19,7 @@ export interface ChangeDeps {
 interface ChangeStorage {
   readonly db: Database;
   readonly auditEntries: AuditEntryStore;
+  readonly legalHolds: Pick<LegalHoldStore, 'keeps'>;
 }
 
 /** A mutation that is about to run. */
@@ -41,7 +44,7 @@ export interface ChangeCall extends CallOrigin {
  * @throws what `write` throws; the database's error when the entry cannot be written. Nothing is stored then.
  */
 export function recordChange<T>(
-  { db, auditEntries }: ChangeStorage,
+  { db, auditEntries }: Pick<ChangeStorage, 'db' | 'auditEntries'>,
   caller: Caller,
   write: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
@@ -61,7 +64,7 @@ export function recordChange<T>(
  * says so in its entry.
  *
  * @param work  gets the caller with the call.
- * @throws the error of `work`; the database's error when the entry cannot be written.
+ * @throws the error of `work`; the database's error when the entry cannot be written; DomainError CONFLICT for a deletion of what a legal hold keeps.
  */
 export async function withAuditEntry<T>(
   { storage, newId, now, logger }: ChangeDeps,
@@ -69,6 +72,7 @@ export async function withAuditEntry<T>(
   given: ChangeCall,
   work: (caller: Caller) => Promise<T> | T,
 ): Promise<T> {
+  await refuseWhileHeld(storage.legalHolds, caller, given.action, given.ids);
   const call: AuditedCall = { ...given, entryId: newId('auditEntry'), createdAt: now(), isWritten: false };
   let result: T;
   try {

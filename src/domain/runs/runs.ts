@@ -54,13 +54,6 @@ export function registerApprovalSweep({ jobs, storage }: Deps): void {
   });
 }
 
-/** Registers the deletion of events of runs that ended more than RUN_EVENTS_RETENTION_DAYS ago. Their messages stay in the chat. */
-export function registerRunEventSweep({ jobs, settings, storage }: Deps): void {
-  jobs.every('runs.sweep-events', sweepEveryMs, async (signal) => {
-    while (!signal.aborted && (await storage.runEvents.sweep(settings.RUN_EVENTS_RETENTION_DAYS)) > 0);
-  });
-}
-
 /**
  * The events of a run after a sequence number (-1: all), then new events. A reader that leaves stops nothing.
  *

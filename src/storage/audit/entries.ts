@@ -20,8 +20,6 @@ export interface AuditEntryStore {
   namesOf(orgId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Newest first. */
   list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>>;
-  /** Deletes entries older than `days` days, at most 5,000 at a time. @returns how many. */
-  sweep(days: number): Promise<number>;
 }
 
 export function createAuditEntryStore(db: Database): AuditEntryStore {
@@ -39,10 +37,6 @@ export function createAuditEntryStore(db: Database): AuditEntryStore {
       const places = await db.prisma.auditEntry.findMany({ ...newestFirst(where, page), select: { id: true, rowBytes: true } });
       const { rows, foundCount } = await readPage(db, places, read);
       return pageOf(rows, page, timeKey, (take) => db.prisma.auditEntry.count({ where, take }), foundCount);
-    },
-    async sweep(days) {
-      const before = new Date(Date.now() - days * 86_400_000);
-      return (await db.prisma.auditEntry.deleteMany({ where: { createdAt: { lt: before } }, limit: 5_000 })).count;
     },
   };
 }

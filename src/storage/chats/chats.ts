@@ -6,6 +6,7 @@ import { addToCounters } from '../agents/counters.ts';
 import { unlessMissing } from '../database/conflicts.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
+import type { Prisma } from '../generated/client.ts';
 import { clearTurns } from './clearing.ts';
 import {
   addMessages,
@@ -42,8 +43,13 @@ export interface ChatStore {
   /** With the messages that it begins with. */
   create(chat: NewChat, messages: readonly NewMessage[]): Promise<void>;
   update(id: string, changes: { readonly name?: string; readonly pinPosition?: number | null }): Promise<void>;
-  /** Deletes a chat with its messages; the ledger stays. @returns false when it was deleted before. */
-  delete(id: string): Promise<boolean>;
+  /**
+   * Deletes a chat with its messages; the ledger stays.
+   *
+   * @param unchangedSince  only when nothing changed in it from then on, and no run holds it.
+   * @returns false when it was deleted before, or has changed.
+   */
+  delete(id: string, unchangedSince?: Date): Promise<boolean>;
   /** The last `limit` messages of each chat's active branch, by chat and in order, without hidden ones. */
   messagesOf(chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]>;
   /** Messages of the active branch of each chat without hidden ones, in order or newest first. One statement; its cost does not depend on the length of the chats. */
@@ -80,8 +86,10 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
       await db.prisma.chat.updateMany({ where: { id, deletedAt: null }, data: { ...changes, updatedAt: new Date() } });
       signals.publish('chat-changed', id);
     },
-    async delete(id) {
-      const runIds = await db.transaction((tx) => deleteChat(tx, id));
+    async delete(id, unchangedSince) {
+      const isOld = unchangedSince === undefined ? {} : { updatedAt: { lt: unchangedSince }, activeRunId: null };
+      const runIds = await db.transaction((tx) => deleteChat(tx, id, isOld));
+      if (runIds === undefined && unchangedSince !== undefined) return false;
       signals.publish('chat-changed', id);
       for (const runId of runIds ?? []) signals.publish('run-changed', runId);
       return runIds !== undefined;
@@ -111,11 +119,17 @@ export async function addChat({ prisma }: Pick<Transaction, 'prisma'>, { userInp
   await prisma.chat.create({ data: { ...chat, updatedAt: chat.createdAt, userInputs } });
 }
 
-/** @returns the ids of its runs; undefined when it was deleted before. */
-async function deleteChat(tx: Transaction, id: string): Promise<readonly string[] | undefined> {
+/** @returns the ids of its runs; undefined when it was deleted before, or does not fit `condition`. */
+async function deleteChat(
+  tx: Transaction,
+  id: string,
+  condition: Pick<Prisma.ChatWhereInput, 'updatedAt' | 'activeRunId'>,
+): Promise<readonly string[] | undefined> {
   const { chat, chatRead } = tx.prisma;
   const data = { deletedAt: new Date(), activeRunId: null, name: '' };
-  const deleted = await unlessMissing(chat.update({ where: { id, deletedAt: null }, data, select: { agentId: true } }));
+  const deleted = await unlessMissing(
+    chat.update({ where: { id, deletedAt: null, ...condition }, data, select: { agentId: true } }),
+  );
   if (deleted === undefined) return undefined;
   await chatRead.deleteMany({ where: { chatId: id } });
   const { messageCount, runIds } = await clearTurns(tx, id);

@@ -1,5 +1,6 @@
 import type { FilePurpose, StoredFile } from '../../entities/files/file.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
+import { heldRows } from '../data-life/holds.ts';
 import { unlessMissing } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
 import { type BoundedRows, byTime as inOrderOfTime, readPage } from '../database/paging.ts';
@@ -26,7 +27,7 @@ export interface FileStore {
   list(owner: FileOwner, query: FileQuery): Promise<{ readonly rows: readonly StoredFile[]; readonly foundCount: number }>;
   /** Deletes a file that is in no chat. @returns the key of its bytes; undefined when it was gone. */
   delete(id: string): Promise<string | undefined>;
-  /** Files that expired. */
+  /** Files that expired, and that no legal hold keeps. */
   expired(limit: number): Promise<readonly { readonly id: string; readonly orgId: string; readonly tenantId: string }[]>;
 }
 
@@ -63,7 +64,7 @@ export function createFileStore(db: Database): FileStore {
       return (await unlessMissing(db.prisma.file.delete({ where: { id }, select: { blobKey: true } })))?.blobKey;
     },
     async expired(limit) {
-      const where = { expiresAt: { lte: new Date() } };
+      const where = { expiresAt: { lte: new Date() }, NOT: await heldRows(db, 'userId') };
       const files = await db.prisma.file.findMany({ where, take: limit, select: { id: true, orgId: true } });
       const ids = [...new Set(files.map(({ orgId }) => orgId))];
       const select = { id: true, tenantId: true };

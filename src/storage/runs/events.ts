@@ -2,7 +2,6 @@
 import type { RunEvent } from '../../entities/runs/event.ts';
 import type { Database } from '../database/database.ts';
 import { requireShortList } from '../database/paging.ts';
-import { literal } from '../database/where.ts';
 
 /** The logs of runs: what they tell of several runs, and how long they are kept. */
 export interface RunEventStore {
@@ -22,37 +21,13 @@ export interface RunEventStore {
    * @throws DomainError REPLY_TOO_LARGE when they do not fit a reply.
    */
   readLogs(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly RunEvent[]>>;
-  /**
-   * Deletes the events of chat runs that ended more than `days` days ago, of at most 500 runs at a time. Events of responses stay, because a response
-   * is folded from its events.
-   *
-   * @returns of how many runs.
-   */
-  sweep(days: number): Promise<number>;
 }
-
-const dayMs = 86_400_000;
-const runsPerSweep = 500;
 
 export function createRunEventStore(db: Database): RunEventStore {
   return {
     has: async (runId) => (await db.prisma.runEventBatch.findFirst({ where: { runId }, select: { runId: true } })) !== null,
     readStates: (runIds) => readStates(db, runIds),
     readLogs: (runIds) => readLogs(db, runIds),
-    async sweep(days) {
-      const { run, runEventBatch } = db.prisma;
-      const before = new Date(Date.now() - days * dayMs);
-      const old = await runEventBatch.groupBy({
-        by: ['runId'],
-        where: { createdAt: { lt: before }, runId: { startsWith: literal('run_') } },
-        orderBy: { runId: 'asc' },
-        take: runsPerSweep,
-      });
-      const ended = { id: { in: old.map(({ runId }) => runId) }, status: { not: 'in_progress' }, endedAt: { lt: before } };
-      const ids = (await run.findMany({ where: ended, select: { id: true } })).map(({ id }) => id);
-      await runEventBatch.deleteMany({ where: { runId: { in: ids } } });
-      return ids.length;
-    },
   };
 }
 

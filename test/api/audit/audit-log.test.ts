@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { operationScopes } from '../../../src/domain/access/operation-scopes.ts';
+import { sweepOldData } from '../../../src/domain/data-life/sweep.ts';
 import type { Organization, Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
@@ -184,10 +185,10 @@ describe(`GET ${path}`, () => {
 
   it('keeps entries for AUDIT_RETENTION_DAYS', async () => {
     const old = await make.agent({ owner: ann });
-    const { db, auditEntries } = service.deps.storage;
+    const { db } = service.deps.storage;
     await db.pool.query(`update audit_entries set "createdAt" = now() - interval '366 days' where "targetId" = $1`, [old.id]);
     const recent = await make.agent({ owner: ann });
-    await auditEntries.sweep(service.deps.settings.AUDIT_RETENTION_DAYS);
+    await sweepOldData(service.deps, AbortSignal.timeout(60_000));
     expect((await entries()).map(({ targetId }: { targetId: string }) => targetId)).toEqual([recent.id]);
   });
 });

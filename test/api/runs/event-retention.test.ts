@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { sweepOldData } from '../../../src/domain/data-life/sweep.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
@@ -49,7 +50,7 @@ describe('events of runs', () => {
     await age(run.runId, 30);
     const { pool } = service.deps.storage.db;
     await pool.query(`update runs set status = 'in_progress', "isWaiting" = true, "endedAt" = null where id = $1`, [run.runId]);
-    expect(await service.deps.storage.runEvents.sweep(7)).toBe(0);
+    await sweepOldData(service.deps, AbortSignal.timeout(60_000));
     expect(await service.deps.storage.runEvents.has(run.runId)).toBe(true);
   });
 });

@@ -428,6 +428,14 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.updateMembership': line('administersOrganization', byId('membership', { role: 'MEMBER' })),
   'Mutation.deleteMembership': line('administersOrganization', async ({ world }) => ({ id: await world.membership() })),
   'Query.auditLog': line('administersOrganization', ({ world }) => ({ filter: { orgId: world.home.id } })),
+  'Mutation.updateDataRetention': line('administersOrganization', ({ world }) => ({
+    input: { orgId: world.home.id, chatDays: 36_500 },
+  })),
+  'Query.legalHolds': line('administersOrganization', ({ world }) => ({ filter: { orgId: world.home.id } })),
+  'Mutation.setLegalHold': line('administersOrganization', async ({ world }) => ({
+    input: { orgId: world.home.id, userId: await world.user(), reason: 'A claim' },
+  })),
+  'Mutation.endLegalHold': line('administersOrganization', async ({ world }) => ({ id: await world.hold() })),
   'Query.usage': line('anyone'),
   'Query.usageDays': line('sees', ofAgent),
   'Subscription.usageChanged': line('anyone'),

@@ -307,6 +307,12 @@ export class World {
   async user(organization = this.home): Promise<string> {
     return (await this.make.person({ organization })).userId;
   }
+  /** A legal hold on a user who has nothing. */
+  async hold(): Promise<string> {
+    const input = { orgId: this.home.id, userId: await this.user(), reason: 'A claim' };
+    const document = 'mutation ($input: SetLegalHoldInput!) { setLegalHold(input: $input) { id } }';
+    return (await this.service.client().graphql(document, { input })).data.setLegalHold.id;
+  }
   async membership(): Promise<string> {
     const user = await this.user();
     const found = await this.service.client().get(`/api/v1/admin/memberships?userId=${user}`);

@@ -147,6 +147,9 @@ function forgetTool({ storage }: MemoryDeps, own: OwnMemories): ServerTool {
     async run(args, _secrets, _signal, _tell, pass) {
       const id = readForget(args);
       await pass.renew();
+      if ((await storage.legalHolds.find(own)) !== undefined) {
+        throw new DomainError('CONFLICT', 'A legal hold keeps this memory: it cannot be forgotten now');
+      }
       const isGone = isId('memory', id) && (await storage.memories.delete(id, own));
       if (!isGone) throw new DomainError('NOT_FOUND', 'There is no memory with this id; it may be forgotten already');
       return 'Forgotten.';

@@ -8,6 +8,7 @@ import type {
   VectorStore,
   VectorStoreFile,
 } from '../../../entities/knowledge/vector-store.ts';
+import { heldRows } from '../../data-life/holds.ts';
 import type { Database, Transaction } from '../../database/database.ts';
 import { readPage } from '../../database/paging.ts';
 import type { Signals } from '../../database/signals/signals.ts';
@@ -81,7 +82,7 @@ export interface VectorStoreStore {
   setAttributes(itemId: string, attributes: FileAttributes): Promise<void>;
   /** Hides files from everybody. `of`: the files of a store, of which one or all, or one file in all stores of an organization. */
   detach(files: DetachedFiles, also: AlsoQueue): Promise<void>;
-  /** Stores that expired and still have files. */
+  /** Stores that expired and still have files, and that no legal hold keeps. */
   expired(limit: number): Promise<readonly { readonly id: string; readonly orgId: string; readonly tenantId: string }[]>;
 }
 export type DetachedFiles =
@@ -224,8 +225,9 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
       for (const id of dataSourceIds) announce(id);
     },
     async expired(limit) {
+      const isOver = { vectorStore: { expiresAt: { lte: new Date() } }, NOT: await heldRows(db, 'ownerUserId') };
       const stores = await db.prisma.dataSource.findMany({
-        where: { deletingAt: null, vectorStore: { expiresAt: { lte: new Date() } }, items: { some: inStore } },
+        where: { deletingAt: null, ...isOver, items: { some: inStore } },
         select: { id: true, orgId: true, organization: { select: { tenantId: true } } },
         take: limit,
       });

@@ -1,0 +1,129 @@
+import type { RetainedKind } from '../../entities/data-life/retention.ts';
+import { chatsPerBatch, type SweepPlace, type SweptBatch } from '../../storage/data-life/sweeps.ts';
+import { removeBlobs } from '../blobs.ts';
+import type { Deps } from '../deps.ts';
+import { defaultDays } from './retention.ts';
+
+const sweepEveryMs = 3_600_000;
+const dayMs = 86_400_000;
+const organizationsAtOnce = 500;
+/** What is left of deleted chats (a row without content) and of deleted files (their names, which lists show for a while) is removed after this. */
+const remainsDays = 30;
+
+/** Registers the deletion of what is older than an organization keeps it. */
+export function registerRetention(deps: Deps): void {
+  deps.jobs.every('retention.sweep', sweepEveryMs, (signal) => sweepOldData(deps, signal));
+}
+
+/**
+ * Deletes what is older than each organization keeps it, in small batches, and leaves what a legal hold keeps. A sweep that was cut off is made up for by
+ * the next one: what is old stays old. Instances may sweep at one time.
+ *
+ * @param signal  ends it between two batches.
+ */
+export async function sweepOldData(deps: Deps, signal: AbortSignal): Promise<void> {
+  const { sweeps } = deps.storage;
+  const deleted: Partial<Record<RetainedKind, number>> = {};
+  const note = (kind: RetainedKind, count: number) => {
+    deleted[kind] = (deleted[kind] ?? 0) + count;
+    deps.dataLife.deleted.add(kind, count);
+  };
+  for (const kind of ['audit', 'events'] as const) {
+    const sweep = kind === 'audit' ? sweeps.auditEntries : sweeps.runEvents;
+    const days = defaultDays(deps.settings, kind);
+    if (days !== undefined) {
+      const before = agoOf(deps, days);
+      for await (const count of inBatches(signal, (after) => sweep({ orgId: undefined, before }, after))) note(kind, count);
+    }
+    for await (const { orgId, days: own } of ownDays(deps, kind, signal)) {
+      const before = agoOf(deps, own);
+      for await (const count of inBatches(signal, (after) => sweep({ orgId, before }, after))) note(kind, count);
+    }
+  }
+  for (const kind of ['usage', 'runs', 'chats'] as const) {
+    for await (const { orgId, days } of allDays(deps, kind, signal)) {
+      const rows = { orgId, before: agoOf(deps, days) };
+      for await (const count of inBatches(signal, (after) => oldOf(deps, kind, rows, after))) note(kind, count);
+    }
+  }
+  while (!signal.aborted && (await sweeps.deletedChats(agoOf(deps, remainsDays))) > 0);
+  if (signal.aborted) return;
+  deps.dataLife.sweptAt = deps.now();
+  if (Object.values(deleted).some((count) => count > 0)) deps.logger.info({ deleted }, 'old data was deleted');
+}
+
+interface OldRows {
+  readonly orgId: string;
+  readonly before: Date;
+}
+
+async function oldOf(
+  deps: Deps,
+  kind: 'usage' | 'runs' | 'chats',
+  rows: OldRows,
+  after: SweepPlace | undefined,
+): Promise<SweptBatch> {
+  const { sweeps, responses } = deps.storage;
+  if (kind === 'usage') return sweeps.usageEntries(rows, after);
+  if (kind === 'chats') return oldChats(deps, rows, after);
+  const { responses: stored, ...batch } = await sweeps.runs(rows, after);
+  let { count } = batch;
+  for (const { id, userId } of stored) if (await responses.delete(id, { userId, orgId: rows.orgId })) count += 1;
+  return { ...batch, count };
+}
+
+async function oldChats(deps: Deps, rows: OldRows, after: SweepPlace | undefined): Promise<SweptBatch> {
+  const { sweeps, chats, chatFiles } = deps.storage;
+  const found = await sweeps.oldChats(rows, after);
+  let count = 0;
+  for (const { id } of found) {
+    // Somebody may have written in it meanwhile.
+    if (!(await chats.delete(id, rows.before))) continue;
+    await removeBlobs(deps, await chatFiles.deleteAll(id));
+    count += 1;
+  }
+  const last = found.length < chatsPerBatch ? undefined : found.at(-1);
+  return { count, next: last === undefined ? undefined : { at: new Date(last.at), id: last.id } };
+}
+
+/** The numbers of deleted rows, batch by batch. */
+async function* inBatches(
+  signal: AbortSignal,
+  sweep: (after: SweepPlace | undefined) => Promise<SweptBatch>,
+): AsyncGenerator<number> {
+  let after: SweepPlace | undefined;
+  while (!signal.aborted) {
+    const { count, next } = await sweep(after);
+    yield count;
+    if (next === undefined) return;
+    after = next;
+  }
+}
+
+/** Organizations with days of their own. */
+async function* ownDays({ storage }: Deps, kind: RetainedKind, signal: AbortSignal) {
+  let after = '';
+  while (!signal.aborted) {
+    const found = await storage.retention.listOwn(kind, after, organizationsAtOnce);
+    yield* found;
+    after = found.at(-1)?.orgId ?? '';
+    if (found.length < organizationsAtOnce) return;
+  }
+}
+
+/** The same, and all others where the installation deletes this kind. */
+async function* allDays(deps: Deps, kind: RetainedKind, signal: AbortSignal) {
+  yield* ownDays(deps, kind, signal);
+  const days = defaultDays(deps.settings, kind);
+  let after = '';
+  while (days !== undefined && !signal.aborted) {
+    const found = await deps.storage.retention.listOthers(kind, after, organizationsAtOnce);
+    for (const orgId of found) yield { orgId, days };
+    after = found.at(-1) ?? '';
+    if (found.length < organizationsAtOnce) return;
+  }
+}
+
+function agoOf({ now }: Deps, days: number): Date {
+  return new Date(now().getTime() - days * dayMs);
+}

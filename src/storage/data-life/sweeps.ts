@@ -1,0 +1,163 @@
+// Raw SQL: the statement that deletes rows also decides whether they are old and whether a hold keeps them.
+import type { RetainedKind } from '../../entities/data-life/retention.ts';
+import type { Database } from '../database/database.ts';
+import { notHeld } from './holds.ts';
+import { retentionColumns } from './retention.ts';
+
+/** Rows of one organization, or of all that chose no days of their own, and the age at which they are deleted. */
+export interface SweptRows {
+  /** Undefined: all organizations without a choice of their own, also deleted ones. */
+  readonly orgId: string | undefined;
+  readonly before: Date;
+}
+/** Where the next batch begins. */
+export interface SweepPlace {
+  readonly at: Date;
+  readonly id: string;
+}
+export interface SweptBatch {
+  readonly count: number;
+  /** Undefined: nothing is left. */
+  readonly next: SweepPlace | undefined;
+}
+export interface OldChat {
+  readonly id: string;
+  readonly at: Date;
+}
+
+/** Deletes what is old, in small statements, each of which leaves what a legal hold keeps. Nothing is visited twice in one sweep. */
+export interface SweepStore {
+  auditEntries(rows: SweptRows, after: SweepPlace | undefined): Promise<SweptBatch>;
+  /** Single calls of the ledger; its sums stay. */
+  usageEntries(rows: SweptRows & { readonly orgId: string }, after: SweepPlace | undefined): Promise<SweptBatch>;
+  /** Events of chat runs that are over. Events of responses stay, because a response is folded from its events. */
+  runEvents(rows: SweptRows, after: SweepPlace | undefined): Promise<SweptBatch>;
+  /** Runs that are over, with their events and items. `responses` are stored ones, which go with their messages: `ResponseStore.delete`. */
+  runs(
+    rows: SweptRows & { readonly orgId: string },
+    after: SweepPlace | undefined,
+  ): Promise<SweptBatch & { readonly responses: readonly { readonly id: string; readonly userId: string }[] }>;
+  /** Chats that nobody changed since and that no run holds. */
+  oldChats(rows: SweptRows & { readonly orgId: string }, after: SweepPlace | undefined): Promise<readonly OldChat[]>;
+  /** Removes what is left of chats and of their files that were deleted before a moment. @returns how many rows. */
+  deletedChats(before: Date): Promise<number>;
+}
+
+const rowsPerBatch = 2_000;
+const runsPerBatch = 500;
+export const chatsPerBatch = 100;
+
+export function createSweepStore(db: Database): SweepStore {
+  return {
+    auditEntries: (rows, after) => {
+      const person = `hold."userId" = row."actorUserId" or hold."userId" = any(row."targetIds")`;
+      return deleteOld(db, { table: 'audit_entries', kind: 'audit', person }, rows, after);
+    },
+    usageEntries: (rows, after) =>
+      deleteOld(db, { table: 'usage_entries', kind: 'usage', person: 'hold."userId" = row."userId"' }, rows, after),
+    async runEvents({ orgId, before }, after) {
+      const found = await db.query<{ readonly id: string }>(
+        `select distinct batch."runId" as id from run_event_batches batch join runs row on row.id = batch."runId"
+         where batch."createdAt" < $1 and row."endedAt" < $1 and row.status <> 'in_progress' and batch."runId" > $2
+           and batch."runId" like 'run\\_%' and ${ofOrganization('events', '$3')} and ${notHeld('row."orgId"', 'hold."userId" = row."userId"')}
+         order by 1 limit ${runsPerBatch}`,
+        [before.toISOString(), after?.id ?? '', orgId ?? null],
+      );
+      const ids = found.map(({ id }) => id);
+      await db.prisma.runEventBatch.deleteMany({ where: { runId: { in: ids } } });
+      return { count: ids.length, next: ids.length < runsPerBatch ? undefined : { at: before, id: ids.at(-1) ?? '' } };
+    },
+    runs: (rows, after) => deleteRuns(db, rows, after),
+    async oldChats({ orgId, before }, after) {
+      return db.query<OldChat>(
+        `select id, "updatedAt" as at from chats row
+         where "orgId" = $1 and "updatedAt" < $2 and ${isBehind('"updatedAt"')} and "deletedAt" is null and "activeRunId" is null
+           and ${notHeld('row."orgId"', 'hold."userId" = row."userId"')}
+         order by "updatedAt", id limit ${chatsPerBatch}`,
+        [orgId, before.toISOString(), after?.at.toISOString() ?? null, after?.id ?? ''],
+      );
+    },
+    async deletedChats(before) {
+      const limit = `"deletedAt" < $1 and ${notHeld('chat."orgId"', 'hold."userId" = chat."userId"')} limit ${rowsPerBatch}`;
+      const values = [before.toISOString()];
+      const files = `select row.id from chat_files row join chats chat on chat.id = row."chatId" where row.${limit}`;
+      const count = await db.execute(`delete from chat_files where id in (${files})`, values);
+      return count + (await db.execute(`delete from chats where id in (select id from chats chat where ${limit})`, values));
+    },
+  };
+}
+
+interface OldTable {
+  readonly table: string;
+  readonly kind: RetainedKind;
+  readonly person: string;
+}
+
+/** SQL: behind the place of `$3` and `$4`. */
+function isBehind(time: string): string {
+  return `($3::timestamptz is null or (${time}, row.id) > ($3, $4::text))`;
+}
+
+/** SQL: the row is of the organization, or of one without days of its own when the parameter is null. */
+function ofOrganization(kind: RetainedKind, orgId: string): string {
+  const chose = `select from data_retentions own where own."orgId" = row."orgId" and own."${retentionColumns[kind]}" is not null`;
+  return `(row."orgId" = ${orgId} or (${orgId}::text is null and not exists (${chose})))`;
+}
+
+async function deleteOld(
+  db: Database,
+  { table, kind, person }: OldTable,
+  { orgId, before }: SweptRows,
+  after: SweepPlace | undefined,
+): Promise<SweptBatch> {
+  // Two texts, so that each is planned for the index that it reads.
+  const whose = orgId === undefined ? ofOrganization(kind, '$1') : 'row."orgId" = $1';
+  const [batch] = await db.query<{ readonly count: number; readonly at: Date | null; readonly id: string | null }>(
+    `with old as (
+       select row.id, row."createdAt" from ${table} row
+       where ${whose} and row."createdAt" < $2 and ${isBehind('row."createdAt"')} and ${notHeld('row."orgId"', person)}
+       order by row."createdAt", row.id limit ${rowsPerBatch}
+     ), gone as (delete from ${table} where id in (select id from old))
+     select count(*)::int as count, max("createdAt") as at, (select id from old order by "createdAt" desc, id desc limit 1) as id from old`,
+    [orgId ?? null, before.toISOString(), after?.at.toISOString() ?? null, after?.id ?? ''],
+  );
+  const { count = 0, at = null, id = null } = batch ?? {};
+  const next = count < rowsPerBatch || at === null || id === null ? undefined : { at: new Date(at), id };
+  return { count, next };
+}
+
+async function deleteRuns(
+  db: Database,
+  { orgId, before }: SweptRows & { readonly orgId: string },
+  after: SweepPlace | undefined,
+): ReturnType<SweepStore['runs']> {
+  const found = await db.query<OldRun>(
+    `select id, "createdAt" as at, "userId", "chatId", "isStored" and id like 'resp\\_%' as "isResponse" from runs row
+     where "orgId" = $1 and "createdAt" < $2 and "endedAt" < $2 and status <> 'in_progress' and ${isBehind('"createdAt"')}
+       and ${notHeld('row."orgId"', 'hold."userId" = row."userId"')}
+     order by "createdAt", id limit ${runsPerBatch}`,
+    [orgId, before.toISOString(), after?.at.toISOString() ?? null, after?.id ?? ''],
+  );
+  const others = found.filter(({ isResponse }) => !isResponse);
+  const ids = others.map(({ id }) => id);
+  const chatIds = others.flatMap(({ chatId }) => chatId ?? []);
+  const count = await db.transaction(async ({ prisma }) => {
+    const { run, runEventBatch, responseItem, chat } = prisma;
+    const ended = await run.deleteMany({ where: { id: { in: ids }, status: { not: 'in_progress' } } });
+    await runEventBatch.deleteMany({ where: { runId: { in: ids } } });
+    await responseItem.deleteMany({ where: { runId: { in: ids } } });
+    await chat.updateMany({ where: { id: { in: chatIds }, lastRunId: { in: ids } }, data: { lastRunId: null } });
+    return ended.count;
+  });
+  const last = found.length < runsPerBatch ? undefined : found.at(-1);
+  const responses = found.filter(({ isResponse }) => isResponse);
+  return { count, responses, next: last === undefined ? undefined : { at: new Date(last.at), id: last.id } };
+}
+
+interface OldRun {
+  readonly id: string;
+  readonly at: Date;
+  readonly userId: string;
+  readonly chatId: string | null;
+  readonly isResponse: boolean;
+}
