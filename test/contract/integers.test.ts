@@ -68,7 +68,8 @@ describe.each(cases.map(({ call, place }) => [`${call.title}: ${place.path.join(
       if (unbounded.includes(place.coordinate)) return;
       const line = table[call.title] ?? table[call.operation];
       const given = await line?.given(setting);
-      const who = line?.needs === 'isInstance' ? operator : setting.world.owner;
+      const isForOperators = line?.needs === 'isInstance' || line?.needs === 'administersOrganization';
+      const who = isForOperators ? operator : setting.world.owner;
       const { status, message } = await call.call(who, withNumber(call, place, given, value));
       const shown = `${place.coordinate}: ${status} ${message}`;
       expect([400, 413], shown).toContain(status);
