@@ -329,6 +329,16 @@ export type RateBucket = Prisma.RateBucketModel
  */
 export type AuditEntry = Prisma.AuditEntryModel
 /**
+ * Model DataRetention
+ * How long an organization keeps what it gathers, in days. Null: as long as the installation does. No row: all are null.
+ */
+export type DataRetention = Prisma.DataRetentionModel
+/**
+ * Model LegalHold
+ * While a hold lasts, nothing of an organization, or of one person in it, is deleted. There are no foreign keys: a hold outlives who set it.
+ */
+export type LegalHold = Prisma.LegalHoldModel
+/**
  * Model IdempotencyRecord
  * The reply to a POST with an Idempotency-Key, repeated for 24 hours.
  */
