@@ -4,6 +4,7 @@ import type { Memory } from '../../../entities/memories/memory.ts';
 import { escapeMarkup } from '../../../lib/markup.ts';
 import { cutText } from '../../../lib/text.ts';
 import type { Settings } from '../../../settings.ts';
+import type { LegalHoldStore } from '../../../storage/data-life/holds.ts';
 import type { MemoryStore } from '../../../storage/memories/memories.ts';
 import type { MemoryFilter } from '../../../storage/memories/owner.ts';
 import type { RightsOfAgent } from '../agent-rights.ts';
@@ -15,7 +16,7 @@ import { questionWords, searchWords } from './words.ts';
 
 export interface MemoryDeps {
   readonly settings: Pick<Settings, 'MEMORIES_MAX' | 'MEMORY_MAX_CHARS' | 'TOOL_RESULT_MAX_CHARS'>;
-  readonly storage: { readonly memories: MemoryStore };
+  readonly storage: { readonly memories: MemoryStore; readonly legalHolds: Pick<LegalHoldStore, 'find'> };
   readonly rightsOfAgent: RightsOfAgent;
   now(): Date;
   newId(kind: IdKind): string;
