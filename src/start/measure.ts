@@ -35,8 +35,8 @@ export function measure(
   metrics.counter('retention_deleted_total', 'Rows that were deleted because they were old, by kind.', ['kind'], () =>
     labelled('kind', dataLife.deleted),
   );
-  metrics.gauges('retention_swept_timestamp_seconds', 'When this process last finished a sweep of old data.', [], () =>
-    dataLife.sweptAt === undefined ? [] : [{ labels: {}, value: dataLife.sweptAt.getTime() / 1_000 }],
+  metrics.gauges('retention_sweep_age_seconds', 'Time since this process last finished a sweep of old data.', [], () =>
+    dataLife.sweptAt === undefined ? [] : [{ labels: {}, value: (Date.now() - dataLife.sweptAt.getTime()) / 1_000 }],
   );
   measureModels(metrics, runs.counts.timings);
   const { modes, lexical, unreranked } = knowledge.counts;
