@@ -42,6 +42,7 @@ import './accounts/tenants.ts';
 import './accounts/organizations.ts';
 import './accounts/users.ts';
 import './accounts/memberships.ts';
+import './accounts/ownership.ts';
 import './audit/log.ts';
 import './data-life/holds.ts';
 import './data-life/retention.ts';

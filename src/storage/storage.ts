@@ -5,6 +5,7 @@ import { createEndedSessionStore, type EndedSessionStore } from './accounts/ende
 import { createGroupStore, type GroupStore } from './accounts/groups.ts';
 import { createMembershipStore, type MembershipStore } from './accounts/memberships.ts';
 import { createOrganizationStore, type OrganizationStore } from './accounts/organizations.ts';
+import { createOwnershipStore, type OwnershipStore } from './accounts/ownership.ts';
 import { type AttemptStore, createAttemptStore, createPasswordStore, type PasswordStore } from './accounts/passwords.ts';
 import { createSessionStore, type SessionStore } from './accounts/sessions.ts';
 import { createSignInLinkStore, type SignInLinkStore } from './accounts/sign-in-links.ts';
@@ -103,6 +104,7 @@ export interface Storage {
   readonly organizations: OrganizationStore;
   readonly users: UserStore;
   readonly memberships: MembershipStore;
+  readonly ownership: OwnershipStore;
   readonly auditEntries: AuditEntryStore;
   /** Audit entries that are written after the replies. */
   readonly auditBatch: AuditBatch;
@@ -224,6 +226,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     organizations: createOrganizationStore(db, signals),
     users: createUserStore(db, signals),
     memberships: createMembershipStore(db, signals),
+    ownership: createOwnershipStore(db, signals),
     auditEntries,
     auditBatch,
     unseenContent: createUnseenContent(db),

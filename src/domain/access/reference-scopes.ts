@@ -111,5 +111,6 @@ export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
   id: null,
   orgId: null,
   tenantId: null,
+  toUserId: null,
   userId: null,
 };

@@ -37,7 +37,7 @@ export interface ChangeCall extends CallOrigin {
  * Makes a change in one transaction with the entry of the caller's mutation: neither is stored without the other. Jobs and the command line have no
  * mutation, and write no entry.
  *
- * The target of the entry is the thing that `write` returns (`id`), then what the arguments name. A mutation that makes several changes calls this for each;
+ * The target of the entry is the thing that `write` returns (`id`), or the things (`targetIds`), then what the arguments name. A mutation that makes several changes calls this for each;
  * the entry then names the last target.
  *
  * @param write  the writes of stores; no network, model or file in it. It is part of the transaction.
@@ -105,11 +105,17 @@ function entryOf(caller: Caller, call: AuditedCall, result: unknown): NewAuditEn
     kind: 'CHANGE',
     outcome: 'SUCCEEDED',
     count: 1,
-    ...targets([...(isTarget ? [id] : []), ...call.ids]),
+    ...targets([...(isTarget ? [id] : []), ...targetIdsOf(result), ...call.ids]),
     changes: call.changes,
     requestId: call.requestId,
     address: call.address ?? null,
   };
+}
+
+/** A change of several things names them all. */
+function targetIdsOf(result: unknown): readonly string[] {
+  const ids = typeof result === 'object' && result !== null && 'targetIds' in result ? result.targetIds : [];
+  return Array.isArray(ids) ? ids : [];
 }
 
 /** Administrators of the changed organization see the entry, also when the caller is of another organization. */

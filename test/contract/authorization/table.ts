@@ -449,6 +449,11 @@ export const table: Readonly<Record<string, Line>> = {
   'Subscription.memoriesChanged': line('anyone'),
   'Subscription.connectionsChanged': line('anyone'),
 
+  'Mutation.transferOwnership': line('manages', async ({ world, visibility, group }) => ({
+    input: { agentId: await world.agent(visibility, group) },
+    toUserId: world.member.userId,
+  })),
+
   // keys, groups
   'Query.apiKeys': line('anyone'),
   'Mutation.createApiKey': line('anyone', () => ({ input: { name: 'Report', scopes: ['API_KEYS_WRITE'] } })),

@@ -4,6 +4,7 @@ import type { AgentOfParts } from '../../../entities/agents/agent.ts';
 import type { JsonObject } from '../../../entities/agents/part.ts';
 import type { FaultNotes } from '../../../entities/fault-notes.ts';
 import type { EnabledTool } from '../../../entities/runs/tool.ts';
+import { hasMembers } from '../../../lib/json.ts';
 import type { Deps } from '../../deps.ts';
 
 type Agent = Pick<AgentOfParts, 'orgId' | 'userId'>;
@@ -38,6 +39,13 @@ export function noteServersOfTools(
     const isRefused = namesIn(tool).some((name) => !standing.has(name) && !mayName(deps, caller, agent, name));
     if (isRefused) faults.add(at, refusal(at), 'FORBIDDEN');
   }
+}
+
+/** The servers that the configuration of an agent names. */
+export function serverNamesIn(agent: { readonly enabledTools: unknown; readonly parts: readonly unknown[] }): readonly string[] {
+  const tools = Array.isArray(agent.enabledTools) ? (agent.enabledTools as readonly EnabledTool[]) : [];
+  const ofParts = agent.parts.flatMap((data) => (hasMembers(data) && typeof data.server === 'string' ? [data.server] : []));
+  return [...tools.flatMap(namesIn), ...ofParts];
 }
 
 function namesIn({ type, options }: EnabledTool): readonly string[] {
