@@ -39,12 +39,16 @@ export function hasScope(caller: Caller, operation: string): boolean {
   return scope === null || (scope !== undefined && caller.scopes.has(scope));
 }
 
-/** Mutations by which people end their own sessions: those of an AUDITOR too. */
-const ownSessionOperations: ReadonlySet<string> = new Set(['Mutation.endSession', 'Mutation.endOtherSessions']);
+/** Mutations by which people keep their own way in safe: those of an AUDITOR too. */
+const ownSignInOperations: ReadonlySet<string> = new Set([
+  'Mutation.endSession',
+  'Mutation.endOtherSessions',
+  'Mutation.setPassword',
+]);
 
 /** @throws DomainError FORBIDDEN for a mutation of an AUDITOR, whatever the scopes of the key are. */
 export function requireChange(caller: Caller, operation: string): void {
-  if (mayChange(caller) || !operation.startsWith('Mutation.') || ownSessionOperations.has(operation)) return;
+  if (mayChange(caller) || !operation.startsWith('Mutation.') || ownSignInOperations.has(operation)) return;
   throw new DomainError('FORBIDDEN', 'An AUDITOR reads what administrators read and changes nothing');
 }
 

@@ -25,7 +25,7 @@ export type MemberRole = (typeof memberRoles)[number];
 
 /** All scopes that a person with the role may use: those of its sessions. */
 export function scopesOfRole(role: MemberRole): readonly Scope[] {
-  // API_KEYS:WRITE lets auditors end their own sessions; policy.ts refuses them every other mutation.
+  // API_KEYS:WRITE lets auditors end their own sessions and set their password; policy.ts refuses them every other mutation.
   if (role === 'AUDITOR') return [...scopes.filter(isRead), 'API_KEYS:WRITE'];
   return role === 'ADMIN' ? scopes : scopes.filter((scope) => !scope.startsWith('ADMIN:'));
 }

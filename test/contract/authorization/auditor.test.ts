@@ -15,8 +15,8 @@ import { World, worldEnv } from './world.ts';
 // AUDITOR: with a key of every scope and of the highest level, and in a browser.
 
 const writes = callsOf(buildSchema(), allRoutes).filter(({ operation }) => isWrite(operation));
-/** Whoever reads only may still end the use of a browser that somebody else has got. */
-const ofOwnSessions = ['Mutation.endSession', 'Mutation.endOtherSessions'];
+/** Whoever reads only may still end the use of a browser that somebody else has got, and choose a password. */
+const ofOwnSignIn = ['Mutation.endSession', 'Mutation.endOtherSessions', 'Mutation.setPassword'];
 
 const { service } = await withService('web', { env: worldEnv });
 const given = new Map<string, Arguments>();
@@ -47,7 +47,7 @@ describe('an AUDITOR', () => {
     const args = given.get(title) ?? {};
     await probe.quiet();
     for (const key of keys) expect(await call(key, args), key.keyId).toMatchObject({ status: 403 });
-    if (isRoot && !ofOwnSessions.includes(operation)) expect(await call(browser, args)).toMatchObject({ status: 403 });
+    if (isRoot && !ofOwnSignIn.includes(operation)) expect(await call(browser, args)).toMatchObject({ status: 403 });
     const written = (await probe.take()).filter(({ kind }) => kind !== 'READ' && kind !== 'REFUSAL');
     expect(written).toEqual([]);
   });
