@@ -103,6 +103,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.storeRepoHostInstallation': 'CONNECTIONS:WRITE',
   'Mutation.submitToolOutputs': 'CHATS:WRITE',
   'Mutation.summarizeChat': 'CHATS:WRITE',
+  'Mutation.transferOwnership': 'AGENTS:WRITE',
   'Mutation.updateAgent': 'AGENTS:WRITE',
   'Mutation.updateAgentSecret': 'AGENTS:WRITE',
   'Mutation.updateAgentTool': 'AGENTS:WRITE',
