@@ -1,4 +1,4 @@
-import { type OwnershipTransfer, transferOwnership } from '../../domain/accounts/ownership.ts';
+import { type OwnershipTransfer, transferOwnership } from '../../domain/ownership/ownership.ts';
 import { builder } from '../builder/builder.ts';
 
 const AllOfPersonInput = builder.inputType('AllOfPersonInput', {

@@ -13,11 +13,11 @@ import {
   visibleGroups,
 } from '../access/access.ts';
 import { requireScope } from '../access/policy.ts';
+import { missing } from '../accounts/administration.ts';
 import { getAgent } from '../agents/agents.ts';
 import { serverNamesIn } from '../agents/parts/standing-servers.ts';
 import type { Deps } from '../deps.ts';
 import { memberOf } from '../runs/agent-rights.ts';
-import { missing } from './administration.ts';
 
 /** What is handed over: exactly one member is there. */
 export interface TransferOwnershipInput {
