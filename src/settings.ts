@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { allowanceGrammar, parseAllowance } from './engine/egress/allowance.ts';
 import { dnsServersGrammar, parseDnsServers } from './engine/egress/dns-servers.ts';
+import { noProxyGrammar, parseNoProxy, parseProxy, proxyGrammar } from './engine/egress/proxies.ts';
 import { headerListGrammar, parseHeaderList } from './engine/tracing/header-list.ts';
 import { corsOriginsGrammar, parseCorsOrigins } from './lib/cors-origins.ts';
 import { displayValue } from './lib/display-value.ts';
@@ -148,6 +149,18 @@ export const settingsSchema = z.object({
   EGRESS_DNS_SERVERS: readBy(parseDnsServers, dnsServersGrammar).describe(
     'Name servers that look up the hosts of URLs from users. Default: those of the system.',
   ),
+  HTTPS_PROXY: readBy((text) => parseProxy(text, 'HTTPS_PROXY'), proxyGrammar).describe(
+    'The proxy for https addresses of model providers, services, tools, crawls and webhooks; https_proxy is read too (docs/deployment.md).',
+  ),
+  HTTP_PROXY: readBy((text) => parseProxy(text, 'HTTP_PROXY'), proxyGrammar).describe(
+    'The same for http addresses; http_proxy is read too.',
+  ),
+  NO_PROXY: readBy(parseNoProxy, noProxyGrammar).describe(
+    'What is called without the proxy; no_proxy is read too. This machine never goes through it.',
+  ),
+  PROXY_LOOKUP: oneOf(['service', 'proxy'], 'service').describe(
+    'Who looks up the hosts of URLs from users that go through a proxy. service: Parley checks their addresses and gives the proxy an address. proxy: the proxy gets the name, and must refuse private addresses.',
+  ),
   METRICS_PORT: optionalPort().describe(
     'A port of HOST that serves /metrics, and nothing else; PORT does not serve it then. Default: PORT serves it.',
   ),
@@ -235,7 +248,7 @@ export type Settings = Readonly<z.infer<typeof settingsSchema>> & Limits;
 
 /** Settings whose value is a secret. Each may stand in a file, which `NAME_FILE` names. */
 export const secretSettings: readonly string[] = Object.keys(settingsSchema.shape).filter((name) =>
-  /_API_KEY$|_ACCESS_KEY$|_PRIVATE_KEY$|^PARLEY_.*_KEY$|_SECRET$|_TOKEN$|_HEADERS$|^DATABASE_URL$/.test(name),
+  /_API_KEY$|_ACCESS_KEY$|_PRIVATE_KEY$|^PARLEY_.*_KEY$|_SECRET$|_TOKEN$|_HEADERS$|^DATABASE_URL$|^HTTPS?_PROXY$/.test(name),
 );
 
 /** Settings that cannot be used. Its message names all of them, one a line. */
@@ -283,9 +296,19 @@ export function usableSettings(env: NodeJS.ProcessEnv): { readonly settings: Set
 }
 
 /** The environment with the secrets of files. A variable without a text is one that is not set: files of services and containers write it so. */
-function given(env: NodeJS.ProcessEnv): ReturnType<typeof withSecretFiles> {
-  const { env: all, problems } = withSecretFiles(env, secretSettings);
+function given(environment: NodeJS.ProcessEnv): ReturnType<typeof withSecretFiles> {
+  const { env: all, problems } = withSecretFiles(withProxies(environment), secretSettings);
   return { env: Object.fromEntries(Object.entries(all).filter(([, value]) => value?.trim() !== '')), problems };
+}
+
+/** Settings that are also read in lower case, as other programs do. Where both are set, the one in capitals counts. */
+export const settingsInEitherCase: readonly string[] = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'];
+
+function withProxies(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const names = settingsInEitherCase.filter(
+    (name) => [undefined, ''].includes(env[name]?.trim()) && env[`${name}_FILE`] === undefined,
+  );
+  return { ...env, ...Object.fromEntries(names.map((name) => [name, env[name.toLowerCase()]])) };
 }
 
 function problemOf(name: string, issue: z.core.$ZodIssue, value: string): string {

@@ -79,6 +79,7 @@ export async function openKnowledgeBase(hasVectors = false): Promise<KnowledgeBa
       if (store === undefined) throw new Error('the database keeps no vectors');
       const served = await serveStandIn();
       const pool = new Pool(served.url);
+      const upstream = { dispatcher: pool, proxyName: undefined };
       closers.push(async () => {
         await pool.close();
         served.close();
@@ -86,7 +87,8 @@ export async function openKnowledgeBase(hasVectors = false): Promise<KnowledgeBa
       const model = {
         id: 'stand-in/hashing',
         name: 'hashing',
-        embed: (request: EmbeddingRequest, signal: AbortSignal) => requestEmbeddings(pool, '/embeddings', {}, request, signal),
+        embed: (request: EmbeddingRequest, signal: AbortSignal) =>
+          requestEmbeddings(upstream, '/embeddings', {}, request, signal),
       };
       const meaning: Meaning = {
         store,

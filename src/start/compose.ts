@@ -20,6 +20,7 @@ import { createSubagentPlan } from '../domain/runs/subagent-plan.ts';
 import { registerSignInSweep } from '../domain/sign-in/sign-in.ts';
 import { parseDnsServers } from '../engine/egress/dns-servers.ts';
 import { createEgress } from '../engine/egress/egress.ts';
+import { createProxies } from '../engine/egress/proxies.ts';
 import { createPgBossJobs } from '../engine/jobs/pg-boss.ts';
 import { createKnowledge } from '../engine/knowledge/knowledge.ts';
 import { createModelRouter } from '../engine/models/router.ts';
@@ -92,6 +93,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     const egressOptions = {
       allow: settings.EGRESS_ALLOW,
       dnsServers: parseDnsServers(settings.EGRESS_DNS_SERVERS),
+      proxies: createProxies(settings),
       connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS,
       lookupTimeoutMs: settings.EGRESS_LOOKUP_TIMEOUT_MS,
       lookups: pools.queue('egress-lookups', settings.EGRESS_LOOKUPS_MAX, Math.ceil(settings.EGRESS_LOOKUPS_MAX / 8)),

@@ -1,5 +1,6 @@
 import type { Deps } from '../domain/deps.ts';
 import { askableAgents } from '../domain/runs/subagents.ts';
+import { createProxies } from '../engine/egress/proxies.ts';
 import { crawlUserAgent } from '../engine/knowledge/connectors/web/user-agent.ts';
 import type { Pools } from '../engine/sharing/pools.ts';
 import type { RightsOfAgent } from '../engine/tools/agent-rights.ts';
@@ -76,10 +77,13 @@ const fileSearchTokensMax = 200_000;
 
 function searchClients(settings: Settings, pools: Pools): Pick<WebSearchDeps, 'web' | 'x'> {
   const calls = pools.queue('web-searches', settings.SEARCH_CALLS_MAX);
+  const proxies = createProxies(settings);
   const client = (url: string | undefined, apiKey: string | undefined) =>
     url === undefined
       ? undefined
-      : createSearchClient({ url, apiKey, calls, provider: settings.SEARCH_PROVIDER, timeoutMs: settings.SEARCH_TIMEOUT_MS });
+      : createSearchClient({
+          ...{ url, apiKey, calls, proxies, provider: settings.SEARCH_PROVIDER, timeoutMs: settings.SEARCH_TIMEOUT_MS },
+        });
   return {
     web: client(settings.SEARCH_URL, settings.SEARCH_API_KEY),
     x: client(settings.X_SEARCH_URL, settings.X_SEARCH_API_KEY),

@@ -8,6 +8,7 @@ import { decodedBlocks } from './body.ts';
 import { EgressError } from './error.ts';
 import { exchange } from './exchange.ts';
 import { firstHop, type Hop, redirectOf } from './hops.ts';
+import { noProxies, type Proxies, portOf } from './proxies.ts';
 import type { EgressRequest } from './request.ts';
 import { NameResolver, type ResolvedAddress } from './resolver.ts';
 import { createSystemNames, type SystemFiles, systemFiles } from './system-names.ts';
@@ -28,7 +29,7 @@ export interface EgressReply extends EgressHead {
 export interface Egress {
   /**
    * Sends a request and reads the reply. Only http and https. On every hop the literal and the resolved addresses are checked, and
-   * the connection goes to a checked address. Limited: bytes of head and body, on the wire and decoded, and their ratio; time;
+   * the connection goes to a checked address, through a proxy too. Limited: bytes of head and body, on the wire and decoded, and their ratio; time;
    * hops; 1xx replies; encodings; and for each tenant and organization, concurrent calls and look-ups.
    *
    * @throws EgressError, or the signal's reason.
@@ -54,6 +55,8 @@ export interface EgressOptions {
   readonly allow: string | undefined;
   /** The setting EGRESS_DNS_SERVERS. */
   readonly dnsServers?: readonly string[] | undefined;
+  /** Default: none. */
+  readonly proxies?: Proxies;
   readonly connectTimeoutMs: number;
   /** Time limit of one look-up. */
   readonly lookupTimeoutMs: number;
@@ -74,11 +77,18 @@ export function createEgress(options: EgressOptions): Egress {
     system: createSystemNames(options.systemFiles ?? systemFiles()),
     mayComplete: allowance.namesHost,
   });
+  const proxies = options.proxies ?? noProxies;
   const way: Way = {
+    proxies,
     calls: options.calls,
     connectTimeoutMs: options.connectTimeoutMs,
     underWay: new Set(),
-    addressesOf: (url, owner, signal) => checkedAddresses(allowance, resolver, url, owner, signal),
+    async addressesOf(url, owner, signal) {
+      const isLeftToProxy = proxies.lookup === 'proxy' && proxies.proxyOf(url) !== undefined;
+      const checked = checkedAddresses(allowance, resolver, url, owner, signal);
+      if (!isLeftToProxy) return await checked;
+      return await checked.then(() => undefined, unknownToUs);
+    },
   };
   return {
     send: (request, signal) =>
@@ -90,12 +100,20 @@ export function createEgress(options: EgressOptions): Egress {
   };
 }
 
+/** The proxy looks up a name that the name servers of this machine do not know. @throws EgressError for every other failure. */
+function unknownToUs(error: unknown): undefined {
+  if (error instanceof EgressError && error.code === 'UNREACHABLE') return undefined;
+  throw error;
+}
+
 /** What all calls of a process share. */
 interface Way {
+  readonly proxies: Proxies;
   readonly calls: FairQueue;
   readonly connectTimeoutMs: number;
   readonly underWay: Set<AbortController>;
-  addressesOf(url: URL, owner: ShareOwner, signal: AbortSignal): Promise<readonly ResolvedAddress[]>;
+  /** Checked addresses; undefined where a proxy looks up the name. */
+  addressesOf(url: URL, owner: ShareOwner, signal: AbortSignal): Promise<readonly ResolvedAddress[] | undefined>;
 }
 
 /** @throws EgressError FORBIDDEN_ADDRESS when an address of the host is neither public nor allowed; and like the resolver. */
@@ -112,7 +130,7 @@ async function checkedAddresses(
   const addresses: readonly ResolvedAddress[] = isLiteral
     ? [{ address: hostname, family: family === 6 ? 6 : 4 }]
     : await resolver.resolve(hostname, owner, signal);
-  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
+  const port = portOf(url);
   const isOpen = ({ address }: ResolvedAddress) =>
     isPublicAddress(address) || allowance.allowsAddress(address, port) || allowance.allowsHost(hostname, port);
   if (addresses.every(isOpen)) return addresses;
@@ -149,7 +167,7 @@ async function call<T>(
       for (let redirects = 0; ; redirects += 1) {
         const addresses = await way.addressesOf(hop.url, owner, either);
         reply = await exchange(hop, {
-          ...{ addresses, connectTimeoutMs: way.connectTimeoutMs, count, signal: either },
+          ...{ addresses, proxy: way.proxies.proxyOf(hop.url), connectTimeoutMs: way.connectTimeoutMs, count, signal: either },
           beforeSend: request.beforeSend,
         });
         const next = redirectOf(request, hop, reply, redirects);

@@ -5,12 +5,18 @@ import { withUserAgent } from '../../lib/product.ts';
 import { bareHost } from './allowance.ts';
 import { EgressError } from './error.ts';
 import type { Hop } from './hops.ts';
+import { type ProxyServer, portOf } from './proxies.ts';
 import type { ResolvedAddress } from './resolver.ts';
+import { openTunnel } from './tunnel.ts';
 import type { WireCount } from './wire-count.ts';
 
 export interface ExchangeOptions {
-  /** Checked addresses; no other is connected to. The URL's host is used only for the Host header and the certificate. */
-  readonly addresses: readonly ResolvedAddress[];
+  /**
+   * Checked addresses; no other is connected to. The URL's host is used only for the Host header and the certificate. Undefined, with a proxy only:
+   * the proxy gets the name.
+   */
+  readonly addresses: readonly ResolvedAddress[] | undefined;
+  readonly proxy: ProxyServer | undefined;
   readonly connectTimeoutMs: number;
   readonly count: WireCount;
   readonly signal: AbortSignal;
@@ -26,11 +32,23 @@ const informationalMax = 10;
  * Sends one request over a new connection and resolves with the reply once its head has arrived. Calls share no connection: none
  * waits for another organization, and no reply can leave bytes for the next call.
  *
- * @throws EgressError TIMEOUT while connecting, BAD_REPLY, TOO_LARGE; and the errors of the connection.
+ * @throws EgressError TIMEOUT while connecting, BAD_REPLY, TOO_LARGE, UNREACHABLE that names the proxy; and the errors of the connection.
  */
-export function exchange(hop: Hop, options: ExchangeOptions): Promise<IncomingMessage> {
+export async function exchange(hop: Hop, options: ExchangeOptions): Promise<IncomingMessage> {
+  const { proxy } = options;
+  if (proxy === undefined) return converse(hop, options, open(hop, options));
+  if (options.addresses !== undefined || hop.url.protocol === 'https:') {
+    const socket = await openTunnel(hop.url, proxy, options);
+    return converse(hop, options, open(hop, options, socket), true);
+  }
+  const reply = await converse(hop, options, openForwarded(hop, proxy, options));
+  if (reply.statusCode !== 407) return reply;
+  reply.destroy();
+  throw new EgressError('UNREACHABLE', `the proxy ${proxy.name} asks for a user name and a password`);
+}
+
+function converse(hop: Hop, options: ExchangeOptions, request: ClientRequest, isConnected = false): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const request = open(hop, options);
   let received: IncomingMessage | undefined;
   const stop = (error: Error) => {
     // Destroy the reply first: otherwise its error would only say that the connection is closed.
@@ -60,30 +78,36 @@ export function exchange(hop: Hop, options: ExchangeOptions): Promise<IncomingMe
     fail('BAD_REPLY', `${hop.url.hostname} answered with another protocol`);
   });
   request.on('close', () => reject(new EgressError('UNREACHABLE', `${hop.url.hostname} closed the connection without a reply`)));
+  const write = () => {
+    try {
+      options.beforeSend?.();
+    } catch (error) {
+      return stop(error instanceof Error ? error : new Error('not sent', { cause: error }));
+    }
+    request.end(hop.body);
+  };
   request.on('socket', (socket: Socket) => {
-    const timer = setTimeout(() => {
-      fail('TIMEOUT', `${hop.url.hostname} could not be connected to within ${options.connectTimeoutMs} ms`);
-    }, options.connectTimeoutMs);
-    socket.once(hop.url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
-      clearTimeout(timer);
-      try {
-        options.beforeSend?.();
-      } catch (error) {
-        return stop(error instanceof Error ? error : new Error('not sent', { cause: error }));
-      }
-      request.end(hop.body);
-    });
-    socket.once('close', () => clearTimeout(timer));
     // Count every byte, also those that the parser drops: chunk sizes, extensions, trailers.
     socket.on('data', (chunk: Buffer) => {
       const excess = options.count.addWire(chunk.length);
       if (excess !== undefined) stop(excess);
     });
+    if (isConnected) return write();
+    const timer = setTimeout(() => {
+      fail('TIMEOUT', `${hop.url.hostname} could not be connected to within ${options.connectTimeoutMs} ms`);
+    }, options.connectTimeoutMs);
+    socket.once(request.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
+      clearTimeout(timer);
+      write();
+    });
+    socket.once('close', () => clearTimeout(timer));
   });
   return promise;
 }
 
-function open({ url, method, headers, body }: Hop, { addresses, signal }: ExchangeOptions): ClientRequest {
+/** @param tunnel  a connection to the host, through a proxy and with TLS already. */
+function open(hop: Hop, { addresses = [], signal }: ExchangeOptions, tunnel?: Socket): ClientRequest {
+  const { url } = hop;
   const hostname = url.hostname.replace(/^\[|\]$/g, '');
   const lookup: LookupFunction = (_name, { all }, callback) => {
     const [first] = addresses;
@@ -91,23 +115,44 @@ function open({ url, method, headers, body }: Hop, { addresses, signal }: Exchan
     else callback(null, first?.address ?? '', first?.family ?? 4);
   };
   const options: RequestOptions = {
+    ...requestOptions(hop, signal),
     host: hostname,
     port: url.port === '' ? undefined : Number(url.port),
     path: url.pathname + url.search,
+  };
+  // With an agent, Node would not ask for the connection.
+  const { agent: _agent, ...withoutAgent } = options;
+  if (tunnel !== undefined) return requestHttp({ ...withoutAgent, createConnection: () => tunnel });
+  if (url.protocol === 'http:') return requestHttp({ ...options, lookup });
+  // A TLS server name is never an address and has no dot at its end.
+  const servername = isIP(hostname) === 0 ? bareHost(hostname) : '';
+  return requestHttps({ ...options, lookup, servername });
+}
+
+/** Asks a proxy for a page of an http address: the proxy looks up the name. */
+function openForwarded(hop: Hop, proxy: ProxyServer, { signal }: ExchangeOptions): ClientRequest {
+  const { headers, ...rest } = requestOptions(hop, signal);
+  const { 'proxy-authorization': _ofCaller, ...own } = headers;
+  return (proxy.url.protocol === 'https:' ? requestHttps : requestHttp)({
+    ...rest,
+    host: proxy.url.hostname.replace(/^\[|\]$/g, ''),
+    port: portOf(proxy.url),
+    path: hop.url.href.replace(/#.*$/, ''),
+    headers: proxy.authorization === undefined ? own : { ...own, 'proxy-authorization': proxy.authorization },
+  });
+}
+
+function requestOptions({ url, method, headers, body }: Hop, signal: AbortSignal) {
+  return {
     method,
     headers: {
       host: url.host,
       'accept-encoding': 'gzip, deflate, br',
       ...withUserAgent(headers ?? {}),
       ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
-    },
+    } as Record<string, string | number>,
     agent: false,
-    lookup,
     signal,
     maxHeaderSize: headBytesMax,
-  };
-  if (url.protocol === 'http:') return requestHttp(options);
-  // A TLS server name is never an address and has no dot at its end.
-  const servername = isIP(hostname) === 0 ? bareHost(hostname) : '';
-  return requestHttps({ ...options, servername });
+  } as const;
 }

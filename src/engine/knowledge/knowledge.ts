@@ -12,6 +12,7 @@ import type { RankedChunk } from '../../storage/knowledge/chunk-ranking.ts';
 import type { PendingCount } from '../../storage/knowledge/embeddings/pending.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Egress } from '../egress/egress.ts';
+import { createProxies } from '../egress/proxies.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { ModelRouter } from '../models/router.ts';
 import type { Charge, Embed } from '../plan/plan.ts';
@@ -125,8 +126,10 @@ export interface KnowledgeOptions {
 /** Makes the knowledge engine: search, and the jobs that index. */
 export function createKnowledge(options: KnowledgeOptions): Knowledge {
   const { egress, settings, storage, pools } = options;
+  const proxies = createProxies(settings);
   const vendors = createVendorClient({
     egress,
+    proxies,
     timeoutMs: settings.CONNECTOR_TIMEOUT_MS,
     connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS,
     backoffMs: settings.CONNECTOR_BACKOFF_MS,
@@ -143,7 +146,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
   const shortcoming =
     vectors.kind === 'missing' ? `Searches go by words alone, although EMBEDDING_MODEL is set: ${vectors.detail}.` : undefined;
   if (shortcoming !== undefined) options.logger.warn(shortcoming);
-  const reranker = createReranker(settings);
+  const reranker = createReranker(settings, proxies);
   const counts = new SearchCounts();
   const spaceId = async () => (meaning === undefined ? undefined : (await findSpace(meaning))?.id);
   const waiting = new RecentValue(countAgeMs, async () => storage.embeddings?.countAll(await spaceId()));

@@ -18,7 +18,7 @@ export async function checkAll(env: NodeJS.ProcessEnv): Promise<readonly Finding
     isAbout('BLOB_URL') ? [] : checkFiles(settings),
     isAbout('HOST', 'PORT') ? [] : checkPort(settings),
     checkModels(settings, (name) => secretOf(env, name)),
-    isAbout('EGRESS_ALLOW', 'EGRESS_DNS_SERVERS') ? [] : checkEgress(settings),
+    isAbout('EGRESS_ALLOW', 'EGRESS_DNS_SERVERS', 'HTTPS_PROXY', 'HTTP_PROXY') ? [] : checkEgress(settings),
   ]);
   return [
     ...settingsFindings(env),

@@ -1,5 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { parseDnsServers } from '../../engine/egress/dns-servers.ts';
+import { createProxies, type ProxyServer } from '../../engine/egress/proxies.ts';
+import { openTunnel } from '../../engine/egress/tunnel.ts';
 import type { Settings } from '../../settings.ts';
 import { codeOf, type Finding, good, warning, wrong } from './finding.ts';
 
@@ -7,9 +9,34 @@ const timeoutMs = 3_000;
 /** Reserved for examples: every name server of the world knows it. */
 const name = 'example.com';
 
-/** Whether the names of URLs from users can be looked up, and what the operator has opened. */
+/** Whether the names of URLs from users can be looked up, whether proxies let calls through, and what the operator has opened. */
 export async function checkEgress(settings: Settings): Promise<readonly Finding[]> {
-  return [await lookUp(settings), ...openings(settings)];
+  const [names, ...proxies] = await Promise.all([lookUp(settings), ...proxiesOf(settings).map(tunnel)]);
+  return [names, ...proxies, ...openings(settings)];
+}
+
+/** Each once, also where both settings name it. */
+function proxiesOf(settings: Settings): readonly ProxyServer[] {
+  const proxies = createProxies({ ...settings, NO_PROXY: undefined });
+  const both = ['https', 'http'].flatMap((scheme) => proxies.proxyOf(new URL(`${scheme}://${name}`)) ?? []);
+  return [...new Map(both.map((proxy) => [proxy.url.href, proxy] as const)).values()];
+}
+
+async function tunnel(proxy: ProxyServer): Promise<Finding> {
+  const options = { addresses: undefined, connectTimeoutMs: timeoutMs, signal: AbortSignal.timeout(timeoutMs + 1_000) };
+  try {
+    // Plain HTTP to port 443: the tunnel alone is checked.
+    const socket = await openTunnel(new URL(`http://${name}:443`), proxy, options);
+    socket.destroy();
+    return good('egress', `The proxy ${proxy.name} lets calls through.`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
+    // A proxy that answers may forbid this host alone.
+    if (message.includes('refused'))
+      return warning('egress', message, `See whether it lets ${name}:443 and your providers through.`);
+    return wrong('egress', message, 'Correct HTTPS_PROXY or HTTP_PROXY, or leave it empty.');
+  }
 }
 
 async function lookUp({ EGRESS_DNS_SERVERS }: Settings): Promise<Finding> {

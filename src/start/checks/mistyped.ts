@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { editDistance } from '../../lib/edit-distance.ts';
-import { secretSettings, settingsSchema } from '../../settings.ts';
+import { secretSettings, settingsInEitherCase, settingsSchema } from '../../settings.ts';
 
 /** A variable that is no setting, and the setting that was probably meant. */
 export interface MistypedSetting {
@@ -39,6 +39,7 @@ const otherNames: ReadonlySet<string> = new Set([
   'PARLEY_KEY',
   'PARLEY_TYPED_IN',
   ...secretSettings.map((name) => `${name}_FILE`),
+  ...settingsInEitherCase.map((name) => name.toLowerCase()),
 ]);
 /** Names that other programs give a meaning of their own, and that are near to a setting. */
 const namesOfOthers: ReadonlySet<string> = new Set(['LOGLEVEL', 'AWS_ACCESS_KEY', 'AWS_SECRET_KEY', 'GITHUB_SECRET']);

@@ -1,9 +1,10 @@
-import { Agent } from 'undici';
 import type { RerankReason } from '../../../entities/knowledge/retrieval.ts';
 import { itemsOf, membersOf } from '../../../lib/json.ts';
 import { withUserAgent } from '../../../lib/product.ts';
 import type { Settings } from '../../../settings.ts';
 import type { RankedChunk } from '../../../storage/knowledge/chunk-ranking.ts';
+import { createAgent } from '../../egress/dispatchers.ts';
+import { noProxies, type Proxies } from '../../egress/proxies.ts';
 import { embeddedText } from '../meaning/passage-text.ts';
 
 /** Sorts passages anew by a model that reads question and passage together. */
@@ -28,10 +29,10 @@ const replyMaxBytes = 1024 * 1024;
 type RerankSettings = Pick<Settings, 'RERANK_URL' | 'RERANK_API_KEY' | 'RERANK_MODEL' | 'RERANK_TIMEOUT_MS'>;
 
 /** @returns undefined while RERANK_URL is not set. */
-export function createReranker(settings: RerankSettings): Reranker | undefined {
+export function createReranker(settings: RerankSettings, proxies: Proxies = noProxies): Reranker | undefined {
   const { RERANK_URL, RERANK_API_KEY, RERANK_MODEL, RERANK_TIMEOUT_MS } = settings;
   if (RERANK_URL === undefined) return undefined;
-  const agent = new Agent({ connections: 8, connect: { timeout: RERANK_TIMEOUT_MS }, maxResponseSize: replyMaxBytes });
+  const agent = createAgent(proxies, { connections: 8, connect: { timeout: RERANK_TIMEOUT_MS }, maxResponseSize: replyMaxBytes });
   const { origin, pathname, search } = new URL(RERANK_URL);
   const headers = withUserAgent({
     'content-type': 'application/json',

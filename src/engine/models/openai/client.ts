@@ -1,5 +1,6 @@
-import { Pool } from 'undici';
 import { withUserAgent } from '../../../lib/product.ts';
+import { createUpstream } from '../../egress/dispatchers.ts';
+import { noProxies, type Proxies } from '../../egress/proxies.ts';
 import { type Embed, type MakeImages, type Model, type ModelDelta, ModelError, type ModelRequest } from '../port.ts';
 import { requestEmbeddings } from './embeddings.ts';
 import { requestImages } from './images.ts';
@@ -14,6 +15,8 @@ export interface ClientOptions {
   readonly apiKey: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly dialect: Dialect;
+  /** Default: none. */
+  readonly proxies?: Proxies;
   readonly connectTimeoutMs: number;
   readonly firstByteTimeoutMs: number;
   readonly firstTokenTimeoutMs: number;
@@ -32,12 +35,13 @@ export interface OpenAiClient extends Model {
 export function createOpenAiClient(options: ClientOptions): OpenAiClient {
   const base = new URL(options.baseUrl);
   const basePath = base.pathname.replace(/(?<!\/)\/+$/, '');
-  const pool = new Pool(base.origin, {
+  const upstream = createUpstream(options.proxies ?? noProxies, base, {
     connect: { timeout: options.connectTimeoutMs },
     headersTimeout: options.firstByteTimeoutMs,
     bodyTimeout: options.idleTimeoutMs,
     pipelining: 1,
   });
+  const terms = { ...options, proxyName: upstream.proxyName };
   const headers = withUserAgent({
     ...(options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` }),
     ...options.headers,
@@ -53,8 +57,8 @@ export function createOpenAiClient(options: ClientOptions): OpenAiClient {
     stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly ModelDelta[]> {
       return {
         [Symbol.asyncIterator]() {
-          const reply = new UpstreamReply(signal, request.isStreaming, options);
-          pool.dispatch(
+          const reply = new UpstreamReply(signal, request.isStreaming, terms);
+          upstream.dispatcher.dispatch(
             {
               path: `${basePath}/chat/completions`,
               method: 'POST',
@@ -68,9 +72,9 @@ export function createOpenAiClient(options: ClientOptions): OpenAiClient {
       };
     },
     embed: (request, signal) =>
-      requestEmbeddings(pool, `${basePath}/embeddings`, traced(postHeaders, request), request, signal).catch(named),
-    makeImages: (request, signal) => requestImages(pool, basePath, headers, request, signal).catch(named),
-    close: () => pool.destroy(),
+      requestEmbeddings(upstream, `${basePath}/embeddings`, traced(postHeaders, request), request, signal).catch(named),
+    makeImages: (request, signal) => requestImages(upstream, basePath, headers, request, signal).catch(named),
+    close: () => upstream.dispatcher.destroy(),
   };
 }
 

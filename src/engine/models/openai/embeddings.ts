@@ -1,5 +1,5 @@
-import type { Pool } from 'undici';
 import { itemsOf, membersOf } from '../../../lib/json.ts';
+import type { Upstream } from '../../egress/dispatchers.ts';
 import type { EmbeddingReply, EmbeddingRequest } from '../port.ts';
 import { malformed, refusal, transportFailure } from './errors.ts';
 
@@ -13,7 +13,7 @@ const errorBytesMax = 64 * 1024;
  * @throws ModelError for a refusal, a failure, or a reply that is not one vector for each input; the signal's reason.
  */
 export async function requestEmbeddings(
-  pool: Pool,
+  { dispatcher, proxyName }: Upstream,
   path: string,
   headers: Readonly<Record<string, string>>,
   { model, input, dimensions, user }: EmbeddingRequest,
@@ -30,13 +30,13 @@ export async function requestEmbeddings(
   let text: string;
   let retryAfter: string | undefined;
   try {
-    const reply = await pool.request({ path, method: 'POST', headers: { ...headers }, body: JSON.stringify(body), signal });
+    const reply = await dispatcher.request({ path, method: 'POST', headers: { ...headers }, body: JSON.stringify(body), signal });
     status = reply.statusCode;
     retryAfter = [reply.headers['retry-after']].flat()[0];
     text = await boundedText(reply.body, status === 200 ? replyBytesMax : errorBytesMax);
   } catch (error) {
     signal.throwIfAborted();
-    throw transportFailure(error, false);
+    throw transportFailure(error, false, proxyName);
   }
   if (status !== 200) throw refusal(status, text, retryAfter);
   return readReply(text, Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1);

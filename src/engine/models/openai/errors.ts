@@ -72,8 +72,12 @@ function faultOf(status: number, code: string, said: string): Fault {
   return { code: 'UPSTREAM_ERROR', message: `The model provider failed (${status})`, isRetryable: true };
 }
 
-/** For a broken connection, a timeout, or a stream that cannot be parsed. */
-export function transportFailure(error: unknown, hasAnswered: boolean): ModelError {
+/**
+ * For a broken connection, a timeout, or a stream that cannot be parsed.
+ *
+ * @param proxyName  the proxy between, which may be what failed.
+ */
+export function transportFailure(error: unknown, hasAnswered: boolean, proxyName?: string): ModelError {
   if (error instanceof ModelError) return error;
   if (error instanceof errors.ConnectTimeoutError) {
     return new ModelError('UPSTREAM_TIMEOUT', 'The model provider could not be reached in time', true);
@@ -81,7 +85,10 @@ export function transportFailure(error: unknown, hasAnswered: boolean): ModelErr
   if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError) {
     return new ModelError('UPSTREAM_TIMEOUT', 'The model provider fell silent', false);
   }
-  const message = hasAnswered ? 'The connection to the model provider broke off' : 'The model provider cannot be reached';
+  const through = proxyName === undefined ? '' : ` through the proxy ${proxyName}`;
+  const message = hasAnswered
+    ? 'The connection to the model provider broke off'
+    : `The model provider cannot be reached${through}`;
   return new ModelError('UPSTREAM_ERROR', message, true);
 }
 

@@ -1,5 +1,6 @@
-import { FormData, type Pool } from 'undici';
+import { FormData } from 'undici';
 import { itemsOf, membersOf, stringOf } from '../../../lib/json.ts';
+import type { Upstream } from '../../egress/dispatchers.ts';
 import type { ImageReply, ImageRequest, TokenUsage } from '../port.ts';
 import { boundedText } from './embeddings.ts';
 import { malformed, refusal, transportFailure } from './errors.ts';
@@ -15,7 +16,7 @@ const errorBytesMax = 64 * 1024;
  * @throws ModelError for a refusal, a failure, or a reply without images; the signal's reason.
  */
 export async function requestImages(
-  pool: Pool,
+  { dispatcher, proxyName }: Upstream,
   basePath: string,
   headers: Readonly<Record<string, string>>,
   request: ImageRequest,
@@ -27,7 +28,7 @@ export async function requestImages(
   let text: string;
   let retryAfter: string | undefined;
   try {
-    const reply = await pool.request({
+    const reply = await dispatcher.request({
       method: 'POST',
       signal,
       ...(isEdit
@@ -43,7 +44,7 @@ export async function requestImages(
     text = await boundedText(reply.body, status === 200 ? replyBytesMax : errorBytesMax);
   } catch (error) {
     signal.throwIfAborted();
-    throw transportFailure(error, false);
+    throw transportFailure(error, false, proxyName);
   }
   if (status !== 200) throw refusal(status, text, retryAfter);
   return readReply(text);

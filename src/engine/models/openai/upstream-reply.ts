@@ -13,6 +13,7 @@ interface ReplyTerms {
   readonly firstTokenTimeoutMs: number;
   readonly idleTimeoutMs: number;
   readonly bodyBytesMax: number;
+  readonly proxyName: string | undefined;
 }
 type Waiter = { readonly resolve: (result: IteratorResult<Batch>) => void; readonly reject: (reason: unknown) => void };
 
@@ -128,7 +129,7 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
     if (this.#isOver) return;
     // The answer is complete; only the end of the reply is missing.
     if (this.#parser?.hasFinish === true) this.#conclude();
-    else this.#fail(transportFailure(error, this.#status !== 0));
+    else this.#fail(transportFailure(error, this.#status !== 0, this.#terms.proxyName));
   }
 
   #conclude(): void {

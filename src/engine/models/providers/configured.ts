@@ -1,4 +1,5 @@
 import type { Settings } from '../../../settings.ts';
+import { createProxies, type ProxySettings } from '../../egress/proxies.ts';
 import { offlineModel } from '../offline/offline.ts';
 import { createProvider, type ProviderOptions } from './create-provider.ts';
 import type { ModelsFile } from './models-file.ts';
@@ -24,7 +25,8 @@ export type ModelSettings = Pick<
   | 'MODEL_IDLE_TIMEOUT_MS'
   | 'MODEL_RETRIES_MAX'
   | 'ANSWER_MAX_CHARS'
->;
+> &
+  ProxySettings;
 
 /** Reads an environment variable that a models file names, so that keys stay out of that file. */
 export type ReadEnvironment = (name: string) => string | undefined;
@@ -40,6 +42,7 @@ export function configuredProviders(
   environment: ReadEnvironment,
 ): readonly Provider[] {
   const limits = {
+    proxies: createProxies(settings),
     connectTimeoutMs,
     firstByteTimeoutMs: settings.MODEL_FIRST_TOKEN_TIMEOUT_MS,
     firstTokenTimeoutMs: settings.MODEL_FIRST_TOKEN_TIMEOUT_MS,

@@ -1,9 +1,12 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { withUserAgent } from '../../../lib/product.ts';
+import { createProxyFetch } from '../../egress/dispatchers.ts';
+import type { Proxies } from '../../egress/proxies.ts';
 import { createAiSdkImages } from '../ai-sdk/ai-sdk-images.ts';
 import { createAiSdkModel } from '../ai-sdk/ai-sdk-model.ts';
 import { aspectRatioOf } from '../ai-sdk/aspect-ratio.ts';
 import { createOpenAiClient } from '../openai/client.ts';
+import { transportFailure } from '../openai/errors.ts';
 import type { ImageBounds } from '../port.ts';
 import { listModels, type Wire } from './listing.ts';
 import type { ListedModel, Provider } from './provider.ts';
@@ -19,6 +22,7 @@ export interface ProviderOptions {
 }
 
 export interface ProviderLimits {
+  readonly proxies: Proxies;
   readonly connectTimeoutMs: number;
   readonly firstByteTimeoutMs: number;
   readonly firstTokenTimeoutMs: number;
@@ -33,13 +37,17 @@ export function createProvider(options: ProviderOptions, limits: ProviderLimits)
   const { id, wire, baseUrl, apiKey, models } = options;
   const headers = withUserAgent(options.headers ?? {});
   const list = async (signal: AbortSignal) =>
-    models ?? listModels(wire, baseUrl, { ...keyHeaders(wire, apiKey), ...headers }, listTimeoutMs, signal);
+    models ?? listModels(wire, baseUrl, { ...keyHeaders(wire, apiKey), ...headers }, listTimeoutMs, signal, limits.proxies);
   if (wire === 'openai-compatible') {
     const dialect = new URL(baseUrl).hostname === 'api.openai.com' ? 'openai' : 'compatible';
     const client = createOpenAiClient({ provider: id, baseUrl, apiKey, headers, dialect, ...limits });
     return { id, model: client, embed: client.embed, makeImages: client.makeImages, list, close: () => client.close() };
   }
-  const common = { baseURL: baseUrl, apiKey: apiKey ?? 'none', headers: { ...headers } };
+  const fetch = proxyFetch(limits.proxies, new URL(baseUrl));
+  const common = {
+    ...{ baseURL: baseUrl, apiKey: apiKey ?? 'none', headers: { ...headers } },
+    ...(fetch === undefined ? {} : { fetch }),
+  };
   // Loaded by the first call: most installations never make one.
   let sdk: Promise<Sdk> | undefined;
   const languageModel = async (name: string) => {
@@ -65,6 +73,21 @@ interface CommonOptions {
   readonly baseURL: string;
   readonly apiKey: string;
   readonly headers: Record<string, string>;
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+/** The SDK does not say which host failed. */
+function proxyFetch(proxies: Proxies, url: URL): typeof globalThis.fetch | undefined {
+  const fetch = createProxyFetch(proxies, url);
+  if (fetch === undefined) return undefined;
+  return async (input, init) => {
+    try {
+      return await fetch(input, init);
+    } catch (error) {
+      init?.signal?.throwIfAborted();
+      throw transportFailure(error, false, proxies.proxyOf(url)?.name);
+    }
+  };
 }
 
 async function loadAnthropic(options: CommonOptions): Promise<Sdk> {

@@ -1,5 +1,6 @@
-import { request } from 'undici';
 import { itemsOf, membersOf, stringOf } from '../../../lib/json.ts';
+import { createAgent } from '../../egress/dispatchers.ts';
+import type { Proxies } from '../../egress/proxies.ts';
 import type { ListedModel } from './provider.ts';
 
 const bodyCharactersMax = 8 * 1024 * 1024;
@@ -14,20 +15,38 @@ export async function listModels(
   headers: Readonly<Record<string, string>>,
   timeoutMs: number,
   signal: AbortSignal,
+  proxies: Proxies,
 ): Promise<readonly ListedModel[]> {
   const page = wire === 'anthropic' ? '?limit=1000' : wire === 'google' ? '?pageSize=1000' : '';
-  const reply = await request(`${baseUrl.replace(/(?<!\/)\/+$/, '')}/models${page}`, {
-    headers: { ...headers },
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    signal,
-  });
-  const body = await reply.body.text();
-  if (reply.statusCode !== 200) throw new Error(`/models answered ${reply.statusCode}`);
+  const url = new URL(`${baseUrl.replace(/(?<!\/)\/+$/, '')}/models${page}`);
+  const reply = await get(url, headers, timeoutMs, signal, proxies);
+  if (reply.status !== 200) throw new Error(`/models answered ${reply.status}`);
+  const { body } = reply;
   if (body.length > bodyCharactersMax) throw new Error('/models answered too much');
   const parsed: unknown = JSON.parse(body);
   const rows = wire === 'google' ? membersOf(parsed).models : (membersOf(parsed).data ?? membersOf(parsed).models ?? parsed);
   return itemsOf(rows).flatMap((row) => read(wire, membersOf(row)));
+}
+
+async function get(
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  timeoutMs: number,
+  signal: AbortSignal,
+  proxies: Proxies,
+): Promise<{ readonly status: number; readonly body: string }> {
+  const agent = createAgent(proxies, { headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+  try {
+    const { origin, pathname, search } = url;
+    const reply = await agent.request({ origin, path: pathname + search, method: 'GET', headers: { ...headers }, signal });
+    return { status: reply.statusCode, body: await reply.body.text() };
+  } catch (error) {
+    const proxy = proxies.proxyOf(url);
+    if (proxy === undefined || signal.aborted) throw error;
+    throw new Error(`not reached through the proxy ${proxy.name}`, { cause: error });
+  } finally {
+    await agent.destroy();
+  }
 }
 
 function read(wire: Wire, row: Readonly<Record<string, unknown>>): readonly ListedModel[] {

@@ -1,10 +1,11 @@
-import { Agent } from 'undici';
 import { DomainError } from '../../../entities/errors.ts';
 import type { FairQueue } from '../../../lib/fair-queue.ts';
 import type { ShareOwner } from '../../../lib/fair-share.ts';
 import { isObject } from '../../../lib/json.ts';
 import { withUserAgent } from '../../../lib/product.ts';
 import { cutText, oneLine, storableText } from '../../../lib/text.ts';
+import { createAgent } from '../../egress/dispatchers.ts';
+import { noProxies, type Proxies } from '../../egress/proxies.ts';
 import { brave } from './providers/brave.ts';
 import type { SearchProvider, WebQuery, WebResult } from './providers/provider.ts';
 import { searxng } from './providers/searxng.ts';
@@ -18,6 +19,8 @@ export interface SearchClientOptions {
   readonly url: string;
   readonly apiKey: string | undefined;
   readonly provider: ProviderName;
+  /** Default: none. */
+  readonly proxies?: Proxies;
   readonly timeoutMs: number;
   /** Concurrent searches; others wait, in turns of tenants and organizations. */
   readonly calls: FairQueue;
@@ -38,10 +41,11 @@ const snippetMax = 2_000;
 const dateMax = 40;
 
 /** Makes a client of one search service. Redirects are not followed: they would carry the key elsewhere. */
-export function createSearchClient({ url, apiKey, provider: name, timeoutMs, calls }: SearchClientOptions): SearchClient {
-  const provider = providers[name];
+export function createSearchClient(options: SearchClientOptions): SearchClient {
+  const { url, apiKey, timeoutMs, calls, proxies = noProxies } = options;
+  const provider = providers[options.provider];
   const base = url.replace(/(?<!\/)\/+$/, '');
-  const agent = new Agent({ connect: { timeout: timeoutMs }, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+  const agent = createAgent(proxies, { connect: { timeout: timeoutMs }, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
   return {
     async search(query, owner, signal) {
       const timeout = AbortSignal.timeout(timeoutMs);

@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Agent } from 'undici';
 import { BoundedMap } from '../../../../lib/bounded-map.ts';
 import type { ShareOwner } from '../../../../lib/fair-share.ts';
 import { withUserAgent } from '../../../../lib/product.ts';
+import { createAgent } from '../../../egress/dispatchers.ts';
 import type { Egress } from '../../../egress/egress.ts';
 import { EgressError } from '../../../egress/error.ts';
+import { noProxies, type Proxies } from '../../../egress/proxies.ts';
 import { SourceError } from '../error.ts';
 import { withWords } from './words.ts';
 import { tooLargeMessage, writeBounded } from './write-bounded.ts';
@@ -78,6 +79,8 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 
 export interface VendorClientOptions {
   readonly egress: Egress;
+  /** Default: none. */
+  readonly proxies?: Proxies;
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
   /** The first wait after a failure, which doubles. Default 1 s. */
@@ -87,8 +90,12 @@ export interface VendorClientOptions {
 }
 
 export function createVendorClient(options: VendorClientOptions): VendorClient {
-  const { egress, timeoutMs, connectTimeoutMs, backoffMs = 1_000, waitFactor = 1 } = options;
-  const agent = new Agent({ connect: { timeout: connectTimeoutMs }, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+  const { egress, proxies = noProxies, timeoutMs, connectTimeoutMs, backoffMs = 1_000, waitFactor = 1 } = options;
+  const agent = createAgent(proxies, {
+    connect: { timeout: connectTimeoutMs },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+  });
 
   const pauses = new Pauses();
 
@@ -148,7 +155,10 @@ export function createVendorClient(options: VendorClientOptions): VendorClient {
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof SourceError) throw error;
-        failure = new SourceError('UNREACHABLE', `${capital(request.service)} at ${new URL(request.url).host} did not answer.`);
+        const url = new URL(request.url);
+        const proxy = proxies.proxyOf(url);
+        const through = proxy === undefined ? '' : ` through the proxy ${proxy.name}`;
+        failure = new SourceError('UNREACHABLE', `${capital(request.service)} at ${url.host} did not answer${through}.`);
       }
       if (failure.retryAfterMs !== undefined) pauses.begin(pauseKey(request), failure.retryAfterMs * waitFactor);
       if (!failure.isRetryable || attempt >= (request.attempts ?? attemptsMax)) throw failure;
