@@ -93,8 +93,7 @@ describe('a proxy that does not work is named', () => {
       model: 'm',
       messages: [{ role: 'user' as const, content: 'hi' }],
       isStreaming: true,
-      options: {},
-      settings: {},
+      parameters: {},
       tools: [],
     };
     try {
