@@ -108,7 +108,7 @@ describe('a proxy that does not work is named', () => {
   ])('in the error of a model when it %s', async (_case, settings) => {
     proxy.refuse(403);
     await expect(complete(settings())).rejects.toThrow(
-      `The model provider cannot be reached through the proxy ${new URL(settings().HTTPS_PROXY).host}`,
+      `The model provider "openai" cannot be reached through the proxy ${new URL(settings().HTTPS_PROXY).host}`,
     );
   });
 
