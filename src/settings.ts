@@ -5,6 +5,7 @@ import { noProxyGrammar, parseNoProxy, parseProxy, proxyGrammar } from './engine
 import { headerListGrammar, parseHeaderList } from './engine/tracing/header-list.ts';
 import { corsOriginsGrammar, parseCorsOrigins } from './lib/cors-origins.ts';
 import { displayValue } from './lib/display-value.ts';
+import { type OidcProviderSettings, oidcSecretNames, readOidcProviders } from './lib/oidc-settings.ts';
 import { withSecretFiles } from './lib/secret-files.ts';
 import {
   allowedOf,
@@ -181,6 +182,9 @@ export const settingsSchema = z.object({
   BODY_MAX_BYTES: count(8 * MiB).describe('Largest JSON body.'),
   UPLOAD_MAX_BYTES: count(50 * MiB).describe('Largest file of a data source.'),
   CHAT_FILE_MAX_BYTES: count(5 * MiB).describe('Largest chat file.'),
+  SIGN_IN: oneOf(['all', 'oidc'], 'all').describe(
+    'oidc: people sign in by the providers of OIDC_… only; passwords, passkeys and invitations are off. Links of administrators work always.',
+  ),
   SESSION_DAYS: days(30).describe('A browser stays signed in for so long after it was last used (docs/sign-in.md).'),
   AUDIT_RETENTION_DAYS: days(365).describe(
     'Age at which entries of the audit log are deleted. Organizations may choose another (docs/data-life.md).',
@@ -244,7 +248,11 @@ export const settingsSchema = z.object({
   ),
 });
 /** What the operator chose, and beside it the limits that nobody chooses. */
-export type Settings = Readonly<z.infer<typeof settingsSchema>> & Limits;
+export type Settings = Readonly<z.infer<typeof settingsSchema>> &
+  Limits & {
+    /** From OIDC_<NAME>_…, by name. */
+    readonly oidcProviders: readonly OidcProviderSettings[];
+  };
 
 /** Settings whose value is a secret. Each may stand in a file, which `NAME_FILE` names. */
 export const secretSettings: readonly string[] = Object.keys(settingsSchema.shape).filter((name) =>
@@ -270,8 +278,10 @@ export class SettingsError extends Error {
 export function loadSettings(env: NodeJS.ProcessEnv, limits: Partial<Limits> = {}): Settings {
   const { env: all, problems } = given(env);
   const parsed = settingsSchema.safeParse(all);
-  if (!parsed.success || problems.length > 0) throw new SettingsError(settingsProblems(env));
-  return Object.freeze({ ...defaultLimits, ...limits, ...parsed.data });
+  const isRefused = problems.length > 0 || problemsOfSignIn(all).length > 0;
+  if (!parsed.success || isRefused) throw new SettingsError(settingsProblems(env));
+  const oidcProviders = readOidcProviders(all).providers;
+  return Object.freeze({ ...defaultLimits, ...limits, ...parsed.data, oidcProviders });
 }
 
 /** What is wrong with the settings, a sentence each; empty when all can be used, also together. */
@@ -283,7 +293,7 @@ export function settingsProblems(env: NodeJS.ProcessEnv): readonly string[] {
     const name = String(issue.path[0]);
     if (!named.has(name)) named.set(name, problemOf(name, issue, all[name] ?? ''));
   }
-  return [...problems, ...named.values(), ...problemsTogether(all)];
+  return [...problems, ...named.values(), ...problemsOfSignIn(all), ...problemsTogether(all)];
 }
 
 /** The settings that can be used, and defaults in place of the others: for what is checked beside them. */
@@ -292,12 +302,13 @@ export function usableSettings(env: NodeJS.ProcessEnv): { readonly settings: Set
   const { error } = settingsSchema.safeParse(all);
   const bad = new Set((error?.issues ?? []).map(({ path }) => String(path[0])));
   const settings = settingsSchema.parse(Object.fromEntries(Object.entries(all).filter(([name]) => !bad.has(name))));
-  return { settings: { ...defaultLimits, ...settings }, bad };
+  return { settings: { ...defaultLimits, ...settings, oidcProviders: readOidcProviders(all).providers }, bad };
 }
 
 /** The environment with the secrets of files. A variable without a text is one that is not set: files of services and containers write it so. */
 function given(environment: NodeJS.ProcessEnv): ReturnType<typeof withSecretFiles> {
-  const { env: all, problems } = withSecretFiles(withProxies(environment), secretSettings);
+  const names = [...secretSettings, ...oidcSecretNames(environment)];
+  const { env: all, problems } = withSecretFiles(withProxies(environment), names);
   return { env: Object.fromEntries(Object.entries(all).filter(([, value]) => value?.trim() !== '')), problems };
 }
 
@@ -317,6 +328,15 @@ function problemOf(name: string, issue: z.core.$ZodIssue, value: string): string
   const schema = (settingsSchema.shape as Readonly<Record<string, z.ZodType>>)[name];
   const allowed = schema === undefined ? 'something else' : allowedOf(schema);
   return `${name} must be ${allowed}, not ${displayValue(name, value)}.`;
+}
+
+/** What would let in the wrong people, or nobody: no start goes on with it. */
+function problemsOfSignIn(env: NodeJS.ProcessEnv): readonly string[] {
+  const { providers, problems } = readOidcProviders(env);
+  const isClosed = env.SIGN_IN === 'oidc' && providers.length === 0;
+  return isClosed
+    ? [...problems, 'SIGN_IN must be all without a provider: set OIDC_<NAME>_ISSUER and OIDC_<NAME>_CLIENT_ID.']
+    : problems;
 }
 
 /** What each setting allows, and its neighbours do not. Whoever uses them says so too. */

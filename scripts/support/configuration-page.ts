@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { oidcSettings } from '../../src/lib/oidc-settings.ts';
 import { allowedOf } from '../../src/lib/setting-kinds.ts';
 import { secretSettings, settingsSchema } from '../../src/settings.ts';
 
@@ -21,6 +22,17 @@ export function configurationPage(): string {
     '| setting | default; allowed | meaning |',
     '| --- | --- | --- |',
     ...rows,
+    '',
+    '## Providers of sign-ins',
+    '',
+    'Each provider of single sign-on (OpenID Connect) has settings of its own, with a name that you choose in their middle: letters and digits, such as `OIDC_OKTA_ISSUER`.',
+    'Any number of providers may be set ([sign-in.md](sign-in.md)). The secret may stand in the file of `OIDC_<NAME>_CLIENT_SECRET_FILE`.',
+    '',
+    '| setting | allowed | meaning |',
+    '| --- | --- | --- |',
+    ...Object.entries(oidcSettings).map(
+      ([name, { allowed, meaning }]) => `| \`OIDC_<NAME>_${name}\` | ${allowed.replaceAll('|', '\\|')} | ${meaning} |`,
+    ),
     '',
     'This page is printed from `src/settings.ts` by `npm run configuration`.',
     '',

@@ -7,6 +7,7 @@ import type { PasswordHasher } from '../engine/passwords/hasher.ts';
 import type { RunEngine } from '../engine/runs/run-engine.ts';
 import type { Pools } from '../engine/sharing/pools.ts';
 import type { RateLimits } from '../engine/sharing/rate-limits.ts';
+import type { OidcProviders } from '../engine/sign-in/providers.ts';
 import type { McpServers } from '../engine/tools/mcp/servers.ts';
 import type { ToolRegistry } from '../engine/tools/registry.ts';
 import type { Tracing } from '../engine/tracing/tracing.ts';
@@ -40,6 +41,8 @@ export interface Deps {
   readonly passwords: PasswordHasher;
   /** What this process counts of the deletion of old data. */
   readonly dataLife: DataLife;
+  /** Providers of sign-ins. */
+  readonly oidc: OidcProviders;
   readonly logger: Logger;
   /** Undefined while tracing is off. */
   readonly tracing?: Tracing | undefined;

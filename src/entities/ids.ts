@@ -19,6 +19,7 @@ export const idPrefixes = {
   apiKey: 'key',
   session: 'ses',
   signInLink: 'sil',
+  identity: 'idn',
   organization: 'org',
   tenant: 'ten',
   user: 'user',

@@ -41,6 +41,7 @@ import './accounts/groups.ts';
 import './accounts/tenants.ts';
 import './accounts/organizations.ts';
 import './accounts/users.ts';
+import './accounts/identities.ts';
 import './accounts/memberships.ts';
 import './accounts/ownership.ts';
 import './audit/log.ts';

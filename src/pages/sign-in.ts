@@ -9,6 +9,7 @@ import { readJsonBody } from '../http/body/json.ts';
 import { requestIdOf } from '../http/context.ts';
 import { sendJson } from '../http/reply/reply.ts';
 import { StaticContent } from '../http/reply/static.ts';
+import { escapeHtml } from '../lib/html.ts';
 import { isObject } from '../lib/json.ts';
 import { htmlType, pageHeaders, renderPage } from './page.ts';
 
@@ -22,8 +23,13 @@ export interface SignInSteps {
     req: IncomingMessage,
     sessionSecret: string | undefined,
   ): Promise<{ readonly secret: string }>;
-  signOut(req: IncomingMessage, sessionSecret: string | undefined): Promise<void>;
+  /** @returns where the person signs out too, when a provider began the session. */
+  signOut(req: IncomingMessage, sessionSecret: string | undefined): Promise<{ readonly logoutUrl: string | undefined }>;
   isSignedIn(sessionSecret: string | undefined): Promise<boolean>;
+  /** Providers of single sign-on, for the buttons. */
+  readonly providers: readonly { readonly name: string; readonly label: string }[];
+  /** Whether people may sign in by other ways than providers and links. */
+  readonly hasOwnWays: boolean;
 }
 
 const bodyBytesMax = 4_096;
@@ -37,7 +43,7 @@ export function createSignIn(steps: SignInSteps, addressing: Addressing, failed:
   const page = new StaticContent(['content-type', htmlType, ...pageHeaders], async () =>
     renderPage({
       title: 'Sign in to Parley',
-      main: await readFile(join(import.meta.dirname, 'sign-in', 'main.html'), 'utf8'),
+      main: mainPart(await readFile(join(import.meta.dirname, 'sign-in', 'main.html'), 'utf8'), steps),
       script: '/pages/sign-in.js',
     }),
   );
@@ -69,9 +75,24 @@ export function createSignIn(steps: SignInSteps, addressing: Addressing, failed:
     .post('/sign-out', async (req, res) => {
       requireOwnPage(req, addressing);
       await bodyOf(req);
-      await steps.signOut(req, secretIn(req));
-      reply(req, res, { isSignedIn: false }, sessionCookies(req, addressing, ''));
+      const { logoutUrl } = await steps.signOut(req, secretIn(req));
+      reply(req, res, { isSignedIn: false, logoutUrl }, sessionCookies(req, addressing, ''));
     });
+}
+
+/** The page with the ways that this service has. */
+function mainPart(html: string, { providers, hasOwnWays }: SignInSteps): string {
+  const shown = hasOwnWays ? html : html.replace(/<!-- own ways -->[^]*?<!-- end of own ways -->\n/, '');
+  return shown.replace('<!-- providers -->\n', () => buttonsOf(providers));
+}
+
+/** Links, so that they work without a script; the script adds where the visitor wants to be then. */
+function buttonsOf(providers: SignInSteps['providers']): string {
+  if (providers.length === 0) return '';
+  const buttons = providers.map(
+    ({ name, label }) => `<a class="primary provider" href="/sign-in/oidc/${name}">Sign in with ${escapeHtml(label)}</a>`,
+  );
+  return `<p class="actions" id="providers">${buttons.join('\n')}</p>\n`;
 }
 
 async function bodyOf(req: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {

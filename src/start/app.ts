@@ -6,6 +6,14 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { operationScopes } from '../domain/access/operation-scopes.ts';
 import type { Deps } from '../domain/deps.ts';
 import { confirmConnection, receiveCallback } from '../domain/knowledge/connecting.ts';
+import {
+  attemptMs,
+  backchannelLogout,
+  beginOidc,
+  completeOidc,
+  listProviders,
+  providerLogoutUrl,
+} from '../domain/sign-in/oidc.ts';
 import { type Browser, isSignedIn, signInByLink, signInByPassword, signOut } from '../domain/sign-in/sign-in.ts';
 import { servedSchema } from '../graphql/builder/one-api.ts';
 import { createGraphiqlPage } from '../graphql/graphiql/page.ts';
@@ -27,6 +35,7 @@ import { createMcpEndpoint } from '../mcp/endpoint.ts';
 import { createConnectPages } from '../pages/connect.ts';
 import { createPages } from '../pages/home.ts';
 import { createSignIn, type SignInSteps } from '../pages/sign-in.ts';
+import { createOidcPages, type OidcSteps } from '../pages/sign-in-oidc.ts';
 import { compileRoutes, type Route } from '../rest/compile.ts';
 import { createContentLinks } from '../rest/content-links.ts';
 import { createReference } from '../rest/reference/reference.ts';
@@ -107,6 +116,7 @@ export function createApp(deps: Deps, { schema, graphqlSchema, routes }: Apis): 
       confirm: (word, req) => confirmConnection(deps, word, originOf(deps, req)),
     }),
     createSignIn(signInSteps(deps), addressingOf(deps), admissions.failedKeys),
+    createOidcPages(oidcSteps(deps), addressingOf(deps), admissions.failedKeys),
   ];
   const connections = new Connections(settings, createHttpApp({ deps, log, handlers }));
   measure(metrics, deps, streams, admissions);
@@ -134,15 +144,36 @@ export function createApp(deps: Deps, { schema, graphqlSchema, routes }: Apis): 
 }
 
 function signInSteps(deps: Deps): SignInSteps {
-  const browserOf = (req: IncomingMessage, sessionSecret: string | undefined): Browser => {
-    const origin = originOf(deps, req);
-    return { ...origin, network: networkOf(origin.address), userAgent: req.headers['user-agent'], sessionSecret };
-  };
+  const browserOf = browsersOf(deps);
   return {
+    providers: listProviders(deps),
+    hasOwnWays: deps.settings.SIGN_IN !== 'oidc',
     byLink: (secret, req, sessionSecret) => signInByLink(deps, secret, browserOf(req, sessionSecret)),
     byPassword: (given, req, sessionSecret) => signInByPassword(deps, given, browserOf(req, sessionSecret)),
-    signOut: (req, sessionSecret) => signOut(deps, browserOf(req, sessionSecret)),
+    async signOut(req, sessionSecret) {
+      const logoutUrl = await providerLogoutUrl(deps, sessionSecret);
+      await signOut(deps, browserOf(req, sessionSecret));
+      return { logoutUrl };
+    },
     isSignedIn: (sessionSecret) => isSignedIn(deps, sessionSecret),
+  };
+}
+
+function oidcSteps(deps: Deps): OidcSteps {
+  const browserOf = browsersOf(deps);
+  return {
+    attemptMs,
+    begin: (provider, next, secret) => beginOidc(deps, provider, next, secret),
+    complete: (provider, query, secret, req, sessionSecret) =>
+      completeOidc(deps, provider, query, secret, browserOf(req, sessionSecret)),
+    endSessions: (provider, token, req) => backchannelLogout(deps, provider, token, originOf(deps, req)),
+  };
+}
+
+function browsersOf(deps: Deps): (req: IncomingMessage, sessionSecret: string | undefined) => Browser {
+  return (req, sessionSecret) => {
+    const origin = originOf(deps, req);
+    return { ...origin, network: networkOf(origin.address), userAgent: req.headers['user-agent'], sessionSecret };
   };
 }
 

@@ -28,6 +28,7 @@ import { createPasswordHasher } from '../engine/passwords/hasher.ts';
 import { createRunEngine } from '../engine/runs/engine.ts';
 import { Pools } from '../engine/sharing/pools.ts';
 import { RateLimits } from '../engine/sharing/rate-limits.ts';
+import { createOidcProviders } from '../engine/sign-in/providers.ts';
 import { createAgentTools } from '../engine/tools/agent-tools.ts';
 import { createAgentServers } from '../engine/tools/mcp/agent-servers.ts';
 import { createMcpServers } from '../engine/tools/mcp/create.ts';
@@ -100,6 +101,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       calls: pools.queue('egress-calls', settings.EGRESS_CALLS_MAX, Math.ceil(settings.EGRESS_CALLS_MAX / 4)),
     };
     const egress = createEgress(egressOptions);
+    const oidc = createOidcProviders(settings.oidcProviders, egressOptions);
     const knowledge = createKnowledge({
       ...{ ...basics, jobs, pools, egress, publicUrl, models },
       embed: (charge, call, signal) => runs.embed(charge, call, signal),
@@ -147,6 +149,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       mcp,
       egress,
       passwords,
+      oidc,
       publicUrl,
       dataLife,
     };
@@ -181,6 +184,7 @@ export async function closeDeps(deps: Deps, graceMs: number): Promise<void> {
   await deps.models.close();
   await deps.mcp.close();
   await deps.egress.close();
+  await deps.oidc.close();
   await deps.rates.stop();
   await deps.audit.flush();
   await deps.storage.close();

@@ -3,6 +3,7 @@ import { type AccountStore, createAccountStore } from './accounts/accounts.ts';
 import { type ApiKeyStore, createApiKeyStore } from './accounts/api-keys.ts';
 import { createEndedSessionStore, type EndedSessionStore } from './accounts/ended-sessions.ts';
 import { createGroupStore, type GroupStore } from './accounts/groups.ts';
+import { createIdentityStore, type IdentityStore } from './accounts/identities.ts';
 import { createMembershipStore, type MembershipStore } from './accounts/memberships.ts';
 import { createOrganizationStore, type OrganizationStore } from './accounts/organizations.ts';
 import { createOwnershipStore, type OwnershipStore } from './accounts/ownership.ts';
@@ -92,6 +93,7 @@ export interface Storage {
   readonly signInLinks: SignInLinkStore;
   readonly passwords: PasswordStore;
   readonly attempts: AttemptStore;
+  readonly identities: IdentityStore;
   readonly agents: AgentStore;
   readonly agentCategories: AgentCategoryStore;
   readonly agentRatings: AgentRatingStore;
@@ -214,6 +216,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     signInLinks: createSignInLinkStore(db),
     passwords: createPasswordStore(db),
     attempts: createAttemptStore(db),
+    identities: createIdentityStore(db),
     agents: createAgentStore(db, signals),
     agentCategories: createAgentCategoryStore(db),
     agentRatings: createAgentRatingStore(db, signals),

@@ -5,6 +5,7 @@ import { DomainError } from '../../entities/errors.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { getSessions } from './sessions.ts';
+import { requireOwnWays } from './ways.ts';
 
 const passwordLength = { least: 12, most: 200 } as const;
 
@@ -34,6 +35,7 @@ export async function hasPassword(deps: Deps, caller: Caller): Promise<boolean> 
  */
 export async function setPassword(deps: Deps, caller: Caller, input: SetPasswordInput): Promise<void> {
   if (!isSession(caller)) throw new DomainError('FORBIDDEN', 'A password is set in a session: sign in with a browser');
+  requireOwnWays(deps);
   const faults = new Faults();
   readPassword('new', input.new, faults);
   faults.throwIfAny();

@@ -9,7 +9,7 @@ import {
   signInPath,
 } from '../../entities/accounts/session.ts';
 import { DomainError } from '../../entities/errors.ts';
-import type { LinkedPerson } from '../../storage/accounts/sign-in-links.ts';
+import type { NewSession } from '../../storage/accounts/sessions.ts';
 import { administeredOrganization, missing, readEmail } from '../accounts/administration.ts';
 import { performOperation } from '../audit/operation.ts';
 import type { CallOrigin } from '../audit/origin.ts';
@@ -17,6 +17,7 @@ import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { findByPassword } from './passwords.ts';
 import { authenticateSession } from './sessions.ts';
+import { requireOwnWays } from './ways.ts';
 
 /** A browser that signs in. */
 export interface Browser extends CallOrigin {
@@ -41,7 +42,7 @@ const sweepEveryMs = 3_600_000;
 export async function signInByLink(deps: Deps, secret: string, browser: Browser): Promise<SignedIn> {
   const link = isSignInSecret(secret) ? await deps.storage.signInLinks.find(hashSecret(secret), deps.now()) : undefined;
   if (link === undefined) throw refusedLink();
-  return begin(deps, link, 'LINK', browser, async () => {
+  return beginSession(deps, { userId: link.userId, orgId: link.orgId }, 'LINK', browser, async () => {
     if (!(await deps.storage.signInLinks.use(link.id, deps.now()))) throw refusedLink();
   });
 }
@@ -52,10 +53,11 @@ export async function signInByPassword(
   given: { readonly email: string; readonly password: string },
   browser: Browser,
 ): Promise<SignedIn> {
+  requireOwnWays(deps);
   const userId = await findByPassword(deps, { ...given, network: browser.network });
   const orgId = userId === undefined ? undefined : await deps.storage.passwords.findPlace(userId);
   if (userId === undefined || orgId === undefined) throw refusedPassword();
-  return begin(deps, { userId, orgId }, 'PASSWORD', browser);
+  return beginSession(deps, { userId, orgId }, 'PASSWORD', browser);
 }
 
 /** Ends the session of the browser. Its open streams end within five seconds; runs that the person began go on. */
@@ -134,14 +136,20 @@ export function registerSignInSweep({ jobs, storage, now }: Deps): void {
   });
 }
 
+/** Who signs in, and where. */
+export interface SignedInPerson extends Pick<NewSession, 'userId' | 'orgId' | 'identityId' | 'providerSessionHash'> {
+  /** The id that the session gets, where it is known before. */
+  readonly sessionId?: string;
+}
+
 /**
  * Begins a session, always with a new secret, in one transaction with its entry in the audit log. The session that the browser had ends.
  *
  * @param confirm  the last check, in the transaction.
  */
-async function begin(
+export async function beginSession(
   deps: Deps,
-  { userId, orgId }: Pick<LinkedPerson, 'userId' | 'orgId'>,
+  { userId, orgId, sessionId, ...provided }: SignedInPerson,
   method: SignInMethod,
   browser: Browser,
   confirm?: () => Promise<void>,
@@ -153,7 +161,7 @@ async function begin(
   ]);
   if (role === undefined || organization === undefined) throw method === 'PASSWORD' ? refusedPassword() : refusedLink();
   const { tenantId } = organization;
-  const keyId = deps.newId('session');
+  const keyId = sessionId ?? deps.newId('session');
   const caller: Caller = { keyId, userId, orgId, tenantId, level: 'ORGANIZATION', role, scopes: new Set(scopesOfRole(role)) };
   const secret = makeSignInSecret();
   const createdAt = deps.now();
@@ -162,6 +170,7 @@ async function begin(
     expiresAt: new Date(createdAt.getTime() + deps.settings.SESSION_DAYS * dayMs),
     userAgent: browser.userAgent?.slice(0, userAgentMax) ?? null,
     network: browser.network ?? null,
+    ...provided,
   };
   await performOperation({ deps, caller, ...originOf(browser) }, 'Page.signIn', [], (auditedCaller) =>
     deps.audit.change(auditedCaller, async () => {

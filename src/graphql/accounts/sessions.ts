@@ -13,6 +13,7 @@ import { ViewerType } from './viewer.ts';
 const SignInMethodType = enumOf('SignInMethod', 'How a person has signed in.', signInMethods, {
   LINK: 'By a link that works once.',
   PASSWORD: 'By e-mail and password.',
+  OIDC: 'By a provider of single sign-on.',
 } satisfies Record<SignInMethod, string>);
 
 const SessionType = SessionRef.implement({

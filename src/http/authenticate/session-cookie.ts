@@ -14,6 +14,8 @@ const secureName = '__Host-parley_session';
 const plainName = 'parley_session';
 /** Browsers keep a cookie for 400 days at most. When the session ends is decided by the service. */
 const maxAgeSeconds = 400 * 86_400;
+/** Of a sign-in at a provider that is under way. */
+const attemptName = 'parley_attempt';
 
 /** What decides whether the browser speaks TLS, and under which name it knows the service. */
 export interface Addressing {
@@ -35,7 +37,15 @@ export function sessionSecretOf(req: IncomingMessage, addressing: Addressing): s
 
 /** The header that gives a browser its session. @param secret  empty: the browser forgets it. */
 export function sessionCookies(req: IncomingMessage, addressing: Addressing, secret: string): readonly string[] {
-  const isSecure = isTls(req, addressing);
+  return cookiesOf(isTls(req, addressing), secret);
+}
+
+/** The same for a page to which another site led the browser, with no `Origin`: the other site was told PUBLIC_URL. */
+export function sessionCookiesAt({ publicUrl }: Addressing, secret: string): readonly string[] {
+  return cookiesOf(publicUrl().startsWith('https:'), secret);
+}
+
+function cookiesOf(isSecure: boolean, secret: string): readonly string[] {
   const rest = (isForgotten: boolean) => `Max-Age=${isForgotten ? 0 : maxAgeSeconds}; Path=/; HttpOnly; SameSite=Lax`;
   const cookies = [
     ...(isSecure ? [`${secureName}=${secret}; ${rest(secret === '')}; Secure`] : []),
@@ -43,6 +53,23 @@ export function sessionCookies(req: IncomingMessage, addressing: Addressing, sec
     isSecure ? `${plainName}=; ${rest(true)}` : `${plainName}=${secret}; ${rest(secret === '')}`,
   ];
   return cookies.flatMap((cookie) => ['set-cookie', cookie]);
+}
+
+/** The secret of a sign-in at a provider that this browser has begun. Over TLS no other host can set it. */
+export function attemptSecretOf(req: IncomingMessage, addressing: Addressing): string | undefined {
+  const name = attemptNameAt(addressing);
+  const pairs = (req.headers.cookie ?? '').split(';').map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+}
+
+export function attemptCookie(addressing: Addressing, secret: string, maxAgeMs: number): readonly string[] {
+  const attributes = `Max-Age=${Math.round(maxAgeMs / 1_000)}; Path=/; HttpOnly; SameSite=Lax`;
+  const secure = addressing.publicUrl().startsWith('https:') ? '; Secure' : '';
+  return ['set-cookie', `${attemptNameAt(addressing)}=${secret}; ${attributes}${secure}`];
+}
+
+function attemptNameAt({ publicUrl }: Addressing): string {
+  return publicUrl().startsWith('https:') ? `__Host-${attemptName}` : attemptName;
 }
 
 /**

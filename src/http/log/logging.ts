@@ -59,7 +59,8 @@ function prettyLines(): (line: string) => void {
 /** Hides secrets that stand inside texts, as in the message of somebody else's error. */
 function secretHider(settings: Settings): (line: string) => string {
   const headers = Object.values(parseHeaderList(settings.OTEL_EXPORTER_OTLP_HEADERS));
-  const known = [...secretSettings.flatMap((name) => settings[name]?.split(',') ?? []), ...headers].filter(
+  const clients = settings.oidcProviders.flatMap(({ clientSecret }) => clientSecret ?? []);
+  const known = [...secretSettings.flatMap((name) => settings[name]?.split(',') ?? []), ...headers, ...clients].filter(
     (secret) => secret.length >= 8,
   );
   const patterns = [

@@ -136,8 +136,11 @@
   });
   document.getElementById('sign-out').addEventListener('click', async () => {
     const headers = { 'content-type': 'application/json', ...credentials(null) };
-    await plainFetch('/sign-out', { method: 'POST', headers, body: '{}' }).catch(() => undefined);
-    location.reload();
+    const reply = await plainFetch('/sign-out', { method: 'POST', headers, body: '{}' }).catch(() => undefined);
+    const { logoutUrl } = (await reply?.json().catch(() => undefined)) ?? {};
+    // Where a provider began the session, the person signs out there too.
+    if (logoutUrl === undefined) location.reload();
+    else location.assign(logoutUrl);
   });
   forget.addEventListener('click', () => {
     sessionStorage.removeItem(storageName);

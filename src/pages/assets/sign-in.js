@@ -62,6 +62,8 @@ async function press(button, work) {
 
 /** After a link: who has no password yet may choose one. */
 async function offerPassword() {
+  // With SIGN_IN=oidc there are no passwords.
+  if (find('use-password') === null) return goOn();
   const { viewer } = await ask('{ viewer { hasPassword user { email } } }').catch(() => ({ viewer: { hasPassword: true } }));
   if (viewer.hasPassword) return goOn();
   find('own-email').value = viewer.user.email;
@@ -97,11 +99,17 @@ find('set-password').addEventListener('submit', (event) => {
 });
 find('sign-out').addEventListener('click', () =>
   press(find('sign-out'), async () => {
-    await call('/sign-out', {});
-    show('by-password');
+    const { logoutUrl } = await call('/sign-out', {});
+    // Where a provider began the session, the person signs out there too.
+    if (logoutUrl === undefined) show('by-password');
+    else location.assign(logoutUrl);
   }),
 );
 
+const wanted = new URLSearchParams(location.search).get('next');
+for (const link of document.querySelectorAll('.provider')) {
+  if (wanted !== null) link.search = new URLSearchParams({ next: wanted });
+}
 for (const link of document.querySelectorAll('.go-on')) link.href = nextAddress();
 if (parts.has('link')) show('by-link');
 else {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { editDistance } from '../../lib/edit-distance.ts';
+import { oidcSettingOf, oidcSettings } from '../../lib/oidc-settings.ts';
 import { secretSettings, settingsInEitherCase, settingsSchema } from '../../settings.ts';
 
 /** A variable that is no setting, and the setting that was probably meant. */
@@ -73,6 +74,7 @@ export function mistypedSettings(env: NodeJS.ProcessEnv): readonly MistypedSetti
       (name) =>
         !settingNames.includes(name) &&
         !otherNames.has(name) &&
+        !isOfProvider(name) &&
         !removedNames.has(name) &&
         !namesOfOthers.has(name.toUpperCase()),
     )
@@ -96,7 +98,26 @@ function meantBy(name: string): string | undefined {
   if (bare !== typed && settingNames.includes(bare)) return bare;
   const squeezed = withoutSigns(typed);
   if (squeezed.length < nearMinChars) return undefined;
+  if (typed.startsWith('OIDC_')) return meantOfProvider(typed);
   return settings.find((setting) => setting.squeezed === squeezed)?.name ?? withoutWord(typed) ?? nearestTo(typed);
+}
+
+/** OIDC_<NAME>_…, or the file of its secret. */
+function isOfProvider(name: string): boolean {
+  return oidcSettingOf(name) !== undefined || oidcSettingOf(name.replace(/_FILE$/, ''))?.setting === 'CLIENT_SECRET';
+}
+
+/** OIDC_GOOGLE_CLIENTID, OIDC_GOOGLE_SECRET, OIDC_MY_IDP_ISSUER: the setting of a provider of that name. */
+function meantOfProvider(typed: string): string | undefined {
+  const [, provider = '', ...words] = typed.split('_');
+  const end = withoutSigns(words.join(''));
+  if (provider === '' || end === '') return undefined;
+  const ends = Object.keys(oidcSettings);
+  const near = ends.find((known) => editDistance(end, withoutSigns(known)) <= (end.length < 9 ? 1 : distanceMax));
+  const found = near ?? ends.find((known) => end.endsWith(withoutSigns(known)) || withoutSigns(known).endsWith(end));
+  if (found === undefined) return undefined;
+  const rest = end.slice(0, -withoutSigns(found).length);
+  return `OIDC_${provider}${near === undefined && end.endsWith(withoutSigns(found)) ? rest : ''}_${found}`;
 }
 
 /** The setting of which the typed name lacks one word behind the first: `RUN_TIMEOUT`, `OPENAI_KEY`. PARLEY_ may lack too. */

@@ -19,6 +19,13 @@ export interface SessionStore {
   list(userId: string, at: Date, page: PageRequest): Promise<Page<Session>>;
   /** @returns false when it had ended before. */
   end(id: string, by: SessionEnd, at: Date): Promise<boolean>;
+  /** Those that have not ended, by the identities or by the session at the provider that they were begun by. */
+  findProvided(
+    by: { readonly identityIds: readonly string[] } | { readonly hash: string },
+    limit: number,
+  ): Promise<readonly string[]>;
+  /** The identity that a session was begun by. */
+  findIdentityId(id: string): Promise<string | undefined>;
   /** Ends all other sessions of the user. @returns how many had not ended before. */
   endOthers(userId: string, exceptId: string | undefined, by: SessionEnd, at: Date): Promise<number>;
   /** Deletes what ended or expired before. */
@@ -37,6 +44,9 @@ export interface NewSession {
   readonly expiresAt: Date;
   readonly userAgent: string | null;
   readonly network: string | null;
+  /** Of one that a provider began. */
+  readonly identityId?: string | null;
+  readonly providerSessionHash?: string | null;
 }
 
 /** The use of a session is written at most this often. */
@@ -87,6 +97,14 @@ export function createSessionStore(db: Database, signals: Signals, ttlMs: number
       signals.publish('key-changed', id);
       return count > 0;
     },
+    async findProvided(by, limit) {
+      const named = 'hash' in by ? { providerSessionHash: by.hash } : { identityId: { in: [...by.identityIds] } };
+      const where = { ...named, endedAt: null };
+      const rows = await db.prisma.session.findMany({ where, select: { id: true }, orderBy: { id: 'asc' }, take: limit });
+      return rows.map(({ id }) => id);
+    },
+    findIdentityId: async (id) =>
+      (await db.prisma.session.findUnique({ where: { id }, select: { identityId: true } }))?.identityId ?? undefined,
     async endOthers(userId, exceptId, by, at) {
       const others = { userId, endedAt: null, ...(exceptId === undefined ? {} : { id: { not: exceptId } }) };
       const { count } = await db.prisma.session.updateMany({ where: others, data: { endedAt: at, endedBy: by } });

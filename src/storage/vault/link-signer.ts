@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { MasterKeys } from './master-keys.ts';
 
-export type LinkPurpose = 'upload' | 'content' | 'file';
+export type LinkPurpose = 'upload' | 'content' | 'file' | 'sign-in';
 
 /** Signs the parts of links that Parley gives out and verifies later. */
 export interface LinkSigner {

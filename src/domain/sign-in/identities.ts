@@ -1,0 +1,266 @@
+import type { ProvidedPerson } from '../../engine/sign-in/providers.ts';
+import { type Caller, type MemberRole, scopesOfRole } from '../../entities/accounts/caller.ts';
+import type { Identity } from '../../entities/accounts/identity.ts';
+import type { AuditChange } from '../../entities/audit.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { Page, PageRequest } from '../../entities/page.ts';
+import type { OidcProviderSettings } from '../../lib/oidc-settings.ts';
+import { adminReachIfAny } from '../access/access.ts';
+import { nameLengthMax } from '../accounts/administration.ts';
+import { membersMax } from '../accounts/groups.ts';
+import { withAuditEntry } from '../audit/change.ts';
+import type { CallOrigin } from '../audit/origin.ts';
+import type { Deps } from '../deps.ts';
+
+/** Groups that a provider can make somebody a member of. */
+const groupsMax = 200;
+
+/** The same page of the identities of each of several users, in the order of the ids; null for users whose ways in the caller may not see. */
+export async function identityPagesOf(
+  deps: Deps,
+  caller: Caller,
+  userIds: readonly string[],
+  page: PageRequest,
+): Promise<readonly (Page<Identity> | null)[]> {
+  const reach = caller.scopes.has('ADMIN:READ') ? adminReachIfAny(caller) : undefined;
+  const pages = await deps.storage.identities.pagesOf(userIds, { ownUserId: caller.userId, reach }, page);
+  return userIds.map((id) => pages.get(id) ?? null);
+}
+
+/** Whom a provider signs in, and where. */
+export interface AdmittedPerson {
+  readonly userId: string;
+  readonly orgId: string;
+  readonly identityId: string;
+}
+
+/**
+ * Finds the user of a person at a provider, and follows the provider: at the first sign-in the person is linked to the user of the verified e-mail, or
+ * joins by a rule; at every sign-in its groups decide.
+ *
+ * @param sessionId  of the session that begins, for the audit log.
+ * @throws DomainError FORBIDDEN with words for the visitor.
+ */
+export async function admitPerson(
+  deps: Deps,
+  settings: OidcProviderSettings,
+  person: ProvidedPerson,
+  sessionId: string,
+  origin: CallOrigin,
+): Promise<AdmittedPerson> {
+  const { issuer, subject } = person;
+  const key = { provider: settings.name, issuer, subject };
+  const identity = await deps.storage.identities.find(key);
+  const place = identity === undefined ? await placeOf(deps, settings, person) : await knownPlace(deps, settings, identity);
+  const linked = identity ?? newIdentity(deps, key, place);
+  const caller = callerOf(place, sessionId);
+  const plan = await planOf(deps, settings, person, place, linked);
+  const changes = changesOf(plan, identity === undefined);
+  const write = async () => {
+    if (place.isNewUser) await createUser(deps, place, person);
+    if (place.membershipId === undefined) await addMember(deps, place, plan.role);
+    await apply(deps, settings, place, linked, plan, identity === undefined, person);
+  };
+  const { userId, orgId } = place;
+  if (changes.length === 0)
+    await deps.storage.identities.update(linked.id, { lastUsedAt: deps.now(), email: person.email ?? linked.email });
+  else {
+    const call = { action: 'followProvider', ids: [userId], orgId, changes, ...origin };
+    await withAuditEntry(deps, caller, call, (audited) =>
+      deps.audit.change(audited, async () => {
+        await write();
+        return { id: userId, orgId };
+      }),
+    );
+  }
+  return { userId, orgId, identityId: linked.id };
+}
+
+/** A user in the organization of the sign-in. */
+interface SignInPlace {
+  readonly userId: string;
+  readonly email: string;
+  readonly isNewUser: boolean;
+  readonly orgId: string;
+  readonly tenantId: string;
+  /** Undefined: becomes a member. */
+  readonly membershipId: string | undefined;
+  /** Until now, or of the rule. */
+  readonly role: MemberRole;
+}
+
+async function knownPlace(deps: Deps, settings: OidcProviderSettings, { userId, orgId }: Identity): Promise<SignInPlace> {
+  const { accounts, identities } = deps.storage;
+  const [[user], [organization], membership] = await Promise.all([
+    accounts.findUsers([userId]),
+    accounts.findOrganizations([orgId]),
+    identities.findMembership(orgId, userId),
+  ]);
+  if (user === undefined || organization === undefined || membership === undefined) {
+    throw refused(
+      `You are no member of the organization any more that ${settings.label} signs you in to. An administrator can add you again.`,
+    );
+  }
+  const { tenantId } = organization;
+  return { userId, email: user.email, isNewUser: false, orgId, tenantId, membershipId: membership.id, role: membership.role };
+}
+
+/** The first sign-in: the e-mail decides, so it must be verified. */
+async function placeOf(deps: Deps, settings: OidcProviderSettings, person: ProvidedPerson): Promise<SignInPlace> {
+  const { label, name } = settings;
+  const { email } = person;
+  if (email === undefined || !/^[^\s@,]+@[^\s@,]+$/.test(email)) {
+    deps.logger.warn(
+      `the provider ${name} gives no e-mail: OIDC_${name.toUpperCase()}_SCOPES must include email, and the client must get it`,
+    );
+    throw refused(`${label} does not say what your e-mail address is.`);
+  }
+  if (!person.isEmailVerified) {
+    throw refused(`${label} says that your e-mail address is not verified. Verify it there, and sign in again.`);
+  }
+  const domain = email.slice(email.lastIndexOf('@') + 1);
+  const rule =
+    settings.joinRules.find((known) => known.domain === domain) ?? settings.joinRules.find((known) => known.domain === '*');
+  const { accounts, identities } = deps.storage;
+  const orgId = rule?.orgId ?? settings.orgId ?? (await identities.soleOrganizationId());
+  const [organization] = orgId === undefined ? [] : await accounts.findOrganizations([orgId]);
+  if (organization === undefined) {
+    const setting = rule === undefined ? 'ORGANIZATION' : 'JOIN';
+    deps.logger.warn(
+      `the provider ${name} signs nobody in: OIDC_${name.toUpperCase()}_${setting} must name an organization that is there`,
+    );
+    throw refused(`Signing in by ${label} does not work at the moment. An administrator finds the reason in the log.`);
+  }
+  const [user] = await accounts.findUsersByEmail(organization.tenantId, [email]);
+  const membership = user === undefined ? undefined : await identities.findMembership(organization.id, user.id);
+  if (membership === undefined && rule === undefined) {
+    throw refused(`${email} is no member of ${organization.name}. Ask an administrator to add you.`);
+  }
+  return {
+    userId: user?.id ?? deps.newId('user'),
+    email,
+    isNewUser: user === undefined,
+    orgId: organization.id,
+    tenantId: organization.tenantId,
+    membershipId: membership?.id,
+    role: membership?.role ?? rule?.role ?? 'MEMBER',
+  };
+}
+
+/** What the groups of a person change. */
+interface Plan {
+  readonly role: MemberRole;
+  readonly isAdminByGroup: boolean;
+  readonly joins: readonly string[];
+  readonly leaves: readonly string[];
+  /** Groups that the user is then in by the provider. */
+  readonly groupIds: readonly string[];
+  readonly isRoleChanged: boolean;
+}
+
+async function planOf(
+  deps: Deps,
+  settings: OidcProviderSettings,
+  { groups }: ProvidedPerson,
+  place: SignInPlace,
+  { isAdminByGroup, groupIds }: Identity,
+): Promise<Plan> {
+  const { role, orgId, userId, isNewUser } = place;
+  // Nothing is known of the groups: everything stays.
+  if (groups === undefined) return { role, isAdminByGroup, joins: [], leaves: [], groupIds, isRoleChanged: false };
+  const { identities } = deps.storage;
+  const named = await identities.groupsNamed(orgId, groups, groupsMax);
+  const memberIn = isNewUser ? [] : await identities.memberIn([...named, ...groupIds], userId);
+  const joins = await withRoom(
+    deps,
+    named.filter((id) => !memberIn.includes(id)),
+  );
+  const leaves = groupIds.filter((id) => !named.includes(id) && memberIn.includes(id));
+  const stays = groupIds.filter((id) => named.includes(id) && memberIn.includes(id));
+  const isAdmin = settings.adminGroups.some((name) => groups.includes(name));
+  const next = roleAfter(role, isAdmin, isAdminByGroup);
+  return {
+    ...{ joins, leaves, groupIds: [...stays, ...joins] },
+    role: next,
+    isAdminByGroup: isAdmin && (isAdminByGroup || role !== 'ADMIN'),
+    isRoleChanged: next !== role,
+  };
+}
+
+/** A role that was given in Parley stays; one that came with a group goes with it. */
+function roleAfter(role: MemberRole, isAdmin: boolean, isAdminByGroup: boolean): MemberRole {
+  if (isAdmin) return 'ADMIN';
+  return isAdminByGroup && role === 'ADMIN' ? 'MEMBER' : role;
+}
+
+async function withRoom(deps: Deps, groupIds: readonly string[]): Promise<readonly string[]> {
+  const rooms: string[] = [];
+  for (const id of groupIds) if ((await deps.storage.groups.countMembers(id)) < membersMax) rooms.push(id);
+  return rooms;
+}
+
+function changesOf(plan: Plan, isFirst: boolean): readonly AuditChange[] {
+  return [
+    ...(isFirst ? [{ member: 'identity' }] : []),
+    ...(plan.isRoleChanged ? [{ member: 'role', value: plan.role }] : []),
+    ...(plan.joins.length > 0 ? [{ member: 'groupsJoined', value: plan.joins }] : []),
+    ...(plan.leaves.length > 0 ? [{ member: 'groupsLeft', value: plan.leaves }] : []),
+  ];
+}
+
+async function createUser(deps: Deps, { userId, tenantId, email }: SignInPlace, { name }: ProvidedPerson): Promise<void> {
+  const shown = name ?? email.slice(0, email.indexOf('@'));
+  const createdAt = deps.now();
+  await deps.storage.tenancy.createUser({ id: userId, tenantId, email, name: shown.slice(0, nameLengthMax), createdAt });
+}
+
+async function addMember(deps: Deps, { userId, orgId }: SignInPlace, role: MemberRole): Promise<void> {
+  await deps.storage.tenancy.addMember({ id: deps.newId('membership'), orgId, userId, role, createdAt: deps.now() });
+}
+
+async function apply(
+  deps: Deps,
+  settings: OidcProviderSettings,
+  { userId, email, membershipId, orgId }: SignInPlace,
+  identity: Identity,
+  plan: Plan,
+  isFirst: boolean,
+  person: ProvidedPerson,
+): Promise<void> {
+  const { groups, identities, memberships } = deps.storage;
+  const isKeptAdmin =
+    plan.isRoleChanged && membershipId !== undefined && (await memberships.setRole(membershipId, plan.role)) === 'last-admin';
+  if (isKeptAdmin) {
+    deps.logger.warn(
+      `the provider ${settings.name} no longer makes ${userId} an administrator, who stays one: ${orgId} has no other. Make another member ADMIN.`,
+    );
+  }
+  for (const id of plan.joins) await groups.update(id, {}, { add: [{ email, userId }], removeEmails: [] });
+  for (const id of plan.leaves) await groups.update(id, {}, { add: [], removeEmails: [email] });
+  const changes = {
+    ...{ email: person.email ?? identity.email, lastUsedAt: deps.now(), groupIds: plan.groupIds },
+    // The next sign-in tries again to take the role.
+    isAdminByGroup: isKeptAdmin || plan.isAdminByGroup,
+  };
+  if (isFirst) await identities.create({ ...identity, ...changes });
+  else await identities.update(identity.id, changes);
+}
+
+function newIdentity(
+  deps: Deps,
+  key: Pick<Identity, 'provider' | 'issuer' | 'subject'>,
+  { userId, orgId }: SignInPlace,
+): Identity {
+  const at = deps.now();
+  const times = { createdAt: at, lastUsedAt: at };
+  return { id: deps.newId('identity'), ...times, ...key, userId, orgId, email: null, isAdminByGroup: false, groupIds: [] };
+}
+
+/** The person itself is who changes: the provider vouched for it. */
+function callerOf({ userId, orgId, tenantId, role }: SignInPlace, keyId: string): Caller {
+  return { keyId, userId, orgId, tenantId, level: 'ORGANIZATION', role, scopes: new Set(scopesOfRole(role)) };
+}
+
+function refused(message: string): DomainError {
+  return new DomainError('FORBIDDEN', message);
+}

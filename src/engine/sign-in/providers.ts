@@ -1,0 +1,285 @@
+import * as jose from 'jose';
+import * as oidc from 'openid-client';
+import { nobody } from '../../lib/fair-share.ts';
+import type { OidcProviderSettings } from '../../lib/oidc-settings.ts';
+import { createEgress, type Egress, type EgressOptions } from '../egress/egress.ts';
+import { ProviderError, providerErrorOf } from './provider-error.ts';
+
+/** What a provider says of a person. */
+export interface ProvidedPerson {
+  readonly issuer: string;
+  readonly subject: string;
+  /** The id of the session at the provider, for back-channel logout. */
+  readonly sessionId: string | undefined;
+  readonly email: string | undefined;
+  readonly isEmailVerified: boolean;
+  readonly name: string | undefined;
+  /** Undefined where groups are not read, or the provider could not list them all. */
+  readonly groups: readonly string[] | undefined;
+}
+
+/** One way through the sign-in. `state`, `nonce` and `verifier` are its own. */
+export interface Attempt {
+  readonly redirectUri: string;
+  readonly state: string;
+  readonly nonce: string;
+  /** Of PKCE. */
+  readonly verifier: string;
+}
+
+/** A provider ends sessions: all of a person (`subject`), or one at the provider (`sessionId`), or both. */
+export interface LogoutToken {
+  readonly id: string;
+  readonly issuer: string;
+  readonly subject: string | undefined;
+  readonly sessionId: string | undefined;
+  /** After this the token is refused for its age. */
+  readonly expiresAt: Date;
+}
+
+/** A provider of sign-ins by OpenID Connect. Every function throws ProviderError. */
+export interface OidcProvider {
+  readonly settings: OidcProviderSettings;
+  /** Reads the discovery document. */
+  check(): Promise<void>;
+  /** Where the browser is sent. */
+  authorizeUrl(attempt: Attempt): Promise<string>;
+  /** Exchanges the code in the answer, and checks the answer and the id token. @param query  of the answer. */
+  person(attempt: Attempt, query: URLSearchParams): Promise<ProvidedPerson>;
+  /** Where a person signs out there too; undefined when the provider has no such place. */
+  logoutUrl(returnTo: string): Promise<string | undefined>;
+  readLogoutToken(token: string): Promise<LogoutToken>;
+}
+
+export interface OidcProviders {
+  readonly list: readonly OidcProvider[];
+  close(): Promise<void>;
+}
+
+/** A discovery document is read anew after this, and used for so long at most while it cannot be. */
+const freshMs = 3_600_000;
+const staleMs = 86_400_000;
+const requestTimeoutMs = 8_000;
+const replyBytesMax = 1_000_000;
+const clockToleranceSeconds = 30;
+/** Logout tokens are sent at once; an older one is refused. */
+const logoutTokenMaxSeconds = 300;
+const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
+const groupsMax = 500;
+const signatures = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
+
+/**
+ * The providers of the settings. Their requests go through an egress of their own, which reaches the hosts of the issuers also in private networks; what
+ * the discovery documents name beyond these must be public, or in EGRESS_ALLOW.
+ */
+export function createOidcProviders(settings: readonly OidcProviderSettings[], egressOptions: EgressOptions): OidcProviders {
+  const hosts = settings.map(({ issuer }) => hostOf(issuer));
+  const egress = createEgress({ ...egressOptions, allow: [egressOptions.allow ?? '', ...hosts].filter(Boolean).join(',') });
+  return {
+    list: settings.map((provider) => createProvider(provider, egress)),
+    close: () => egress.close(),
+  };
+}
+
+interface Discovered {
+  readonly config: oidc.Configuration;
+  readonly keys: jose.JWTVerifyGetKey;
+  readonly atMs: number;
+}
+
+function createProvider(settings: OidcProviderSettings, egress: Egress): OidcProvider {
+  let known: Discovered | undefined;
+  let reading: Promise<Discovered> | undefined;
+
+  async function discovered(): Promise<Discovered> {
+    const ageMs = known === undefined ? Number.POSITIVE_INFINITY : performance.now() - known.atMs;
+    if (known !== undefined && ageMs < freshMs) return known;
+    reading ??= discover(settings, egress).finally(() => {
+      reading = undefined;
+    });
+    try {
+      known = await reading;
+      return known;
+    } catch (error) {
+      if (known !== undefined && ageMs < staleMs) return known;
+      throw error;
+    }
+  }
+  const asking = <T>(work: (found: Discovered) => Promise<T>): Promise<T> =>
+    discovered()
+      .then(work)
+      .catch((error: unknown) => {
+        throw providerErrorOf(settings, error);
+      });
+
+  return {
+    settings,
+    check: () => asking(async () => undefined),
+    authorizeUrl: (attempt) => asking(({ config }) => authorizeUrl(config, settings, attempt)),
+    person: (attempt, query) => asking(({ config }) => personOf(config, settings, attempt, query)),
+    logoutUrl: (returnTo) =>
+      asking(async ({ config }) =>
+        config.serverMetadata().end_session_endpoint === undefined
+          ? undefined
+          : oidc.buildEndSessionUrl(config, { post_logout_redirect_uri: returnTo }).href,
+      ),
+    readLogoutToken: (token) => asking((found) => logoutTokenOf(found, settings, token)),
+  };
+}
+
+async function discover(settings: OidcProviderSettings, egress: Egress): Promise<Discovered> {
+  const { issuer, clientId, clientSecret } = settings;
+  const fetcher = fetcherOf(egress);
+  const config = await oidc.discovery(
+    new URL(issuer),
+    clientId,
+    { [oidc.clockTolerance]: clockToleranceSeconds },
+    clientSecret === undefined ? oidc.None() : authenticationOf(clientSecret),
+    {
+      [oidc.customFetch]: fetcher,
+      // Only where the settings allow it: an issuer without TLS is on this machine.
+      execute: issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [],
+    },
+  );
+  const { jwks_uri: keysUri } = config.serverMetadata();
+  if (keysUri === undefined) throw new ProviderError(...withoutKeys(settings));
+  // The signature of id tokens is checked too, not only that they came over TLS from the provider.
+  oidc.enableNonRepudiationChecks(config);
+  const options = { [jose.customFetch]: fetcher as unknown as jose.FetchImplementation, timeoutDuration: requestTimeoutMs };
+  return { config, keys: jose.createRemoteJWKSet(new URL(keysUri), options), atMs: performance.now() };
+}
+
+/** By the header, as every provider must offer it, unless it says that it takes the secret in the body only. */
+function authenticationOf(secret: string): oidc.ClientAuth {
+  const [basic, post] = [oidc.ClientSecretBasic(secret), oidc.ClientSecretPost(secret)];
+  return (server, client, body, headers) => {
+    const methods = server.token_endpoint_auth_methods_supported;
+    const isPostOnly = methods?.includes('client_secret_post') === true && !methods.includes('client_secret_basic');
+    (isPostOnly ? post : basic)(server, client, body, headers);
+  };
+}
+
+function withoutKeys({ label, name }: OidcProviderSettings): [string, string] {
+  return [
+    `Signing in by ${label} does not work at the moment. An administrator finds the reason in the log.`,
+    `The provider ${name} cannot be used: its discovery document names no jwks_uri.`,
+  ];
+}
+
+async function authorizeUrl(config: oidc.Configuration, { scopes }: OidcProviderSettings, attempt: Attempt): Promise<string> {
+  const { redirectUri, state, nonce, verifier } = attempt;
+  return oidc.buildAuthorizationUrl(config, {
+    redirect_uri: redirectUri,
+    scope: scopes,
+    state,
+    nonce,
+    code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  }).href;
+}
+
+async function personOf(
+  config: oidc.Configuration,
+  settings: OidcProviderSettings,
+  { redirectUri, state, nonce, verifier }: Attempt,
+  query: URLSearchParams,
+): Promise<ProvidedPerson> {
+  const answer = new URL(`${redirectUri}?${query}`);
+  const tokens = await oidc.authorizationCodeGrant(config, answer, {
+    ...{ expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier },
+    idTokenExpected: true,
+  });
+  const claims = tokens.claims();
+  if (claims === undefined) throw new Error('the provider gave no id token');
+  const more = await moreClaims(config, settings, tokens.access_token, claims);
+  const all: Readonly<Record<string, unknown>> = { ...more, ...claims };
+  return {
+    issuer: claims.iss,
+    subject: claims.sub,
+    sessionId: textOf(all.sid, 300),
+    email: textOf(all.email, 320)?.trim().toLowerCase(),
+    isEmailVerified: [true, 'true', 1, '1'].includes(all[settings.emailVerifiedClaim] as string),
+    name: textOf(all.name, 200)?.trim(),
+    groups: groupsOf(settings, all),
+  };
+}
+
+/** Many providers give claims at the userinfo endpoint only. */
+async function moreClaims(
+  config: oidc.Configuration,
+  { groupsClaim, emailVerifiedClaim }: OidcProviderSettings,
+  accessToken: string,
+  claims: oidc.IDToken,
+): Promise<Readonly<Record<string, unknown>>> {
+  const wanted = ['email', emailVerifiedClaim, 'name', ...(groupsClaim === undefined ? [] : [groupsClaim])];
+  const isComplete = wanted.every((name) => claims[name] !== undefined);
+  if (isComplete || config.serverMetadata().userinfo_endpoint === undefined) return {};
+  return oidc.fetchUserInfo(config, accessToken, claims.sub);
+}
+
+function groupsOf(
+  { groupsClaim }: OidcProviderSettings,
+  claims: Readonly<Record<string, unknown>>,
+): readonly string[] | undefined {
+  if (groupsClaim === undefined) return undefined;
+  const value = claims[groupsClaim];
+  // Entra ID leaves a long list out, and says where it could be asked for: nothing is known of the groups then.
+  const elsewhere: unknown = claims._claim_names;
+  if (value === undefined && typeof elsewhere === 'object' && elsewhere !== null && groupsClaim in elsewhere) return undefined;
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const names = values.filter((name) => typeof name === 'string' && name !== '') as readonly string[];
+  return names.length > groupsMax ? undefined : [...new Set(names)];
+}
+
+/** @throws Error for a token that is not one of this provider for this client, or that is no logout token (OpenID Connect Back-Channel Logout 1.0, 2.6). */
+async function logoutTokenOf(
+  { config, keys }: Discovered,
+  { clientId }: OidcProviderSettings,
+  token: string,
+): Promise<LogoutToken> {
+  const { issuer } = config.serverMetadata();
+  const { payload } = await jose.jwtVerify(token, keys, {
+    ...{ issuer, audience: clientId, algorithms: signatures },
+    ...{ clockTolerance: clockToleranceSeconds, maxTokenAge: logoutTokenMaxSeconds, requiredClaims: ['iat', 'jti', 'events'] },
+  });
+  const { sub, sid, jti, nonce, events, iat = 0 } = payload;
+  const isLogout = typeof events === 'object' && events !== null && logoutEvent in events;
+  const [subject, sessionId] = [textOf(sub, 1_000), textOf(sid, 1_000)];
+  if (!isLogout || nonce !== undefined || (subject === undefined && sessionId === undefined) || typeof jti !== 'string') {
+    throw new Error('the token is no logout token');
+  }
+  const expiresAt = new Date((iat + logoutTokenMaxSeconds + 2 * clockToleranceSeconds) * 1_000);
+  return { id: jti, issuer, subject, sessionId, expiresAt };
+}
+
+function fetcherOf(egress: Egress): oidc.CustomFetch {
+  return async (url, { method, headers, body, signal }) => {
+    const reply = await egress.send(
+      {
+        ...{ owner: nobody, url, method: method as 'GET' | 'POST', headers },
+        ...(body === undefined || body === null ? {} : { body: String(body) }),
+        ...{ bytesMax: replyBytesMax, timeoutMs: requestTimeoutMs, redirectsMax: 0 },
+      },
+      signal ?? new AbortController().signal,
+    );
+    const isBodiless = [204, 205, 304].includes(reply.status);
+    return new Response(isBodiless ? null : new Uint8Array(reply.body), {
+      status: reply.status,
+      headers: withoutEncoding(reply.headers),
+    });
+  };
+}
+
+/** The body is decoded already. */
+function withoutEncoding(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !/^content-(?:encoding|length)$/i.test(name)));
+}
+
+function hostOf(issuer: string): string {
+  const { hostname } = new URL(issuer);
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+function textOf(value: unknown, most: number): string | undefined {
+  return typeof value === 'string' && value !== '' && value.length <= most ? value : undefined;
+}

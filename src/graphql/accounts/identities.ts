@@ -1,0 +1,42 @@
+import { identityPagesOf } from '../../domain/sign-in/identities.ts';
+import type { Identity } from '../../entities/accounts/identity.ts';
+import type { PageRequest } from '../../entities/page.ts';
+import { batched } from '../builder/batched.ts';
+import { builder } from '../builder/builder.ts';
+import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+import { UserRef } from '../refs.ts';
+
+const IdentityType = builder.objectRef<Identity>('SignInIdentity').implement({
+  access: { scope: 'API_KEYS:READ' },
+  description: 'A person at a provider of single sign-on, who signs in as the user.',
+  fields: (t) => ({
+    provider: t.exposeString('provider', {
+      description: 'The name of the provider in the settings OIDC_<NAME>_…, in lower case.',
+    }),
+    issuer: t.exposeString('issuer', { description: 'The address of the provider.' }),
+    email: t.exposeString('email', { nullable: true, description: 'The e-mail as the provider gave it at the last sign-in.' }),
+    orgId: t.exposeID('orgId', { description: 'The organization that it signs in to.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the person first signed in so.' }),
+    lastUsedAt: t.expose('lastUsedAt', { type: 'DateTime', description: 'When the person last signed in so.' }),
+    isAdminByGroup: t.exposeBoolean('isAdminByGroup', {
+      description: 'Whether the role ADMIN came with a group of the provider, and goes with it.',
+    }),
+  }),
+});
+
+const IdentityConnection = connectionOf(IdentityType, 'SignInIdentity', 'Identities');
+
+const identitiesOf = batched((ids: readonly string[], { deps, caller }, page: PageRequest) =>
+  identityPagesOf(deps, caller, ids, page),
+);
+
+builder.objectField(UserRef, 'identities', (t) =>
+  t.field({
+    type: IdentityConnection,
+    nullable: true,
+    description:
+      'How the user signs in by providers, newest first: for the user, and for administrators with ADMIN:READ. Null for everybody else.',
+    args: { ...pageArgs(t.arg) },
+    resolve: ({ id }, args, context) => identitiesOf(context, id, pageRequest(context, args)),
+  }),
+);

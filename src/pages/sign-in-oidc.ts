@@ -1,0 +1,123 @@
+import type { IncomingMessage } from 'node:http';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { DomainError, errorCodes } from '../entities/errors.ts';
+import type { FailedKeys } from '../http/authenticate/failed-keys.ts';
+import {
+  type Addressing,
+  attemptCookie,
+  attemptSecretOf,
+  sessionCookiesAt,
+  sessionSecretOf,
+} from '../http/authenticate/session-cookie.ts';
+import { readBytes } from '../http/body/json.ts';
+import { requestIdOf } from '../http/context.ts';
+import { sendBody, sendJson } from '../http/reply/reply.ts';
+import { escapeHtml } from '../lib/html.ts';
+import { htmlType, pageHeaders, renderPage, sendPage } from './page.ts';
+
+/** What the addresses of providers ask the domain for. */
+export interface OidcSteps {
+  readonly attemptMs: number;
+  /** @throws DomainError for the visitor */
+  begin(
+    provider: string,
+    next: string | undefined,
+    secret: string | undefined,
+  ): Promise<{ readonly url: string; readonly secret: string }>;
+  /** @throws DomainError for the visitor */
+  complete(
+    provider: string,
+    query: URLSearchParams,
+    secret: string | undefined,
+    req: IncomingMessage,
+    sessionSecret: string | undefined,
+  ): Promise<{ readonly secret: string; readonly next: string }>;
+  /** @throws DomainError for the provider */
+  endSessions(provider: string, token: string, req: IncomingMessage): Promise<void>;
+}
+
+const formBytesMax = 16_384;
+const formIdleMs = 10_000;
+
+/** Signing in by OpenID Connect: `/sign-in/oidc/<name>` leads to the provider, `…/callback` takes its answer, `…/backchannel-logout` its word that somebody signed out. */
+export function createOidcPages(steps: OidcSteps, addressing: Addressing, failed: FailedKeys): Router {
+  const nameOf = (req: Request) => String(req.params.provider);
+  return Router({ strict: true, caseSensitive: true })
+    .get(
+      '/sign-in/oidc/:provider',
+      shown(failed, async (req, res) => {
+        const next = queryOf(req).get('next') ?? undefined;
+        const { url, secret } = await steps.begin(nameOf(req), next, attemptSecretOf(req, addressing));
+        redirect(req, res, url, attemptCookie(addressing, secret, steps.attemptMs));
+      }),
+    )
+    .get(
+      '/sign-in/oidc/:provider/callback',
+      shown(failed, async (req, res) => {
+        const attempt = attemptSecretOf(req, addressing);
+        const session = sessionSecretOf(req, addressing);
+        const { secret, next } = await steps.complete(nameOf(req), queryOf(req), attempt, req, session);
+        redirect(req, res, next, sessionCookiesAt(addressing, secret));
+      }),
+    )
+    .post('/sign-in/oidc/:provider/backchannel-logout', async (req, res) => {
+      if (failed.isExhausted(req)) throw failed.refusal();
+      try {
+        const token = new URLSearchParams(await formOf(req)).get('logout_token') ?? '';
+        await steps.endSessions(nameOf(req), token, req);
+        sendBody(res, 200, ['cache-control', 'no-store', 'x-request-id', requestIdOf(req)], '');
+      } catch (error) {
+        if (!(error instanceof DomainError)) throw error;
+        failed.note(req);
+        // The form of the specification, not that of the common error object.
+        const isAway = error.code === 'UPSTREAM_ERROR';
+        const body = { error: isAway ? 'temporarily_unavailable' : 'invalid_request', error_description: error.message };
+        sendJson(res, isAway ? 503 : 400, JSON.stringify(body), requestIdOf(req));
+      }
+    });
+}
+
+/** Shows in words why a step failed. An address with too many failures waits, as with keys. */
+function shown(failed: FailedKeys, step: (req: Request, res: Response) => Promise<void>): RequestHandler {
+  return async (req, res) => {
+    try {
+      if (failed.isExhausted(req)) throw failed.refusal();
+      await step(req, res);
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      if (error.code !== 'RATE_LIMIT_EXCEEDED') failed.note(req);
+      const main = `<div class="card">
+<h1>Not signed in</h1>
+<p class="problem" id="problem" role="alert">${escapeHtml(error.message)}</p>
+<p><a class="primary" href="/sign-in">Back to signing in</a></p>
+</div>`;
+      const { status } = errorCodes[error.code];
+      const headers = [...pageHeaders, 'cache-control', 'no-store'];
+      sendPage(req, res, htmlType, renderPage({ title: 'Not signed in', main }), { status, headers });
+    }
+  };
+}
+
+function redirect(req: Request, res: Response, url: string, cookies: readonly string[]): void {
+  const headers = [
+    'location',
+    url,
+    'cache-control',
+    'no-store',
+    'referrer-policy',
+    'no-referrer',
+    'x-request-id',
+    requestIdOf(req),
+  ];
+  sendBody(res, 303, [...headers, ...cookies], '');
+}
+
+function queryOf({ originalUrl }: Request): URLSearchParams {
+  return new URL(originalUrl, 'http://localhost').searchParams;
+}
+
+async function formOf(req: IncomingMessage): Promise<string> {
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(req.headers['content-type'] ?? '');
+  if (!isForm) throw new DomainError('INVALID_TYPE', 'The body must be a form with logout_token');
+  return (await readBytes(req, formBytesMax, formIdleMs)).toString('utf8');
+}
