@@ -82,7 +82,9 @@ export function createSignIn(steps: SignInSteps, addressing: Addressing, failed:
 
 /** The page with the ways that this service has. */
 function mainPart(html: string, { providers, hasOwnWays }: SignInSteps): string {
-  const shown = hasOwnWays ? html : html.replace(/<!-- own ways -->[^]*?<!-- end of own ways -->\n/, '');
+  const [head = '', rest = ''] = html.split('<!-- own ways -->\n');
+  const [own = '', tail = ''] = rest.split('<!-- end of own ways -->\n');
+  const shown = hasOwnWays ? `${head}${own}${tail}` : `${head}${tail}`;
   return shown.replace('<!-- providers -->\n', () => buttonsOf(providers));
 }
 

@@ -231,25 +231,40 @@ function groupsOf(
   return names.length > groupsMax ? undefined : [...new Set(names)];
 }
 
-/** @throws Error for a token that is not one of this provider for this client, or that is no logout token (OpenID Connect Back-Channel Logout 1.0, 2.6). */
+/** @throws ProviderError for a token that is not one of this provider for this client, or that is no logout token (OpenID Connect Back-Channel Logout 1.0, 2.6). */
 async function logoutTokenOf(
   { config, keys }: Discovered,
   { clientId }: OidcProviderSettings,
   token: string,
 ): Promise<LogoutToken> {
   const { issuer } = config.serverMetadata();
-  const { payload } = await jose.jwtVerify(token, keys, {
-    ...{ issuer, audience: clientId, algorithms: signatures },
-    ...{ clockTolerance: clockToleranceSeconds, maxTokenAge: logoutTokenMaxSeconds, requiredClaims: ['iat', 'jti', 'events'] },
-  });
+  const { payload } = await jose
+    .jwtVerify(token, keys, {
+      ...{ issuer, audience: clientId, algorithms: signatures },
+      ...{ clockTolerance: clockToleranceSeconds, maxTokenAge: logoutTokenMaxSeconds, requiredClaims: ['iat', 'jti', 'events'] },
+    })
+    .catch((error: unknown) => {
+      throw isOfToken(error) ? new ProviderError(`The token is refused (${error.code})`) : error;
+    });
   const { sub, sid, jti, nonce, events, iat = 0 } = payload;
   const isLogout = typeof events === 'object' && events !== null && logoutEvent in events;
   const [subject, sessionId] = [textOf(sub, 1_000), textOf(sid, 1_000)];
   if (!isLogout || nonce !== undefined || (subject === undefined && sessionId === undefined) || typeof jti !== 'string') {
-    throw new Error('the token is no logout token');
+    throw new ProviderError('The token is no logout token');
   }
   const expiresAt = new Date((iat + logoutTokenMaxSeconds + 2 * clockToleranceSeconds) * 1_000);
   return { id: jti, issuer, subject, sessionId, expiresAt };
+}
+
+/** Whether the token is wrong, and not the way to the keys. */
+function isOfToken(error: unknown): error is jose.errors.JOSEError {
+  const { JOSEError, JWKSTimeout, JWKSInvalid } = jose.errors;
+  return (
+    error instanceof JOSEError &&
+    !(error instanceof JWKSTimeout) &&
+    !(error instanceof JWKSInvalid) &&
+    error.code !== 'ERR_JOSE_GENERIC'
+  );
 }
 
 function fetcherOf(egress: Egress): oidc.CustomFetch {
