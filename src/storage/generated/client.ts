@@ -72,6 +72,11 @@ export type ApiKey = Prisma.ApiKeyModel
  */
 export type Session = Prisma.SessionModel
 /**
+ * Model SignInIdentity
+ * A person at a provider of sign-ins, and the user whom it signs in. It stays when the user leaves the organization, so that nobody joins again who was removed.
+ */
+export type SignInIdentity = Prisma.SignInIdentityModel
+/**
  * Model SignInLink
  * A link that signs one person in, once. The secret in it is never stored.
  */

@@ -403,6 +403,7 @@ export const ModelName = {
   Membership: 'Membership',
   ApiKey: 'ApiKey',
   Session: 'Session',
+  SignInIdentity: 'SignInIdentity',
   SignInLink: 'SignInLink',
   Password: 'Password',
   SignInAttempt: 'SignInAttempt',
@@ -481,7 +482,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "session" | "signInLink" | "password" | "signInAttempt" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "dataRetention" | "legalHold" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "dataRetention" | "legalHold" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -926,6 +927,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.SessionCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.SessionCountAggregateOutputType> | number
+        }
+      }
+    }
+    SignInIdentity: {
+      payload: Prisma.$SignInIdentityPayload<ExtArgs>
+      fields: Prisma.SignInIdentityFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SignInIdentityFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInIdentityPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SignInIdentityFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInIdentityPayload>
+        }
+        findFirst: {
+          args: Prisma.SignInIdentityFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInIdentityPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SignInIdentityFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInIdentityPayload>
+        }
+        findMany: {
+          args: Prisma.SignInIdentityFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInIdentityPayload>[]
+        }
+        create: {
+          args: Prisma.SignInIdentityCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInIdentityPayload>
+        }
+        createMany: {
+          args: Prisma.SignInIdentityCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SignInIdentityCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInIdentityPayload>[]
+        }
+        delete: {
+          args: Prisma.SignInIdentityDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInIdentityPayload>
+        }
+        update: {
+          args: Prisma.SignInIdentityUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInIdentityPayload>
+        }
+        deleteMany: {
+          args: Prisma.SignInIdentityDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SignInIdentityUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SignInIdentityUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInIdentityPayload>[]
+        }
+        upsert: {
+          args: Prisma.SignInIdentityUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInIdentityPayload>
+        }
+        aggregate: {
+          args: Prisma.SignInIdentityAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSignInIdentity>
+        }
+        groupBy: {
+          args: Prisma.SignInIdentityGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SignInIdentityGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SignInIdentityCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SignInIdentityCountAggregateOutputType> | number
         }
       }
     }
@@ -5717,10 +5792,29 @@ export const SessionScalarFieldEnum = {
   endedAt: 'endedAt',
   endedBy: 'endedBy',
   userAgent: 'userAgent',
-  network: 'network'
+  network: 'network',
+  identityId: 'identityId',
+  providerSessionHash: 'providerSessionHash'
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
+
+
+export const SignInIdentityScalarFieldEnum = {
+  id: 'id',
+  createdAt: 'createdAt',
+  userId: 'userId',
+  orgId: 'orgId',
+  provider: 'provider',
+  issuer: 'issuer',
+  subject: 'subject',
+  email: 'email',
+  lastUsedAt: 'lastUsedAt',
+  isAdminByGroup: 'isAdminByGroup',
+  groupIds: 'groupIds'
+} as const
+
+export type SignInIdentityScalarFieldEnum = (typeof SignInIdentityScalarFieldEnum)[keyof typeof SignInIdentityScalarFieldEnum]
 
 
 export const SignInLinkScalarFieldEnum = {
@@ -6783,6 +6877,13 @@ export type ListBigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaMod
 
 
 /**
+ * Reference to a field of type 'Boolean'
+ */
+export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Boolean'>
+    
+
+
+/**
  * Reference to a field of type 'Int'
  */
 export type IntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int'>
@@ -6793,13 +6894,6 @@ export type IntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'In
  * Reference to a field of type 'Int[]'
  */
 export type ListIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int[]'>
-    
-
-
-/**
- * Reference to a field of type 'Boolean'
- */
-export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Boolean'>
     
 
 
@@ -7001,6 +7095,7 @@ export type GlobalOmitConfig = {
   membership?: Prisma.MembershipOmit
   apiKey?: Prisma.ApiKeyOmit
   session?: Prisma.SessionOmit
+  signInIdentity?: Prisma.SignInIdentityOmit
   signInLink?: Prisma.SignInLinkOmit
   password?: Prisma.PasswordOmit
   signInAttempt?: Prisma.SignInAttemptOmit
