@@ -1,4 +1,5 @@
 import { parseDnsServers } from '../../engine/egress/dns-servers.ts';
+import { createProxies } from '../../engine/egress/proxies.ts';
 import { Pools } from '../../engine/sharing/pools.ts';
 import { ProviderError } from '../../engine/sign-in/provider-error.ts';
 import { createOidcProviders, type OidcProvider } from '../../engine/sign-in/providers.ts';
@@ -13,6 +14,7 @@ export async function checkSignIn(settings: Settings): Promise<readonly Finding[
   const providers = createOidcProviders(settings.oidcProviders, {
     allow: settings.EGRESS_ALLOW,
     dnsServers: parseDnsServers(settings.EGRESS_DNS_SERVERS),
+    proxies: createProxies(settings),
     connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS,
     lookupTimeoutMs: settings.EGRESS_LOOKUP_TIMEOUT_MS,
     lookups: pools.queue('lookups', placesMax),
