@@ -42,6 +42,7 @@ import { createReference } from '../rest/reference/reference.ts';
 import { createRestRouter } from '../rest/router.ts';
 import { allRoutes } from '../rest/routes/index.ts';
 import { createResponseSocket } from '../rest/socket.ts';
+import { createScimEndpoint } from '../scim/endpoint.ts';
 import { measure } from './measure.ts';
 
 export interface App {
@@ -108,6 +109,7 @@ export function createApp(deps: Deps, { schema, graphqlSchema, routes }: Apis): 
     createContentLinks(deps, metrics),
     rest,
     mcp.handle,
+    createScimEndpoint({ deps, metrics, admissions }),
     createReference(schema, routes, packageJson.version),
     createProbes(deps, metrics, () => isStopping),
     createPages(packageJson.version),

@@ -8,6 +8,7 @@ import { createMembershipStore, type MembershipStore } from './accounts/membersh
 import { createOrganizationStore, type OrganizationStore } from './accounts/organizations.ts';
 import { createOwnershipStore, type OwnershipStore } from './accounts/ownership.ts';
 import { type AttemptStore, createAttemptStore, createPasswordStore, type PasswordStore } from './accounts/passwords.ts';
+import { createScimStore, type ScimStore } from './accounts/scim.ts';
 import { createSessionStore, type SessionStore } from './accounts/sessions.ts';
 import { createSignInLinkStore, type SignInLinkStore } from './accounts/sign-in-links.ts';
 import { createTenancyStore, type TenancyStore } from './accounts/tenancy.ts';
@@ -107,6 +108,7 @@ export interface Storage {
   readonly users: UserStore;
   readonly memberships: MembershipStore;
   readonly ownership: OwnershipStore;
+  readonly scim: ScimStore;
   readonly auditEntries: AuditEntryStore;
   /** Audit entries that are written after the replies. */
   readonly auditBatch: AuditBatch;
@@ -230,6 +232,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     users: createUserStore(db, signals),
     memberships: createMembershipStore(db, signals),
     ownership: createOwnershipStore(db, signals),
+    scim: createScimStore(db),
     auditEntries,
     auditBatch,
     unseenContent: createUnseenContent(db),

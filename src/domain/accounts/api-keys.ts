@@ -1,8 +1,8 @@
 import { type ApiKey, hashSecret, isWellFormedKey, keyPrefix, makeKeySecret } from '../../entities/accounts/api-key.ts';
-import { type AccessLevel, scopes as allScopes, type Caller, type Scope } from '../../entities/accounts/caller.ts';
+import { type AccessLevel, type Caller, keyScopes, type Scope } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
-import { canAdminister, levelsAbove, levelsWithin } from '../access/access.ts';
+import { canAdminister, isAdministrator, levelsAbove, levelsWithin } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { administeredAmong } from './administration.ts';
@@ -96,7 +96,8 @@ export async function createApiKey(deps: Deps, caller: Caller, input: CreateApiK
   const scopes = readScopes(input.scopes, faults);
   faults.throwIfAny();
   const level = input.level ?? 'ORGANIZATION';
-  requireWithinMaker(caller, scopes, level);
+  if (scopes.includes('SCIM:WRITE')) requireScimKey(caller, scopes, level);
+  else requireWithinMaker(caller, scopes, level);
   const owner = await resolveOwner(deps, caller, input);
   const now = deps.now();
   const expiresAt = await resolveExpiry(deps, caller, input.expiresAt ?? null, now);
@@ -206,13 +207,31 @@ function readScopes(texts: readonly string[], faults: Faults): readonly Scope[] 
   if (texts.length === 0) faults.add('scopes', 'scopes must name at least one scope', 'EMPTY_ARRAY');
   faults.requireCount('scopes', texts, scopesMax);
   for (const [index, text] of texts.slice(0, scopesMax).entries()) {
-    faults.requireOneOf(`scopes[${index}]`, text, allScopes);
+    faults.requireOneOf(`scopes[${index}]`, text, keyScopes);
   }
   return [...new Set(texts.filter(isScope))];
 }
 
 function isScope(text: string): text is Scope {
-  return (allScopes as readonly string[]).includes(text);
+  return (keyScopes as readonly string[]).includes(text);
+}
+
+/**
+ * A key of an identity provider makes administrators, so only administrators make one. It has no other scope: whoever has got it reads nothing but people
+ * and groups.
+ */
+function requireScimKey(caller: Caller, scopes: readonly Scope[], level: AccessLevel): void {
+  if (scopes.length > 1) {
+    throw new DomainError('INVALID_VALUE', 'A key with the scope SCIM:WRITE has no other scope', { param: 'scopes' });
+  }
+  if (level !== 'ORGANIZATION') {
+    throw new DomainError('INVALID_VALUE', 'A key with the scope SCIM:WRITE has the level ORGANIZATION', { param: 'level' });
+  }
+  if (!isAdministrator(caller, caller.orgId) || !caller.scopes.has('ADMIN:WRITE')) {
+    throw new DomainError('FORBIDDEN', 'Only administrators with the scope ADMIN:WRITE make keys with the scope SCIM:WRITE', {
+      param: 'scopes',
+    });
+  }
 }
 
 function requireWithinMaker(caller: Caller, scopes: readonly Scope[], level: AccessLevel): void {

@@ -111,7 +111,8 @@ export async function deleteMembership(deps: Deps, caller: Caller, id: string): 
   });
 }
 
-function requireChanged(change: MembershipChange): void {
+/** @throws DomainError NOT_FOUND, CONFLICT for the last administrator. */
+export function requireChanged(change: MembershipChange): void {
   if (change === 'missing') throw missing('membership', 'membershipId');
   if (change === 'last-admin') throw lastAdmin();
 }

@@ -12,8 +12,12 @@ export const resources = [
   'ADMIN',
 ] as const;
 export type Resource = (typeof resources)[number];
-export type Scope = `${Resource}:${'READ' | 'WRITE'}`;
+/** SCIM:WRITE stands apart: only keys of identity providers have it, and nothing else. */
+export type Scope = `${Resource}:${'READ' | 'WRITE'}` | 'SCIM:WRITE';
+/** The scopes of the operations of both APIs. */
 export const scopes: readonly Scope[] = resources.flatMap((resource) => [`${resource}:READ`, `${resource}:WRITE`] as const);
+/** The scopes that a key may have. */
+export const keyScopes: readonly Scope[] = [...scopes, 'SCIM:WRITE'];
 
 /** What a key reaches: its organization, all organizations of its tenant, or everything. */
 export const accessLevels = ['ORGANIZATION', 'TENANT', 'INSTANCE'] as const;

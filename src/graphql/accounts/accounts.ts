@@ -1,5 +1,5 @@
 import { getOrganizations, getUsers } from '../../domain/accounts/accounts.ts';
-import { accessLevels, memberRoles, type Resource, type Scope, scopes } from '../../entities/accounts/caller.ts';
+import { accessLevels, keyScopes, memberRoles, type Resource, type Scope, scopes } from '../../entities/accounts/caller.ts';
 import { nodeOf, registerNode } from '../builder/nodes.ts';
 import { describedOnRest } from '../builder/one-api.ts';
 import { OrganizationRef, TenantRef, UserRef } from '../refs.ts';
@@ -33,13 +33,14 @@ const resourceNames: Readonly<Record<Resource, string>> = {
 export const ScopeType = enumOf(
   'Scope',
   'What a key may do. Writing does not include reading.',
-  scopes,
-  Object.fromEntries(
-    scopes.map((scope) => {
+  keyScopes,
+  Object.fromEntries([
+    ...scopes.map((scope) => {
       const [resource = '', act] = scope.split(':');
       return [scope, `${act === 'READ' ? 'Reads' : 'Makes, changes and deletes'} ${resourceNames[resource as Resource]}.`];
     }),
-  ) as Record<Scope, string>,
+    ['SCIM:WRITE', 'Lets an identity provider keep people and groups by SCIM; a key with it has no other scope.'],
+  ]) as Record<Scope, string>,
   { ...ofFormat, ...textOnRest },
 );
 

@@ -1,5 +1,6 @@
 import type { MemberRole, Scope } from '../../entities/accounts/caller.ts';
 import type { SignInLink } from '../../entities/accounts/session.ts';
+import { DomainError } from '../../entities/errors.ts';
 import { settled } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
 import { hasNoTenant } from '../database/installation.ts';
@@ -22,6 +23,7 @@ export interface TenancyStore {
   createTenant(tenant: { readonly id: string; readonly name: string; readonly createdAt: Date }): Promise<void>;
   createOrganization(organization: NewOrganization): Promise<void>;
   createUser(user: NewUser): Promise<void>;
+  /** @throws DomainError CONFLICT for somebody whom the identity provider of the organization has deactivated. */
   addMember(member: NewMember): Promise<void>;
 }
 
@@ -104,6 +106,14 @@ export function createTenancyStore(db: Database, signals: Signals): TenancyStore
       for (const groupId of await claimGroupMembers(db, created)) signals.publish('group-changed', groupId);
     },
     addMember: async (member) => {
+      const { orgId, userId } = member;
+      const noted = await db.prisma.scimUser.findUnique({
+        where: { orgId_userId: { orgId, userId } },
+        select: { isActive: true },
+      });
+      if (noted?.isActive === false) {
+        throw new DomainError('CONFLICT', 'The identity provider has deactivated this person: activate the person there');
+      }
       await settled(db.prisma.membership.create({ data: { ...member } }), 'membership');
       signals.publish('user-changed', member.userId);
     },

@@ -1258,6 +1258,8 @@ export type Scope =
   | 'GROUPS_READ'
   /** Makes, changes and deletes groups. */
   | 'GROUPS_WRITE'
+  /** Lets an identity provider keep people and groups by SCIM; a key with it has no other scope. */
+  | 'SCIM_WRITE'
   /** Reads skills of agents. */
   | 'SKILLS_READ'
   /** Makes, changes and deletes skills of agents. */

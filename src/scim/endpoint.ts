@@ -1,0 +1,176 @@
+import express, { type NextFunction, type Request, type RequestHandler, type Response, Router } from 'express';
+import type { Deps } from '../domain/deps.ts';
+import type { Caller } from '../entities/accounts/caller.ts';
+import { DomainError, isWithoutKey, type PublicError } from '../entities/errors.ts';
+import { authenticate } from '../http/authenticate/authenticate.ts';
+import { keyCheckOf } from '../http/authenticate/key-check.ts';
+import { readJsonBody } from '../http/body/json.ts';
+import { originOf, requestIdOf } from '../http/context.ts';
+import { errorHeaders, showError } from '../http/errors.ts';
+import type { Admissions } from '../http/limits.ts';
+import type { Metrics } from '../http/log/metrics.ts';
+import { countRequest, rateHeaders } from '../http/reply/rate-headers.ts';
+import { discardBody, securityHeaders } from '../http/reply/reply.ts';
+import { normalizeBody } from './normalize.ts';
+import type { ScimContext } from './resources.ts';
+
+export interface ScimEndpointParts {
+  readonly deps: Deps;
+  readonly metrics: Metrics;
+  readonly admissions: Admissions;
+}
+
+const path = '/scim/v2';
+const scimJson = 'application/scim+json; charset=utf-8';
+const bodyMaxBytes = 1024 * 1024;
+const queryMaxLength = 2_000;
+const operationsMax = 1_000;
+
+declare global {
+  namespace Express {
+    interface Locals {
+      /** Who calls SCIM, and with which service. */
+      scim?: ScimContext;
+    }
+  }
+}
+
+/**
+ * SCIM 2.0 (RFC 7643, RFC 7644) for identity providers. The key, its scope, rates and the size of the body are checked here, before the library's routers
+ * see a request.
+ */
+export function createScimEndpoint({ deps, metrics, admissions }: ScimEndpointParts): RequestHandler {
+  const keys = keyCheckOf(deps, admissions.failedKeys);
+  let routers: Promise<RequestHandler> | undefined;
+  const handle: RequestHandler = async (req, res, next) => {
+    res.locals.meter = metrics.meter('scim', path);
+    try {
+      await answer(req, res, next);
+    } catch (error) {
+      sendFailure(deps, req, res, error);
+    }
+  };
+  async function answer(req: Request, res: Response, next: NextFunction): Promise<void> {
+    const caller = await authenticate(req, keys);
+    countRequest(deps.rates, caller, res, res.locals.startedMs);
+    requireScim(deps, caller, originOf(deps, req));
+    if (req.url.length > queryMaxLength)
+      throw new DomainError('INVALID_VALUE', `An address has at most ${queryMaxLength} characters`);
+    const hasBody = req.method === 'POST' || req.method === 'PUT' || req.method === 'PATCH';
+    const limit = Math.min(bodyMaxBytes, deps.settings.BODY_MAX_BYTES);
+    const body = hasBody ? (await readJsonBody(req, limit, deps.settings.BODY_IDLE_TIMEOUT_MS)).value : undefined;
+    requireFewOperations(body);
+    const query = Object.fromEntries(new URL(req.url, 'http://localhost').searchParams);
+    routers ??= loadRouters(deps);
+    const serve = await routers;
+    const headers = ['x-request-id', requestIdOf(req), ...securityHeaders, ...rateHeaders(res)];
+    for (let at = 0; at < headers.length; at += 2) res.setHeader(headers[at] ?? '', headers[at + 1] ?? '');
+    res.locals.scim = { deps, caller, ...originOf(deps, req) };
+    // Express reads both anew at each look otherwise; the routers write numbers into the query.
+    Object.defineProperty(req, 'query', { value: query, configurable: true });
+    // The body has been read: without a length the reader of the routers waits for none.
+    delete req.headers['content-length'];
+    delete req.headers['transfer-encoding'];
+    Object.defineProperty(req, 'body', { value: normalizeBody(req.method, body), configurable: true, writable: true });
+    serve(req, res, (error: unknown) => (error === undefined ? next() : sendFailure(deps, req, res, error)));
+  }
+  return Router({ strict: true, caseSensitive: true }).use(path, handle);
+}
+
+/** Loads the library with the first request. */
+async function loadRouters(deps: Deps): Promise<RequestHandler> {
+  const [{ SCIMMYRouters }, { configure, declareResources, listResources }] = await Promise.all([
+    import('scimmy-routers'),
+    import('./resources.ts'),
+  ]);
+  declareResources();
+  const routers = new SCIMMYRouters({
+    type: 'bearer',
+    // Every request has been authenticated.
+    handler: () => '',
+    context: (req) => req.res?.locals.scim,
+    baseUri: () => deps.publicUrl(),
+  });
+  configure('https://datatracker.ietf.org/doc/html/rfc7644');
+  const app = express().disable('x-powered-by').disable('etag');
+  const list =
+    (kind: 'Users' | 'Groups'): RequestHandler =>
+    async (req, res, next) => {
+      try {
+        const context = res.locals.scim;
+        if (context === undefined) throw new Error('a request of SCIM has no caller');
+        res.setHeader('content-type', scimJson);
+        res.send(await listResources(kind, req.query, context));
+      } catch (error) {
+        next(error);
+      }
+    };
+  const refuse: RequestHandler = () => {
+    throw new DomainError('NOT_FOUND', 'This service has no such endpoint of SCIM');
+  };
+  app.get('/Users', list('Users')).get('/Groups', list('Groups'));
+  app.use(['/.search', '/Users/.search', '/Groups/.search', '/Bulk', '/Me'], refuse);
+  app.use(routers);
+  return (req, res, next) => app(req, res, next);
+}
+
+/** @throws DomainError INSUFFICIENT_SCOPE, FORBIDDEN: the person whom the key acts as must be an ADMIN at each request. Both are entries of the audit log. */
+function requireScim(deps: Deps, caller: Caller, origin: ReturnType<typeof originOf>): void {
+  const refuse = (error: DomainError): never => {
+    deps.audit.refusals.note(caller, 'Scim', error, [], origin);
+    throw error;
+  };
+  if (!caller.scopes.has('SCIM:WRITE'))
+    refuse(new DomainError('INSUFFICIENT_SCOPE', 'SCIM needs a key with the scope SCIM:WRITE'));
+  if (caller.role !== 'ADMIN') {
+    refuse(
+      new DomainError(
+        'FORBIDDEN',
+        'The person whom this SCIM key acts as is no ADMIN any more: make a key of another administrator',
+      ),
+    );
+  }
+}
+
+function requireFewOperations(body: unknown): void {
+  const operations = typeof body === 'object' && body !== null && 'Operations' in body ? body.Operations : [];
+  if (Array.isArray(operations) && operations.length > operationsMax) {
+    throw new DomainError('INVALID_VALUE', `A PATCH has at most ${operationsMax} operations`);
+  }
+}
+
+/** Answers with the error object of RFC 7644, section 3.12. */
+function sendFailure(deps: Deps, req: Request, res: Response, error: unknown): void {
+  if (isWithoutKey(error)) deps.audit.refusals.noteWithoutKey();
+  const requestId = requestIdOf(req);
+  const shown = isScimError(error) ? undefined : showError(error, deps.logger, requestId);
+  const { status, message } = shown ?? (error as ScimFailure);
+  const scimType = shown === undefined ? (error as ScimFailure).scimType : typeOf(shown);
+  if (res.headersSent) return;
+  const body = {
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
+    status: String(status),
+    ...(scimType === undefined || scimType === '' ? {} : { scimType }),
+    detail: message,
+  };
+  const headers = Object.entries(shown === undefined ? {} : errorHeaders(shown)).flat();
+  const fixed = ['content-type', scimJson, 'x-request-id', requestId, ...securityHeaders, ...rateHeaders(res)];
+  res.writeHead(status, [...fixed, ...headers]);
+  res.end(JSON.stringify(body));
+  discardBody(req, deps.settings.UPLOAD_MAX_BYTES);
+}
+
+function typeOf({ status, code }: PublicError): string | undefined {
+  if (code === 'INVALID_JSON') return 'invalidSyntax';
+  return status === 400 ? 'invalidValue' : undefined;
+}
+
+interface ScimFailure {
+  readonly status: number;
+  readonly message: string;
+  readonly scimType?: string;
+}
+
+function isScimError(error: unknown): error is ScimFailure & Error {
+  return error instanceof Error && error.name === 'SCIMError';
+}
