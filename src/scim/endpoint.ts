@@ -11,6 +11,7 @@ import type { Admissions } from '../http/limits.ts';
 import type { Metrics } from '../http/log/metrics.ts';
 import { countRequest, rateHeaders } from '../http/reply/rate-headers.ts';
 import { discardBody, securityHeaders } from '../http/reply/reply.ts';
+import { hasMembers } from '../lib/json.ts';
 import { normalizeBody } from './normalize.ts';
 import type { ScimContext } from './resources.ts';
 
@@ -25,6 +26,9 @@ const scimJson = 'application/scim+json; charset=utf-8';
 const bodyMaxBytes = 1024 * 1024;
 const queryMaxLength = 2_000;
 const operationsMax = 1_000;
+const valuesMax = 1_000;
+const allValuesMax = 5_000;
+const pathLengthMax = 1_000;
 
 declare global {
   namespace Express {
@@ -132,10 +136,19 @@ function requireScim(deps: Deps, caller: Caller, origin: ReturnType<typeof origi
   }
 }
 
+/** The library compares the values of a removal pair by pair, so their number is bounded beside the size of the body. */
 function requireFewOperations(body: unknown): void {
-  const operations = typeof body === 'object' && body !== null && 'Operations' in body ? body.Operations : [];
-  if (Array.isArray(operations) && operations.length > operationsMax) {
-    throw new DomainError('INVALID_VALUE', `A PATCH has at most ${operationsMax} operations`);
+  const operations: unknown = hasMembers(body) ? body.Operations : undefined;
+  if (!Array.isArray(operations)) return;
+  const members = operations.filter(hasMembers);
+  const counts = members.map(({ value }) => (Array.isArray(value) ? value.length : 1));
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  if (operations.length > operationsMax || Math.max(0, ...counts) > valuesMax || total > allValuesMax) {
+    const bounds = `${operationsMax} operations, ${valuesMax} values in one and ${allValuesMax} in all`;
+    throw new DomainError('INVALID_VALUE', `A PATCH has at most ${bounds}`);
+  }
+  if (members.some(({ path: place }) => typeof place === 'string' && place.length > pathLengthMax)) {
+    throw new DomainError('INVALID_VALUE', `A path has at most ${pathLengthMax} characters`);
   }
 }
 

@@ -248,7 +248,11 @@ describe('bad input is one sentence', () => {
     const { provider } = await directory();
     expect((await provider.post(users, { userName: 'x'.repeat(1_100_000) }, json)).status).toBe(413);
     const operations = Array.from({ length: 1_001 }, () => ({ op: 'replace', path: 'active', value: true }));
-    expect((await patch(provider, `${users}/${(await added(provider)).id}`, ...operations)).status).toBe(400);
+    const path = `${users}/${(await added(provider)).id}`;
+    expect((await patch(provider, path, ...operations)).status).toBe(400);
+    const many = Array.from({ length: 1_001 }, (_, at) => ({ value: `user_${at}` }));
+    expect((await patch(provider, `${groups}/grp`, { op: 'remove', path: 'members', value: many })).status).toBe(400);
+    expect((await patch(provider, path, { op: 'remove', path: `emails[${'('.repeat(2_000)}]` })).status).toBe(400);
   });
 });
 
