@@ -62,6 +62,16 @@ export type User = Prisma.UserModel
  */
 export type Membership = Prisma.MembershipModel
 /**
+ * Model ScimUser
+ * What the identity provider of an organization says of a person. Somebody whom it has deactivated has no membership.
+ */
+export type ScimUser = Prisma.ScimUserModel
+/**
+ * Model ScimGroup
+ * A group that the identity provider of an organization has made: it sees and changes no other.
+ */
+export type ScimGroup = Prisma.ScimGroupModel
+/**
  * Model ApiKey
  * A key acts as one user in one organization. The secret itself is never stored.
  */

@@ -401,6 +401,8 @@ export const ModelName = {
   Organization: 'Organization',
   User: 'User',
   Membership: 'Membership',
+  ScimUser: 'ScimUser',
+  ScimGroup: 'ScimGroup',
   ApiKey: 'ApiKey',
   Session: 'Session',
   SignInIdentity: 'SignInIdentity',
@@ -482,7 +484,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "dataRetention" | "legalHold" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "dataRetention" | "legalHold" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -779,6 +781,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.MembershipCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.MembershipCountAggregateOutputType> | number
+        }
+      }
+    }
+    ScimUser: {
+      payload: Prisma.$ScimUserPayload<ExtArgs>
+      fields: Prisma.ScimUserFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ScimUserFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimUserPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ScimUserFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimUserPayload>
+        }
+        findFirst: {
+          args: Prisma.ScimUserFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimUserPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ScimUserFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimUserPayload>
+        }
+        findMany: {
+          args: Prisma.ScimUserFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimUserPayload>[]
+        }
+        create: {
+          args: Prisma.ScimUserCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimUserPayload>
+        }
+        createMany: {
+          args: Prisma.ScimUserCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ScimUserCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimUserPayload>[]
+        }
+        delete: {
+          args: Prisma.ScimUserDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimUserPayload>
+        }
+        update: {
+          args: Prisma.ScimUserUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimUserPayload>
+        }
+        deleteMany: {
+          args: Prisma.ScimUserDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ScimUserUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ScimUserUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimUserPayload>[]
+        }
+        upsert: {
+          args: Prisma.ScimUserUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimUserPayload>
+        }
+        aggregate: {
+          args: Prisma.ScimUserAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateScimUser>
+        }
+        groupBy: {
+          args: Prisma.ScimUserGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ScimUserGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ScimUserCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ScimUserCountAggregateOutputType> | number
+        }
+      }
+    }
+    ScimGroup: {
+      payload: Prisma.$ScimGroupPayload<ExtArgs>
+      fields: Prisma.ScimGroupFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ScimGroupFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimGroupPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ScimGroupFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimGroupPayload>
+        }
+        findFirst: {
+          args: Prisma.ScimGroupFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimGroupPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ScimGroupFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimGroupPayload>
+        }
+        findMany: {
+          args: Prisma.ScimGroupFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimGroupPayload>[]
+        }
+        create: {
+          args: Prisma.ScimGroupCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimGroupPayload>
+        }
+        createMany: {
+          args: Prisma.ScimGroupCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ScimGroupCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimGroupPayload>[]
+        }
+        delete: {
+          args: Prisma.ScimGroupDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimGroupPayload>
+        }
+        update: {
+          args: Prisma.ScimGroupUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimGroupPayload>
+        }
+        deleteMany: {
+          args: Prisma.ScimGroupDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ScimGroupUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ScimGroupUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimGroupPayload>[]
+        }
+        upsert: {
+          args: Prisma.ScimGroupUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScimGroupPayload>
+        }
+        aggregate: {
+          args: Prisma.ScimGroupAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateScimGroup>
+        }
+        groupBy: {
+          args: Prisma.ScimGroupGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ScimGroupGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ScimGroupCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ScimGroupCountAggregateOutputType> | number
         }
       }
     }
@@ -5759,6 +5909,31 @@ export const MembershipScalarFieldEnum = {
 export type MembershipScalarFieldEnum = (typeof MembershipScalarFieldEnum)[keyof typeof MembershipScalarFieldEnum]
 
 
+export const ScimUserScalarFieldEnum = {
+  orgId: 'orgId',
+  userId: 'userId',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt',
+  externalId: 'externalId',
+  givenName: 'givenName',
+  familyName: 'familyName',
+  isActive: 'isActive',
+  role: 'role'
+} as const
+
+export type ScimUserScalarFieldEnum = (typeof ScimUserScalarFieldEnum)[keyof typeof ScimUserScalarFieldEnum]
+
+
+export const ScimGroupScalarFieldEnum = {
+  groupId: 'groupId',
+  orgId: 'orgId',
+  createdAt: 'createdAt',
+  externalId: 'externalId'
+} as const
+
+export type ScimGroupScalarFieldEnum = (typeof ScimGroupScalarFieldEnum)[keyof typeof ScimGroupScalarFieldEnum]
+
+
 export const ApiKeyScalarFieldEnum = {
   id: 'id',
   createdAt: 'createdAt',
@@ -7093,6 +7268,8 @@ export type GlobalOmitConfig = {
   organization?: Prisma.OrganizationOmit
   user?: Prisma.UserOmit
   membership?: Prisma.MembershipOmit
+  scimUser?: Prisma.ScimUserOmit
+  scimGroup?: Prisma.ScimGroupOmit
   apiKey?: Prisma.ApiKeyOmit
   session?: Prisma.SessionOmit
   signInIdentity?: Prisma.SignInIdentityOmit
