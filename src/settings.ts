@@ -185,6 +185,12 @@ export const settingsSchema = z.object({
   SIGN_IN: oneOf(['all', 'oidc'], 'all').describe(
     'oidc: people sign in by the providers of OIDC_… only; passwords, passkeys and invitations are off. Links of administrators work always.',
   ),
+  SMTP_URL: optionalUrl(['smtp:', 'smtps:'], 'smtp://user:password@mail.example.com:587').describe(
+    'Sends invitations by mail (docs/sign-in.md). smtps:// is TLS from the start; smtp:// asks for STARTTLS, and insists on it where a password is sent to another machine.',
+  ),
+  SMTP_FROM: optionalMatch(/^[^\r\n]{1,200}@[^\r\n]{1,200}$/, 'an address such as Parley <parley@example.com>').describe(
+    'Whom mail is from. Needed with SMTP_URL.',
+  ),
   SESSION_DAYS: days(30).describe('A browser stays signed in for so long after it was last used (docs/sign-in.md).'),
   AUDIT_RETENTION_DAYS: days(365).describe(
     'Age at which entries of the audit log are deleted. Organizations may choose another (docs/data-life.md).',
@@ -256,7 +262,9 @@ export type Settings = Readonly<z.infer<typeof settingsSchema>> &
 
 /** Settings whose value is a secret. Each may stand in a file, which `NAME_FILE` names. */
 export const secretSettings: readonly string[] = Object.keys(settingsSchema.shape).filter((name) =>
-  /_API_KEY$|_ACCESS_KEY$|_PRIVATE_KEY$|^PARLEY_.*_KEY$|_SECRET$|_TOKEN$|_HEADERS$|^DATABASE_URL$|^HTTPS?_PROXY$/.test(name),
+  /_API_KEY$|_ACCESS_KEY$|_PRIVATE_KEY$|^PARLEY_.*_KEY$|_SECRET$|_TOKEN$|_HEADERS$|^DATABASE_URL$|^HTTPS?_PROXY$|^SMTP_URL$/.test(
+    name,
+  ),
 );
 
 /** Settings that cannot be used. Its message names all of them, one a line. */
@@ -352,6 +360,9 @@ function problemsTogether(env: NodeJS.ProcessEnv): readonly string[] {
     (env.AWS_ACCESS_KEY_ID === undefined || env.AWS_SECRET_ACCESS_KEY === undefined)
   ) {
     problems.push('AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set with a BLOB_URL of S3.');
+  }
+  if (env.SMTP_URL !== undefined && env.SMTP_FROM === undefined) {
+    problems.push('SMTP_FROM must be set with SMTP_URL: the address that mail is from, such as Parley <parley@example.com>.');
   }
   return problems;
 }

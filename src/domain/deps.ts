@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Egress } from '../engine/egress/egress.ts';
 import type { Jobs } from '../engine/jobs/jobs.ts';
 import type { Knowledge } from '../engine/knowledge/knowledge.ts';
+import type { Mailer } from '../engine/mail/mailer.ts';
 import type { ModelRouter } from '../engine/models/router.ts';
 import type { PasswordHasher } from '../engine/passwords/hasher.ts';
 import type { RunEngine } from '../engine/runs/run-engine.ts';
@@ -43,6 +44,8 @@ export interface Deps {
   readonly dataLife: DataLife;
   /** Providers of sign-ins. */
   readonly oidc: OidcProviders;
+  /** Undefined without SMTP_URL. */
+  readonly mailer: Mailer | undefined;
   readonly logger: Logger;
   /** Undefined while tracing is off. */
   readonly tracing?: Tracing | undefined;

@@ -20,6 +20,8 @@ export const idPrefixes = {
   session: 'ses',
   signInLink: 'sil',
   identity: 'idn',
+  invitation: 'inv',
+  passkey: 'pky',
   organization: 'org',
   tenant: 'ten',
   user: 'user',

@@ -36,6 +36,8 @@ import './agents/grants.ts';
 import './bundles/bundles.ts';
 import './accounts/api-keys.ts';
 import './accounts/sessions.ts';
+import './accounts/invitations.ts';
+import './accounts/passkeys.ts';
 import './knowledge/connections.ts';
 import './accounts/groups.ts';
 import './accounts/tenants.ts';

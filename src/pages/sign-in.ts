@@ -23,6 +23,19 @@ export interface SignInSteps {
     req: IncomingMessage,
     sessionSecret: string | undefined,
   ): Promise<{ readonly secret: string }>;
+  byInvitation(
+    given: { readonly secret: string; readonly name: string | undefined; readonly password: string | undefined },
+    req: IncomingMessage,
+    sessionSecret: string | undefined,
+  ): Promise<{ readonly secret: string }>;
+  /** What the page shows to who has an invitation. */
+  invitation(secret: string, sessionSecret: string | undefined): Promise<object>;
+  /** JSON for `PublicKeyCredential.parseRequestOptionsFromJSON`. */
+  passkeyOptions(req: IncomingMessage): Promise<object>;
+  /** @param credential  JSON of what the device gave. */
+  byPasskey(credential: unknown, req: IncomingMessage, sessionSecret: string | undefined): Promise<{ readonly secret: string }>;
+  /** The name that passkeys are bound to; undefined where there are none. */
+  passkeyHost(): string | undefined;
   /** @returns where the person signs out too, when a provider began the session. */
   signOut(req: IncomingMessage, sessionSecret: string | undefined): Promise<{ readonly logoutUrl: string | undefined }>;
   isSignedIn(sessionSecret: string | undefined): Promise<boolean>;
@@ -48,20 +61,26 @@ export function createSignIn(steps: SignInSteps, addressing: Addressing, failed:
     }),
   );
   const secretIn = (req: Request) => sessionSecretOf(req, addressing);
+  /** Only from a page of this service; failures of an address are counted. */
+  async function guarded<T>(req: Request, work: () => Promise<T>): Promise<T> {
+    requireOwnPage(req, addressing);
+    if (failed.isExhausted(req)) throw failed.refusal();
+    return work().catch((error: unknown) => {
+      failed.note(req);
+      throw error;
+    });
+  }
   const signingIn =
     (step: (body: Readonly<Record<string, unknown>>, req: Request) => Promise<{ readonly secret: string }>): RequestHandler =>
     async (req, res) => {
-      requireOwnPage(req, addressing);
-      if (failed.isExhausted(req)) throw failed.refusal();
-      const { secret } = await step(await bodyOf(req), req).catch((error: unknown) => {
-        failed.note(req);
-        throw error;
-      });
+      const { secret } = await guarded(req, async () => step(await bodyOf(req), req));
       reply(req, res, { isSignedIn: true }, sessionCookies(req, addressing, secret));
     };
   return Router({ strict: true, caseSensitive: true })
     .get('/sign-in', (req, res) => page.send(req, res))
-    .get('/sign-in/session', async (req, res) => reply(req, res, { isSignedIn: await steps.isSignedIn(secretIn(req)) }))
+    .get('/sign-in/session', async (req, res) =>
+      reply(req, res, { isSignedIn: await steps.isSignedIn(secretIn(req)), passkeyHost: steps.passkeyHost() ?? null }),
+    )
     .post(
       '/sign-in/link',
       signingIn((body, req) => steps.byLink(textOf(body, 'link'), req, secretIn(req))),
@@ -71,6 +90,32 @@ export function createSignIn(steps: SignInSteps, addressing: Addressing, failed:
       signingIn((body, req) =>
         steps.byPassword({ email: textOf(body, 'email'), password: textOf(body, 'password') }, req, secretIn(req)),
       ),
+    )
+    .post(
+      '/sign-in/invitation',
+      signingIn((body, req) => {
+        const given = {
+          secret: textOf(body, 'invitation'),
+          name: optionalTextOf(body, 'name'),
+          password: optionalTextOf(body, 'password'),
+        };
+        return steps.byInvitation(given, req, secretIn(req));
+      }),
+    )
+    .post('/sign-in/invitation/show', async (req, res) => {
+      const shown = await guarded(req, async () => steps.invitation(textOf(await bodyOf(req), 'invitation'), secretIn(req)));
+      reply(req, res, shown);
+    })
+    .post('/sign-in/passkey/options', async (req, res) => {
+      const options = await guarded(req, async () => {
+        await bodyOf(req);
+        return steps.passkeyOptions(req);
+      });
+      reply(req, res, options);
+    })
+    .post(
+      '/sign-in/passkey',
+      signingIn((body, req) => steps.byPasskey(body.credential, req, secretIn(req))),
     )
     .post('/sign-out', async (req, res) => {
       requireOwnPage(req, addressing);
@@ -105,6 +150,10 @@ async function bodyOf(req: IncomingMessage): Promise<Readonly<Record<string, unk
   const { value } = await readJsonBody(req, bodyBytesMax, bodyIdleMs);
   if (!isObject(value)) throw new DomainError('INVALID_TYPE', 'The body must be a JSON object');
   return value;
+}
+
+function optionalTextOf(body: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  return body[name] === undefined ? undefined : textOf(body, name);
 }
 
 function textOf(body: Readonly<Record<string, unknown>>, name: string): string {

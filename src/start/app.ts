@@ -6,6 +6,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { operationScopes } from '../domain/access/operation-scopes.ts';
 import type { Deps } from '../domain/deps.ts';
 import { confirmConnection, receiveCallback } from '../domain/knowledge/connecting.ts';
+import { acceptInvitation, showInvitation } from '../domain/sign-in/accept-invitation.ts';
 import {
   attemptMs,
   backchannelLogout,
@@ -14,6 +15,7 @@ import {
   listProviders,
   providerLogoutUrl,
 } from '../domain/sign-in/oidc.ts';
+import { beginPasskeySignIn, relyingPartyOf, signInByPasskey } from '../domain/sign-in/passkeys.ts';
 import { type Browser, isSignedIn, signInByLink, signInByPassword, signOut } from '../domain/sign-in/sign-in.ts';
 import { servedSchema } from '../graphql/builder/one-api.ts';
 import { createGraphiqlPage } from '../graphql/graphiql/page.ts';
@@ -152,6 +154,11 @@ function signInSteps(deps: Deps): SignInSteps {
     hasOwnWays: deps.settings.SIGN_IN !== 'oidc',
     byLink: (secret, req, sessionSecret) => signInByLink(deps, secret, browserOf(req, sessionSecret)),
     byPassword: (given, req, sessionSecret) => signInByPassword(deps, given, browserOf(req, sessionSecret)),
+    byInvitation: (given, req, sessionSecret) => acceptInvitation(deps, given, browserOf(req, sessionSecret)),
+    invitation: (secret, sessionSecret) => showInvitation(deps, secret, { sessionSecret }),
+    passkeyOptions: (req) => beginPasskeySignIn(deps, networkOf(originOf(deps, req).address)),
+    byPasskey: (credential, req, sessionSecret) => signInByPasskey(deps, credential, browserOf(req, sessionSecret)),
+    passkeyHost: () => relyingPartyOf(deps)?.id,
     async signOut(req, sessionSecret) {
       const logoutUrl = await providerLogoutUrl(deps, sessionSecret);
       await signOut(deps, browserOf(req, sessionSecret));

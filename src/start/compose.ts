@@ -17,12 +17,14 @@ import { LiveFeed } from '../domain/live/feed.ts';
 import { createRightsOfAgent } from '../domain/runs/agent-rights.ts';
 import { registerApprovalSweep } from '../domain/runs/runs.ts';
 import { createSubagentPlan } from '../domain/runs/subagent-plan.ts';
+import { registerInvitationMail } from '../domain/sign-in/invitation-mail.ts';
 import { registerSignInSweep } from '../domain/sign-in/sign-in.ts';
 import { parseDnsServers } from '../engine/egress/dns-servers.ts';
 import { createEgress } from '../engine/egress/egress.ts';
 import { createProxies } from '../engine/egress/proxies.ts';
 import { createPgBossJobs } from '../engine/jobs/pg-boss.ts';
 import { createKnowledge } from '../engine/knowledge/knowledge.ts';
+import { createMailer } from '../engine/mail/mailer.ts';
 import { createModelRouter } from '../engine/models/router.ts';
 import { createPasswordHasher } from '../engine/passwords/hasher.ts';
 import { createRunEngine } from '../engine/runs/engine.ts';
@@ -133,6 +135,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     });
     const audit = new AuditTrail(basics);
     const passwords = createPasswordHasher();
+    const mailer = createMailer(settings);
     const live = new LiveFeed(storage.signals, storage.live);
     const dataLife = new DataLife();
     const deps: Deps = {
@@ -150,6 +153,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       egress,
       passwords,
       oidc,
+      mailer,
       publicUrl,
       dataLife,
     };
@@ -157,6 +161,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     registerIdempotencySweep(deps);
     registerSignInSweep(deps);
     registerRetention(deps);
+    registerInvitationMail(deps);
     registerOrphanSweep(deps);
     registerApprovalSweep(deps);
     registerChatFileSweep(deps);
@@ -185,6 +190,7 @@ export async function closeDeps(deps: Deps, graceMs: number): Promise<void> {
   await deps.mcp.close();
   await deps.egress.close();
   await deps.oidc.close();
+  deps.mailer?.close();
   await deps.rates.stop();
   await deps.audit.flush();
   await deps.storage.close();

@@ -4,9 +4,11 @@ import { type ApiKeyStore, createApiKeyStore } from './accounts/api-keys.ts';
 import { createEndedSessionStore, type EndedSessionStore } from './accounts/ended-sessions.ts';
 import { createGroupStore, type GroupStore } from './accounts/groups.ts';
 import { createIdentityStore, type IdentityStore } from './accounts/identities.ts';
+import { createInvitationStore, type InvitationStore } from './accounts/invitations.ts';
 import { createMembershipStore, type MembershipStore } from './accounts/memberships.ts';
 import { createOrganizationStore, type OrganizationStore } from './accounts/organizations.ts';
 import { createOwnershipStore, type OwnershipStore } from './accounts/ownership.ts';
+import { createPasskeyStore, type PasskeyStore } from './accounts/passkeys.ts';
 import { type AttemptStore, createAttemptStore, createPasswordStore, type PasswordStore } from './accounts/passwords.ts';
 import { createScimStore, type ScimStore } from './accounts/scim.ts';
 import { createSessionStore, type SessionStore } from './accounts/sessions.ts';
@@ -92,6 +94,8 @@ export interface Storage {
   readonly apiKeys: ApiKeyStore;
   readonly sessions: SessionStore;
   readonly signInLinks: SignInLinkStore;
+  readonly invitations: InvitationStore;
+  readonly passkeys: PasskeyStore;
   readonly passwords: PasswordStore;
   readonly attempts: AttemptStore;
   readonly identities: IdentityStore;
@@ -216,6 +220,8 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     apiKeys,
     sessions,
     signInLinks: createSignInLinkStore(db),
+    invitations: createInvitationStore(db),
+    passkeys: createPasskeyStore(db),
     passwords: createPasswordStore(db),
     attempts: createAttemptStore(db),
     identities: createIdentityStore(db),

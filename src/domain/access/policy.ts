@@ -6,6 +6,7 @@ import { operationScopes } from './operation-scopes.ts';
 /** What people do on pages of the service: the scope that the key needs with which they were called; null where the person needs none. */
 export const pageScopes: Readonly<Record<string, Scope | null>> = {
   'Page.confirmConnection': 'CONNECTIONS:WRITE',
+  'Page.acceptInvitation': null,
   'Page.signIn': null,
   'Page.signOut': null,
 };
@@ -44,6 +45,10 @@ const ownSignInOperations: ReadonlySet<string> = new Set([
   'Mutation.endSession',
   'Mutation.endOtherSessions',
   'Mutation.setPassword',
+  'Mutation.beginPasskey',
+  'Mutation.addPasskey',
+  'Mutation.renamePasskey',
+  'Mutation.deletePasskey',
 ]);
 
 /** @throws DomainError FORBIDDEN for a mutation of an AUDITOR, whatever the scopes of the key are. */

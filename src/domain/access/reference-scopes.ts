@@ -88,6 +88,7 @@ export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
   dataSourceIds: 'DATA_SOURCES:READ',
   fileId: 'CHATS:READ',
   fileIds: 'CHATS:READ',
+  groupIds: 'GROUPS:READ',
   groups: 'GROUPS:READ',
   previousResponseId: 'CHATS:READ',
   oauthTokenId: 'CONNECTIONS:READ',

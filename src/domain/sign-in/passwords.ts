@@ -47,7 +47,7 @@ export async function setPassword(deps: Deps, caller: Caller, input: SetPassword
       throw new DomainError('INVALID_VALUE', 'current is not your password', { param: 'current' });
     }
     await attempts.succeed();
-  }
+  } else if (stored === undefined) await requireFreshSession(deps, caller, 'A first password');
   const hash = await deps.passwords.hash(input.new);
   const at = deps.now();
   await deps.audit.change(caller, async () => {
@@ -78,16 +78,57 @@ export async function findByPassword(
 ): Promise<string | undefined> {
   const email = given.email.trim().toLowerCase().slice(0, emailMax);
   const password = given.password.slice(0, passwordLength.most);
-  const attempts = await countAttempts(deps, [
-    [subjectOf('email', email), ofPersonMax],
-    [subjectOf('network', given.network ?? ''), ofNetworkMax],
-  ]);
+  const attempts = await countSignIn(deps, email, given.network);
   const users = await deps.storage.passwords.findByEmail(email, usersMax);
   const candidates = users.length === 0 ? [undefined] : users;
   let found: string | undefined;
   for (const user of candidates) if (await deps.passwords.verify(password, user?.hash)) found ??= user?.userId;
   if (found !== undefined) await attempts.succeed();
   return found;
+}
+
+/**
+ * Whether the password is that of a user, by whom it is entered at a sign-in page. Wrong ones count as at a sign-in.
+ *
+ * @throws DomainError RATE_LIMIT_EXCEEDED as `findByPassword`.
+ */
+export async function isPasswordOf(
+  deps: Deps,
+  { email, hash }: { readonly email: string; readonly hash: string },
+  password: string,
+  network: string | undefined,
+): Promise<boolean> {
+  const attempts = await countSignIn(deps, email, network);
+  const isRight = await deps.passwords.verify(password.slice(0, passwordLength.most), hash);
+  if (isRight) await attempts.succeed();
+  return isRight;
+}
+
+/**
+ * Whoever has taken over a browser must not make himself at home: a way in is added soon after a sign-in only.
+ *
+ * @param what  what is added, at the start of a sentence.
+ * @throws DomainError FORBIDDEN.
+ */
+export async function requireFreshSession(deps: Deps, caller: Caller, what: string): Promise<void> {
+  const [session] = isSession(caller) ? await getSessions(deps, caller, [caller.keyId]) : [];
+  if (session === undefined) throw new DomainError('FORBIDDEN', `${what} is added in a session: sign in with a browser`);
+  if (deps.now().getTime() - session.createdAt.getTime() < linkTtlMs) return;
+  throw new DomainError('FORBIDDEN', `${what} is added within an hour after a sign-in: sign out, and in again`);
+}
+
+/** Counts a network that asks for a challenge: each is a row for some minutes. @throws DomainError RATE_LIMIT_EXCEEDED. */
+export async function countPasskeyQuestion(deps: Deps, network: string | undefined): Promise<void> {
+  await countAttempts(deps, [[subjectOf('passkey', network ?? ''), questionsMax]], 'Too many sign-ins; wait some minutes');
+}
+
+const questionsMax = 300;
+
+function countSignIn(deps: Deps, email: string, network: string | undefined): ReturnType<typeof countAttempts> {
+  return countAttempts(deps, [
+    [subjectOf('email', email), ofPersonMax],
+    [subjectOf('network', network ?? ''), ofNetworkMax],
+  ]);
 }
 
 const emailMax = 320;
@@ -107,11 +148,11 @@ function subjectOf(kind: string, value: string): string {
 async function countAttempts(
   { storage: { attempts } }: Deps,
   subjects: readonly (readonly [subject: string, most: number])[],
+  message = 'Too many wrong passwords; wait some minutes, or ask an administrator for a sign-in link',
 ): Promise<{ succeed(): Promise<void> }> {
   for (const [subject, most] of subjects) {
     const { count, leftMs } = await attempts.count(subject, windowMs);
     if (count <= most) continue;
-    const message = 'Too many wrong passwords; wait some minutes, or ask an administrator for a sign-in link';
     throw new DomainError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: Math.ceil(leftMs / 1_000) });
   }
   const [first, ...others] = subjects;

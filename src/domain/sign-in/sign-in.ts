@@ -132,6 +132,8 @@ export function registerSignInSweep({ jobs, storage, now }: Deps): void {
     const before = new Date(now().getTime() - keptDays * dayMs);
     await storage.sessions.sweep(before);
     await storage.signInLinks.sweep(before);
+    await storage.invitations.sweep(before);
+    await storage.passkeys.sweep(now());
     await storage.attempts.sweep();
   });
 }
@@ -182,11 +184,12 @@ export async function beginSession(
   return { secret };
 }
 
-async function callerOf(deps: Deps, { sessionSecret }: Browser): Promise<Caller | undefined> {
+/** Whose session the browser has. */
+export async function callerOf(deps: Deps, { sessionSecret }: Pick<Browser, 'sessionSecret'>): Promise<Caller | undefined> {
   return sessionSecret === undefined ? undefined : authenticateSession(deps, sessionSecret);
 }
 
-function originOf({ requestId, address }: Browser): CallOrigin {
+export function originOf({ requestId, address }: Browser): CallOrigin {
   return { requestId, address };
 }
 

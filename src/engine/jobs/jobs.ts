@@ -6,6 +6,8 @@ import type { Transaction } from '../../storage/database/database.ts';
 export interface JobPayloads {
   'accounts.purge-organization': { readonly orgId: string };
   'accounts.purge-user': { readonly userId: string };
+  /** `attempt`: 1 is the first. */
+  'accounts.mail-invitation': { readonly invitationId: string; readonly attempt: number };
   'knowledge.index-item': { readonly itemId: string };
   /** Reads a source: its connector lists the documents; what was given is queued once more. */
   'knowledge.sync-source': { readonly dataSourceId: string; readonly trigger: RunTrigger };

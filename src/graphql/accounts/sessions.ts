@@ -14,6 +14,8 @@ const SignInMethodType = enumOf('SignInMethod', 'How a person has signed in.', s
   LINK: 'By a link that works once.',
   PASSWORD: 'By e-mail and password.',
   OIDC: 'By a provider of single sign-on.',
+  INVITATION: 'By an invitation.',
+  PASSKEY: 'By a passkey.',
 } satisfies Record<SignInMethod, string>);
 
 const SessionType = SessionRef.implement({

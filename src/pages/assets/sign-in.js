@@ -3,7 +3,7 @@ const parts = new Map(new URLSearchParams(location.hash.slice(1)));
 if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search);
 
 const find = (id) => document.getElementById(id);
-const sections = ['by-link', 'set-password', 'signed-in', 'by-password'];
+const sections = ['by-link', 'by-invitation', 'set-password', 'signed-in', 'by-password'];
 
 /** Where the visitor goes then: an address of this service, else GraphiQL. */
 function nextAddress() {
@@ -60,12 +60,37 @@ async function press(button, work) {
   }
 }
 
+/** Passkeys are bound to one name of the service: shows their buttons where the page has that name and the browser can. */
+async function offerPasskeys() {
+  const { passkeyHost } = await status();
+  const canUse = passkeyHost === location.hostname && window.PublicKeyCredential?.parseRequestOptionsFromJSON !== undefined;
+  // With SIGN_IN=oidc the page lacks the first.
+  for (const id of ['use-passkey', 'add-passkey']) find(id)?.toggleAttribute('hidden', !canUse);
+}
+
+async function status() {
+  const reply = await fetch('/sign-in/session', { cache: 'no-store' }).catch(() => undefined);
+  return (await reply?.json().catch(() => undefined)) ?? {};
+}
+
+/** What the device of the person makes or signs. @throws Error with words for the visitor */
+async function askDevice(work) {
+  try {
+    return (await work()).toJSON();
+  } catch (error) {
+    if (error.name === 'InvalidStateError') throw new Error('This device has a passkey of yours already.');
+    throw new Error('The passkey was not used. Try again, or sign in another way.');
+  }
+}
+
 /** After a link: who has no password yet may choose one. */
 async function offerPassword() {
   // With SIGN_IN=oidc there are no passwords.
   if (find('use-password') === null) return goOn();
-  const { viewer } = await ask('{ viewer { hasPassword user { email } } }').catch(() => ({ viewer: { hasPassword: true } }));
-  if (viewer.hasPassword) return goOn();
+  const { viewer } = await ask('{ viewer { hasPassword passkeys(first: 1) { nodes { id } } user { email } } }').catch(() => ({
+    viewer: { hasPassword: true },
+  }));
+  if (viewer.hasPassword || viewer.passkeys.nodes.length > 0) return goOn();
   find('own-email').value = viewer.user.email;
   show('set-password');
   find('new-password').focus();
@@ -89,11 +114,64 @@ find('by-password').addEventListener('submit', (event) => {
     goOn();
   });
 });
+find('use-passkey')?.addEventListener('click', () =>
+  press(find('use-passkey'), async () => {
+    const options = await call('/sign-in/passkey/options', {});
+    const credential = await askDevice(() =>
+      navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) }),
+    );
+    await call('/sign-in/passkey', { credential });
+    goOn();
+  }),
+);
+find('add-passkey').addEventListener('click', () =>
+  press(find('add-passkey'), async () => {
+    const { beginPasskey } = await ask('mutation { beginPasskey { options } }');
+    const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(JSON.parse(beginPasskey.options));
+    const credential = await askDevice(() => navigator.credentials.create({ publicKey }));
+    const input = { name: 'My passkey', response: JSON.stringify(credential) };
+    await ask('mutation ($input: AddPasskeyInput!) { addPasskey(input: $input) { id } }', { input });
+    goOn();
+  }),
+);
 find('set-password').addEventListener('submit', (event) => {
   event.preventDefault();
   void press(find('save-password'), async () => {
     const input = { new: find('new-password').value };
     await ask('mutation ($input: SetPasswordInput!) { setPassword(input: $input) { hasPassword } }', { input });
+    goOn();
+  });
+});
+/** What the person gives to accept: nothing is asked twice of who has an account. */
+async function showInvitation() {
+  const { email, organization, needs } = await call('/sign-in/invitation/show', { invitation: parts.get('invitation') });
+  find('heading').textContent = 'Invitation';
+  find('invited-to').textContent = organization;
+  find('invited-email').value = email;
+  const isNew = needs === 'NAME';
+  const hasPassword = isNew || needs === 'PASSWORD';
+  find('invited-name-part').hidden = !isNew;
+  find('invited-name').required = isNew;
+  find('invited-password-part').hidden = !hasPassword;
+  find('invited-password').required = hasPassword;
+  find('invited-password').minLength = isNew ? 12 : 1;
+  find('invited-password').autocomplete = isNew ? 'new-password' : 'current-password';
+  find('invited-password-label').textContent = isNew ? 'New password' : 'Password of your account';
+  find('invited-password-hint').textContent = isNew ? 'At least 12 characters.' : 'You have an account with this address.';
+  find('invited-sign-in').hidden = needs !== 'SIGN_IN';
+  find('accept').hidden = needs === 'SIGN_IN';
+  show('by-invitation');
+}
+
+find('by-invitation').addEventListener('submit', (event) => {
+  event.preventDefault();
+  void press(find('accept'), async () => {
+    const given = (id) => (find(id).required ? find(id).value : undefined);
+    await call('/sign-in/invitation', {
+      invitation: parts.get('invitation'),
+      name: given('invited-name'),
+      password: given('invited-password'),
+    });
     goOn();
   });
 });
@@ -111,9 +189,16 @@ for (const link of document.querySelectorAll('.provider')) {
   if (wanted !== null) link.search = new URLSearchParams({ next: wanted });
 }
 for (const link of document.querySelectorAll('.go-on')) link.href = nextAddress();
-if (parts.has('link')) show('by-link');
-else {
-  const reply = await fetch('/sign-in/session', { cache: 'no-store' }).catch(() => undefined);
-  const session = await reply?.json().catch(() => undefined);
-  show(session?.isSignedIn === true ? 'signed-in' : 'by-password');
+/** Where the visit begins without a link or an invitation that can be used. */
+async function begin() {
+  show((await status()).isSignedIn === true ? 'signed-in' : 'by-password');
 }
+
+void offerPasskeys();
+if (parts.has('link')) show('by-link');
+else if (parts.has('invitation')) {
+  await showInvitation().catch(async (error) => {
+    await begin();
+    tell(error.message);
+  });
+} else await begin();

@@ -13,6 +13,7 @@ import { conversationRoutes } from './conversations.ts';
 import { embeddingRoutes } from './embeddings.ts';
 import { fileRoutes } from './files.ts';
 import { groupRoutes } from './groups.ts';
+import { invitationRoutes } from './invitations.ts';
 import { connectionRoutes } from './knowledge/connections.ts';
 import { searchRoutes } from './knowledge/search.ts';
 import { dataSourceKindRoutes } from './knowledge/source-kinds.ts';
@@ -46,6 +47,7 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...groupRoutes,
   ...apiKeyRoutes,
   ...signInRoutes,
+  ...invitationRoutes,
   ...usageRoutes,
   ...administrationRoutes,
   ...connectionRoutes,

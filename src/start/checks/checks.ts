@@ -5,6 +5,7 @@ import { checkEgress } from './egress.ts';
 import { checkFiles } from './files.ts';
 import { type Finding, good, warning, wrong } from './finding.ts';
 import { checkFolders } from './folders.ts';
+import { checkMail } from './mail.ts';
 import { mistypedSettings, removedSettings } from './mistyped.ts';
 import { checkModels } from './models.ts';
 import { checkPort } from './port.ts';
@@ -14,13 +15,14 @@ import { checkSignIn } from './sign-in.ts';
 export async function checkAll(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
   const { settings, bad } = usableSettings(env);
   const isAbout = (...names: readonly string[]) => names.some((name) => bad.has(name));
-  const [database, files, port, models, egress, signIn] = await Promise.all([
+  const [database, files, port, models, egress, signIn, mail] = await Promise.all([
     isAbout('DATABASE_URL', 'DATA_DIR') ? [] : checkDatabase(settings),
     isAbout('BLOB_URL') ? [] : checkFiles(settings),
     isAbout('HOST', 'PORT') ? [] : checkPort(settings),
     checkModels(settings, (name) => secretOf(env, name)),
     isAbout('EGRESS_ALLOW', 'EGRESS_DNS_SERVERS', 'HTTPS_PROXY', 'HTTP_PROXY') ? [] : checkEgress(settings),
     isAbout('EGRESS_ALLOW', 'EGRESS_DNS_SERVERS', 'HTTPS_PROXY', 'HTTP_PROXY') ? [] : checkSignIn(settings),
+    isAbout('SMTP_URL', 'SMTP_FROM') ? [] : checkMail(settings),
   ]);
   return [
     ...settingsFindings(env),
@@ -29,7 +31,7 @@ export async function checkAll(env: NodeJS.ProcessEnv): Promise<readonly Finding
     ),
     ...mistypedSettings(env).map(({ name, meant }) => warning('settings', `${name} is no setting.`, `Did you mean ${meant}?`)),
     ...(isAbout('DATA_DIR', 'BLOB_URL') ? [] : checkFolders(settings)),
-    ...[database, files, port, models, egress, signIn].flat(),
+    ...[database, files, port, models, egress, signIn, mail].flat(),
   ];
 }
 

@@ -1,6 +1,6 @@
 /** What a check found. */
 export interface Finding {
-  readonly check: 'settings' | 'folder' | 'disk' | 'database' | 'files' | 'port' | 'models' | 'egress' | 'sign-in';
+  readonly check: 'settings' | 'folder' | 'disk' | 'database' | 'files' | 'port' | 'models' | 'egress' | 'sign-in' | 'mail';
   /** `wrong`: Parley cannot start or work like this. `warning`: it works, and somebody should look at it. */
   readonly level: 'good' | 'warning' | 'wrong';
   /** What was found, in one sentence, without secrets. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { allRoutes } from '../../../src/rest/routes/index.ts';
 import { startClock } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
@@ -222,15 +223,13 @@ describe('a request that another site makes a browser send', () => {
 });
 
 describe('the cookie of a session', () => {
-  it('is no way into REST or /mcp', async () => {
+  it('is no way into any route of REST, or into /mcp', async () => {
     const browser = await signedIn(await administrator());
-    const refused = [
-      await browser.get('/api/v1/ais'),
-      await browser.post('/api/v1/chat/completions', { model: 'parley/offline', messages: [] }),
-      await browser.post('/mcp', { jsonrpc: '2.0', id: 1, method: 'ping' }),
-    ];
-    for (const { status, body } of refused) {
-      expect(status).toBe(401);
+    const addresses = allRoutes.map(({ method, path }) => [method.toUpperCase(), path.replaceAll(/\{\w+\}/g, 'x')] as const);
+    expect(addresses.length).toBeGreaterThan(100);
+    for (const [method, path] of [...addresses, ['POST', '/mcp'] as const]) {
+      const { status, body } = await browser.call(method, path, method === 'GET' ? undefined : {});
+      expect([method, path, status]).toEqual([method, path, 401]);
       expect(JSON.stringify(body)).toContain('No API key was given');
     }
     const secret = browser.cookies.get('parley_session');

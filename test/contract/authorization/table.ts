@@ -461,9 +461,18 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.createSignInLink': line('administersOrganization', async ({ world }) => ({
     input: { email: (await world.make.person({ organization: world.home })).email, orgId: world.home.id },
   })),
+  'Query.invitations': line('administersItsOwn'),
+  'Mutation.invite': line('administersOrganization', ({ world }) => ({
+    input: { email: `${world.name('invited')}@example.com`.toLowerCase().replaceAll(' ', '-'), orgId: world.home.id },
+  })),
+  'Mutation.revokeInvitation': line('administersOrganization', async ({ world }) => ({ id: await world.invitation() })),
   'Mutation.endSession': line('ownsMemory', async ({ world }) => ({ id: await world.session() })),
   'Mutation.endOtherSessions': line('anyone'),
-  // In a session only: a key sets no password.
+  // In a session only: a key adds no passkey and sets no password.
+  'Mutation.beginPasskey': { needs: 'anyone', reaches: 403, given: () => ({}) },
+  'Mutation.addPasskey': { needs: 'anyone', reaches: 403, given: () => ({ input: { name: 'Laptop', response: '{}' } }) },
+  'Mutation.renamePasskey': line('ownsMemory', async ({ world }) => ({ id: await world.passkey(), input: { name: 'Laptop' } })),
+  'Mutation.deletePasskey': line('ownsMemory', async ({ world }) => ({ id: await world.passkey() })),
   'Mutation.setPassword': { needs: 'anyone', reaches: 403, given: () => ({ input: { new: 'correct horse battery' } }) },
   'Query.group': line('seesGroup', byId('group')),
   'Query.groups': line('anyone'),

@@ -261,6 +261,8 @@ class Maker {
     await this.#graphql(mutation, { agentId: agent, input: { memories: 'READ' } });
     await this.#sources(agent);
     await this.#session();
+    await this.#world.invitation();
+    await this.#world.passkey();
     return connection;
   }
 

@@ -297,6 +297,20 @@ export class World {
   session(): Promise<string> {
     return this.make.session(this.owner);
   }
+  /** A passkey of the owner. */
+  async passkey(): Promise<string> {
+    const { storage, newId, now } = this.service.deps;
+    const { userId } = this.owner;
+    const id = newId('passkey');
+    const device = { credentialId: id, publicKey: '', counter: 0, transports: [], isBackedUp: false, lastUsedAt: null };
+    await storage.passkeys.create({ id, createdAt: now(), userId, name: this.name('Laptop'), ...device });
+    return id;
+  }
+  async invitation(): Promise<string> {
+    const email = `${this.name('invited')}@example.com`.toLowerCase().replaceAll(' ', '-');
+    const { body } = await this.service.client().post('/api/v1/admin/invitations', { email, orgId: this.home.id });
+    return body.invitation.id;
+  }
   async category(): Promise<string> {
     const mutation = 'mutation ($input: AgentCategoryInput!) { createAgentCategory(input: $input) { id } }';
     const { data, errors } = await this.admin.graphql(mutation, { input: { name: this.name('Category') } });

@@ -19,11 +19,17 @@ describe('a secret that stands in a file', () => {
   const good: Readonly<Record<string, string>> = {
     DATABASE_URL: 'postgres://localhost/parley',
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20x',
+    SMTP_URL: 'smtp://ann:secret@mail.example.com:587',
+  };
+  /** What a setting cannot be without. */
+  const needed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    DATABASE_URL: { PARLEY_MASTER_KEY: 'a secret of some length' },
+    SMTP_URL: { SMTP_FROM: 'parley@example.com' },
   };
 
   it.each(secretSettings)('%s is read from it, without the line break at its end', (name) => {
     const value = good[name] ?? 'a-secret-of-more-than-32-characters-in-a-file';
-    const others = name === 'DATABASE_URL' ? { PARLEY_MASTER_KEY: 'a secret of some length' } : {};
+    const others = needed[name] ?? {};
     const env = { ...others, [`${name}_FILE`]: fileOf(`${value}\n`) };
     expect(settingsProblems(env)).toEqual([]);
     expect(loadSettings(env)).toEqual(loadSettings({ ...others, [name]: value }));

@@ -2373,6 +2373,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List invitations
+         * @description Those within the key's administration, newest first, until a month after their end.
+         */
+        get: operations["listInvitations"];
+        put?: never;
+        /**
+         * Invite a person
+         * @description A person becomes a member by a link, which works once, for seven days and for this address only. `url` holds a secret: it is shown once. It is mailed too where the installation sends mail (`delivery`). Needs a key with all scopes of the role.
+         */
+        post: operations["createInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/invitations/{invitationId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an invitation
+         * @description Its links stop at once. 404 for one that is not open any more. Answers what it was.
+         */
+        delete: operations["revokeInvitation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/usage": {
         parameters: {
             query?: never;
@@ -7684,6 +7728,70 @@ export interface components {
         InputTokensDetails: {
             /** @description Tokens that the provider read from its cache. */
             cached_tokens: number;
+        };
+        /** @description A person who was asked to become a member of an organization. */
+        Invitation: {
+            /** @description The id of the invitation; not the secret. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When the person was invited.
+             */
+            createdAt: string;
+            /** @description The id of the organization. */
+            orgId: string;
+            /** @description Whom it is for, in lower case. */
+            email: string;
+            /** @description The role of the new member. */
+            role: components["schemas"]["MemberRole"];
+            /** @description The groups that the new member joins, as far as they still exist. */
+            groupIds: string[];
+            /** @description What became of it. */
+            status: components["schemas"]["InvitationStatus"];
+            /**
+             * Format: date-time
+             * @description Until when it can be accepted.
+             */
+            expiresAt: string;
+            /** @description Whether it was sent by mail. */
+            delivery: components["schemas"]["InvitationDelivery"];
+            /** @description What the mail server said when it was last tried; null after a success. */
+            deliveryProblem: string | null;
+            /**
+             * Format: date-time
+             * @description When the person accepted it.
+             */
+            acceptedAt: string | null;
+            /** @description The user who accepted it. */
+            userId: string | null;
+        };
+        /**
+         * @description Whether an invitation was sent by mail.
+         * @enum {string}
+         */
+        InvitationDelivery: "FAILED" | "NONE" | "SENT" | "WAITING";
+        /**
+         * @description What became of an invitation.
+         * @enum {string}
+         */
+        InvitationStatus: "ACCEPTED" | "EXPIRED" | "PENDING" | "REVOKED";
+        /** @description A person who is asked to become a member. */
+        InviteInput: {
+            /** @description The address of the person. Only a user of this address can be made by the link. */
+            email: string;
+            /** @description Groups of the organization that the person joins; at most 100. */
+            groupIds?: string[] | null;
+            /** @description Default: the caller's organization. Others need a TENANT or INSTANCE key. */
+            orgId?: string | null;
+            /** @description Default MEMBER. */
+            role?: components["schemas"]["MemberRole"] | null;
+        };
+        /** @description A new invitation, and the link that accepts it. */
+        InvitePayload: {
+            /** @description The link, with its secret. It is shown once and kept nowhere. */
+            url: string;
+            /** @description The invitation. `delivery` says whether it is mailed too. */
+            invitation: components["schemas"]["Invitation"];
         };
         /**
          * @description The order of a list of items.
@@ -20513,6 +20621,137 @@ export interface operations {
             409: components["responses"]["Error409"];
             429: components["responses"]["Error429"];
             "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listInvitations: {
+        parameters: {
+            query?: {
+                /** @description Only those of this organization. */
+                orgId?: string;
+                /** @description How many to return. Default 100. */
+                limit?: number;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Invitation"][];
+                        /** @description Hand it to `cursor` to read on; null at the end. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    createInvitation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "bob@example.com",
+                 *       "role": "MEMBER"
+                 *     }
+                 */
+                "application/json": components["schemas"]["InviteInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitePayload"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    revokeInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                invitationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Invitation"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
             "5XX": components["responses"]["Error5XX"];
         };
     };

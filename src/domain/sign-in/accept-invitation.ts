@@ -1,0 +1,154 @@
+import type { Organization, User } from '../../entities/accounts/account.ts';
+import { hashSecret } from '../../entities/accounts/api-key.ts';
+import { type Caller, scopesOfRole } from '../../entities/accounts/caller.ts';
+import type { Invitation } from '../../entities/accounts/invitation.ts';
+import { isSignInSecret } from '../../entities/accounts/session.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { nameLengthMax } from '../accounts/administration.ts';
+import { membersMax } from '../accounts/groups.ts';
+import { performOperation } from '../audit/operation.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+import { isPasswordOf, readPassword } from './passwords.ts';
+import { type Browser, beginSession, callerOf, originOf, type SignedIn } from './sign-in.ts';
+import { requireOwnWays } from './ways.ts';
+
+/** What a person with an invitation gives besides it: a NAME and a new password, the PASSWORD of the account; or must SIGN_IN first; or NOTHING. */
+export type InvitationNeed = 'NAME' | 'PASSWORD' | 'SIGN_IN' | 'NOTHING';
+
+export interface ShownInvitation {
+  readonly email: string;
+  readonly organization: string;
+  readonly needs: InvitationNeed;
+}
+export interface Acceptance {
+  readonly secret: string;
+  /** Of a new person. */
+  readonly name: string | undefined;
+  /** Of a new person, a new one; else the password of the account. */
+  readonly password: string | undefined;
+}
+
+/** What the page shows to who has the link. @throws DomainError INVALID_VALUE for a link that is of no use: the answer is the same for all reasons. */
+export async function showInvitation(
+  deps: Deps,
+  secret: string,
+  browser: Pick<Browser, 'sessionSecret'>,
+): Promise<ShownInvitation> {
+  const { invitation, organization, known } = await findInvitation(deps, secret);
+  return { email: invitation.email, organization: organization.name, needs: (await needOf(deps, known, browser)).need };
+}
+
+/**
+ * Makes the person of the address a member, and signs the browser in. A new person gives name and password. An account that exists is joined by who proves
+ * to have it: by its session or its password. The link alone never leads into an account that somebody uses.
+ *
+ * @throws DomainError INVALID_VALUE, for a link of no use, a bad name or password, and a wrong one; CONFLICT for an account that must be signed in to first;
+ * RATE_LIMIT_EXCEEDED after too many wrong passwords.
+ */
+export async function acceptInvitation(deps: Deps, given: Acceptance, browser: Browser): Promise<SignedIn> {
+  const { invitation, organization, known } = await findInvitation(deps, given.secret);
+  const { need, hash } = await needOf(deps, known, browser);
+  if (need === 'SIGN_IN') {
+    throw new DomainError('CONFLICT', `Sign in as ${invitation.email} first, then open the link again`, { param: 'invitation' });
+  }
+  if (need === 'PASSWORD' && hash !== undefined) {
+    const isRight = await isPasswordOf(deps, { email: invitation.email, hash }, given.password ?? '', browser.network);
+    if (!isRight) throw new DomainError('INVALID_VALUE', 'This is not the password of your account', { param: 'password' });
+  }
+  const fresh = need === 'NAME' ? await readNewPerson(deps, given) : undefined;
+  const userId = known?.id ?? deps.newId('user');
+  await join(deps, { invitation, organization, known, userId, fresh }, browser);
+  return beginSession(deps, { userId, orgId: invitation.orgId }, 'INVITATION', browser);
+}
+
+interface FoundInvitation {
+  readonly invitation: Invitation;
+  readonly organization: Organization;
+  /** The user of the address, where there is one. */
+  readonly known: User | undefined;
+}
+interface Joining extends FoundInvitation {
+  readonly userId: string;
+  readonly fresh: NewPerson | undefined;
+}
+interface NewPerson {
+  readonly name: string;
+  readonly hash: string;
+}
+
+async function findInvitation(deps: Deps, secret: string): Promise<FoundInvitation> {
+  requireOwnWays(deps);
+  const { invitations, accounts } = deps.storage;
+  const invitation = isSignInSecret(secret) ? await invitations.findOpen(hashSecret(secret), deps.now()) : undefined;
+  if (invitation === undefined || !(await mayStillInvite(deps, invitation))) throw refused();
+  const [organization] = await accounts.findOrganizations([invitation.orgId]);
+  if (organization === undefined) throw refused();
+  const [known] = await accounts.findUsersByEmail(organization.tenantId, [invitation.email]);
+  return { invitation, organization, known };
+}
+
+/** Who is no administrator any more may have kept links: they must not lead back in. */
+async function mayStillInvite(
+  { storage: { accounts } }: Deps,
+  { orgId, invitedByUserId, invitedByLevel }: Invitation,
+): Promise<boolean> {
+  if (invitedByLevel !== 'ORGANIZATION') return (await accounts.findUsers([invitedByUserId])).length > 0;
+  return (await accounts.findRole(orgId, invitedByUserId)) === 'ADMIN';
+}
+
+async function needOf(
+  deps: Deps,
+  known: User | undefined,
+  browser: Pick<Browser, 'sessionSecret'>,
+): Promise<{ readonly need: InvitationNeed; readonly hash?: string }> {
+  if (known === undefined) return { need: 'NAME' };
+  if ((await callerOf(deps, browser))?.userId === known.id) return { need: 'NOTHING' };
+  const hash = await deps.storage.passwords.find(known.id);
+  if (hash !== undefined) return { need: 'PASSWORD', hash };
+  const isUnused = await deps.storage.db.transaction((tx) => deps.storage.invitations.isUnused(tx, known.id));
+  return { need: isUnused ? 'NAME' : 'SIGN_IN' };
+}
+
+async function readNewPerson(deps: Deps, { name = '', password = '' }: Acceptance): Promise<NewPerson> {
+  const faults = new Faults();
+  faults.requireName('name', name, nameLengthMax);
+  readPassword('password', password, faults);
+  faults.throwIfAny();
+  return { name: name.trim(), hash: await deps.passwords.hash(password) };
+}
+
+async function join(deps: Deps, { invitation, organization, known, userId, fresh }: Joining, browser: Browser): Promise<void> {
+  const { id, orgId, email, role, groupIds } = invitation;
+  const { tenantId } = organization;
+  const { invitations, tenancy, accounts, passwords, users } = deps.storage;
+  const at = deps.now();
+  const scopes = new Set(scopesOfRole(role));
+  const caller: Caller = { keyId: id, userId, orgId, tenantId, level: 'ORGANIZATION', role, scopes };
+  await performOperation({ deps, caller, ...originOf(browser) }, 'Page.acceptInvitation', [id], (auditedCaller) =>
+    deps.audit.change(auditedCaller, async (tx) => {
+      if (!(await invitations.accept(id, userId, at))) throw refused();
+      if (known === undefined)
+        await tenancy.createUser({ id: userId, tenantId, email, name: fresh?.name ?? email, createdAt: at });
+      else if (fresh !== undefined) {
+        // Somebody may have begun to use the account since.
+        if (!(await invitations.isUnused(tx, userId))) throw refused();
+        await users.update(userId, { name: fresh.name });
+      } else if ((await accounts.findRole(orgId, userId)) !== undefined) {
+        throw new DomainError('CONFLICT', 'You are a member of the organization', { param: 'invitation' });
+      }
+      await tenancy.addMember({ id: deps.newId('membership'), orgId, userId, role, createdAt: at });
+      if (fresh !== undefined) await passwords.set(userId, fresh.hash, at);
+      await invitations.joinGroups({ orgId, userId, email }, { groupIds, membersMax });
+      return { id: userId, orgId };
+    }),
+  );
+}
+
+function refused(): DomainError {
+  return new DomainError(
+    'INVALID_VALUE',
+    'This invitation is unknown, was used before, was revoked, or is older than seven days. Ask for another.',
+    { param: 'invitation' },
+  );
+}

@@ -1,0 +1,134 @@
+import type { AdminReach } from '../../entities/accounts/access.ts';
+import type { AccessLevel, MemberRole } from '../../entities/accounts/caller.ts';
+import type { Invitation, InvitationDelivery } from '../../entities/accounts/invitation.ts';
+import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
+import type { Database, Transaction } from '../database/database.ts';
+import { newestFirst } from '../database/paging.ts';
+import { lockRow } from '../database/sql/locks.ts';
+import { membershipsIn } from './reach.ts';
+
+/** People who were asked to become members. */
+export interface InvitationStore {
+  /** Revokes what is open for the same address and organization. */
+  create(invitation: NewInvitation): Promise<Invitation>;
+  /** In any order. */
+  findMany(ids: readonly string[], reach: AdminReach): Promise<readonly Invitation[]>;
+  /** Newest first. */
+  list(reach: AdminReach, orgId: string | undefined, page: PageRequest): Promise<Page<Invitation>>;
+  countOpen(orgId: string, at: Date): Promise<number>;
+  /** The invitation with the secret of this hash that is neither accepted nor revoked nor expired. */
+  findOpen(hash: string, at: Date): Promise<Invitation | undefined>;
+  /** The same by its id. */
+  findOpenById(id: string, at: Date): Promise<Invitation | undefined>;
+  /** Uses the invitation up. @returns false for one that is not open: of two calls at one moment one gets true. */
+  accept(id: string, userId: string, at: Date): Promise<boolean>;
+  /** @returns undefined for one that is not open or out of reach. */
+  revoke(id: string, reach: AdminReach, at: Date): Promise<Invitation | undefined>;
+  /** The secret of the mail that is about to be sent; the mail before it, if any, no longer works. */
+  setMailHash(id: string, mailHash: string): Promise<void>;
+  noteDelivery(id: string, delivery: InvitationDelivery, problem: string | null): Promise<void>;
+  /** Makes the user a member of those of the groups that still are in the organization and have room. */
+  joinGroups(member: { readonly orgId: string; readonly userId: string; readonly email: string }, join: GroupJoin): Promise<void>;
+  /**
+   * Whether nobody can get into the account of a user: no membership, password, passkey or identity at a provider. Holds until the transaction ends.
+   */
+  isUnused(tx: Transaction, userId: string): Promise<boolean>;
+  /** Deletes what expired before. */
+  sweep(before: Date): Promise<void>;
+}
+
+export interface NewInvitation extends Omit<Invitation, 'deliveryProblem' | 'acceptedAt' | 'userId' | 'revokedAt' | 'groupIds'> {
+  readonly hash: string;
+  readonly groupIds: readonly string[];
+}
+export interface GroupJoin {
+  readonly groupIds: readonly string[];
+  readonly membersMax: number;
+}
+
+export function createInvitationStore(db: Database): InvitationStore {
+  const openAt = (at: Date) => ({ acceptedAt: null, revokedAt: null, expiresAt: { gt: at } });
+  async function findFirst(where: object): Promise<Invitation | undefined> {
+    const row = await db.prisma.invitation.findFirst({ where });
+    return row === null ? undefined : invitationOf(row);
+  }
+
+  return {
+    async create({ groupIds, ...invitation }) {
+      const { orgId, email, createdAt } = invitation;
+      await db.prisma.invitation.updateMany({ where: { orgId, email, ...openAt(createdAt) }, data: { revokedAt: createdAt } });
+      return invitationOf(await db.prisma.invitation.create({ data: { ...invitation, groupIds: [...groupIds] } }));
+    },
+    async findMany(ids, reach) {
+      const where = { AND: [{ id: { in: [...ids] } }, membershipsIn(reach)] };
+      return (await db.prisma.invitation.findMany({ where })).map(invitationOf);
+    },
+    async list(reach, orgId, page) {
+      const where = { AND: [membershipsIn(reach), orgId === undefined ? {} : { orgId }] };
+      const rows = await db.prisma.invitation.findMany(newestFirst(where, page));
+      return pageOf(rows.map(invitationOf), page, timeKey, (take) => db.prisma.invitation.count({ where, take }));
+    },
+    countOpen: (orgId, at) => db.prisma.invitation.count({ where: { orgId, ...openAt(at) } }),
+    // Two look-ups, each by its own index.
+    findOpen: async (hash, at) => (await findFirst({ hash, ...openAt(at) })) ?? findFirst({ mailHash: hash, ...openAt(at) }),
+    findOpenById: (id, at) => findFirst({ id, ...openAt(at) }),
+    async accept(id, userId, at) {
+      const data = { acceptedAt: at, userId };
+      return (await db.prisma.invitation.updateMany({ where: { id, ...openAt(at) }, data })).count === 1;
+    },
+    async revoke(id, reach, at) {
+      const where = { AND: [{ id, ...openAt(at) }, membershipsIn(reach)] };
+      const [row] = await db.prisma.invitation.updateManyAndReturn({ where, data: { revokedAt: at } });
+      return row === undefined ? undefined : invitationOf(row);
+    },
+    async setMailHash(id, mailHash) {
+      await db.prisma.invitation.updateMany({ where: { id }, data: { mailHash } });
+    },
+    async noteDelivery(id, delivery, deliveryProblem) {
+      await db.prisma.invitation.updateMany({ where: { id }, data: { delivery, deliveryProblem } });
+    },
+    async joinGroups({ orgId, userId, email }, { groupIds, membersMax }) {
+      const groups = await db.prisma.group.findMany({
+        where: { id: { in: [...groupIds] }, orgId },
+        select: { id: true, _count: { select: { members: true } } },
+      });
+      const open = groups.filter(({ _count }) => _count.members < membersMax);
+      await db.prisma.groupMember.createMany({
+        data: open.map(({ id }) => ({ groupId: id, email, userId })),
+        skipDuplicates: true,
+      });
+    },
+    async isUnused(tx, userId) {
+      if (!(await lockRow(tx, 'users', userId))) return false;
+      const where = { userId };
+      const ways = [
+        await tx.prisma.membership.count({ where }),
+        await tx.prisma.password.count({ where }),
+        await tx.prisma.passkey.count({ where }),
+        await tx.prisma.signInIdentity.count({ where }),
+      ];
+      return ways.every((count) => count === 0);
+    },
+    async sweep(before) {
+      await db.prisma.invitation.deleteMany({ where: { expiresAt: { lt: before } } });
+    },
+  };
+}
+
+interface InvitationRow extends Omit<Invitation, 'role' | 'invitedByLevel' | 'delivery'> {
+  readonly role: string;
+  readonly invitedByLevel: string;
+  readonly delivery: string;
+  readonly hash: string;
+  readonly mailHash: string | null;
+}
+
+function invitationOf({ hash: _hash, mailHash: _mailHash, ...row }: InvitationRow): Invitation {
+  const { role, invitedByLevel, delivery } = row;
+  return {
+    ...row,
+    role: role as MemberRole,
+    invitedByLevel: invitedByLevel as AccessLevel,
+    delivery: delivery as InvitationDelivery,
+  };
+}
