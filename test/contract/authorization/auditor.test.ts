@@ -16,7 +16,15 @@ import { World, worldEnv } from './world.ts';
 
 const writes = callsOf(buildSchema(), allRoutes).filter(({ operation }) => isWrite(operation));
 /** Whoever reads only may still end the use of a browser that somebody else has got, and choose a password. */
-const ofOwnSignIn = ['Mutation.endSession', 'Mutation.endOtherSessions', 'Mutation.setPassword'];
+const ofOwnSignIn = [
+  'Mutation.endSession',
+  'Mutation.endOtherSessions',
+  'Mutation.setPassword',
+  'Mutation.beginPasskey',
+  'Mutation.addPasskey',
+  'Mutation.renamePasskey',
+  'Mutation.deletePasskey',
+];
 
 const { service } = await withService('web', { env: worldEnv });
 const given = new Map<string, Arguments>();
