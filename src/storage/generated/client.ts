@@ -102,6 +102,21 @@ export type Password = Prisma.PasswordModel
  */
 export type SignInAttempt = Prisma.SignInAttemptModel
 /**
+ * Model Passkey
+ * A key of a device by which a person signs in. The device keeps the private half.
+ */
+export type Passkey = Prisma.PasskeyModel
+/**
+ * Model PasskeyChallenge
+ * What a device is asked to sign, once.
+ */
+export type PasskeyChallenge = Prisma.PasskeyChallengeModel
+/**
+ * Model Invitation
+ * Asks the person of an e-mail address to become a member. The secrets of its links are never stored.
+ */
+export type Invitation = Prisma.InvitationModel
+/**
  * Model Group
  * 
  */
