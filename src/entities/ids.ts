@@ -42,6 +42,8 @@ export const idPrefixes = {
   usageEntry: 'use',
   auditEntry: 'aud',
   legalHold: 'hold',
+  dataExport: 'exp',
+  erasure: 'era',
   toolCall: 'call',
   serverToolCall: 'stc',
   serverToolOutput: 'sto',

@@ -11,6 +11,7 @@ import type { Chat, ChatMessage, Conversation } from '../entities/chats/chat.ts'
 import type { Feedback } from '../entities/chats/feedback.ts';
 import type { ChatFile } from '../entities/chats/file.ts';
 import type { LegalHold } from '../entities/data-life/hold.ts';
+import type { DataExport, Erasure } from '../entities/data-life/jobs.ts';
 import type { StoredFile } from '../entities/files/file.ts';
 import type { UploadState } from '../entities/files/upload.ts';
 import type { Connection } from '../entities/knowledge/connection.ts';
@@ -33,6 +34,8 @@ export const GroupRef = builder.objectRef<Group>('Group');
 export const ApiKeyRef = builder.objectRef<ApiKey | CreatedApiKey>('ApiKey');
 export const SessionRef = builder.objectRef<Session>('Session');
 export const AuditEntryRef = builder.objectRef<AuditEntry>('AuditEntry');
+export const DataExportRef = builder.objectRef<DataExport>('DataExport');
+export const ErasureRef = builder.objectRef<Erasure>('Erasure');
 export const LegalHoldRef = builder.objectRef<LegalHold>('LegalHold');
 
 export const AgentRef = builder.objectRef<AgentView>('Agent');

@@ -47,6 +47,8 @@ import './accounts/identities.ts';
 import './accounts/memberships.ts';
 import './accounts/ownership.ts';
 import './audit/log.ts';
+import './data-life/erasures.ts';
+import './data-life/exports.ts';
 import './data-life/holds.ts';
 import './data-life/retention.ts';
 import './usage/usage.ts';

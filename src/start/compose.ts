@@ -7,6 +7,8 @@ import { AuditTrail } from '../domain/audit/trail.ts';
 import { registerOrphanSweep } from '../domain/blobs.ts';
 import { registerChatFileSweep } from '../domain/chats/files.ts';
 import { DataLife } from '../domain/data-life/data-life.ts';
+import { registerErasures } from '../domain/data-life/erasures.ts';
+import { registerExports } from '../domain/data-life/exports.ts';
 import { registerRetention } from '../domain/data-life/sweep.ts';
 import type { Deps } from '../domain/deps.ts';
 import { registerFileExpiry } from '../domain/files/files.ts';
@@ -162,6 +164,8 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     registerSignInSweep(deps);
     registerRetention(deps);
     registerInvitationMail(deps);
+    registerExports(deps);
+    registerErasures(deps);
     registerOrphanSweep(deps);
     registerApprovalSweep(deps);
     registerChatFileSweep(deps);

@@ -38,8 +38,11 @@ import { createFeedbackStore, type FeedbackStore } from './chats/feedback.ts';
 import { type ChatFileStore, createChatFileStore } from './chats/files.ts';
 import { type ChatReadStore, createChatReadStore } from './chats/reads.ts';
 import { createThreadStore, type ThreadStore } from './chats/threads.ts';
+import { createErasureStore, type ErasureStore } from './data-life/erasures.ts';
+import { createDataExportStore, type DataExportStore } from './data-life/exports.ts';
 import { createLegalHoldStore, type LegalHoldStore } from './data-life/holds.ts';
 import { createRetentionStore, type RetentionStore } from './data-life/retention.ts';
+import { createDataRows, type DataRows } from './data-life/rows.ts';
 import { createSweepStore, type SweepStore } from './data-life/sweeps.ts';
 import type { Database } from './database/database.ts';
 import { identify, refuseBlobsWithoutRows } from './database/installation.ts';
@@ -161,6 +164,9 @@ export interface Storage {
   readonly retention: RetentionStore;
   readonly legalHolds: LegalHoldStore;
   readonly sweeps: SweepStore;
+  readonly dataRows: DataRows;
+  readonly dataExports: DataExportStore;
+  readonly erasures: ErasureStore;
   readonly leases: Leases;
   /** What streams of changes read. */
   readonly live: LiveStore;
@@ -282,6 +288,9 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     retention: createRetentionStore(db),
     legalHolds: createLegalHoldStore(db),
     sweeps: createSweepStore(db),
+    dataRows: createDataRows(db),
+    dataExports: createDataExportStore(db),
+    erasures: createErasureStore(db, signals),
     leases: createLeases(db),
     live: createLiveStore(db),
     search: createSearchStore(db),

@@ -19,6 +19,8 @@ export const referenceScopes: Readonly<Record<string, Scope | null>> = {
   createdByKeyId: 'API_KEYS:READ',
   createdByUserId: null,
   endedByUserId: null,
+  requestedByUserId: null,
+  transferToUserId: null,
   dataSourceId: 'DATA_SOURCES:READ',
   dataSourceIds: 'DATA_SOURCES:READ',
   email: null,
@@ -104,6 +106,8 @@ export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
   connections: null,
   // Agents: a filter. The domain asks for the scope: a group that the caller may not read has no agents.
   groupId: null,
+  // A member who takes over, named by an administrator.
+  transferToUserId: null,
   // Filters: runs by the key that asked for them, audit entries by who did what to what.
   keyId: null,
   actorUserId: null,

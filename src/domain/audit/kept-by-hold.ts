@@ -24,6 +24,7 @@ export const deletingOperations: ReadonlySet<string> = new Set([
   'deleteUserInput',
   'deleteVectorStore',
   'detachVectorStoreFile',
+  'erasePerson',
   'resetChat',
 ]);
 
@@ -32,6 +33,8 @@ export const deletingNoContent: ReadonlySet<string> = new Set([
   'deleteAgentCategory',
   'deleteAgentGrants',
   'deleteConnection',
+  // A copy.
+  'deleteDataExport',
   'deleteGroup',
   'deleteMembership',
   'deleteTenant',

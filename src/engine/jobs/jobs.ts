@@ -8,6 +8,8 @@ export interface JobPayloads {
   'accounts.purge-user': { readonly userId: string };
   /** `attempt`: 1 is the first. */
   'accounts.mail-invitation': { readonly invitationId: string; readonly attempt: number };
+  'data.export': { readonly exportId: string };
+  'data.erase': { readonly erasureId: string };
   'knowledge.index-item': { readonly itemId: string };
   /** Reads a source: its connector lists the documents; what was given is queued once more. */
   'knowledge.sync-source': { readonly dataSourceId: string; readonly trigger: RunTrigger };

@@ -27,6 +27,8 @@ export interface MembershipStore {
   /** Sessions of the member in the organization end, as by `delete`: the next one has the new rights. */
   setRole(id: string, role: MemberRole): Promise<MembershipChange>;
   delete(id: string): Promise<MembershipChange>;
+  /** The same by organization and user. */
+  deleteOf(place: { readonly orgId: string; readonly userId: string }): Promise<MembershipChange>;
 }
 export interface MembershipsOf {
   readonly orgId: string | undefined;
@@ -86,6 +88,12 @@ export function createMembershipStore(db: Database, signals: Signals): Membershi
       return new Map(rows.map(({ id, memberships }) => [id, pageOf(memberships.map(membershipOf), page, timeKey, countAll(id))]));
     },
     setRole: (id, role) => change(id, role !== 'ADMIN', (tx) => tx.prisma.membership.update({ where: { id }, data: { role } })),
+    async deleteOf({ orgId, userId }) {
+      const found = await db.prisma.membership.findUnique({ where: { orgId_userId: { orgId, userId } }, select: { id: true } });
+      return found === null
+        ? 'missing'
+        : change(found.id, true, (tx) => tx.prisma.membership.delete({ where: { id: found.id } }));
+    },
     delete: (id) => change(id, true, (tx) => tx.prisma.membership.delete({ where: { id } })),
   };
 }

@@ -26,6 +26,10 @@ export function createOrphanBlobStore(db: Database): OrphanBlobStore {
     async 'code-states'(keys) {
       return keysOf(await db.prisma.codeState.findMany({ where: { blobKey: { in: keys } }, select }));
     },
+    async exports(keys) {
+      const where = { id: { in: keys.map(idIn) } };
+      return (await db.prisma.dataExport.findMany({ where, select: { id: true } })).map(({ id }) => id);
+    },
     'run-files': async () => [],
   };
   return {

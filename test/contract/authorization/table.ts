@@ -431,6 +431,14 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.updateDataRetention': line('administersOrganization', ({ world }) => ({
     input: { orgId: world.home.id, chatDays: 36_500 },
   })),
+  'Query.dataExports': line('anyone'),
+  'Mutation.exportPersonData': line('anyone', () => ({ input: {} })),
+  'Mutation.exportOrganizationData': line('administersOrganization', ({ world }) => ({ orgId: world.home.id })),
+  'Mutation.deleteDataExport': line('administersOwners', async ({ world }) => ({ id: await world.dataExport() })),
+  'Query.erasures': line('administersOrganization', ({ world }) => ({ orgId: world.home.id })),
+  'Mutation.erasePerson': line('administersOrganization', async ({ world }) => ({
+    input: { orgId: world.home.id, userId: await world.user(), transferToUserId: world.owner.userId },
+  })),
   'Query.legalHolds': line('administersOrganization', ({ world }) => ({ filter: { orgId: world.home.id } })),
   'Mutation.setLegalHold': line('administersOrganization', async ({ world }) => ({
     input: { orgId: world.home.id, userId: await world.user(), reason: 'A claim' },

@@ -321,6 +321,11 @@ export class World {
   async user(organization = this.home): Promise<string> {
     return (await this.make.person({ organization })).userId;
   }
+  /** An export of what the owner has. */
+  async dataExport(): Promise<string> {
+    const document = 'mutation { exportPersonData(input: {}) { id } }';
+    return (await this.owner.graphql(document)).data.exportPersonData.id;
+  }
   /** A legal hold on a user who has nothing. */
   async hold(): Promise<string> {
     const input = { orgId: this.home.id, userId: await this.user(), reason: 'A claim' };

@@ -1,0 +1,200 @@
+import { PassThrough } from 'node:stream';
+import { finished, pipeline } from 'node:stream/promises';
+import yazl from 'yazl';
+import { signedFileAddress } from '../../engine/files/file-links.ts';
+import { type Caller, scopes } from '../../entities/accounts/caller.ts';
+import type { DataExport } from '../../entities/data-life/jobs.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { isId } from '../../entities/ids.ts';
+import type { Page, PageRequest } from '../../entities/page.ts';
+import type { ExportSight } from '../../storage/data-life/exports.ts';
+import type { DataPlace } from '../../storage/data-life/tables.ts';
+import { isAdministrator } from '../access/access.ts';
+import { administeredOrganization, missing } from '../accounts/administration.ts';
+import type { Deps } from '../deps.ts';
+
+/** An export is deleted after this. */
+const keptMs = 7 * 86_400_000;
+const expireEveryMs = 3_600_000;
+const expiredAtOnce = 100;
+/** What a key must have to see all that its person has. */
+const wholePerson = scopes.filter((scope) => scope.endsWith(':READ') && !scope.startsWith('ADMIN:'));
+
+/**
+ * Begins to write a ZIP of everything that a person has in an organization: the caller's own, or that of a member, for administrators.
+ *
+ * @throws DomainError FORBIDDEN for others, and for a key that may not read all of it; NOT_FOUND for a person out of reach.
+ */
+export async function exportPersonData(
+  deps: Deps,
+  caller: Caller,
+  input: { readonly userId?: string | null | undefined; readonly orgId?: string | null | undefined },
+): Promise<DataExport> {
+  const userId = input.userId ?? caller.userId;
+  if (userId === caller.userId && (input.orgId ?? caller.orgId) === caller.orgId) {
+    requireWholePerson(caller);
+    return begin(deps, caller, { orgId: caller.orgId, userId });
+  }
+  requireAdminScope(caller);
+  const { id: orgId } = await administeredOrganization(deps, caller, input.orgId);
+  const role = isId('user', userId) ? await deps.storage.accounts.findRole(orgId, userId) : undefined;
+  if (role === undefined) throw missing('member', 'userId');
+  return begin(deps, caller, { orgId, userId });
+}
+
+/** The same for all that an organization has. @throws DomainError FORBIDDEN, NOT_FOUND for an organization out of reach. */
+export async function exportOrganizationData(deps: Deps, caller: Caller, orgId: string | null | undefined): Promise<DataExport> {
+  const { id } = await administeredOrganization(deps, caller, orgId);
+  return begin(deps, caller, { orgId: id, userId: undefined });
+}
+
+/** Exports of the caller's organization, newest first: the caller's own, and for administrators all. */
+export function listDataExports(deps: Deps, caller: Caller, page: PageRequest): Promise<Page<DataExport>> {
+  return deps.storage.dataExports.list(sightOf(caller), page);
+}
+
+/** Those among `ids` that the caller sees, in any order. */
+export async function getDataExports(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly DataExport[]> {
+  return deps.storage.dataExports.findMany(ids, sightOf(caller));
+}
+
+/** Deletes an export, also one that is being written. @throws DomainError NOT_FOUND. */
+export async function deleteDataExport(deps: Deps, caller: Caller, id: string): Promise<DataExport> {
+  const [found] = isId('dataExport', id) ? await getDataExports(deps, caller, [id]) : [];
+  if (found === undefined) throw missing('export', 'id');
+  await deps.audit.change(caller, async () => {
+    if ((await deps.storage.dataExports.delete(id)) === undefined) throw missing('export', 'id');
+    return found;
+  });
+  await deps.storage.blobs.delete(blobKeyOf(found));
+  return found;
+}
+
+/** A link that opens the file for an hour without a key; null before it is ready, and for everybody but who asked for it. */
+export function exportUrl(deps: Deps, caller: Caller, { status, blobKey, sizeBytes, ...found }: DataExport): string | null {
+  if (status !== 'READY' || blobKey === null || sizeBytes === null || found.requestedByUserId !== caller.userId) return null;
+  if (!seesWholePerson(caller)) return null;
+  const filename = `${found.userId ?? found.orgId}-${found.createdAt.toISOString().slice(0, 10)}.zip`;
+  return signedFileAddress(deps, { blobKey, filename, sizeBytes, mimeType: 'application/zip' });
+}
+
+/** Registers the job that writes exports, and the deletion of old ones. */
+export function registerExports(deps: Deps): void {
+  // A process that dies leaves its job to the next one, which writes the file anew.
+  const options = { concurrency: 1, retriesMax: 20, timeoutMs: 6 * 3_600_000 };
+  deps.jobs.work('data.export', options, ({ exportId }, signal) => writeExport(deps, exportId, signal));
+  deps.jobs.every('exports.expire', expireEveryMs, (signal) => expireExports(deps, signal));
+}
+
+/** @param signal  ends it between two files. */
+export async function expireExports(deps: Deps, signal: AbortSignal): Promise<void> {
+  for (const found of await deps.storage.dataExports.expired(deps.now(), expiredAtOnce)) {
+    if (signal.aborted) return;
+    await deps.storage.blobs.delete(blobKeyOf(found));
+    await deps.storage.dataExports.delete(found.id);
+  }
+}
+
+async function begin(deps: Deps, caller: Caller, { orgId, userId }: DataPlace): Promise<DataExport> {
+  const id = deps.newId('dataExport');
+  const row = { id, createdAt: deps.now(), orgId, userId: userId ?? null, requestedByUserId: caller.userId };
+  return deps.audit.change(caller, async (tx) => {
+    await deps.storage.dataExports.create(row);
+    await deps.jobs.enqueue('data.export', { exportId: id }, { owner: { tenantId: caller.tenantId, orgId }, key: id, tx });
+    return { ...row, status: 'PENDING', counts: {}, sizeBytes: null, blobKey: null, endedAt: null, expiresAt: null };
+  });
+}
+
+async function writeExport(deps: Deps, exportId: string, signal: AbortSignal): Promise<void> {
+  const { dataExports, blobs } = deps.storage;
+  const row = await dataExports.find(exportId);
+  if (row === undefined || row.status === 'READY') return;
+  await dataExports.update(exportId, { status: 'RUNNING' });
+  const blobKey = blobKeyOf(row);
+  const zip = new yazl.ZipFile();
+  const output = new PassThrough();
+  const place = { orgId: row.orgId, userId: row.userId ?? undefined };
+  const storing = blobs.put(blobKey, output, Number.MAX_SAFE_INTEGER);
+  const filling = Promise.all([pipeline(zip.outputStream, output), fill(deps, zip, exportId, place, signal)]).catch(
+    (error: unknown) => {
+      output.destroy(error as Error);
+      throw error;
+    },
+  );
+  const [{ sizeBytes }] = await Promise.all([storing, filling]);
+  const endedAt = deps.now();
+  const expiresAt = new Date(endedAt.getTime() + keptMs);
+  const isThere = await dataExports.update(exportId, { status: 'READY', sizeBytes, blobKey, endedAt, expiresAt });
+  if (!isThere) await blobs.delete(blobKey);
+}
+
+/** Adds a file of lines for each table, then the attachments, one after the other. */
+async function fill(deps: Deps, zip: yazl.ZipFile, exportId: string, place: DataPlace, signal: AbortSignal): Promise<void> {
+  const { dataRows, dataExports, blobs } = deps.storage;
+  const tables = dataRows.tables(place);
+  const counts: Record<string, number> = {};
+  const missingBytes: string[] = [];
+  for (const table of tables) {
+    signal.throwIfAborted();
+    counts[table.name] = 0;
+    const lines = dataRows.lines(table, place, () => {
+      counts[table.name] = (counts[table.name] ?? 0) + 1;
+    });
+    const read = finished(lines);
+    zip.addReadStream(lines, `${table.name}.ndjson`);
+    await read;
+    if (!(await dataExports.update(exportId, { counts }))) throw new Error('the export was deleted while it was written');
+  }
+  for (const table of tables) {
+    for await (const { path, blobKey } of dataRows.attachments(table, place)) {
+      signal.throwIfAborted();
+      const bytes = await blobs.get(blobKey).catch((error: unknown) => {
+        if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined;
+        throw error;
+      });
+      if (bytes === undefined) {
+        missingBytes.push(path);
+        continue;
+      }
+      const read = finished(bytes);
+      zip.addReadStream(bytes, path);
+      await read;
+    }
+  }
+  const leftOut = dataRows.leftOut(place);
+  const about = {
+    ...place,
+    writtenAt: deps.now(),
+    counts,
+    leftOut,
+    missingBytes,
+    secrets: 'Secrets and their hashes are left out.',
+  };
+  zip.addBuffer(Buffer.from(`${JSON.stringify(about, null, 2)}\n`), 'about.json');
+  zip.end();
+}
+
+function blobKeyOf({ orgId, id }: Pick<DataExport, 'orgId' | 'id'>): string {
+  return `${orgId}/exports/${id}`;
+}
+
+function sightOf(caller: Caller): ExportSight {
+  const seesAll = isAdministrator(caller, caller.orgId) && caller.scopes.has('ADMIN:READ');
+  return { orgId: caller.orgId, onlyOfUserId: seesAll ? undefined : caller.userId };
+}
+
+function seesWholePerson(caller: Caller): boolean {
+  return wholePerson.every((scope) => caller.scopes.has(scope));
+}
+
+function requireWholePerson(caller: Caller): void {
+  if (seesWholePerson(caller)) return;
+  const lacking = wholePerson.filter((scope) => !caller.scopes.has(scope)).join(', ');
+  throw new DomainError('INSUFFICIENT_SCOPE', `An export has all that the person has: this key lacks ${lacking}`);
+}
+
+function requireAdminScope(caller: Caller): void {
+  if (!caller.scopes.has('ADMIN:WRITE')) {
+    throw new DomainError('INSUFFICIENT_SCOPE', 'To export what another person has, a key needs the scope ADMIN:WRITE');
+  }
+}
