@@ -86,6 +86,7 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   SignInAttempt: { leftOut: 'It counts hashes for some minutes.' },
   ApiKey: owned('step'),
   Session: owned('delete'),
+  SignInIdentity: owned('delete'),
   SignInLink: owned('delete'),
   Group: ownedAs('ownerUserId', 'step'),
   GroupMember: {
