@@ -31,6 +31,8 @@ const rowsAtOnce = 200;
 const keys: Readonly<Partial<Record<Model, readonly string[]>>> = {
   Password: ['userId'],
   GroupMember: ['groupId', 'email'],
+  ScimUser: ['orgId', 'userId'],
+  ScimGroup: ['groupId'],
   AgentToolName: ['agentId'],
   AgentEditor: ['agentId', 'userId'],
   AgentGroup: ['agentId', 'groupId'],

@@ -86,6 +86,8 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   SignInAttempt: { leftOut: 'It counts hashes for some minutes.' },
   ApiKey: owned('step'),
   Session: owned('delete'),
+  ScimUser: owned('delete'),
+  ScimGroup: ofOrganizations,
   SignInIdentity: owned('delete'),
   SignInLink: owned('delete'),
   Group: ownedAs('ownerUserId', 'step'),
