@@ -195,10 +195,16 @@ async function deleteRest(db: Database, person: Person): Promise<Counts> {
     }
     counts[tableName(model)] = total;
   }
-  // Groups name people by e-mail before they are users.
+  await db.prisma.passkeyChallenge.deleteMany({ where: { userId: person.userId } });
+  await db.prisma.invitation.updateMany({
+    where: { orgId: person.orgId, invitedByUserId: person.userId },
+    data: { invitedByUserId: '' },
+  });
+  // Groups and invitations name people by e-mail before they are users.
   const user = await db.prisma.user.findUnique({ where: { id: person.userId }, select: { email: true } });
   if (user !== null) {
     const { count } = await db.prisma.groupMember.deleteMany({ where: { email: user.email, group: { orgId: person.orgId } } });
+    await db.prisma.invitation.deleteMany({ where: { email: user.email, orgId: person.orgId } });
     counts.group_members = (counts.group_members ?? 0) + count;
   }
   await db.prisma.agentSecret.updateMany({

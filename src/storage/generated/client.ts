@@ -369,6 +369,16 @@ export type DataRetention = Prisma.DataRetentionModel
  */
 export type LegalHold = Prisma.LegalHoldModel
 /**
+ * Model DataExport
+ * A ZIP of what a person has in an organization, or of all that the organization has. Kept for some days.
+ */
+export type DataExport = Prisma.DataExportModel
+/**
+ * Model Erasure
+ * What was erased of a person, and what had to stay. It holds ids and numbers, no text of the person.
+ */
+export type Erasure = Prisma.ErasureModel
+/**
  * Model IdempotencyRecord
  * The reply to a POST with an Idempotency-Key, repeated for 24 hours.
  */

@@ -54,7 +54,7 @@ async function fillEveryTable({ userId, orgId }: Person): Promise<string[]> {
       // A grant is of one thing.
       if (table === 'agent_grants' && ['connectionId', 'askedAgentId'].includes(name)) return null;
       if (['endedAt', 'endedBy'].includes(name) && table !== 'legal_holds') return null;
-      if (['hash', 'sealed', 'confirmHash'].includes(name)) return `${secret}-${table}`;
+      if (['hash', 'mailHash', 'sealed', 'confirmHash'].includes(name)) return `${secret}-${table}`;
       if (name === 'counts' || name === 'report') return '{}';
       if (type.startsWith('json')) return JSON.stringify({ text: marker });
       if (type === '_text') return [marker];

@@ -462,6 +462,8 @@ export const ModelName = {
   AuditEntry: 'AuditEntry',
   DataRetention: 'DataRetention',
   LegalHold: 'LegalHold',
+  DataExport: 'DataExport',
+  Erasure: 'Erasure',
   IdempotencyRecord: 'IdempotencyRecord',
   OrganizationKey: 'OrganizationKey',
   AgentTool: 'AgentTool',
@@ -487,7 +489,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "dataRetention" | "legalHold" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "dataRetention" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -5301,6 +5303,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    DataExport: {
+      payload: Prisma.$DataExportPayload<ExtArgs>
+      fields: Prisma.DataExportFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DataExportFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataExportPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DataExportFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataExportPayload>
+        }
+        findFirst: {
+          args: Prisma.DataExportFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataExportPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DataExportFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataExportPayload>
+        }
+        findMany: {
+          args: Prisma.DataExportFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataExportPayload>[]
+        }
+        create: {
+          args: Prisma.DataExportCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataExportPayload>
+        }
+        createMany: {
+          args: Prisma.DataExportCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DataExportCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataExportPayload>[]
+        }
+        delete: {
+          args: Prisma.DataExportDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataExportPayload>
+        }
+        update: {
+          args: Prisma.DataExportUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataExportPayload>
+        }
+        deleteMany: {
+          args: Prisma.DataExportDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DataExportUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DataExportUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataExportPayload>[]
+        }
+        upsert: {
+          args: Prisma.DataExportUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataExportPayload>
+        }
+        aggregate: {
+          args: Prisma.DataExportAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDataExport>
+        }
+        groupBy: {
+          args: Prisma.DataExportGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DataExportGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DataExportCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DataExportCountAggregateOutputType> | number
+        }
+      }
+    }
+    Erasure: {
+      payload: Prisma.$ErasurePayload<ExtArgs>
+      fields: Prisma.ErasureFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ErasureFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ErasureFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
+        }
+        findFirst: {
+          args: Prisma.ErasureFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ErasureFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
+        }
+        findMany: {
+          args: Prisma.ErasureFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>[]
+        }
+        create: {
+          args: Prisma.ErasureCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
+        }
+        createMany: {
+          args: Prisma.ErasureCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ErasureCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>[]
+        }
+        delete: {
+          args: Prisma.ErasureDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
+        }
+        update: {
+          args: Prisma.ErasureUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
+        }
+        deleteMany: {
+          args: Prisma.ErasureDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ErasureUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ErasureUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>[]
+        }
+        upsert: {
+          args: Prisma.ErasureUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
+        }
+        aggregate: {
+          args: Prisma.ErasureAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateErasure>
+        }
+        groupBy: {
+          args: Prisma.ErasureGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ErasureGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ErasureCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ErasureCountAggregateOutputType> | number
+        }
+      }
+    }
     IdempotencyRecord: {
       payload: Prisma.$IdempotencyRecordPayload<ExtArgs>
       fields: Prisma.IdempotencyRecordFieldRefs
@@ -7096,6 +7246,38 @@ export const LegalHoldScalarFieldEnum = {
 export type LegalHoldScalarFieldEnum = (typeof LegalHoldScalarFieldEnum)[keyof typeof LegalHoldScalarFieldEnum]
 
 
+export const DataExportScalarFieldEnum = {
+  id: 'id',
+  createdAt: 'createdAt',
+  orgId: 'orgId',
+  userId: 'userId',
+  requestedByUserId: 'requestedByUserId',
+  status: 'status',
+  counts: 'counts',
+  sizeBytes: 'sizeBytes',
+  blobKey: 'blobKey',
+  endedAt: 'endedAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type DataExportScalarFieldEnum = (typeof DataExportScalarFieldEnum)[keyof typeof DataExportScalarFieldEnum]
+
+
+export const ErasureScalarFieldEnum = {
+  id: 'id',
+  createdAt: 'createdAt',
+  orgId: 'orgId',
+  userId: 'userId',
+  requestedByUserId: 'requestedByUserId',
+  transferToUserId: 'transferToUserId',
+  status: 'status',
+  report: 'report',
+  endedAt: 'endedAt'
+} as const
+
+export type ErasureScalarFieldEnum = (typeof ErasureScalarFieldEnum)[keyof typeof ErasureScalarFieldEnum]
+
+
 export const IdempotencyRecordScalarFieldEnum = {
   keyId: 'keyId',
   idempotencyKey: 'idempotencyKey',
@@ -7601,6 +7783,8 @@ export type GlobalOmitConfig = {
   auditEntry?: Prisma.AuditEntryOmit
   dataRetention?: Prisma.DataRetentionOmit
   legalHold?: Prisma.LegalHoldOmit
+  dataExport?: Prisma.DataExportOmit
+  erasure?: Prisma.ErasureOmit
   idempotencyRecord?: Prisma.IdempotencyRecordOmit
   organizationKey?: Prisma.OrganizationKeyOmit
   agentTool?: Prisma.AgentToolOmit
