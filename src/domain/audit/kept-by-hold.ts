@@ -24,7 +24,6 @@ export const deletingOperations: ReadonlySet<string> = new Set([
   'deleteUserInput',
   'deleteVectorStore',
   'detachVectorStoreFile',
-  'erasePerson',
   'resetChat',
 ]);
 
@@ -38,6 +37,8 @@ export const deletingNoContent: ReadonlySet<string> = new Set([
   'deleteGroup',
   'deleteMembership',
   'deleteTenant',
+  // It asks for holds itself, once it knows that the caller may erase the person.
+  'erasePerson',
 ]);
 
 /**
@@ -48,12 +49,12 @@ export const deletingNoContent: ReadonlySet<string> = new Set([
  */
 export async function refuseWhileHeld(
   holds: Pick<LegalHoldStore, 'keeps'>,
-  { orgId, userId }: Pick<Caller, 'orgId' | 'userId'>,
+  { orgId, userId, level }: Pick<Caller, 'orgId' | 'userId' | 'level'>,
   action: string,
   ids: readonly string[],
 ): Promise<void> {
   if (!deletingOperations.has(action)) return;
-  const since = await holds.keeps({ orgId, userId }, ids);
+  const since = await holds.keeps({ orgId, userId, isAbove: level !== 'ORGANIZATION' }, ids);
   if (since !== undefined) throw heldSince(since);
 }
 

@@ -55,7 +55,9 @@ export function listDataExports(deps: Deps, caller: Caller, page: PageRequest): 
 
 /** Those among `ids` that the caller sees, in any order. */
 export async function getDataExports(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly DataExport[]> {
-  return deps.storage.dataExports.findMany(ids, sightOf(caller));
+  const sight = sightOf(caller);
+  const isEverywhere = caller.level === 'INSTANCE' && sight.onlyOfUserId === undefined;
+  return deps.storage.dataExports.findMany(ids, isEverywhere ? undefined : sight);
 }
 
 /** Deletes an export, also one that is being written. @throws DomainError NOT_FOUND. */

@@ -6,7 +6,8 @@ import type { Prisma } from '../generated/client.ts';
 
 export interface DataExportStore {
   create(row: Pick<DataExport, 'id' | 'createdAt' | 'orgId' | 'userId' | 'requestedByUserId'>): Promise<void>;
-  findMany(ids: readonly string[], sight: ExportSight): Promise<readonly DataExport[]>;
+  /** @param sight  undefined: of all organizations. */
+  findMany(ids: readonly string[], sight: ExportSight | undefined): Promise<readonly DataExport[]>;
   find(id: string): Promise<DataExport | undefined>;
   /** Newest first. */
   list(sight: ExportSight, page: PageRequest): Promise<Page<DataExport>>;
@@ -38,7 +39,7 @@ export function createDataExportStore(db: Database): DataExportStore {
       await db.prisma.dataExport.create({ data: row });
     },
     async findMany(ids, sight) {
-      const where = { AND: [{ id: { in: [...ids] } }, seen(sight)] };
+      const where = { AND: [{ id: { in: [...ids] } }, sight === undefined ? {} : seen(sight)] };
       return (await db.prisma.dataExport.findMany({ where })).map(exportOf);
     },
     async find(id) {

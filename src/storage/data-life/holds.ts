@@ -20,7 +20,13 @@ export interface LegalHoldStore {
    * When the oldest hold began that keeps what a person has in an organization, or one of the things that a deletion names: agents and sources by their owners, users,
    * organizations. Undefined when nothing is held. Cost: one statement.
    */
-  keeps(place: { readonly orgId: string; readonly userId: string }, ids: readonly string[]): Promise<Date | undefined>;
+  keeps(place: HeldPlace, ids: readonly string[]): Promise<Date | undefined>;
+}
+export interface HeldPlace {
+  readonly orgId: string;
+  readonly userId: string;
+  /** Whether the caller reaches other organizations. Nobody else is told of what they hold. */
+  readonly isAbove: boolean;
 }
 export interface HoldFilter {
   readonly orgId: string;
@@ -67,14 +73,14 @@ export function createLegalHoldStore(db: Database): LegalHoldStore {
       const where = { endedAt: null, OR: [{ userId }, whole] };
       return (await db.prisma.legalHold.findFirst({ where, ...oldest })) ?? undefined;
     },
-    async keeps({ orgId, userId }, ids) {
+    async keeps({ orgId, userId, isAbove }, ids) {
       const byKind = Map.groupBy(ids, (id): IdKind | undefined => kindOfId(id));
       const sources = [
         ...(byKind.get('dataSource') ?? []),
         ...(byKind.get('vectorStore') ?? []).map((id) => idAs('dataSource', id)),
       ];
       const [row] = await db.query<{ readonly since: Date | null }>(
-        `select min(hold."createdAt") as since from legal_holds hold where hold."endedAt" is null and (
+        `select min(hold."createdAt") as since from legal_holds hold where hold."endedAt" is null and (hold."orgId" = $1 or $7) and (
            (hold."orgId" = $1 and (hold."userId" is null or hold."userId" = $2))
            or hold."userId" = any($3::text[]) or hold."orgId" = any($4::text[])
            or (hold."userId" is null and hold."orgId" in (select "orgId" from memberships where "userId" = any($3::text[])))
@@ -82,7 +88,7 @@ export function createLegalHoldStore(db: Database): LegalHoldStore {
              and (hold."userId" is null or hold."userId" = thing."userId"))
            or exists (select from data_sources thing where thing.id = any($6::text[]) and thing."orgId" = hold."orgId"
              and (hold."userId" is null or hold."userId" = thing."ownerUserId")))`,
-        [orgId, userId, byKind.get('user') ?? [], byKind.get('organization') ?? [], byKind.get('agent') ?? [], sources],
+        [orgId, userId, byKind.get('user') ?? [], byKind.get('organization') ?? [], byKind.get('agent') ?? [], sources, isAbove],
       );
       return row?.since === null || row === undefined ? undefined : new Date(row.since);
     },
