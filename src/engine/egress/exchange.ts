@@ -133,11 +133,13 @@ function open(hop: Hop, { addresses = [], signal }: ExchangeOptions, tunnel?: So
 function openForwarded(hop: Hop, proxy: ProxyServer, { signal }: ExchangeOptions): ClientRequest {
   const { headers, ...rest } = requestOptions(hop, signal);
   const { 'proxy-authorization': _ofCaller, ...own } = headers;
+  const asked = new URL(hop.url);
+  asked.hash = '';
   return (proxy.url.protocol === 'https:' ? requestHttps : requestHttp)({
     ...rest,
     host: proxy.url.hostname.replace(/^\[|\]$/g, ''),
     port: portOf(proxy.url),
-    path: hop.url.href.replace(/#.*$/, ''),
+    path: asked.href,
     headers: proxy.authorization === undefined ? own : { ...own, 'proxy-authorization': proxy.authorization },
   });
 }

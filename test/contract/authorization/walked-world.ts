@@ -93,6 +93,7 @@ export async function makeWalked(world: World, { service, upstream }: Pick<TestB
   const items = (await owner.get(`/api/v1/data-sources/${source}/knowledge`)).body.data;
   const conversation = await made.conversation();
   const endings = ['incomplete', 'cancelled', 'completed'] as const;
+  await world.hold();
   const ended = await Promise.all(endings.map((status) => made.endedRun(agent, chat, status)));
   return {
     ...{ conversation, runs: [run, ...ended], vectorStore: made.vectorStore },
