@@ -36,6 +36,7 @@ export const deletingNoContent: ReadonlySet<string> = new Set([
   'deleteDataExport',
   'deleteGroup',
   'deleteMembership',
+  'deletePasskey',
   'deleteTenant',
   // It asks for holds itself, once it knows that the caller may erase the person.
   'erasePerson',
