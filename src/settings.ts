@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { allowanceGrammar, parseAllowance } from './engine/egress/allowance.ts';
+import { allowanceGrammar, parseAllowance, parseRanges, rangesGrammar } from './engine/egress/allowance.ts';
 import { dnsServersGrammar, parseDnsServers } from './engine/egress/dns-servers.ts';
 import { noProxyGrammar, parseNoProxy, parseProxy, proxyGrammar } from './engine/egress/proxies.ts';
 import { headerListGrammar, parseHeaderList } from './engine/tracing/header-list.ts';
@@ -191,6 +191,13 @@ export const settingsSchema = z.object({
   SMTP_FROM: optionalMatch(/^[^\r\n]{1,200}@[^\r\n]{1,200}$/, 'an address such as Parley <parley@example.com>').describe(
     'Whom mail is from. Needed with SMTP_URL.',
   ),
+  TRUSTED_USER_HEADER: optionalMatch(
+    /^(?!(?:authorization|cookie|host|origin|from|forwarded|user-agent|x-forwarded-for|x-forwarded-proto|x-request-id)$)[a-z][a-z0-9-]{2,60}$/i,
+    'the name of a header that your proxy sets, such as X-Forwarded-Email',
+  ).describe('In it an authenticating proxy names the person by e-mail (docs/sign-in.md). Needs TRUSTED_USER_PROXIES.'),
+  TRUSTED_USER_PROXIES: readBy((text) => parseRanges('TRUSTED_USER_PROXIES', text), rangesGrammar).describe(
+    'The direct peers of this service whose TRUSTED_USER_HEADER counts. Whoever sends from there is whoever they say.',
+  ),
   SESSION_DAYS: days(30).describe('A browser stays signed in for so long after it was last used (docs/sign-in.md).'),
   AUDIT_RETENTION_DAYS: days(365).describe(
     'Age at which entries of the audit log are deleted. Organizations may choose another (docs/data-life.md).',
@@ -342,9 +349,12 @@ function problemOf(name: string, issue: z.core.$ZodIssue, value: string): string
 function problemsOfSignIn(env: NodeJS.ProcessEnv): readonly string[] {
   const { providers, problems } = readOidcProviders(env);
   const isClosed = env.SIGN_IN === 'oidc' && providers.length === 0;
-  return isClosed
-    ? [...problems, 'SIGN_IN must be all without a provider: set OIDC_<NAME>_ISSUER and OIDC_<NAME>_CLIENT_ID.']
-    : problems;
+  const isOpen = env.TRUSTED_USER_HEADER !== undefined && env.TRUSTED_USER_PROXIES === undefined;
+  return [
+    ...problems,
+    ...(isClosed ? ['SIGN_IN must be all without a provider: set OIDC_<NAME>_ISSUER and OIDC_<NAME>_CLIENT_ID.'] : []),
+    ...(isOpen ? ['TRUSTED_USER_PROXIES must be set with TRUSTED_USER_HEADER: else anybody could be anybody.'] : []),
+  ];
 }
 
 /** What each setting allows, and its neighbours do not. Whoever uses them says so too. */

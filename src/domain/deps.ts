@@ -18,6 +18,7 @@ import type { Storage } from '../storage/storage.ts';
 import type { AuditTrail } from './audit/trail.ts';
 import type { DataLife } from './data-life/data-life.ts';
 import type { LiveFeed } from './live/feed.ts';
+import type { TrustedUsers } from './sign-in/trusted-proxies.ts';
 
 /** The services that domain functions work with. Made once in start/compose.ts; tests make their own. */
 export interface Deps {
@@ -42,6 +43,8 @@ export interface Deps {
   readonly passwords: PasswordHasher;
   /** What this process counts of the deletion of old data. */
   readonly dataLife: DataLife;
+  /** Proxies that name people. */
+  readonly trustedUsers: Pick<TrustedUsers, 'header' | 'valueFrom'>;
   /** Providers of sign-ins. */
   readonly oidc: OidcProviders;
   /** Undefined without SMTP_URL. */

@@ -85,7 +85,8 @@ function shown(failed: FailedKeys, step: (req: Request, res: Response) => Promis
       await step(req, res);
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
-      if (error.code !== 'RATE_LIMIT_EXCEEDED') failed.note(req);
+      // A provider that is down is nobody's guess.
+      if (error.code !== 'RATE_LIMIT_EXCEEDED' && error.code !== 'UPSTREAM_ERROR') failed.note(req);
       const main = `<div class="card">
 <h1>Not signed in</h1>
 <p class="problem" id="problem" role="alert">${escapeHtml(error.message)}</p>

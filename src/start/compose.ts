@@ -21,6 +21,7 @@ import { registerApprovalSweep } from '../domain/runs/runs.ts';
 import { createSubagentPlan } from '../domain/runs/subagent-plan.ts';
 import { registerInvitationMail } from '../domain/sign-in/invitation-mail.ts';
 import { registerSignInSweep } from '../domain/sign-in/sign-in.ts';
+import { TrustedUsers } from '../domain/sign-in/trusted-proxies.ts';
 import { parseDnsServers } from '../engine/egress/dns-servers.ts';
 import { createEgress } from '../engine/egress/egress.ts';
 import { createProxies } from '../engine/egress/proxies.ts';
@@ -156,6 +157,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       passwords,
       oidc,
       mailer,
+      trustedUsers: new TrustedUsers(settings, logger),
       publicUrl,
       dataLife,
     };

@@ -139,7 +139,8 @@ export function registerSignInSweep({ jobs, storage, now }: Deps): void {
 }
 
 /** Who signs in, and where. */
-export interface SignedInPerson extends Pick<NewSession, 'userId' | 'orgId' | 'identityId' | 'providerSessionHash'> {
+export interface SignedInPerson
+  extends Pick<NewSession, 'userId' | 'orgId' | 'identityId' | 'providerSessionHash' | 'throughKeyId'> {
   /** The id that the session gets, where it is known before. */
   readonly sessionId?: string;
 }
@@ -174,12 +175,16 @@ export async function beginSession(
     network: browser.network ?? null,
     ...provided,
   };
-  await performOperation({ deps, caller, ...originOf(browser) }, 'Page.signIn', [], (auditedCaller) =>
-    deps.audit.change(auditedCaller, async () => {
-      await confirm?.();
-      if (former !== undefined) await deps.storage.sessions.end(former.keyId, 'REPLACED', createdAt);
-      return deps.storage.sessions.create(session);
-    }),
+  await performOperation(
+    { deps, caller, ...originOf(browser) },
+    'Page.signIn',
+    typeof provided.throughKeyId === 'string' ? [provided.throughKeyId] : [],
+    (auditedCaller) =>
+      deps.audit.change(auditedCaller, async () => {
+        await confirm?.();
+        if (former !== undefined) await deps.storage.sessions.end(former.keyId, 'REPLACED', createdAt);
+        return deps.storage.sessions.create(session);
+      }),
   );
   return { secret };
 }

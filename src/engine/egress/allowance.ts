@@ -47,6 +47,20 @@ export function parseAllowance(text: string | undefined): Allowance {
   };
 }
 
+export const rangesGrammar = 'entries are an address or a CIDR, separated by commas';
+
+/** Reads a list of addresses and CIDRs. @param text  undefined: an empty list. @throws Error with the first bad entry and the grammar. */
+export function parseRanges(setting: string, text: string | undefined): BlockList {
+  const entries = (text ?? '').split(',').map((entry) => entry.trim());
+  return blockList(
+    entries.filter(Boolean).map((entry) => {
+      const range = rangeOf(entry);
+      if (range === undefined) throw new Error(`${setting}: "${displayValue(setting, entry)}" cannot be read: ${rangesGrammar}`);
+      return range;
+    }),
+  );
+}
+
 type Entry = { readonly port: Port } & ({ readonly host: string } | { readonly range: string });
 
 function readEntry(entry: string): Entry | undefined {

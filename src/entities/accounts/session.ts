@@ -4,7 +4,7 @@ import { hashSecret } from './api-key.ts';
 import type { Caller } from './caller.ts';
 
 /** How a person has signed in. */
-export const signInMethods = ['LINK', 'PASSWORD', 'OIDC', 'INVITATION', 'PASSKEY'] as const;
+export const signInMethods = ['LINK', 'PASSWORD', 'OIDC', 'INVITATION', 'PASSKEY', 'PROXY'] as const;
 export type SignInMethod = (typeof signInMethods)[number];
 
 /**

@@ -16,6 +16,7 @@ const SignInMethodType = enumOf('SignInMethod', 'How a person has signed in.', s
   OIDC: 'By a provider of single sign-on.',
   INVITATION: 'By an invitation.',
   PASSKEY: 'By a passkey.',
+  PROXY: 'By a proxy that the operator trusts; perhaps through a key that acts for the person.',
 } satisfies Record<SignInMethod, string>);
 
 const SessionType = SessionRef.implement({

@@ -15,6 +15,10 @@ export interface KeyCheck {
   /** Whether this process has accepted the key before. Such a key is looked up even after its address sent too many unknown ones. */
   readonly isFamiliar: (secret: string) => boolean;
   readonly failedKeys: FailedKeys;
+  /** Whether a trusted proxy names a person in the request. */
+  readonly isNamed?: (req: IncomingMessage) => boolean;
+  /** The caller that a trusted proxy names in the request, with its key or without; undefined where it names nobody. */
+  readonly actFor?: (req: IncomingMessage, key: Caller | undefined) => Promise<Caller> | undefined;
 }
 
 const bearer = /^bearer +([\x21-\x7e]+) *$/i;
@@ -35,7 +39,8 @@ export function bearerSecret(req: IncomingMessage): string | undefined {
  *   organization leave too many bytes unread. Thrown or rejected.
  */
 export function authenticate(req: IncomingMessage, check: KeyCheck): Caller | Promise<Caller> {
-  return authenticateBy(req, bearerSecret(req), check, 'The API key is unknown, revoked or expired');
+  const found = authenticateBy(req, bearerSecret(req), check, 'The API key is unknown, revoked or expired');
+  return check.actFor === undefined ? found : Promise.resolve(found).then((key) => acting(req, check.actFor?.(req, key)) ?? key);
 }
 
 /** How sessions are looked up; addresses that guess share their bound with those that guess keys. */
@@ -49,6 +54,12 @@ export interface SessionCheck extends KeyCheck {
  * @throws DomainError as `authenticate`; FORBIDDEN for a request with a session that no page of this service made.
  */
 export function authenticateBrowser(req: IncomingMessage, keys: KeyCheck, sessions: SessionCheck): Caller | Promise<Caller> {
+  if (req.headers.authorization === undefined) {
+    // The proxy knows who sits at the browser now; a cookie may be of the person before.
+    if (keys.isNamed?.(req) === true) requireOwnPage(req, sessions.addressing);
+    const named = acting(req, keys.actFor?.(req, undefined));
+    if (named !== undefined) return named;
+  }
   const secret = req.headers.authorization === undefined ? sessionSecretOf(req, sessions.addressing) : undefined;
   if (secret === undefined) return authenticate(req, keys);
   requireOwnPage(req, sessions.addressing);
@@ -69,6 +80,14 @@ function authenticateBy(
   const found = lookUp(secret);
   const admitted = (caller: Caller | undefined) => admit(req, caller, failedKeys, refusal);
   return found instanceof Promise ? found.then(admitted) : admitted(found);
+}
+
+function acting(req: IncomingMessage, named: Promise<Caller> | undefined): Promise<Caller> | undefined {
+  return named?.then((caller) => {
+    noteKey(req, caller.keyId);
+    Connection.of(req)?.enter(caller.orgId);
+    return caller;
+  });
 }
 
 function admit(req: IncomingMessage, caller: Caller | undefined, failedKeys: FailedKeys, refusal: string): Caller {

@@ -1,6 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import { authenticateKey, isFamiliarKey } from '../../domain/accounts/api-keys.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { authenticateSession, isFamiliarSession } from '../../domain/sign-in/sessions.ts';
+import { actForUser } from '../../domain/sign-in/trusted-user.ts';
+import { networkOf } from '../address.ts';
+import { originOf } from '../context.ts';
 import type { Authenticate, KeyCheck, SessionCheck } from './authenticate.ts';
 import type { FailedKeys } from './failed-keys.ts';
 import type { Addressing } from './session-cookie.ts';
@@ -11,6 +15,28 @@ export function keyCheckOf(deps: Deps, failedKeys: FailedKeys, own?: Authenticat
     lookUp: own ?? ((secret) => authenticateKey(deps, secret)),
     isFamiliar: own === undefined ? (secret) => isFamiliarKey(deps, secret) : () => false,
     failedKeys,
+    ...(own === undefined ? trustedProxy(deps) : {}),
+  };
+}
+
+/** Absent where no header is trusted: then authentication costs nothing more. */
+function trustedProxy(deps: Deps): Pick<KeyCheck, 'actFor' | 'isNamed'> {
+  const { header } = deps.trustedUsers;
+  if (header === undefined) return {};
+  const namedIn = (req: IncomingMessage) => {
+    const value = req.headers[header];
+    return deps.trustedUsers.valueFrom(req.socket.remoteAddress, value === undefined ? undefined : String(value));
+  };
+  return {
+    isNamed: (req) => namedIn(req) !== undefined,
+    actFor(req, key) {
+      const value = namedIn(req);
+      if (value === undefined) return undefined;
+      const origin = originOf(deps, req);
+      const userAgent = req.headers['user-agent'];
+      const browser = { ...origin, network: networkOf(origin.address), userAgent, sessionSecret: undefined };
+      return actForUser(deps, value, key, browser);
+    },
   };
 }
 

@@ -20,6 +20,8 @@ export interface IdentityStore {
   /** The organization, where the installation has only one. */
   soleOrganizationId(): Promise<string | undefined>;
   findMembership(orgId: string, userId: string): Promise<Pick<Membership, 'id' | 'role'> | undefined>;
+  /** Memberships of users with this e-mail, of all tenants. */
+  membershipsOfEmail(email: string, limit: number): Promise<readonly Pick<Membership, 'userId' | 'orgId'>[]>;
   /** Groups of an organization by their names, of those that belong to its administrators: others could be made to catch people. */
   groupsNamed(orgId: string, names: readonly string[], limit: number): Promise<readonly string[]>;
   /** Those of the groups that the user is a member of. */
@@ -73,6 +75,8 @@ export function createIdentityStore(db: Database): IdentityStore {
       const found = await db.prisma.membership.findUnique({ where: { orgId_userId: { orgId, userId } }, select });
       return found === null ? undefined : { id: found.id, role: found.role as MemberRole };
     },
+    membershipsOfEmail: (email, limit) =>
+      db.prisma.membership.findMany({ where: { user: { email } }, select: { userId: true, orgId: true }, take: limit }),
     async groupsNamed(orgId, names, limit) {
       if (names.length === 0) return [];
       const where = { orgId, name: { in: [...names] } };

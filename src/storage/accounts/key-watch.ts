@@ -3,6 +3,7 @@ import type { SessionEnd } from '../../entities/accounts/session.ts';
 import { isId } from '../../entities/ids.ts';
 import type { Database } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
+import { type KnownCaller, loadActingKey } from './known-callers.ts';
 
 /** Ends long work (streams, runs) when its key or its session ends. */
 export interface KeyWatch {
@@ -125,15 +126,23 @@ async function findLivingKeys({ prisma }: Database, ids: readonly string[]): Pro
   return keys.map(({ expiresAt, ...key }) => ({ ...key, isExpired: expiresAt !== null && expiresAt.getTime() <= nowMs }));
 }
 
+function callerHasExpired(key: KnownCaller | undefined, nowMs: number): boolean {
+  return key !== undefined && key.expiresAtMs <= nowMs;
+}
+
 /** A session that ended by itself, by its user or by a new sign-in counts as expired. */
-async function findLivingSessions({ prisma }: Database, ids: readonly string[]): Promise<readonly Living[]> {
-  const select = { id: true, expiresAt: true, endedAt: true, endedBy: true, orgId: true, userId: true };
-  const sessions = await prisma.session.findMany({ where: { id: { in: [...ids] } }, select });
+async function findLivingSessions(db: Database, ids: readonly string[]): Promise<readonly Living[]> {
+  const select = { id: true, expiresAt: true, endedAt: true, endedBy: true, orgId: true, userId: true, throughKeyId: true };
+  const sessions = await db.prisma.session.findMany({ where: { id: { in: [...ids] } }, select });
+  const keyIds = [...new Set(sessions.flatMap(({ throughKeyId }) => throughKeyId ?? []))];
+  const keys = new Map<string | null, KnownCaller | undefined>();
+  for (const id of keyIds) keys.set(id, await loadActingKey(db, id));
   const nowMs = Date.now();
   return sessions
     .filter(({ endedBy }) => endedBy !== ('REVOKED' satisfies SessionEnd))
-    .map(({ id, orgId, userId, endedAt, expiresAt }) => ({
+    .filter(({ throughKeyId }) => throughKeyId === null || keys.get(throughKeyId) !== undefined)
+    .map(({ id, orgId, userId, endedAt, expiresAt, throughKeyId }) => ({
       ...{ id, orgId, userId },
-      isExpired: endedAt !== null || expiresAt.getTime() <= nowMs,
+      isExpired: endedAt !== null || expiresAt.getTime() <= nowMs || callerHasExpired(keys.get(throughKeyId), nowMs),
     }));
 }

@@ -7,6 +7,8 @@ import type { Signals } from '../database/signals/signals.ts';
 export interface KnownCaller {
   readonly caller: Caller;
   readonly expiresAtMs: number;
+  /** Of a session that a key acts in: the session ends with it. */
+  readonly throughKey?: Pick<Caller, 'keyId' | 'userId'>;
 }
 export interface KnownSession extends KnownCaller {
   readonly lastUsedAtMs: number;
@@ -17,8 +19,12 @@ const callersMax = 20_000;
 /** Callers by the hash of a secret. Changes of their key or session, their user and their organization drop them. */
 export function createCallerCache<Known extends KnownCaller>(signals: Signals): InvalidatedCache<Known> {
   const cache = createInvalidatedCache<Known>(signals, callersMax);
-  signals.subscribe('key-changed', (keyId) => cache.forget(({ caller }) => caller.keyId === keyId));
-  signals.subscribe('user-changed', (userId) => cache.forget(({ caller }) => caller.userId === userId));
+  signals.subscribe('key-changed', (keyId) =>
+    cache.forget(({ caller, throughKey }) => caller.keyId === keyId || throughKey?.keyId === keyId),
+  );
+  signals.subscribe('user-changed', (userId) =>
+    cache.forget(({ caller, throughKey }) => caller.userId === userId || throughKey?.userId === userId),
+  );
   signals.subscribe('organization-changed', (orgId) => cache.forget(({ caller }) => caller.orgId === orgId));
   return cache;
 }
@@ -37,16 +43,39 @@ export async function loadKey({ prisma }: Database, key: Named): Promise<KnownCa
   return { caller: Object.freeze(caller as Caller), expiresAtMs: expiresAt?.getTime() ?? Number.POSITIVE_INFINITY };
 }
 
-/** The caller of a session: it may what the role of its user allows. Undefined when it is unknown or has ended. Cost: two statements. */
-export async function loadSession({ prisma }: Database, session: Named): Promise<KnownSession | undefined> {
-  const select = { id: true, userId: true, orgId: true, lastUsedAt: true, expiresAt: true };
+/** The key through which a session acts for another person, while its user is an administrator. Cost: two statements. */
+export async function loadActingKey(db: Database, id: string): Promise<KnownCaller | undefined> {
+  const key = await loadKey(db, { id });
+  return key?.caller.role === 'ADMIN' ? key : undefined;
+}
+
+/** A key that acts for somebody else makes no keys, and administers nothing. */
+function actingScopes(own: readonly Scope[], key: Caller): readonly Scope[] {
+  return own.filter((scope) => key.scopes.has(scope) && !/^(?:ADMIN|API_KEYS):/.test(scope));
+}
+
+/**
+ * The caller of a session: it may what the role of its user allows, and what the key allows that it acts through. Undefined when it is unknown or has ended.
+ * Cost: two statements, four with a key.
+ */
+export async function loadSession(db: Database, session: Named): Promise<KnownSession | undefined> {
+  const { prisma } = db;
+  const select = { id: true, userId: true, orgId: true, lastUsedAt: true, expiresAt: true, throughKeyId: true };
   const found = await prisma.session.findUnique({ where: { ...session, endedAt: null }, select });
   const member = found === null ? undefined : await findMember(prisma, found);
   if (found === null || member === undefined) return undefined;
-  const { id, userId, orgId, lastUsedAt, expiresAt } = found;
-  const scopes = new Set(scopesOfRole(member.role));
+  const { id, userId, orgId, lastUsedAt, expiresAt, throughKeyId } = found;
+  const key = throughKeyId === null ? undefined : await loadActingKey(db, throughKeyId);
+  if (throughKeyId !== null && key === undefined) return undefined;
+  const own = scopesOfRole(member.role);
+  const scopes = new Set(key === undefined ? own : actingScopes(own, key.caller));
   const caller: Caller = { keyId: id, userId, orgId, ...member, level: 'ORGANIZATION', scopes };
-  return { caller: Object.freeze(caller), lastUsedAtMs: lastUsedAt.getTime(), expiresAtMs: expiresAt.getTime() };
+  return {
+    caller: Object.freeze(caller),
+    lastUsedAtMs: lastUsedAt.getTime(),
+    expiresAtMs: Math.min(expiresAt.getTime(), key?.expiresAtMs ?? Number.POSITIVE_INFINITY),
+    ...(key === undefined ? {} : { throughKey: key.caller }),
+  };
 }
 
 /** The caller, unless its time is over. */

@@ -24,6 +24,11 @@ export interface SessionStore {
     by: { readonly identityIds: readonly string[] } | { readonly hash: string },
     limit: number,
   ): Promise<readonly string[]>;
+  /** The hash of a session that a trusted proxy began for the person, through that key, and that has not ended. */
+  findTrustedHash(
+    place: { readonly userId: string; readonly orgId: string; readonly throughKeyId: string | null },
+    at: Date,
+  ): Promise<string | undefined>;
   /** The identity that a session was begun by. */
   findIdentityId(id: string): Promise<string | undefined>;
   /** Ends all other sessions of the user. @returns how many had not ended before. */
@@ -47,6 +52,8 @@ export interface NewSession {
   /** Of one that a provider began. */
   readonly identityId?: string | null;
   readonly providerSessionHash?: string | null;
+  /** The key that acts for the user. */
+  readonly throughKeyId?: string | null;
 }
 
 /** The use of a session is written at most this often. */
@@ -102,6 +109,12 @@ export function createSessionStore(db: Database, signals: Signals, ttlMs: number
       const where = { ...named, endedAt: null };
       const rows = await db.prisma.session.findMany({ where, select: { id: true }, orderBy: { id: 'asc' }, take: limit });
       return rows.map(({ id }) => id);
+    },
+    async findTrustedHash({ userId, orgId, throughKeyId }, at) {
+      const method: SignInMethod = 'PROXY';
+      const where = { userId, orgId, throughKeyId, method, endedAt: null, expiresAt: { gt: at } };
+      const found = await db.prisma.session.findFirst({ where, select: { hash: true }, orderBy: { createdAt: 'desc' } });
+      return found?.hash;
     },
     findIdentityId: async (id) =>
       (await db.prisma.session.findUnique({ where: { id }, select: { identityId: true } }))?.identityId ?? undefined,

@@ -274,6 +274,9 @@ class Maker {
     const createdAt = now();
     const expiresAt = new Date(createdAt.getTime() + 86_400_000);
     const made = { id: newId('session'), hash: hashSecret(makeSignInSecret()), method: 'LINK' } as const;
+    const identity = { provider: 'idp', issuer: 'https://id.example.com', subject: userId, email: 'owner@example.com' };
+    const byProvider = { isAdminByGroup: false, groupIds: [], lastUsedAt: createdAt };
+    await storage.identities.create({ id: newId('identity'), createdAt, userId, orgId, ...identity, ...byProvider });
     await storage.sessions.create({ ...made, createdAt, userId, orgId, expiresAt, userAgent: 'A browser', network: '127.0.0.1' });
   }
 

@@ -58,7 +58,14 @@ describe('files', () => {
 describe('settings and codes', () => {
   /** Names of examples, and of other programs. */
   const others: ReadonlySet<string> = new Set([
-    ...['LAB_API_KEY', 'GET_WEATHER_HEADERS_X_API_KEY', 'WEATHER_HEADERS_AUTHORIZATION', 'PG_VERSION', 'CODE_OF_CONDUCT'],
+    ...[
+      'LAB_API_KEY',
+      'GET_WEATHER_HEADERS_X_API_KEY',
+      'ENABLE_FORWARD_USER_INFO_HEADERS',
+      'WEATHER_HEADERS_AUTHORIZATION',
+      'PG_VERSION',
+      'CODE_OF_CONDUCT',
+    ],
   ]);
   const code = tracked.filter(
     (path) =>
