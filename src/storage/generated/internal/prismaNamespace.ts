@@ -6344,7 +6344,8 @@ export const SessionScalarFieldEnum = {
   userAgent: 'userAgent',
   network: 'network',
   identityId: 'identityId',
-  providerSessionHash: 'providerSessionHash'
+  providerSessionHash: 'providerSessionHash',
+  throughKeyId: 'throughKeyId'
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
