@@ -56,10 +56,6 @@ const unreached: Readonly<Record<string, readonly string[]>> = {
     'IntegrationEntryConnection',
     'IntegrationEntryEdge',
   ],
-  'a sign-in by a provider makes them, and this test has none: test/api/sign-in/oidc.test.ts': [
-    'SignInIdentity',
-    'SignInIdentityEdge',
-  ],
   'this service has no model for embeddings: test/api/knowledge/meaning.test.ts': ['SourceVectors'],
 };
 
