@@ -1,10 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { generate } from 'selfsigned';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEgress, type Egress } from '../../../src/engine/egress/egress.ts';
 import { createProxies, type ProxySettings } from '../../../src/engine/egress/proxies.ts';
@@ -100,16 +97,13 @@ describe('a URL that others influence goes through the proxy', () => {
   });
 
   it('and TLS is checked for the name, not for the proxy', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'parley-proxy-'));
-    const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'cert.pem')];
-    const kind = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=shop.test'];
-    execFileSync('openssl', [...kind, '-addext', 'subjectAltName=DNS:shop.test', ...files], { stdio: 'ignore' });
-    const [key, cert] = ['key.pem', 'cert.pem'].map((name) => readFileSync(join(folder, name), 'utf8'));
-    rmSync(folder, { recursive: true });
+    const subject = [{ name: 'commonName', value: 'shop.test' }];
+    const altNames = [{ type: 2 as const, value: 'shop.test' }];
+    const { private: key, cert } = await generate(subject, { extensions: [{ name: 'subjectAltName', altNames }] });
     const secure = createServer({ key, cert }, (_request, response) => response.end('over TLS'));
     await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
     const before = getCACertificates();
-    setDefaultCACertificates([...before, cert ?? '']);
+    setDefaultCACertificates([...before, cert]);
     try {
       proxy.route(`${publicAddress}:443`, `http://127.0.0.1:${(secure.address() as AddressInfo).port}`);
       names['shop.test'] = [publicAddress];
