@@ -32,6 +32,7 @@ describe('files', () => {
       'responses/input_tokens',
       'notifications/tools/list_changed',
       'http/json',
+      'about.json',
     ],
     ...['provider/name', 'parley/offline'],
   ]);
