@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { hashSecret } from '../../../src/entities/accounts/api-key.ts';
 import { makeSignInSecret } from '../../../src/entities/accounts/session.ts';
 import type { Citation } from '../../../src/entities/knowledge/citation.ts';
@@ -94,6 +95,7 @@ export async function makeWalked(world: World, { service, upstream }: Pick<TestB
   const conversation = await made.conversation();
   const endings = ['incomplete', 'cancelled', 'completed'] as const;
   await world.hold();
+  await made.writtenAndErased();
   const ended = await Promise.all(endings.map((status) => made.endedRun(agent, chat, status)));
   return {
     ...{ conversation, runs: [run, ...ended], vectorStore: made.vectorStore },
@@ -329,6 +331,25 @@ class Maker {
     const { data, errors } = await this.#world.admin.graphql(mutation, { input: { name: canaries.category } });
     if (errors !== undefined) throw new Error(JSON.stringify(errors));
     return data.createAgentCategory.id;
+  }
+
+  /** An export of the owner's data, and the report of an erasure: both by jobs. */
+  async writtenAndErased(): Promise<void> {
+    await this.#world.dataExport();
+    const input = { userId: await this.#world.user(), transferToUserId: this.#world.owner.userId };
+    const { errors } = await this.#world.admin.graphql(
+      'mutation ($input: ErasePersonInput!) { erasePerson(input: $input) { id } }',
+      {
+        input,
+      },
+    );
+    if (errors !== undefined) throw new Error(JSON.stringify(errors));
+    const query = '{ erasures { nodes { status } } }';
+    await eventually(async () => {
+      expect((await this.#world.admin.graphql(query)).data.erasures.nodes).toEqual([{ status: 'DONE' }]);
+      const { data } = await this.#world.owner.graphql('{ dataExports { nodes { status } } }');
+      expect(data.dataExports.nodes).toContainEqual({ status: 'READY' });
+    });
   }
 
   /** A conversation with an item of every kind. */
