@@ -17,6 +17,8 @@ import type { Deps } from '../deps.ts';
 const keptMs = 7 * 86_400_000;
 const expireEveryMs = 3_600_000;
 const expiredAtOnce = 100;
+/** By then the job has used up its attempts. */
+const abandonedMs = 2 * 86_400_000;
 /** What a key must have to see all that its person has. */
 const wholePerson = scopes.filter((scope) => scope.endsWith(':READ') && !scope.startsWith('ADMIN:'));
 
@@ -88,9 +90,13 @@ export function registerExports(deps: Deps): void {
   deps.jobs.every('exports.expire', expireEveryMs, (signal) => expireExports(deps, signal));
 }
 
-/** @param signal  ends it between two files. */
+/** Deletes exports after their days, and ends those that could not be written. @param signal  ends it between two files. */
 export async function expireExports(deps: Deps, signal: AbortSignal): Promise<void> {
-  for (const found of await deps.storage.dataExports.expired(deps.now(), expiredAtOnce)) {
+  const now = deps.now();
+  const ended = { endedAt: now, expiresAt: new Date(now.getTime() + keptMs) };
+  const failed = await deps.storage.dataExports.failAbandoned(new Date(now.getTime() - abandonedMs), ended);
+  if (failed > 0) deps.logger.error({ count: failed }, 'exports of data were given up after two days: their jobs failed');
+  for (const found of await deps.storage.dataExports.expired(now, expiredAtOnce)) {
     if (signal.aborted) return;
     await deps.storage.blobs.delete(blobKeyOf(found));
     await deps.storage.dataExports.delete(found.id);

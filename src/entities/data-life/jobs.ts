@@ -1,4 +1,4 @@
-/** READY: it can be downloaded. FAILED: the storage had no room, or the person is gone. */
+/** READY: it can be downloaded. FAILED: it could not be written within two days. */
 export const exportStatuses = ['PENDING', 'RUNNING', 'READY', 'FAILED'] as const;
 export type ExportStatus = (typeof exportStatuses)[number];
 

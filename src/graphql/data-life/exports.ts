@@ -18,7 +18,7 @@ const DataExportStatusType = enumOf('DataExportStatus', 'How far an export is.',
   PENDING: 'It waits for its turn.',
   RUNNING: 'It is being written.',
   READY: 'It can be downloaded.',
-  FAILED: 'It could not be written.',
+  FAILED: 'It could not be written within two days.',
 } satisfies Record<ExportStatus, string>);
 
 interface RowCount {

@@ -18,6 +18,8 @@ export interface DataExportStore {
   /** Exports that have what a person has: those about the person, and those of the whole organization. */
   with(person: { readonly orgId: string; readonly userId: string }): Promise<readonly DataExport[]>;
   expired(before: Date, limit: number): Promise<readonly DataExport[]>;
+  /** Ends as FAILED what was asked for before a moment and is still not written: its job gave up. @returns how many. */
+  failAbandoned(before: Date, ended: { readonly endedAt: Date; readonly expiresAt: Date }): Promise<number>;
 }
 /** Exports of an organization: all, or those that one person asked for or that are about that person. */
 export interface ExportSight {
@@ -65,6 +67,10 @@ export function createDataExportStore(db: Database): DataExportStore {
     async expired(before, limit) {
       const where = { expiresAt: { lt: before } };
       return (await db.prisma.dataExport.findMany({ where, take: limit })).map(exportOf);
+    },
+    async failAbandoned(before, ended) {
+      const where = { createdAt: { lt: before }, status: { in: ['PENDING', 'RUNNING'] } };
+      return (await db.prisma.dataExport.updateMany({ where, data: { status: 'FAILED', ...ended } })).count;
     },
   };
 }
