@@ -25,7 +25,7 @@ const TransferOwnershipPayload = builder.objectRef<OwnershipTransfer>('TransferO
     dataSources: t.exposeInt('dataSources', { description: 'How many data sources and vector stores.' }),
     groups: t.exposeInt('groups', { description: 'How many groups.' }),
     kept: t.exposeStringList('kept', { description: 'About agents that stay with their owner: which, and what to do first.' }),
-    hasMore: t.exposeBoolean('hasMore', {
+    isMoreLeft: t.exposeBoolean('hasMore', {
       description: 'Whether the person owns more than this call looked at: settle what was kept, and call again.',
     }),
   }),

@@ -5,7 +5,7 @@ import { withService } from '../../support/service.ts';
 const { make } = await withService('plain', { env: { LOG_LEVEL: 'fatal' } });
 
 const mutation = `mutation ($input: TransferOwnershipInput!, $to: ID!) {
-  transferOwnership(input: $input, toUserId: $to) { agents dataSources groups kept hasMore }
+  transferOwnership(input: $input, toUserId: $to) { agents dataSources groups kept isMoreLeft }
 }`;
 
 async function team() {
@@ -74,7 +74,7 @@ describe('handing over', () => {
     const { data } = (await admin.get(`/api/v1/admin/memberships?userId=${ann.userId}`)).body;
     expect((await admin.delete(`/api/v1/admin/memberships/${data[0].id}`)).status).toBe(200);
     expect(await given(admin, { allOf: { userId: ann.userId } }, bob)).toEqual({
-      ...{ agents: 1, dataSources: 1, groups: 1, kept: [], hasMore: false },
+      ...{ agents: 1, dataSources: 1, groups: 1, kept: [], isMoreLeft: false },
     });
     expect((await bob.get(`/api/v1/connections/${server}`)).status).toBe(404);
     expect((await bob.get(`/api/v1/chats/${chat.id}`)).status).toBe(404);
@@ -84,8 +84,8 @@ describe('handing over', () => {
   it('gives at most 90 things a call, and says that there are more', async () => {
     const { ann, bob } = await team();
     for (let at = 0; at < 91; at += 1) await groupOf(ann);
-    expect(await given(ann, { allOf: { userId: ann.userId } }, bob)).toMatchObject({ groups: 90, hasMore: true });
-    expect(await given(ann, { allOf: { userId: ann.userId } }, bob)).toMatchObject({ groups: 1, hasMore: false });
+    expect(await given(ann, { allOf: { userId: ann.userId } }, bob)).toMatchObject({ groups: 90, isMoreLeft: true });
+    expect(await given(ann, { allOf: { userId: ann.userId } }, bob)).toMatchObject({ groups: 1, isMoreLeft: false });
   });
 });
 

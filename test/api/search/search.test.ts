@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { indexed } from '../../support/knowledge/knowledge.ts';
 import type { Organization, Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 import { countFewestStatements } from '../../support/storage/statements.ts';
@@ -118,7 +119,8 @@ describe('search', () => {
     const agent = await make.agent({ owner: ann, name: 'Quokka' });
     for (let n = 0; n < 5; n += 1) {
       await make.agent({ owner: ann, name: `Quokka ${n}` });
-      await make.apiDataSource({ owner: ann, agentId: agent.id, name: `Quokka ${n}`, data: { n } });
+      // Its indexing would add statements of its own.
+      await indexed(ann, (await make.apiDataSource({ owner: ann, agentId: agent.id, name: `Quokka ${n}`, data: { n } })).id);
       const { id } = await make.chat({ owner: ann, agentId: agent.id, name: `Quokka ${n}` });
       upstream.next({ text: ['A quokka'] });
       await ann.post(`/api/v1/chats/${id}/messages`, { prompt: 'What is a quokka?' });

@@ -25,7 +25,11 @@ const quietColumns: Readonly<Record<string, readonly string[]>> = {
   // The maker of a key never changes.
   api_keys: ['id', 'createdAt', 'updatedAt', 'name', 'prefix', 'lastUsedAt', 'createdByUserId', 'createdByKeyId'],
   // The last end of a session that is used is read anew within five minutes.
-  sessions: ['id', 'createdAt', 'method', 'lastUsedAt', 'expiresAt', 'userAgent', 'network'],
+  // How it began never changes.
+  sessions: [
+    ...['id', 'createdAt', 'method', 'lastUsedAt', 'expiresAt', 'userAgent', 'network'],
+    ...['identityId', 'providerSessionHash', 'throughKeyId'],
+  ],
   agents: ['id', 'createdAt', 'updatedAt', 'messageCount', 'ratingCount', 'ratingSum', 'approvedHash', 'rowBytes'],
 };
 /** Tables in the same files that are not cached: they are read anew each time. */
