@@ -1,3 +1,5 @@
+import { isLoopback } from './loopback.ts';
+
 /** A provider of sign-ins by OpenID Connect, from the settings OIDC_<NAME>_…. */
 export interface OidcProviderSettings {
   /** In lower case, as in addresses: `/sign-in/oidc/<name>`. */
@@ -68,7 +70,6 @@ const claimPattern = /^[\w.:/-]{1,200}$/;
 const scopesPattern = /^[\x21\x23-\x5b\x5d-\x7e]+( +[\x21\x23-\x5b\x5d-\x7e]+)*$/;
 const domainPattern = /^(?:\*|(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63})$/;
 const orgIdPattern = /^org_[0-9a-z]{26}$/;
-const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /** The parts of the name of a setting of a provider; undefined for other variables, and for ends that mean nothing. */
 export function oidcSettingOf(name: string): { readonly provider: string; readonly setting: OidcSetting } | undefined {
@@ -153,7 +154,7 @@ function isIssuer(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, search, hash, username } = new URL(text);
   if (search !== '' || hash !== '' || username !== '' || hostname === '') return false;
-  return protocol === 'https:' || (protocol === 'http:' && loopback.test(hostname));
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 
 /** Undefined when a rule cannot be read, or a domain has two. */

@@ -13,6 +13,7 @@ import {
 import { heldSince } from '../audit/kept-by-hold.ts';
 import { removeBlobs } from '../blobs.ts';
 import type { Deps } from '../deps.ts';
+import { exportBlobKey } from './exports.ts';
 
 export interface ErasePersonInput {
   readonly userId: string;
@@ -128,10 +129,10 @@ class ErasureWork {
 
   /** Hands over what others use, and deletes the rest of what the person owns. */
   async #things(): Promise<void> {
-    const { erasures, dataSources } = this.#deps.storage;
+    const { erasures, ownership, dataSources } = this.#deps.storage;
     const { orgId, transferToUserId } = this.#erasure;
     const { shared, own } = await erasures.holdings(this.#erasure);
-    await erasures.transfer(this.#person, shared, transferToUserId);
+    await ownership.transfer(this.#person, shared, transferToUserId);
     const why = 'Others use it. It belongs to transferToUserId now, with what the person wrote in it.';
     this.#note('agents', 'TRANSFERRED', shared.agentIds.length, why);
     this.#note('data_sources', 'TRANSFERRED', shared.dataSourceIds.length, why);
@@ -183,10 +184,9 @@ class ErasureWork {
 
   async #exports(): Promise<void> {
     const { dataExports, blobs } = this.#deps.storage;
-    const { orgId, userId } = this.#erasure;
-    for (const { id } of await dataExports.with({ orgId, userId })) {
-      await blobs.delete(`${orgId}/exports/${id}`);
-      await dataExports.delete(id);
+    for (const found of await dataExports.with(this.#person)) {
+      await blobs.delete(exportBlobKey(found));
+      await dataExports.delete(found.id);
       this.#note('data_exports', 'ERASED', 1);
     }
   }

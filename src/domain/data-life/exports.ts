@@ -70,7 +70,7 @@ export async function deleteDataExport(deps: Deps, caller: Caller, id: string): 
     if ((await deps.storage.dataExports.delete(id)) === undefined) throw missing('export', 'id');
     return found;
   });
-  await deps.storage.blobs.delete(blobKeyOf(found));
+  await deps.storage.blobs.delete(exportBlobKey(found));
   return found;
 }
 
@@ -98,7 +98,7 @@ export async function expireExports(deps: Deps, signal: AbortSignal): Promise<vo
   if (failed > 0) deps.logger.error({ count: failed }, 'exports of data were given up after two days: their jobs failed');
   for (const found of await deps.storage.dataExports.expired(now, expiredAtOnce)) {
     if (signal.aborted) return;
-    await deps.storage.blobs.delete(blobKeyOf(found));
+    await deps.storage.blobs.delete(exportBlobKey(found));
     await deps.storage.dataExports.delete(found.id);
   }
 }
@@ -118,7 +118,7 @@ async function writeExport(deps: Deps, exportId: string, signal: AbortSignal): P
   const row = await dataExports.find(exportId);
   if (row === undefined || row.status === 'READY') return;
   await dataExports.update(exportId, { status: 'RUNNING' });
-  const blobKey = blobKeyOf(row);
+  const blobKey = exportBlobKey(row);
   const zip = new yazl.ZipFile();
   const output = new PassThrough();
   const place = { orgId: row.orgId, userId: row.userId ?? undefined };
@@ -182,7 +182,7 @@ async function fill(deps: Deps, zip: yazl.ZipFile, exportId: string, place: Data
   zip.end();
 }
 
-function blobKeyOf({ orgId, id }: Pick<DataExport, 'orgId' | 'id'>): string {
+export function exportBlobKey({ orgId, id }: Pick<DataExport, 'orgId' | 'id'>): string {
   return `${orgId}/exports/${id}`;
 }
 

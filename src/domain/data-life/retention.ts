@@ -5,6 +5,7 @@ import {
   type Retention,
   retainedKinds,
   retentionDays,
+  retentionMembers,
 } from '../../entities/data-life/retention.ts';
 import type { Settings } from '../../settings.ts';
 import { administeredOrganization } from '../accounts/administration.ts';
@@ -12,29 +13,11 @@ import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 
 /** Absent members are kept; null: as the installation does. */
-export interface UpdateRetentionInput extends Partial<OwnRetentionInput> {
+export interface UpdateRetentionInput
+  extends Partial<Record<(typeof retentionMembers)[RetainedKind], number | null | undefined>> {
   /** Default: the caller's. */
   readonly orgId?: string | null | undefined;
 }
-type OwnRetentionInput = { readonly [Kind in RetainedKind as RetentionParam<Kind>]: number | null | undefined };
-type RetentionParam<Kind extends RetainedKind> = Kind extends 'chats'
-  ? 'chatDays'
-  : Kind extends 'runs'
-    ? 'runDays'
-    : Kind extends 'events'
-      ? 'eventDays'
-      : Kind extends 'usage'
-        ? 'usageDays'
-        : 'auditDays';
-
-const params = {
-  chats: 'chatDays',
-  runs: 'runDays',
-  events: 'eventDays',
-  usage: 'usageDays',
-  audit: 'auditDays',
-} as const satisfies { readonly [Kind in RetainedKind]: RetentionParam<Kind> };
-
 /** What applies where an organization chose nothing; undefined: nothing is deleted for its age. */
 export function defaultDays(settings: Settings, kind: RetainedKind): number | undefined {
   const days = {
@@ -67,9 +50,10 @@ export async function updateDataRetention(
   const faults = new Faults();
   const choice: Partial<Record<RetainedKind, number | null>> = {};
   for (const kind of retainedKinds) {
-    const days = input[params[kind]];
+    const days = input[retentionMembers[kind]];
     if (days === undefined) continue;
-    if (days !== null) faults.requireRange(params[kind], days, { ...retentionDays[kind], isWhole: true }, 'a number of days');
+    if (days !== null)
+      faults.requireRange(retentionMembers[kind], days, { ...retentionDays[kind], isWhole: true }, 'a number of days');
     choice[kind] = days;
   }
   faults.throwIfAny();

@@ -121,7 +121,7 @@ async function readNewPerson(deps: Deps, { name = '', password = '' }: Acceptanc
 async function join(deps: Deps, { invitation, organization, known, userId, fresh }: Joining, browser: Browser): Promise<void> {
   const { id, orgId, email, role, groupIds } = invitation;
   const { tenantId } = organization;
-  const { invitations, tenancy, accounts, passwords, users } = deps.storage;
+  const { invitations, tenancy, accounts, groups, passwords, users } = deps.storage;
   const at = deps.now();
   const scopes = new Set(scopesOfRole(role));
   const caller: Caller = { keyId: id, userId, orgId, tenantId, level: 'ORGANIZATION', role, scopes };
@@ -139,7 +139,9 @@ async function join(deps: Deps, { invitation, organization, known, userId, fresh
       }
       await tenancy.addMember({ id: deps.newId('membership'), orgId, userId, role, createdAt: at });
       if (fresh !== undefined) await passwords.set(userId, fresh.hash, at);
-      await invitations.joinGroups({ orgId, userId, email }, { groupIds, membersMax });
+      for (const groupId of await groups.withRoom(orgId, groupIds, membersMax)) {
+        await groups.update(groupId, {}, { add: [{ email, userId }], removeEmails: [] });
+      }
       return { id: userId, orgId };
     }),
   );

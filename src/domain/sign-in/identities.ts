@@ -171,10 +171,8 @@ async function planOf(
   const { identities } = deps.storage;
   const named = await identities.groupsNamed(orgId, groups, groupsMax);
   const memberIn = isNewUser ? [] : await identities.memberIn([...named, ...groupIds], userId);
-  const joins = await withRoom(
-    deps,
-    named.filter((id) => !memberIn.includes(id)),
-  );
+  const strange = named.filter((id) => !memberIn.includes(id));
+  const joins = await deps.storage.groups.withRoom(orgId, strange, membersMax);
   const leaves = groupIds.filter((id) => !named.includes(id) && memberIn.includes(id));
   const stays = groupIds.filter((id) => named.includes(id) && memberIn.includes(id));
   const isAdmin = settings.adminGroups.some((name) => groups.includes(name));
@@ -191,12 +189,6 @@ async function planOf(
 function roleAfter(role: MemberRole, isAdmin: boolean, isAdminByGroup: boolean): MemberRole {
   if (isAdmin) return 'ADMIN';
   return isAdminByGroup && role === 'ADMIN' ? 'MEMBER' : role;
-}
-
-async function withRoom(deps: Deps, groupIds: readonly string[]): Promise<readonly string[]> {
-  const rooms: string[] = [];
-  for (const id of groupIds) if ((await deps.storage.groups.countMembers(id)) < membersMax) rooms.push(id);
-  return rooms;
 }
 
 function changesOf(plan: Plan, isFirst: boolean): readonly AuditChange[] {

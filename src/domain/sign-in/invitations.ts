@@ -104,10 +104,8 @@ export async function revokeInvitation(deps: Deps, caller: Caller, id: string): 
 
 async function checkGroups(deps: Deps, caller: Caller, orgId: string, ids: readonly string[], faults: Faults): Promise<void> {
   if (ids.length === 0) return;
-  if (ids.length > groupsMax) {
-    faults.add('groupIds', `groupIds must have at most ${groupsMax} ids`);
-    return;
-  }
+  faults.requireCount('groupIds', ids, groupsMax);
+  if (ids.length > groupsMax) return;
   const found = await deps.storage.groups.findMany(ids, visibleGroups(caller));
   const ofOrganization = new Set(found.filter((group) => group.orgId === orgId).map(({ id }) => id));
   const unknown = ids.filter((id) => !ofOrganization.has(id));

@@ -8,8 +8,7 @@ import { performOperation } from '../audit/operation.ts';
 import type { CallOrigin } from '../audit/origin.ts';
 import type { Deps } from '../deps.ts';
 import { admitPerson } from './identities.ts';
-import { authenticateSession } from './sessions.ts';
-import { type Browser, beginSession } from './sign-in.ts';
+import { type Browser, beginSession, callerOf, originOf } from './sign-in.ts';
 
 /** Time for a person to sign in at the provider. */
 export const attemptMs = 600_000;
@@ -81,8 +80,7 @@ export async function completeOidc(
   await useOnce(deps, `sign-in ${state}`, new Date(expiresAtMs), 'This sign-in was used already. Begin again.');
   const person = await asking(deps, provider.person(attemptOf(deps, provider, state, secret ?? ''), query));
   const sessionId = deps.newId('session');
-  const origin = { requestId: browser.requestId, address: browser.address };
-  const { userId, orgId, identityId } = await admitPerson(deps, provider.settings, person, sessionId, origin);
+  const { userId, orgId, identityId } = await admitPerson(deps, provider.settings, person, sessionId, originOf(browser));
   const { issuer, sessionId: sid } = person;
   const providerSessionHash = sid === undefined ? null : sessionHash(provider, issuer, sid);
   const began = await beginSession(deps, { userId, orgId, sessionId, identityId, providerSessionHash }, 'OIDC', browser);
@@ -91,7 +89,7 @@ export async function completeOidc(
 
 /** Where a person whose session a provider began signs out there too; undefined for other sessions, and when the provider does not answer. */
 export async function providerLogoutUrl(deps: Deps, sessionSecret: string | undefined): Promise<string | undefined> {
-  const caller = sessionSecret === undefined ? undefined : await authenticateSession(deps, sessionSecret);
+  const caller = await callerOf(deps, { sessionSecret });
   const identityId = caller === undefined ? undefined : await deps.storage.sessions.findIdentityId(caller.keyId);
   const identity = identityId === undefined ? undefined : await deps.storage.identities.findById(identityId);
   const provider = deps.oidc.list.find(({ settings }) => settings.name === identity?.provider);

@@ -14,6 +14,7 @@ import { makeSignInSecret } from '../../entities/accounts/session.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
 import { isObject } from '../../lib/json.ts';
+import { isLoopback } from '../../lib/loopback.ts';
 import { missing, nameLengthMax } from '../accounts/administration.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
@@ -39,7 +40,7 @@ export interface RelyingParty {
  */
 export function relyingPartyOf({ publicUrl }: Pick<Deps, 'publicUrl'>): RelyingParty | undefined {
   const { protocol, hostname, port, origin } = new URL(publicUrl());
-  if (/^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\]|localhost)$/.test(hostname)) {
+  if (isLoopback(hostname)) {
     return { id: 'localhost', origin: `${protocol}//localhost${port === '' ? '' : `:${port}`}` };
   }
   if (protocol !== 'https:' || /^[\d.]+$|^\[/.test(hostname)) return undefined;

@@ -74,7 +74,7 @@ export async function signOut(deps: Deps, browser: Browser): Promise<void> {
 
 /** Whether the browser has a session. */
 export async function isSignedIn(deps: Deps, sessionSecret: string | undefined): Promise<boolean> {
-  return sessionSecret !== undefined && (await authenticateSession(deps, sessionSecret)) !== undefined;
+  return (await callerOf(deps, { sessionSecret })) !== undefined;
 }
 
 export interface SignInLinkInput {

@@ -76,13 +76,18 @@ function readEntry(entry: string): Entry | undefined {
 }
 
 /** A single address is a range of one. */
-function rangeOf(text: string): string | undefined {
+export function rangeOf(text: string): string | undefined {
   const [address = '', bits, ...more] = text.split('/');
   const family = isIP(address);
   if (family === 0 || address.includes('%') || more.length > 0) return undefined;
   const bitsMax = family === 4 ? 32 : 128;
   if (bits === undefined) return `${address}/${bitsMax}`;
   return /^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax ? `${address}/${bits}` : undefined;
+}
+
+/** The host of a URL without the brackets of an IPv6 address. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
 }
 
 /** In lower case, without the dot at the end of an absolute name. */

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { FairQueue } from '../../lib/fair-queue.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import { isPublicAddress } from './addresses.ts';
-import { type Allowance, parseAllowance } from './allowance.ts';
+import { type Allowance, hostOf, parseAllowance } from './allowance.ts';
 import { decodedBlocks } from './body.ts';
 import { EgressError } from './error.ts';
 import { exchange } from './exchange.ts';
@@ -124,7 +124,7 @@ async function checkedAddresses(
   owner: ShareOwner,
   signal: AbortSignal,
 ): Promise<readonly ResolvedAddress[]> {
-  const hostname = url.hostname.replace(/^\[|\]$/g, '');
+  const hostname = hostOf(url);
   const family = isIP(hostname);
   const isLiteral = family !== 0;
   const addresses: readonly ResolvedAddress[] = isLiteral

@@ -2,7 +2,7 @@ import { type ClientRequest, type IncomingMessage, type RequestOptions, request 
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { withUserAgent } from '../../lib/product.ts';
-import { bareHost } from './allowance.ts';
+import { bareHost, hostOf } from './allowance.ts';
 import { EgressError } from './error.ts';
 import type { Hop } from './hops.ts';
 import { type ProxyServer, portOf } from './proxies.ts';
@@ -108,7 +108,7 @@ function converse(hop: Hop, options: ExchangeOptions, request: ClientRequest, is
 /** @param tunnel  a connection to the host, through a proxy and with TLS already. */
 function open(hop: Hop, { addresses = [], signal }: ExchangeOptions, tunnel?: Socket): ClientRequest {
   const { url } = hop;
-  const hostname = url.hostname.replace(/^\[|\]$/g, '');
+  const hostname = hostOf(url);
   const lookup: LookupFunction = (_name, { all }, callback) => {
     const [first] = addresses;
     if (all === true) callback(null, [...addresses]);
@@ -137,7 +137,7 @@ function openForwarded(hop: Hop, proxy: ProxyServer, { signal }: ExchangeOptions
   asked.hash = '';
   return (proxy.url.protocol === 'https:' ? requestHttps : requestHttp)({
     ...rest,
-    host: proxy.url.hostname.replace(/^\[|\]$/g, ''),
+    host: hostOf(proxy.url),
     port: portOf(proxy.url),
     path: asked.href,
     headers: proxy.authorization === undefined ? own : { ...own, 'proxy-authorization': proxy.authorization },

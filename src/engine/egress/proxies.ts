@@ -1,6 +1,6 @@
 import { type BlockList, isIP } from 'node:net';
 import { blockList } from './addresses.ts';
-import { bareHost } from './allowance.ts';
+import { bareHost, hostOf, rangeOf } from './allowance.ts';
 
 /** The settings of these names. */
 export interface ProxySettings {
@@ -42,7 +42,7 @@ export function createProxies(settings: ProxySettings): Proxies {
     proxyOf(url) {
       const proxy = url.protocol === 'https:' ? secure : plain;
       if (proxy === undefined) return undefined;
-      const host = bareHost(url.hostname.replace(/^\[|\]$/g, ''));
+      const host = bareHost(hostOf(url));
       const port = portOf(url);
       return isLoopback(host) || exceptions.some((isException) => isException(host, port)) ? undefined : proxy;
     },
@@ -84,26 +84,21 @@ export function parseNoProxy(text: string): readonly Exception[] {
 
 function readException(entry: string): Exception | undefined {
   if (entry === '*') return () => true;
-  const whole = rangeOf(entry);
+  const whole = readRange(entry);
   if (whole !== undefined) return (host) => isWithin(whole, host);
   const { bracketed, plain = '', digits } = entryPattern.exec(entry)?.groups ?? {};
   const only = digits === undefined ? undefined : Number(digits);
   const isPort = (port: number) => only === undefined || only === port;
-  const range = rangeOf(bracketed ?? plain);
+  const range = readRange(bracketed ?? plain);
   if (range !== undefined) return (host, port) => isPort(port) && isWithin(range, host);
   if (bracketed !== undefined || !hostPattern.test(plain)) return undefined;
   const name = bareHost(plain.replace(/^\*?\./, ''));
   return (host, port) => isPort(port) && (host === name || host.endsWith(`.${name}`));
 }
 
-/** A single address is a range of one. */
-function rangeOf(text: string): BlockList | undefined {
-  const [address = '', bits, ...more] = text.split('/');
-  const family = isIP(address);
-  const bitsMax = family === 4 ? 32 : 128;
-  if (family === 0 || address.includes('%') || more.length > 0) return undefined;
-  if (bits !== undefined && (!/^\d{1,3}$/.test(bits) || Number(bits) > bitsMax)) return undefined;
-  return blockList([`${address}/${bits ?? bitsMax}`]);
+function readRange(text: string): BlockList | undefined {
+  const range = rangeOf(text);
+  return range === undefined ? undefined : blockList([range]);
 }
 
 /** Names are not looked up for NO_PROXY: a range holds for addresses in URLs only. */

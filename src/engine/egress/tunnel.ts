@@ -2,7 +2,7 @@ import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { bareHost } from './allowance.ts';
+import { bareHost, hostOf } from './allowance.ts';
 import { EgressError } from './error.ts';
 import { type ProxyServer, portOf } from './proxies.ts';
 import type { ResolvedAddress } from './resolver.ts';
@@ -64,7 +64,7 @@ function connectThrough(proxy: ProxyServer, target: string, signal: AbortSignal)
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const request = (proxy.url.protocol === 'https:' ? requestHttps : requestHttp)({
     method: 'CONNECT',
-    host: proxy.url.hostname.replace(/^\[|\]$/g, ''),
+    host: hostOf(proxy.url),
     port: portOf(proxy.url),
     path: target,
     headers: {
@@ -97,7 +97,7 @@ function connectThrough(proxy: ProxyServer, target: string, signal: AbortSignal)
 
 function secured(socket: Socket, url: URL, signal: AbortSignal): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-  const hostname = url.hostname.replace(/^\[|\]$/g, '');
+  const hostname = hostOf(url);
   // A TLS server name is never an address and has no dot at its end. The certificate is checked for either.
   const tls = connectTls({ socket, host: hostname, ...(isIP(hostname) === 0 ? { servername: bareHost(hostname) } : {}) });
   const stop = () => tls.destroy(signal.reason instanceof Error ? signal.reason : new Error('aborted'));

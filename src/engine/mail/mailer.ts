@@ -1,5 +1,7 @@
 import { createTransport } from 'nodemailer';
+import { isLoopback } from '../../lib/loopback.ts';
 import type { Settings } from '../../settings.ts';
+import { hostOf } from '../egress/allowance.ts';
 
 export interface Mail {
   readonly to: string;
@@ -23,15 +25,15 @@ const answerTimeoutMs = 30_000;
 /** Undefined without SMTP_URL. */
 export function createMailer({ SMTP_URL, SMTP_FROM }: Pick<Settings, 'SMTP_URL' | 'SMTP_FROM'>): Mailer | undefined {
   if (SMTP_URL === undefined || SMTP_FROM === undefined) return undefined;
-  const { protocol, hostname, port, username, password } = new URL(SMTP_URL);
+  const url = new URL(SMTP_URL);
+  const { protocol, hostname, port, username, password } = url;
   const isSecure = protocol === 'smtps:';
-  const isLocal = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/.test(hostname);
   const transport = createTransport({
-    host: hostname.replace(/^\[|\]$/g, ''),
+    host: hostOf(url),
     port: port === '' ? (isSecure ? 465 : 587) : Number(port),
     secure: isSecure,
     // A password must not cross a network in clear.
-    requireTLS: !isSecure && username !== '' && !isLocal,
+    requireTLS: !isSecure && username !== '' && !isLoopback(hostname),
     ...(username === '' ? {} : { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
     connectionTimeout: connectTimeoutMs,
     greetingTimeout: connectTimeoutMs,

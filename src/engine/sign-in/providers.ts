@@ -2,6 +2,7 @@ import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { nobody } from '../../lib/fair-share.ts';
 import type { OidcProviderSettings } from '../../lib/oidc-settings.ts';
+import { hostOf } from '../egress/allowance.ts';
 import { createEgress, type Egress, type EgressOptions } from '../egress/egress.ts';
 import { ProviderError, providerErrorOf } from './provider-error.ts';
 
@@ -73,7 +74,7 @@ const signatures = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
  * the discovery documents name beyond these must be public, or in EGRESS_ALLOW.
  */
 export function createOidcProviders(settings: readonly OidcProviderSettings[], egressOptions: EgressOptions): OidcProviders {
-  const hosts = settings.map(({ issuer }) => hostOf(issuer));
+  const hosts = settings.map(({ issuer }) => hostOf(new URL(issuer)));
   const egress = createEgress({ ...egressOptions, allow: [egressOptions.allow ?? '', ...hosts].filter(Boolean).join(',') });
   return {
     list: settings.map((provider) => createProvider(provider, egress)),
@@ -288,11 +289,6 @@ function fetcherOf(egress: Egress): oidc.CustomFetch {
 /** The body is decoded already. */
 function withoutEncoding(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !/^content-(?:encoding|length)$/i.test(name)));
-}
-
-function hostOf(issuer: string): string {
-  const { hostname } = new URL(issuer);
-  return hostname.replace(/^\[|\]$/g, '');
 }
 
 function textOf(value: unknown, most: number): string | undefined {

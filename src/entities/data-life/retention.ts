@@ -2,6 +2,15 @@
 export const retainedKinds = ['chats', 'runs', 'events', 'usage', 'audit'] as const;
 export type RetainedKind = (typeof retainedKinds)[number];
 
+/** What the choice of days for a kind is called, in inputs and in the table. */
+export const retentionMembers = {
+  chats: 'chatDays',
+  runs: 'runDays',
+  events: 'eventDays',
+  usage: 'usageDays',
+  audit: 'auditDays',
+} as const satisfies Record<RetainedKind, string>;
+
 /** The days that an organization may choose. Usage and audit entries are kept for a month at least: bills and incidents are looked into later. */
 export const retentionDays = {
   chats: { min: 1, max: 36_500 },

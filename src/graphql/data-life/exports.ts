@@ -43,7 +43,7 @@ const DataExportType = DataExportRef.implement({
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the export.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was asked for.' }),
-    endedAt: t.expose('endedAt', { type: 'DateTime', nullable: true, description: 'When it was written.' }),
+    endedAt: t.expose('endedAt', { type: 'DateTime', nullable: true, description: 'When it was written or given up.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true, description: 'When it is deleted.' }),
     status: t.expose('status', { type: DataExportStatusType, description: 'How far it is.' }),
     counts: t.field({

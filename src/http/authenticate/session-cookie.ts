@@ -27,12 +27,15 @@ export interface Addressing {
 
 /** The secret of the session in a request; undefined when it has none. */
 export function sessionSecretOf(req: IncomingMessage, addressing: Addressing): string | undefined {
-  const { cookie } = req.headers;
-  if (cookie === undefined || !cookie.includes(plainName)) return undefined;
-  const pairs = cookie.split(';').map((pair) => pair.trim());
-  const named = (name: string) => pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
   // Another host of the same domain can set a cookie without the prefix. Over TLS none is taken.
-  return named(secureName) ?? (isTls(req, addressing) ? undefined : named(plainName));
+  const plain = cookieOf(req, plainName);
+  return cookieOf(req, secureName) ?? (plain === undefined || isTls(req, addressing) ? undefined : plain);
+}
+
+function cookieOf({ headers: { cookie } }: IncomingMessage, name: string): string | undefined {
+  if (cookie === undefined || !cookie.includes(name)) return undefined;
+  const pairs = cookie.split(';').map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
 /** The header that gives a browser its session. @param secret  empty: the browser forgets it. */
@@ -57,9 +60,7 @@ function cookiesOf(isSecure: boolean, secret: string): readonly string[] {
 
 /** The secret of a sign-in at a provider that this browser has begun. Over TLS no other host can set it. */
 export function attemptSecretOf(req: IncomingMessage, addressing: Addressing): string | undefined {
-  const name = attemptNameAt(addressing);
-  const pairs = (req.headers.cookie ?? '').split(';').map((pair) => pair.trim());
-  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+  return cookieOf(req, attemptNameAt(addressing));
 }
 
 export function attemptCookie(addressing: Addressing, secret: string, maxAgeMs: number): readonly string[] {

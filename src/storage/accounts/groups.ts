@@ -23,6 +23,8 @@ export interface GroupStore {
   /** The same page of the members of each of several groups, oldest first. Cost: one statement, and one for the counts of all. */
   memberPagesOf(groupIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<GroupMember>>>;
   countMembers(groupId: string): Promise<number>;
+  /** Those of the groups that are in the organization and have fewer members than `membersMax`. Cost: one statement. */
+  withRoom(orgId: string, ids: readonly string[], membersMax: number): Promise<readonly string[]>;
   create(group: Omit<Group, 'updatedAt'>, members: readonly NewMember[]): Promise<Group>;
   update(
     id: string,
@@ -36,6 +38,12 @@ export function createGroupStore(db: Database, signals: Signals): GroupStore {
   return {
     ...createGroupQueries(db),
     countMembers: (groupId) => db.prisma.groupMember.count({ where: { groupId } }),
+    async withRoom(orgId, ids, membersMax) {
+      if (ids.length === 0) return [];
+      const select = { id: true, _count: { select: { members: true } } };
+      const groups = await db.prisma.group.findMany({ where: { id: { in: [...ids] }, orgId }, select });
+      return groups.filter(({ _count }) => _count.members < membersMax).map(({ id }) => id);
+    },
     async create(group, members) {
       const row = await db.prisma.group.create({
         data: {

@@ -27,8 +27,6 @@ export interface InvitationStore {
   /** The secret of the mail that is about to be sent; the mail before it, if any, no longer works. */
   setMailHash(id: string, mailHash: string): Promise<void>;
   noteDelivery(id: string, delivery: InvitationDelivery, problem: string | null): Promise<void>;
-  /** Makes the user a member of those of the groups that still are in the organization and have room. */
-  joinGroups(member: { readonly orgId: string; readonly userId: string; readonly email: string }, join: GroupJoin): Promise<void>;
   /**
    * Whether nobody can get into the account of a user: no membership, password, passkey or identity at a provider. Holds until the transaction ends.
    */
@@ -40,10 +38,6 @@ export interface InvitationStore {
 export interface NewInvitation extends Omit<Invitation, 'deliveryProblem' | 'acceptedAt' | 'userId' | 'revokedAt' | 'groupIds'> {
   readonly hash: string;
   readonly groupIds: readonly string[];
-}
-export interface GroupJoin {
-  readonly groupIds: readonly string[];
-  readonly membersMax: number;
 }
 
 export function createInvitationStore(db: Database): InvitationStore {
@@ -86,17 +80,6 @@ export function createInvitationStore(db: Database): InvitationStore {
     },
     async noteDelivery(id, delivery, deliveryProblem) {
       await db.prisma.invitation.updateMany({ where: { id }, data: { delivery, deliveryProblem } });
-    },
-    async joinGroups({ orgId, userId, email }, { groupIds, membersMax }) {
-      const groups = await db.prisma.group.findMany({
-        where: { id: { in: [...groupIds] }, orgId },
-        select: { id: true, _count: { select: { members: true } } },
-      });
-      const open = groups.filter(({ _count }) => _count.members < membersMax);
-      await db.prisma.groupMember.createMany({
-        data: open.map(({ id }) => ({ groupId: id, email, userId })),
-        skipDuplicates: true,
-      });
     },
     async isUnused(tx, userId) {
       if (!(await lockRow(tx, 'users', userId))) return false;

@@ -56,29 +56,34 @@ export function createOwnershipStore(db: Database, signals: Signals): OwnershipS
     },
     async transfer({ orgId, userId }, { agentIds, dataSourceIds, groupIds }, toUserId) {
       const owned = { orgId, ownerUserId: userId };
-      const moved = await db.transaction(async ({ prisma }) => ({
-        agentIds: idsOf(
+      const moved = await db.transaction(async ({ prisma }) => {
+        const agents = idsOf(
           await prisma.agent.updateManyAndReturn({
             where: { id: { in: [...agentIds] }, orgId, userId, isDeleted: false },
             data: { userId: toUserId },
             select: { id: true },
           }),
-        ),
-        dataSourceIds: idsOf(
-          await prisma.dataSource.updateManyAndReturn({
-            where: { id: { in: [...dataSourceIds] }, ...owned, deletingAt: null },
-            data: { ownerUserId: toUserId, updatedAt: new Date() },
-            select: { id: true },
-          }),
-        ),
-        groupIds: idsOf(
-          await prisma.group.updateManyAndReturn({
-            where: { id: { in: [...groupIds] }, ...owned },
-            data: { ownerUserId: toUserId },
-            select: { id: true },
-          }),
-        ),
-      }));
+        );
+        // An owner is no editor besides.
+        await prisma.agentEditor.deleteMany({ where: { agentId: { in: agents }, userId: toUserId } });
+        return {
+          agentIds: agents,
+          dataSourceIds: idsOf(
+            await prisma.dataSource.updateManyAndReturn({
+              where: { id: { in: [...dataSourceIds] }, ...owned, deletingAt: null },
+              data: { ownerUserId: toUserId, updatedAt: new Date() },
+              select: { id: true },
+            }),
+          ),
+          groupIds: idsOf(
+            await prisma.group.updateManyAndReturn({
+              where: { id: { in: [...groupIds] }, ...owned },
+              data: { ownerUserId: toUserId },
+              select: { id: true },
+            }),
+          ),
+        };
+      });
       for (const id of moved.agentIds) signals.publish('agent-changed', id);
       for (const id of moved.dataSourceIds) signals.publish('data-source-changed', id);
       for (const id of moved.groupIds) signals.publish('group-changed', id);
@@ -87,6 +92,6 @@ export function createOwnershipStore(db: Database, signals: Signals): OwnershipS
   };
 }
 
-function idsOf(rows: readonly { readonly id: string }[]): readonly string[] {
+function idsOf(rows: readonly { readonly id: string }[]): string[] {
   return rows.map(({ id }) => id);
 }

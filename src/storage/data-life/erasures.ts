@@ -1,6 +1,7 @@
 // Raw SQL: sums of the ledger are merged, ratings leave the mean of their agent, and texts are taken out of JSON by one statement each.
 import type { Erasure, ErasureLine, ErasureStatus } from '../../entities/data-life/jobs.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
+import type { OwnedThings, Owner as Person } from '../accounts/ownership.ts';
 import type { Database } from '../database/database.ts';
 import { newestFirst } from '../database/paging.ts';
 import type { Signals } from '../database/signals/signals.ts';
@@ -8,10 +9,6 @@ import { Prisma } from '../generated/client.ts';
 import { anyTable, tableName } from './rows.ts';
 import { type TableRule, tableRules } from './tables.ts';
 
-export interface Person {
-  readonly orgId: string;
-  readonly userId: string;
-}
 type Counts = Readonly<Record<string, number>>;
 
 export interface ErasureStore {
@@ -26,7 +23,6 @@ export interface ErasureStore {
   ): Promise<void>;
   /** Whether others use what the person owns: `shared` is to be handed over, `own` to be deleted. Agents that were deleted before are own. */
   holdings(person: Person): Promise<Holdings>;
-  transfer(person: Person, shared: Holdings['shared'], toUserId: string): Promise<void>;
   deleteAgents(ids: readonly string[]): Promise<number>;
   /** Chats of the person, also deleted ones of which a row is left. */
   chatIds(person: Person, limit: number): Promise<readonly string[]>;
@@ -51,12 +47,8 @@ export interface ErasureStore {
   deleteUser(userId: string): Promise<boolean>;
 }
 export interface Holdings {
-  readonly shared: {
-    readonly agentIds: readonly string[];
-    readonly dataSourceIds: readonly string[];
-    readonly groupIds: readonly string[];
-  };
-  readonly own: { readonly agentIds: readonly string[]; readonly dataSourceIds: readonly string[] };
+  readonly shared: OwnedThings;
+  readonly own: Omit<OwnedThings, 'groupIds'>;
 }
 
 const rowsPerStatement = 2_000;
@@ -82,20 +74,6 @@ export function createErasureStore(db: Database, signals: Signals): ErasureStore
       });
     },
     holdings: (person) => holdingsOf(db, person),
-    async transfer({ orgId, userId }, { agentIds, dataSourceIds, groupIds }, toUserId) {
-      await db.transaction(async ({ prisma }) => {
-        const { agent, agentEditor, dataSource, group } = prisma;
-        await agent.updateMany({ where: { id: { in: [...agentIds] }, orgId, userId }, data: { userId: toUserId } });
-        await agentEditor.deleteMany({ where: { agentId: { in: [...agentIds] }, userId: toUserId } });
-        const ofOwner = { orgId, ownerUserId: userId };
-        const owner = { ownerUserId: toUserId };
-        await dataSource.updateMany({ where: { id: { in: [...dataSourceIds] }, ...ofOwner }, data: owner });
-        await group.updateMany({ where: { id: { in: [...groupIds] }, ...ofOwner }, data: owner });
-      });
-      for (const id of agentIds) signals.publish('agent-changed', id);
-      for (const id of dataSourceIds) signals.publish('data-source-changed', id);
-      for (const id of groupIds) signals.publish('group-changed', id);
-    },
     async deleteAgents(ids) {
       const { count } = await db.prisma.agent.deleteMany({ where: { id: { in: [...ids] } } });
       for (const id of ids) signals.publish('agent-changed', id);

@@ -1,4 +1,4 @@
-import { type OwnRetention, type RetainedKind, retainedKinds } from '../../entities/data-life/retention.ts';
+import { type OwnRetention, type RetainedKind, retainedKinds, retentionMembers } from '../../entities/data-life/retention.ts';
 import type { Database } from '../database/database.ts';
 
 export interface RetentionStore {
@@ -16,15 +16,6 @@ export interface OrganizationDays {
   readonly days: number;
 }
 
-/** The column of each kind. */
-export const retentionColumns = {
-  chats: 'chatDays',
-  runs: 'runDays',
-  events: 'eventDays',
-  usage: 'usageDays',
-  audit: 'auditDays',
-} as const satisfies Record<RetainedKind, string>;
-
 const noChoice: OwnRetention = { chats: null, runs: null, events: null, usage: null, audit: null };
 
 export function createRetentionStore(db: Database): RetentionStore {
@@ -34,24 +25,24 @@ export function createRetentionStore(db: Database): RetentionStore {
       const chosen = new Map(
         rows.map((row) => [
           row.orgId,
-          Object.fromEntries(retainedKinds.map((kind) => [kind, row[retentionColumns[kind]]])) as unknown as OwnRetention,
+          Object.fromEntries(retainedKinds.map((kind) => [kind, row[retentionMembers[kind]]])) as unknown as OwnRetention,
         ]),
       );
       return new Map(orgIds.map((orgId) => [orgId, chosen.get(orgId) ?? noChoice]));
     },
     async set(orgId, choice) {
       const given = retainedKinds.filter((kind) => choice[kind] !== undefined);
-      const data = Object.fromEntries(given.map((kind) => [retentionColumns[kind], choice[kind] ?? null]));
+      const data = Object.fromEntries(given.map((kind) => [retentionMembers[kind], choice[kind] ?? null]));
       await db.prisma.dataRetention.upsert({ where: { orgId }, create: { orgId, ...data }, update: data });
     },
     async listOwn(kind, afterOrgId, limit) {
-      const column = retentionColumns[kind];
+      const column = retentionMembers[kind];
       const where = { orgId: { gt: afterOrgId }, [column]: { not: null } };
       const rows = await db.prisma.dataRetention.findMany({ where, orderBy: { orgId: 'asc' }, take: limit });
       return rows.map((row) => ({ orgId: row.orgId, days: row[column] ?? 0 }));
     },
     async listOthers(kind, afterOrgId, limit) {
-      const chose = { dataRetention: { is: { [retentionColumns[kind]]: { not: null } } } };
+      const chose = { dataRetention: { is: { [retentionMembers[kind]]: { not: null } } } };
       const where = { id: { gt: afterOrgId }, NOT: chose };
       const rows = await db.prisma.organization.findMany({ where, orderBy: { id: 'asc' }, take: limit, select: { id: true } });
       return rows.map(({ id }) => id);

@@ -1,8 +1,7 @@
 // Raw SQL: the statement that deletes rows also decides whether they are old and whether a hold keeps them.
-import type { RetainedKind } from '../../entities/data-life/retention.ts';
+import { type RetainedKind, retentionMembers } from '../../entities/data-life/retention.ts';
 import type { Database } from '../database/database.ts';
 import { notHeld } from './holds.ts';
-import { retentionColumns } from './retention.ts';
 
 /** Rows of one organization, or of all that chose no days of their own, and the age at which they are deleted. */
 export interface SweptRows {
@@ -100,7 +99,7 @@ function isBehind(time: string): string {
 
 /** SQL: the row is of the organization, or of one without days of its own when the parameter is null. */
 function ofOrganization(kind: RetainedKind, orgId: string): string {
-  const chose = `select from data_retentions own where own."orgId" = row."orgId" and own."${retentionColumns[kind]}" is not null`;
+  const chose = `select from data_retentions own where own."orgId" = row."orgId" and own."${retentionMembers[kind]}" is not null`;
   return `(row."orgId" = ${orgId} or (${orgId}::text is null and not exists (${chose})))`;
 }
 

@@ -20,7 +20,7 @@ export type TableRule =
       readonly blobs?: readonly string[];
       /**
        * `delete`: an erasure deletes the rows of the person. `cascade`: they go with the rows that they belong to. Any other: a step of
-       * erase.ts deals with it.
+       * erasures.ts deals with it.
        */
       readonly erase: 'delete' | 'cascade' | 'step';
     }

@@ -48,6 +48,16 @@ describe('handing over', () => {
     ]);
   });
 
+  it('gives an agent to one of its editors, who is no editor besides', async () => {
+    const { ann, bob } = await team();
+    const { id } = await make.agent({ owner: ann, editors: [{ id: bob.userId }] });
+    const editors = async (who: Person) =>
+      (await who.graphql('query ($id: ID!) { agent(id: $id) { userId editors { id } } }', { id })).data.agent;
+    expect(await editors(ann)).toEqual({ userId: ann.userId, editors: [{ id: bob.userId }] });
+    await given(ann, { agentId: id }, bob);
+    expect(await editors(bob)).toEqual({ userId: bob.userId, editors: [] });
+  });
+
   it('gives a source, a vector store and a group', async () => {
     const { ann, bob } = await team();
     const agent = await make.agent({ owner: ann });
