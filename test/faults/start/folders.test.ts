@@ -67,9 +67,10 @@ describe('a folder that a setting names', () => {
 describe('a connection to a database', () => {
   it('is opened in one place, which gives it a listener for errors', () => {
     const opening = /new (?:pg\.)?(?:Pool|Client)\(|\.connect\(\)/;
-    // The clients for OpenAI-compatible models and of traces have pools of HTTP connections; a listener opens what `openClient` made;
+    // Guarded requests, the clients of OpenAI-compatible models and of traces have pools of HTTP connections; a listener opens what `openClient` made;
     // transactions of Prisma and the check of the folder of files take connections of the pool; the client of an MCP server speaks HTTP or to a child process.
     const others = [
+      'engine/egress/dispatchers.ts',
       'engine/models/openai/client.ts',
       'engine/tools/mcp/sessions/session.ts',
       'storage/database/database.ts',
