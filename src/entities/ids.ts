@@ -18,6 +18,8 @@ export const idPrefixes = {
   group: 'grp',
   apiKey: 'key',
   session: 'ses',
+  webhook: 'whk',
+  webhookDelivery: 'whd',
   signInLink: 'sil',
   identity: 'idn',
   invitation: 'inv',

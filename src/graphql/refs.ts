@@ -20,6 +20,7 @@ import type { SourceRun } from '../entities/knowledge/source-run.ts';
 import type { StoreFileBatch, VectorStore, VectorStoreFile } from '../entities/knowledge/vector-store.ts';
 import type { Memory } from '../entities/memories/memory.ts';
 import type { RunView } from '../entities/runs/run.ts';
+import type { Webhook, WebhookDelivery } from '../entities/webhooks/webhook.ts';
 import { builder } from './builder/builder.ts';
 
 /**
@@ -33,6 +34,8 @@ export const MembershipRef = builder.objectRef<Membership>('Membership');
 export const GroupRef = builder.objectRef<Group>('Group');
 export const ApiKeyRef = builder.objectRef<ApiKey | CreatedApiKey>('ApiKey');
 export const SessionRef = builder.objectRef<Session>('Session');
+export const WebhookRef = builder.objectRef<Webhook>('Webhook');
+export const WebhookDeliveryRef = builder.objectRef<WebhookDelivery>('WebhookDelivery');
 export const AuditEntryRef = builder.objectRef<AuditEntry>('AuditEntry');
 export const DataExportRef = builder.objectRef<DataExport>('DataExport');
 export const ErasureRef = builder.objectRef<Erasure>('Erasure');

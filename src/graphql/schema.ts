@@ -86,6 +86,7 @@ import './embeddings/embeddings.ts';
 import './knowledge/citations.ts';
 import './live/changes.ts';
 import './search/search.ts';
+import './webhooks/webhooks.ts';
 
 /**
  * Builds the schema of all features.

@@ -22,6 +22,7 @@ import { createSubagentPlan } from '../domain/runs/subagent-plan.ts';
 import { registerInvitationMail } from '../domain/sign-in/invitation-mail.ts';
 import { registerSignInSweep } from '../domain/sign-in/sign-in.ts';
 import { TrustedUsers } from '../domain/sign-in/trusted-proxies.ts';
+import { registerWebhookDelivery } from '../domain/webhooks/delivery.ts';
 import { parseDnsServers } from '../engine/egress/dns-servers.ts';
 import { createEgress } from '../engine/egress/egress.ts';
 import { createProxies } from '../engine/egress/proxies.ts';
@@ -168,6 +169,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     registerInvitationMail(deps);
     registerExports(deps);
     registerErasures(deps);
+    registerWebhookDelivery(deps);
     registerOrphanSweep(deps);
     registerApprovalSweep(deps);
     registerChatFileSweep(deps);

@@ -84,6 +84,7 @@ import { checkMasterKeys } from './vault/check-keys.ts';
 import { createLinkSigner, type LinkSigner } from './vault/link-signer.ts';
 import { loadMasterKeys, type MasterKeys } from './vault/master-keys.ts';
 import { createVault, type Vault } from './vault/vault.ts';
+import { createWebhookStore, type WebhookStore } from './webhooks/webhooks.ts';
 
 /** All stores, one for each feature, each in the file of its noun. A new feature adds its store here. */
 export interface Storage {
@@ -171,6 +172,7 @@ export interface Storage {
   /** What streams of changes read. */
   readonly live: LiveStore;
   readonly search: SearchStore;
+  readonly webhooks: WebhookStore;
   close(): Promise<void>;
 }
 
@@ -228,6 +230,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     signInLinks: createSignInLinkStore(db),
     invitations: createInvitationStore(db),
     passkeys: createPasskeyStore(db),
+    webhooks: createWebhookStore(db),
     passwords: createPasswordStore(db),
     attempts: createAttemptStore(db),
     identities: createIdentityStore(db),
