@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: replies of any shape.
-async function ask(who: Person, document: string, variables: object = {}): Promise<any> {
+async function ask(who: Person, document: string, variables: Readonly<Record<string, unknown>> = {}): Promise<any> {
   const { data, errors } = await who.graphql(document, variables);
   expect(errors).toBeUndefined();
   return data;
