@@ -134,6 +134,11 @@ export const relations = {
   isInstance: onlyFor(['instanceKey']),
   /** To what the organization shows its members; a TENANT key reaches it only in the organization where it acts. */
   administersContent: onlyFor(administrators, ['tenantKeyElsewhere', ...elsewhere]),
+  /** To what an organization keeps for itself: a key reaches only that of the organization where it acts. */
+  administersWhereItActs: onlyFor(
+    administrators.filter((who) => who !== 'instanceKey'),
+    ['tenantKeyElsewhere', 'instanceKey', ...elsewhere],
+  ),
 } as const satisfies Record<string, Relation>;
 export type RelationName = keyof typeof relations;
 

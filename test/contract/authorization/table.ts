@@ -213,19 +213,19 @@ export const table: Readonly<Record<string, Line>> = {
   'Query.grants': line('anyone'),
   'Mutation.putAgentGrants': line('sees', ({ agent }) => ({ agentId: agent, input: { memories: 'READ' } })),
   'Mutation.deleteAgentGrants': line('sees', ofAgent),
-  'Query.webhook': line('administersContent', async ({ world }) => ({ id: (await world.webhook()).id })),
+  'Query.webhook': line('administersWhereItActs', async ({ world }) => ({ id: (await world.webhook()).id })),
   'Query.webhooks': line('administersItsOwn'),
   'Mutation.createWebhook': line('administersItsOwn', () => ({
     input: { url: 'https://hooks.invalid/', events: ['SOURCE_FAILED'] },
   })),
-  'Mutation.updateWebhook': line('administersContent', async ({ world }) => ({
+  'Mutation.updateWebhook': line('administersWhereItActs', async ({ world }) => ({
     id: (await world.webhook()).id,
     input: { description: 'Runs' },
   })),
-  'Mutation.deleteWebhook': line('administersContent', async ({ world }) => ({ id: (await world.webhook()).id })),
-  'Mutation.rotateWebhookSecret': line('administersContent', async ({ world }) => ({ id: (await world.webhook()).id })),
-  'Mutation.testWebhook': line('administersContent', async ({ world }) => ({ id: (await world.webhook()).id })),
-  'Mutation.redeliverWebhook': line('administersContent', async ({ world }) => ({
+  'Mutation.deleteWebhook': line('administersWhereItActs', async ({ world }) => ({ id: (await world.webhook()).id })),
+  'Mutation.rotateWebhookSecret': line('administersWhereItActs', async ({ world }) => ({ id: (await world.webhook()).id })),
+  'Mutation.testWebhook': line('administersWhereItActs', async ({ world }) => ({ id: (await world.webhook()).id })),
+  'Mutation.redeliverWebhook': line('administersWhereItActs', async ({ world }) => ({
     deliveryId: (await world.webhook()).deliveryId,
   })),
   'Query.memory': line('ownsMemory', async ({ world }) => ({ id: await world.memory() })),

@@ -264,9 +264,19 @@ class Maker {
     await this.#graphql(mutation, { agentId: agent, input: { memories: 'READ' } });
     await this.#sources(agent);
     await this.#session();
+    await this.#webhook(agent);
     await this.#world.invitation();
     await this.#world.passkey();
     return connection;
+  }
+
+  /** A webhook whose last delivery was refused. */
+  async #webhook(agentId: string): Promise<void> {
+    const { storage, now } = this.#service.deps;
+    const { id, deliveryId } = await this.#world.webhook();
+    await storage.webhooks.update(id, this.#world.home.id, { agentIds: [agentId] });
+    const last = { lastAttemptAt: now(), lastStatus: 500, lastBodyStart: 'No', lastError: 'The receiver answered 500' };
+    await storage.db.prisma.webhookDelivery.update({ where: { id: deliveryId }, data: { ...last, status: 'FAILED', attempts: 11 } });
   }
 
   /** A browser in which the owner is signed in. */

@@ -310,8 +310,9 @@ export class World {
     const email = `${this.name('invited')}@example.com`.toLowerCase().replaceAll(' ', '-');
     const { body } = await this.service.client().post('/api/v1/admin/invitations', { email, orgId: this.home.id });
     return body.invitation.id;
+  }
   /** A webhook of the organization with a delivery that is never sent. */
-  async webhook(): Promise<readonly id: string; readonly deliveryId: string > {
+  async webhook(): Promise<{ readonly id: string; readonly deliveryId: string }> {
     const input = { url: 'https://hooks.invalid/', events: ['SOURCE_FAILED'] };
     const made = await this.admin.graphql(
       'mutation ($input: CreateWebhookInput!) { createWebhook(input: $input) { webhook { id } } }',
@@ -330,7 +331,7 @@ export class World {
     return data.createAgentCategory.id;
   }
   /** A user of the organization who owns nothing. */
-  async user(organization = this.home): Promise<string> 
+  async user(organization = this.home): Promise<string> {
     return (await this.make.person({ organization })).userId;
   }
   /** An export of what the owner has. */
@@ -349,12 +350,14 @@ export class World {
     const found = await this.service.client().get(`/api/v1/admin/memberships?userId=${user}`);
     return found.body.data[0].id;
   }
-  async organization(): Promise<string> 
+  async organization(): Promise<string> {
     return (await this.make.organization({ tenant: { id: this.home.tenantId } })).id;
-  async tenant(): Promise<string> 
+  }
+  async tenant(): Promise<string> {
     return (await this.make.tenant()).id;
+  }
   /** The path and ticket of a signed link for a file of five bytes. */
-  async uploadLink(agent: string): Promise<readonly uploadId: string; readonly ticket: string > {
+  async uploadLink(agent: string): Promise<{ readonly uploadId: string; readonly ticket: string }> {
     const body = { filename: 'note.txt', contentType: 'text/plain', size: 5 };
     const { url } = (await this.owner.post(`/api/v1/ais/${agent}/data-sources/upload-token`, body)).body;
     const { pathname, searchParams } = new URL(url);

@@ -64,6 +64,8 @@ const ends: Readonly<Record<string, End>> = {
   'Query.erasures': short(60_000, 'a line for each of some 60 tables and what became of its rows, with a reason of our own'),
   'Query.invitations': short(9_000, 'an address, what went wrong with its mail, and ids of groups'),
   'Query.legalHolds': short(9_000, 'a reason of 2,000 characters'),
+  'Query.webhooks': short(16_000, 'an address of 2,000 characters, a description of 500, 100 ids of agents'),
+  'Webhook.agents': short(100 * 400, 'at most 100, each read as a node'),
   'Query.feedback': short(9_000, 'a comment of 2,000 characters and 10 tags of 50'),
   'Chat.userInputs': short(0, 'read with the row of the chat and counted with it'),
   'Message.citations': short(0, 'read with the row of the message and counted with it'),
