@@ -276,7 +276,10 @@ class Maker {
     const { id, deliveryId } = await this.#world.webhook();
     await storage.webhooks.update(id, this.#world.home.id, { agentIds: [agentId] });
     const last = { lastAttemptAt: now(), lastStatus: 500, lastBodyStart: 'No', lastError: 'The receiver answered 500' };
-    await storage.db.prisma.webhookDelivery.update({ where: { id: deliveryId }, data: { ...last, status: 'FAILED', attempts: 11 } });
+    await storage.db.prisma.webhookDelivery.update({
+      where: { id: deliveryId },
+      data: { ...last, status: 'FAILED', attempts: 11 },
+    });
   }
 
   /** A browser in which the owner is signed in. */
