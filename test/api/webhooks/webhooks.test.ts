@@ -252,11 +252,7 @@ describe('a webhook', () => {
     ['an address that is none', { url: 'example.com' }, 'url must be an address such as https://example.com/hooks'],
     ['a password in the address', { url: 'https://ann:secret@example.com/' }, 'without a user name and a password'],
     ['no event', { events: [] }, 'events must name at least one event'],
-    [
-      'an agent that is not there',
-      { agentIds: ['ai_00000000000000000000000000'] },
-      'agentIds[0] is not an agent that you can see',
-    ],
+    ['an agent that is not there', { agentIds: ['ai_00000000000000000000000000'] }, 'is not an agent that you can see'],
   ])('refuses %s', async (_case, wrong, words) => {
     const input = { url: 'https://example.com/', events: ['RUN_ENDED'], ...wrong };
     const { errors } = await admin.graphql(createDocument, { input });
