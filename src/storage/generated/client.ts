@@ -177,6 +177,16 @@ export type UsedTicket = Prisma.UsedTicketModel
  */
 export type CallApproval = Prisma.CallApprovalModel
 /**
+ * Model Webhook
+ * Where an organization wants to be told what its people wait for.
+ */
+export type Webhook = Prisma.WebhookModel
+/**
+ * Model WebhookDelivery
+ * One event for one webhook. Written by triggers, in the transaction of what it tells (migration 75).
+ */
+export type WebhookDelivery = Prisma.WebhookDeliveryModel
+/**
  * Model DataSource
  * A connected body of knowledge. Shared by any number of agents of its organization.
  */
