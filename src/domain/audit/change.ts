@@ -59,6 +59,42 @@ export function recordChange<T>(
   });
 }
 
+/** A change that the service makes by itself. */
+export interface ChangeOfService {
+  readonly orgId: string;
+  /** The mutation by which a person would make it. */
+  readonly action: string;
+  readonly targetIds: readonly string[];
+  readonly changes: readonly AuditChange[];
+}
+
+/**
+ * The same for a change that nobody asked for: its entry has no actor.
+ *
+ * @param write  returns whether it changed anything; without a change there is no entry.
+ */
+export function recordChangeOfService(
+  { storage, newId, now }: Pick<ChangeDeps, 'newId' | 'now'> & { readonly storage: Pick<ChangeStorage, 'db' | 'auditEntries'> },
+  { orgId, action, targetIds, changes }: ChangeOfService,
+  write: (tx: Transaction) => Promise<boolean>,
+): Promise<boolean> {
+  return storage.db.transaction(async (tx) => {
+    if (!(await write(tx))) return false;
+    const entry = {
+      id: newId('auditEntry'),
+      createdAt: now(),
+      orgId,
+      action,
+      kind: 'CHANGE',
+      outcome: 'SUCCEEDED',
+      count: 1,
+    } as const;
+    const nobody = { actorUserId: '', actorKeyId: '', requestId: '', address: null };
+    await storage.auditEntries.write([{ ...entry, ...nobody, ...targets(targetIds), changes }]);
+    return true;
+  });
+}
+
 /**
  * Runs a mutation that writes its entry by `audit.change`. A mutation that changes no row gets its entry before it answers; one that fails after a change
  * says so in its entry.

@@ -38,6 +38,8 @@ export const deletingNoContent: ReadonlySet<string> = new Set([
   'deleteMembership',
   'deletePasskey',
   'deleteTenant',
+  // Its deliveries name ids and states, for 30 days at most.
+  'deleteWebhook',
   // It asks for holds itself, once it knows that the caller may erase the person.
   'erasePerson',
 ]);

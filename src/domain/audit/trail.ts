@@ -5,7 +5,7 @@ import type { Settings } from '../../settings.ts';
 import type { PlacedThing } from '../../storage/audit/unseen-content.ts';
 import type { Transaction } from '../../storage/database/database.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { recordChange } from './change.ts';
+import { type ChangeOfService, recordChange, recordChangeOfService } from './change.ts';
 import { type ContentNoun, type ReadDeps, RequestReads, type ShownThing } from './reads.ts';
 import { Refusals } from './refusals.ts';
 
@@ -22,18 +22,25 @@ export class AuditTrail {
   readonly refusals: Refusals;
   readonly #reads: ReadDeps;
   readonly #storage: Storage;
+  readonly #ofService: Pick<TrailDeps, 'storage' | 'newId' | 'now'>;
   readonly #readsOfRequests = new WeakMap<AuditedRequest, RequestReads>();
 
   constructor({ settings, storage, logger, newId, now }: TrailDeps) {
     const batch = storage.auditBatch;
     this.refusals = new Refusals({ batch, logger, newId, now, perMinuteMax: settings.AUDIT_REFUSALS_PER_MINUTE_MAX });
     this.#storage = storage;
+    this.#ofService = { storage, newId, now };
     this.#reads = { batch, unseen: storage.unseenContent, newId, now };
   }
 
   /** Makes a change in one transaction with its entry: see `recordChange`. */
   change<T>(caller: Caller, write: (tx: Transaction) => Promise<T>): Promise<T> {
     return recordChange(this.#storage, caller, write);
+  }
+
+  /** The same for a change that the service makes by itself: see `recordChangeOfService`. */
+  changeOfService(change: ChangeOfService, write: (tx: Transaction) => Promise<boolean>): Promise<boolean> {
+    return recordChangeOfService(this.#ofService, change, write);
   }
 
   /**

@@ -1,21 +1,30 @@
 import { createHmac } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { EgressError } from '../../engine/egress/error.ts';
 import { retryDelaysMs } from '../../entities/webhooks/webhook.ts';
 import { storableText } from '../../lib/text.ts';
-import type { Attempt, DueDelivery, SealedWebhook } from '../../storage/webhooks/webhooks.ts';
+import type { Attempt, DeliveryDemand, DueDelivery, SealedWebhook } from '../../storage/webhooks/webhooks.ts';
 import type { Deps } from '../deps.ts';
 import { placeOf } from './webhooks.ts';
 
 /** How soon a delivery is begun. */
 const lookEveryMs = 2_000;
+/** How soon a place that became free is used again. */
+const refillEveryMs = 50;
 /** Deliveries under way in one process at one time. */
-const concurrentMax = 20;
+const concurrentMax = 100;
+/** Of one organization, begun at one time. One that has as many under way begins no other. */
+const ofOrganizationMax = 8;
+/** Of one webhook, begun at one time. One that fails is sent one delivery after the other. */
+const ofWebhookMax = 4;
 const timeoutMs = 10_000;
 /** A process that was killed leaves its deliveries to others after this time. */
 const leaseMs = 30_000;
 /** Bytes of an answer that are read. */
 const answerBytesMax = 1024 * 1024;
 const bodyStartMaxChars = 500;
+/** The status of a receiver that wants no more deliveries, as Standard Webhooks say. */
+const gone = 410;
 const sweepEveryMs = 3_600_000;
 const keptMs = 30 * 86_400_000;
 /** A webhook that takes nothing for so long is switched off. */
@@ -24,25 +33,73 @@ const failingMaxMs = 5 * 86_400_000;
 /** Sends what is due. Of several processes one sends each delivery; a killed one may have sent it unseen: `webhook-id` is the same then. */
 export function registerWebhookDelivery(deps: Deps): void {
   const { jobs, storage, now } = deps;
-  jobs.every('webhooks.deliver', lookEveryMs, async (signal) => {
-    const due = await storage.webhooks.takeDue(concurrentMax, leaseMs);
-    await Promise.all(due.map((delivery) => deliver(deps, delivery, signal)));
-  });
-  jobs.every('webhooks.sweep', sweepEveryMs, () => storage.webhooks.sweep(new Date(now().getTime() - keptMs)));
+  jobs.every('webhooks.deliver', lookEveryMs, (signal) => deliverDue(deps, signal));
+  jobs.every('webhooks.sweep', sweepEveryMs, (signal) => storage.webhooks.sweep(new Date(now().getTime() - keptMs), signal));
+}
+
+/** Until nothing is due and nothing under way. A receiver that is slow keeps nobody else waiting. */
+async function deliverDue(deps: Deps, signal: AbortSignal): Promise<void> {
+  const underWay = new Map<Promise<void>, DueDelivery>();
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const due = await deps.storage.webhooks.takeDue(demandOf([...underWay.values()]), leaseMs);
+      for (const delivery of due) {
+        const sending = deliver(deps, delivery, signal)
+          .catch((error: unknown) => {
+            if (!signal.aborted)
+              deps.logger.warn({ err: error, deliveryId: delivery.delivery.id }, 'a delivery was not recorded');
+          })
+          .finally(() => underWay.delete(sending));
+        underWay.set(sending, delivery);
+      }
+      if (underWay.size === 0) return;
+      const isDone = new AbortController();
+      const look = wait(lookEveryMs, undefined, { signal: AbortSignal.any([signal, isDone.signal]), ref: false });
+      await Promise.race([...underWay.keys(), look]).finally(() => isDone.abort());
+      await wait(refillEveryMs, undefined, { signal, ref: false });
+    }
+  } finally {
+    await Promise.all(underWay.keys());
+  }
+}
+
+/** What else may be begun while these are under way. */
+function demandOf(underWay: readonly DueDelivery[]): DeliveryDemand {
+  const ofOrganizations = Map.groupBy(underWay, ({ webhook }) => webhook.orgId);
+  const busyOrgIds = [...ofOrganizations].flatMap(([orgId, { length }]) => (length < ofOrganizationMax ? [] : [orgId]));
+  const failing = underWay.filter(({ webhook }) => webhook.failingSince !== null);
+  return {
+    countMax: concurrentMax - underWay.length,
+    ...{ ofOrganizationMax, ofWebhookMax, busyOrgIds },
+    busyWebhookIds: [...new Set(failing.map(({ webhook }) => webhook.id))],
+  };
 }
 
 async function deliver(deps: Deps, due: DueDelivery, signal: AbortSignal): Promise<void> {
-  const { storage, now, logger } = deps;
   const answer = await send(deps, due, signal);
   signal.throwIfAborted();
-  const at = now();
-  const { delivery, webhook } = due;
-  await storage.webhooks.record(due, attemptOf(answer, delivery.attempts, at), at);
-  const { failingSince } = webhook;
-  if (answer.isGood || failingSince === null || at.getTime() - failingSince.getTime() < failingMaxMs) return;
-  const disabledReason = 'It took no delivery for five days';
-  await storage.webhooks.update(webhook.id, webhook.orgId, { isEnabled: false, disabledReason });
-  logger.warn({ webhookId: webhook.id, orgId: webhook.orgId }, 'a webhook that took nothing for five days is switched off');
+  const at = deps.now();
+  const failingSince = await deps.storage.webhooks.record(due, attemptOf(answer, due.delivery.attempts, at), at);
+  if (answer.isGood) return;
+  if (answer.status === gone) return switchOff(deps, due, 'The receiver answered 410: it is gone');
+  if (failingSince !== null && at.getTime() - failingSince.getTime() >= failingMaxMs)
+    await switchOff(deps, due, 'It took no delivery for five days');
+}
+
+/** With an entry of the audit log, as of any change of a webhook. Nobody is its actor. */
+async function switchOff(deps: Deps, { webhook: { id, orgId } }: DueDelivery, disabledReason: string): Promise<void> {
+  const change = { isEnabled: false, disabledReason };
+  const isChanged = await deps.audit.changeOfService(
+    {
+      orgId,
+      action: 'updateWebhook',
+      targetIds: [id],
+      changes: Object.entries(change).map(([member, value]) => ({ member, value })),
+    },
+    () => deps.storage.webhooks.switchOff(id, orgId, disabledReason),
+  );
+  if (isChanged) deps.logger.warn({ webhookId: id, orgId, reason: disabledReason }, 'a webhook was switched off');
 }
 
 interface Answer {
@@ -62,8 +119,7 @@ async function send(deps: Deps, { delivery, webhook, tenantId }: DueDelivery, si
     };
     return await deps.egress.receive(request, signal, async ({ status }, content) => {
       const isGood = status >= 200 && status < 300;
-      const bodyStart = storableText(await startOf(content)).slice(0, bodyStartMaxChars);
-      return { isGood, status, bodyStart, error: isGood ? null : `The receiver answered ${status}` };
+      return { isGood, status, bodyStart: await startOf(content), error: isGood ? null : `The receiver answered ${status}` };
     });
   } catch (error) {
     signal.throwIfAborted();
@@ -73,10 +129,22 @@ async function send(deps: Deps, { delivery, webhook, tenantId }: DueDelivery, si
   }
 }
 
-/** As much as is shown: the rest is not fetched. */
+/** As much as is shown: the rest is not fetched. The status tells what became of the delivery, also when the body does not arrive whole. */
 async function startOf(content: AsyncIterable<Uint8Array>): Promise<string> {
-  for await (const block of content) return Buffer.from(block).toString('utf8', 0, bodyStartMaxChars * 4);
-  return '';
+  const bytes = Buffer.alloc(bodyStartMaxChars * 4);
+  let length = 0;
+  try {
+    for await (const block of content) {
+      length += Buffer.from(block).copy(bytes, length);
+      if (length === bytes.length) break;
+    }
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+  }
+  // A character that is cut in two at the end of the bytes is not among the first ones: each has four bytes at most.
+  return storableText(bytes.toString('utf8', 0, length))
+    .slice(0, bodyStartMaxChars)
+    .toWellFormed();
 }
 
 /** The headers of Standard Webhooks. While a secret is being changed, both sign. */

@@ -1,5 +1,5 @@
 /** What an organization can be told. On the wire of webhooks as they are here. */
-export const webhookEvents = ['run.ended', 'source.failed', 'approval.wanted'] as const;
+export const webhookEvents = ['run.ended', 'source.failed', 'approval.wanted', 'limit.near'] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 /** An event of `testWebhook`, which every webhook gets. */
 export const testEvent = 'webhook.test';
@@ -27,6 +27,8 @@ export interface WebhookDelivery {
   readonly createdAt: Date;
   readonly orgId: string;
   readonly webhookId: string;
+  /** Whose run, approval or source it tells of; null: nobody's. */
+  readonly userId: string | null;
   readonly event: string;
   readonly body: string;
   readonly status: DeliveryStatus;

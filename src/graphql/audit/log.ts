@@ -63,7 +63,7 @@ const AuditEntryType = AuditEntryRef.implement({
       description: 'The organization; null when it was deleted.',
       resolve: ({ orgId }, _args, context) => nodeOf(context, 'organization', orgId),
     }),
-    actorUserId: t.exposeID('actorUserId', { description: 'The user who did it.' }),
+    actorUserId: t.exposeID('actorUserId', { description: "The user who did it; '' for what the service did by itself." }),
     actor: t.field({
       type: UserRef,
       nullable: true,
@@ -71,7 +71,7 @@ const AuditEntryType = AuditEntryRef.implement({
       resolve: ({ actorUserId }, _args, context) => nodeOf(context, 'user', actorUserId),
     }),
     actorEmail: t.exposeString('actorEmail', { description: 'The e-mail of that user at the time.' }),
-    actorKeyId: t.exposeID('actorKeyId', { description: 'The key of the call.' }),
+    actorKeyId: t.exposeID('actorKeyId', { description: "The key of the call; '' for what the service did by itself." }),
     key: t.field({
       type: ApiKeyRef,
       nullable: true,

@@ -32,6 +32,7 @@ const WebhookEventType = enumOf(
     'run.ended': 'A run ended, whatever its end: its status says which.',
     'source.failed': 'A data source could not be read.',
     'approval.wanted': 'A run waits for a person to approve a call.',
+    'limit.near': 'The organization has used 80 or 95 percent of a limit of tokens.',
   },
   ofFormat,
 );

@@ -133,6 +133,9 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   ConnectionAttempt: ownedAs('ownerUserId', 'delete'),
   UsedTicket: { leftOut: shortLived },
   CallApproval: owned('delete'),
+  Webhook: { ...ofOrganizations, omit: ['secret', 'previousSecret'] },
+  // What a receiver answered is for administrators.
+  WebhookDelivery: owned('delete', { omit: ['lastBodyStart', 'lastError'] }),
   DataSource: ownedAs('ownerUserId', 'step', ['syncState']),
   AgentDataSource: within('agent', 'userId'),
   SourceRun: within('dataSource', 'ownerUserId'),

@@ -1,4 +1,4 @@
-// Raw SQL: deliveries that are due are leased by one statement with `for update skip locked`, which Prisma has no words for.
+// Raw SQL: deliveries that are due are leased by one statement with `for update skip locked`, some of each organization, which Prisma has no words for.
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import type { Webhook, WebhookDelivery } from '../../entities/webhooks/webhook.ts';
 import { readChildPages } from '../database/child-pages.ts';
@@ -24,6 +24,16 @@ export interface DueDelivery {
   readonly delivery: WebhookDelivery;
   readonly webhook: SealedWebhook;
   readonly tenantId: string;
+}
+
+/** How many deliveries to take, and whose not. */
+export interface DeliveryDemand {
+  readonly countMax: number;
+  readonly ofOrganizationMax: number;
+  /** Of a webhook that fails one is taken. */
+  readonly ofWebhookMax: number;
+  readonly busyOrgIds: readonly string[];
+  readonly busyWebhookIds: readonly string[];
 }
 
 /** What became of an attempt. */
@@ -55,13 +65,20 @@ export interface WebhookStore {
   pagesOfDeliveries(webhookIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<WebhookDelivery>>>;
   /** Sends a delivery again from its first attempt on. */
   redeliver(id: string, orgId: string, at: Date): Promise<WebhookDelivery | undefined>;
-  /** Takes deliveries that are due for `leaseMs`: no other process gets them meanwhile. Those of webhooks that are switched off wait. */
-  takeDue(limit: number, leaseMs: number): Promise<readonly DueDelivery[]>;
-  /** Writes what became of an attempt, and whether its webhook works. */
-  record(due: DueDelivery, attempt: Attempt, at: Date): Promise<void>;
+  /**
+   * Takes deliveries that are due for `leaseMs`: no other process gets them meanwhile. Those of webhooks that are switched off wait. The oldest of each
+   * organization come first.
+   */
+  takeDue(demand: DeliveryDemand, leaseMs: number): Promise<readonly DueDelivery[]>;
+  /** Writes what became of an attempt, and whether its webhook works. @returns since when it fails. */
+  record(due: DueDelivery, attempt: Attempt, at: Date): Promise<Date | null>;
+  /** @returns whether it was on. */
+  switchOff(id: string, orgId: string, disabledReason: string): Promise<boolean>;
   /** Deletes deliveries from before. */
-  sweep(before: Date): Promise<void>;
+  sweep(before: Date, signal: AbortSignal): Promise<void>;
 }
+
+const sweptAtOnce = 2_000;
 
 export function createWebhookStore(db: Database): WebhookStore {
   return {
@@ -121,13 +138,22 @@ export function createWebhookStore(db: Database): WebhookStore {
       if (count === 0) return undefined;
       return ((await db.prisma.webhookDelivery.findUnique({ where: { id } })) as WebhookDelivery | null) ?? undefined;
     },
-    async takeDue(limit, leaseMs) {
+    async takeDue({ countMax, ofOrganizationMax, ofWebhookMax, busyOrgIds, busyWebhookIds }, leaseMs) {
       const taken = await db.query<{ readonly id: string }>(
-        `update webhook_deliveries set "nextAttemptAt" = now() + $2 * interval '1 millisecond'
-         where id in (select d.id from webhook_deliveries d join webhooks w on w.id = d."webhookId" and w."isEnabled"
-           where d.status = 'PENDING' and d."nextAttemptAt" <= now() order by d."nextAttemptAt" limit $1 for update of d skip locked)
+        `update webhook_deliveries set "nextAttemptAt" = now() + $1 * interval '1 millisecond'
+         where id in (
+           select id from (
+             select d.id, row_number() over (partition by w."orgId" order by d."nextAttemptAt") as place
+             from webhooks w cross join lateral (
+               select id, "nextAttemptAt" from webhook_deliveries
+               where "webhookId" = w.id and status = 'PENDING' and "nextAttemptAt" <= now()
+               order by "nextAttemptAt" limit case when w."failingSince" is null then $4::int else 1 end for update skip locked
+             ) d
+             where w."isEnabled" and w."orgId" <> all ($5::text[]) and w.id <> all ($6::text[])
+           ) due
+           where place <= $3 order by place limit $2)
          returning id`,
-        [limit, leaseMs],
+        [leaseMs, countMax, ofOrganizationMax, ofWebhookMax, busyOrgIds, busyWebhookIds],
       );
       if (taken.length === 0) return [];
       const rows = await db.prisma.webhookDelivery.findMany({
@@ -155,15 +181,26 @@ export function createWebhookStore(db: Database): WebhookStore {
         where: { id, status: 'PENDING', nextAttemptAt: delivery.nextAttemptAt },
         data,
       });
-      const isGood = attempt.status === 'DELIVERED';
-      if (isGood && webhook.failingSince === null) return;
-      await db.prisma.webhook.updateMany({
-        where: { id: webhook.id, ...(isGood ? {} : { failingSince: null }) },
-        data: { failingSince: isGood ? null : at },
-      });
+      if (attempt.status === 'DELIVERED') {
+        await db.prisma.webhook.updateMany({
+          where: { id: webhook.id, failingSince: { not: null } },
+          data: { failingSince: null },
+        });
+        return null;
+      }
+      await db.prisma.webhook.updateMany({ where: { id: webhook.id, failingSince: null }, data: { failingSince: at } });
+      return webhook.failingSince ?? at;
     },
-    async sweep(before) {
-      await db.prisma.webhookDelivery.deleteMany({ where: { createdAt: { lt: before } } });
+    async switchOff(id, orgId, disabledReason) {
+      const where = { id, orgId, isEnabled: true };
+      return (await db.prisma.webhook.updateMany({ where, data: { isEnabled: false, disabledReason } })).count > 0;
+    },
+    async sweep(before, signal) {
+      for (;;) {
+        signal.throwIfAborted();
+        const where = { createdAt: { lt: before } };
+        if ((await db.prisma.webhookDelivery.deleteMany({ where, limit: sweptAtOnce })).count < sweptAtOnce) return;
+      }
     },
   };
 }

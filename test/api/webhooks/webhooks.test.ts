@@ -123,8 +123,9 @@ describe('a webhook', () => {
   });
 
   it('is told when a source fails', async () => {
-    const { id, secret } = await webhook(admin, { events: ['SOURCE_FAILED'] });
     const agent = await make.agent({ owner: admin });
+    // Agents limit runs and approvals only.
+    const { id, secret } = await webhook(admin, { events: ['SOURCE_FAILED'], agentIds: [agent.id] });
     const input = { url: 'http://10.0.0.1/', dataRefreshPeriod: 'NEVER', includeFiles: false, includedFileTypes: [] };
     const source = await admin.post(`/api/v1/ais/${agent.id}/data-sources/web-url`, input);
     const [request] = await eventually(() => {
@@ -134,6 +135,108 @@ describe('a webhook', () => {
     if (request === undefined) throw new Error('nothing was sent');
     expect(verified(secret, request)).toMatchObject({ type: 'source.failed', data: { dataSourceId: source.body.id } });
     expect(await deliveries(admin, id)).toHaveLength(1);
+  });
+
+  it('is told when a run waits for the approval of a person', async () => {
+    const { secret } = await webhook(admin, { events: ['APPROVAL_WANTED'] });
+    const agent = await make.agent({ owner: admin, modelId: 'openai/test-model' });
+    const data = {
+      description: 'Pays',
+      parameters: { type: 'object' },
+      method: 'POST',
+      url: `${receiver.url}/pay`,
+      requireApproval: true,
+    };
+    const tool = await admin.post(`/api/v1/ais/${agent.id}/tools`, { name: 'pay', type: 'API_FUNCTION', data });
+    expect(tool.status).toBe(200);
+    const chat = await make.chat({ owner: admin, agentId: agent.id });
+    upstream.next({ toolCalls: [{ id: 'call_1', name: 'pay', arguments: '{"amount":"CANARY"}' }] });
+    await admin.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'Pay it' });
+    const [request] = await eventually(() => {
+      expect(sent()).toHaveLength(1);
+      return sent();
+    });
+    if (request === undefined) throw new Error('nothing was sent');
+    const { data: wanted, type } = verified(secret, request) as { type: string; data: Record<string, string> };
+    const { runId } = wanted;
+    expect([type, wanted]).toEqual([
+      'approval.wanted',
+      {
+        approvalId: expect.any(String),
+        runId,
+        agentId: agent.id,
+        chatId: chat.id,
+        userId: admin.userId,
+        expiresAt: expect.any(String),
+      },
+    ]);
+    expect(Date.parse(wanted.expiresAt ?? '')).toBeGreaterThan(Date.now());
+    expect(runId).toMatch(/^run_/);
+    expect(request.body).not.toContain('CANARY');
+    expect(sent('/pay')).toEqual([]);
+  });
+
+  it('is told once for each mark when a limit of tokens is near', async () => {
+    const { id } = await webhook(admin, { events: ['LIMIT_NEAR'] });
+    const limit = (tokens: number) =>
+      service.client().patch(`/api/v1/admin/organizations/${admin.orgId}`, { apiUsageTokenLimit: tokens });
+    expect((await limit(100_000)).status).toBe(200);
+    let spent = 0;
+    const spend = async (tokens: number) => {
+      spent += tokens;
+      upstream.next({ text: 'x', usage: { prompt_tokens: tokens - 1, completion_tokens: 1 } });
+      const messages = [{ role: 'user', content: 'hi' }];
+      const { status } = await admin.post('/api/v1/chat/completions', { model: 'openai/test-model', messages, max_tokens: 10 });
+      expect(status).toBe(200);
+      const where = { orgId: admin.orgId, kind: 'api', used: spent };
+      await eventually(async () => expect(await prisma.usageCounter.count({ where })).toBe(1));
+    };
+    const told = async () =>
+      (await deliveries(admin, id)).map(({ body }: { body: string }) => JSON.parse(body).data).toReversed();
+    await spend(79_000);
+    expect(await told()).toEqual([]);
+    for (const tokens of [2_000, 5_000, 4_000]) await spend(tokens);
+    const first = { kind: 'api', percent: 80, used: 81_000, limit: 100_000 };
+    expect(await told()).toEqual([first]);
+    await spend(6_000);
+    await spend(100);
+    const second = { kind: 'api', percent: 95, used: 96_000, limit: 100_000 };
+    expect(await told()).toEqual([first, second]);
+    // A new limit begins anew.
+    expect((await limit(110_000)).status).toBe(200);
+    await spend(9_000);
+    expect(await told()).toEqual([first, second, { kind: 'api', percent: 95, used: 105_100, limit: 110_000 }]);
+  });
+
+  it('that answers 410 is switched off at once, by nobody in the audit log', async () => {
+    receiver.answer(() => ({ status: 410 }));
+    const { id } = await webhook(admin);
+    await ask(admin, 'mutation ($id: ID!) { testWebhook(id: $id) { id } }', { id });
+    const state = '{ webhooks(first: 1) { nodes { id isEnabled disabledReason } } }';
+    await eventually(async () =>
+      expect((await ask(admin, state)).webhooks.nodes).toEqual([
+        { id, isEnabled: false, disabledReason: 'The receiver answered 410: it is gone' },
+      ]),
+    );
+    const entries = `query ($id: ID!) { auditLog(filter: { targetId: $id, action: "updateWebhook" }, first: 5) {
+      nodes { actorUserId actorEmail actorKeyId outcome actor { id } target { id } changes { member values } } } }`;
+    expect((await ask(admin, entries, { id })).auditLog.nodes).toEqual([
+      {
+        ...{ actorUserId: '', actorEmail: '', actorKeyId: '', outcome: 'SUCCEEDED', actor: null, target: { id } },
+        changes: [
+          { member: 'isEnabled', values: [false] },
+          { member: 'disabledReason', values: ['The receiver answered 410: it is gone'] },
+        ],
+      },
+    ]);
+    // What waits is kept, and sent once it is switched on.
+    receiver.answer(() => ({ status: 204 }));
+    const [{ id: deliveryId }] = await deliveries(admin, id);
+    await due(id);
+    await ask(admin, 'mutation ($id: ID!) { updateWebhook(id: $id, input: { isEnabled: true }) { id } }', { id });
+    await eventually(async () =>
+      expect(await deliveries(admin, id)).toMatchObject([{ id: deliveryId, status: 'DELIVERED', attempts: 2 }]),
+    );
   });
 
   it('that fails and comes back gets the delivery with the same id', async () => {
@@ -288,7 +391,8 @@ describe('deliveries', () => {
         where: { webhookId: id },
         data: { nextAttemptAt: new Date(0) },
       });
-      return [await store.takeDue(6, 3_000), await store.takeDue(6, 3_000)];
+      const demand = { countMax: 6, ofOrganizationMax: 6, ofWebhookMax: 6, busyOrgIds: [], busyWebhookIds: [] };
+      return [await store.takeDue(demand, 3_000), await store.takeDue(demand, 3_000)];
     });
     const ids = taken
       .flat()

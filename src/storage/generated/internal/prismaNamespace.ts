@@ -6795,6 +6795,7 @@ export const WebhookDeliveryScalarFieldEnum = {
   createdAt: 'createdAt',
   orgId: 'orgId',
   webhookId: 'webhookId',
+  userId: 'userId',
   event: 'event',
   body: 'body',
   status: 'status',
