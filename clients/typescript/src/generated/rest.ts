@@ -3875,11 +3875,11 @@ export interface components {
             createdAt: string;
             /** @description The organization in which it was done. */
             orgId: string;
-            /** @description The user who did it. */
+            /** @description The user who did it; '' for what the service did by itself. */
             actorUserId: string;
             /** @description The e-mail of that user at the time. */
             actorEmail: string;
-            /** @description The key of the call. */
+            /** @description The key of the call; '' for what the service did by itself. */
             actorKeyId: string;
             /** @description The operation: `createAgent`. Of reads, every root field of the request: `agents, chats`. */
             action: string;
