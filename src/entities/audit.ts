@@ -65,6 +65,8 @@ export interface AuditedCall {
   readonly changes: readonly AuditChange[];
   readonly requestId: string;
   readonly address: string | undefined;
+  /** Since when a legal hold keeps what the call deletes; undefined when none does. The change is refused once it is known that the caller may make it. */
+  readonly heldSince: Date | undefined;
   /** Whether the entry has been written with a change. */
   isWritten: boolean;
 }

@@ -5,7 +5,7 @@ import { kindOfId } from '../../entities/ids.ts';
 import type { AuditEntryStore, NewAuditEntry } from '../../storage/audit/entries.ts';
 import type { LegalHoldStore } from '../../storage/data-life/holds.ts';
 import type { Database, Transaction } from '../../storage/database/database.ts';
-import { refuseWhileHeld } from './kept-by-hold.ts';
+import { findHold, refuseWhileHeld } from './kept-by-hold.ts';
 import type { CallOrigin } from './origin.ts';
 import { targets } from './targets.ts';
 
@@ -40,8 +40,11 @@ export interface ChangeCall extends CallOrigin {
  * The target of the entry is the thing that `write` returns (`id`), or the things (`targetIds`), then what the arguments name. A mutation that makes several changes calls this for each;
  * the entry then names the last target.
  *
+ * What a legal hold keeps is written and taken back: a thing that the caller may not see or change is refused by `write` as always, and the hold is told
+ * to nobody else.
+ *
  * @param write  the writes of stores; no network, model or file in it. It is part of the transaction.
- * @throws what `write` throws; the database's error when the entry cannot be written. Nothing is stored then.
+ * @throws what `write` throws; DomainError CONFLICT for a deletion of what a legal hold keeps; the database's error when the entry cannot be written. Nothing is stored then.
  */
 export function recordChange<T>(
   { db, auditEntries }: Pick<ChangeStorage, 'db' | 'auditEntries'>,
@@ -50,6 +53,7 @@ export function recordChange<T>(
 ): Promise<T> {
   return db.transaction(async (tx) => {
     const result = await write(tx);
+    refuseWhileHeld(caller);
     const { call } = caller;
     if (call !== undefined) {
       await auditEntries.write([entryOf(caller, call, result)]);
@@ -108,11 +112,14 @@ export async function withAuditEntry<T>(
   given: ChangeCall,
   work: (caller: Caller) => Promise<T> | T,
 ): Promise<T> {
-  await refuseWhileHeld(storage.legalHolds, caller, given.action, given.ids);
-  const call: AuditedCall = { ...given, entryId: newId('auditEntry'), createdAt: now(), isWritten: false };
+  const since = await findHold(storage.legalHolds, caller, given.action, given.ids);
+  const call: AuditedCall = { ...given, entryId: newId('auditEntry'), createdAt: now(), heldSince: since, isWritten: false };
+  const audited = { ...caller, call };
   let result: T;
   try {
-    result = await work({ ...caller, call });
+    result = await work(audited);
+    // One that found nothing to change is refused as well: whether there was something is no matter of the answer.
+    refuseWhileHeld(audited);
   } catch (error) {
     if (call.isWritten) {
       await storage.auditEntries

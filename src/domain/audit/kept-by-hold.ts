@@ -45,20 +45,28 @@ export const deletingNoContent: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Refuses a deletion of what a legal hold keeps: of the caller's own things, and of agents and sources by their owners.
+ * Since when a legal hold keeps what a mutation deletes: the caller's own things, and agents and sources by their owners. Undefined when nothing is held.
+ * The caller must not be told before it is known that the caller may delete the thing: `refuseWhileHeld`.
  *
  * @param ids  of the arguments of the mutation.
- * @throws DomainError CONFLICT. It does not say why there is a hold: administrators read that.
  */
-export async function refuseWhileHeld(
+export async function findHold(
   holds: Pick<LegalHoldStore, 'keeps'>,
   { orgId, userId, level }: Pick<Caller, 'orgId' | 'userId' | 'level'>,
   action: string,
   ids: readonly string[],
-): Promise<void> {
-  if (!deletingOperations.has(action)) return;
-  const since = await holds.keeps({ orgId, userId, isAbove: level !== 'ORGANIZATION' }, ids);
-  if (since !== undefined) throw heldSince(since);
+): Promise<Date | undefined> {
+  if (!deletingOperations.has(action)) return undefined;
+  return holds.keeps({ orgId, userId, isAbove: level !== 'ORGANIZATION' }, ids);
+}
+
+/**
+ * Refuses the deletion of what a legal hold keeps. `audit.change` does so for every change; a function that stops something before its change asks first.
+ *
+ * @throws DomainError CONFLICT. It does not say why there is a hold: administrators read that.
+ */
+export function refuseWhileHeld({ call }: Pick<Caller, 'call'>): void {
+  if (call?.heldSince !== undefined) throw heldSince(call.heldSince);
 }
 
 export function heldSince(since: Date): DomainError {
