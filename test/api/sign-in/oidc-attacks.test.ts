@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadSettings } from '../../../src/settings.ts';
 import { checkSignIn } from '../../../src/start/checks/sign-in.ts';
+import type { Reply } from '../../support/client.ts';
 import { withService } from '../../support/service.ts';
 import { startScriptedProvider } from '../../support/sign-in/scripted-provider.ts';
 import { WalkingBrowser } from '../../support/sign-in/walk.ts';
@@ -14,6 +15,9 @@ const { service, make } = await withService('plain', {
 });
 let home: { readonly id: string; readonly tenantId: string };
 let email = '';
+const password = 'a password long enough';
+const unknownSecret = 'A'.repeat(43);
+const onlyProviders = 'People sign in by single sign-on only here: open /sign-in. Passwords, passkeys and invitations are off.';
 
 beforeAll(async () => {
   const { data } = await service.client().graphql('{ viewer { organization { id tenantId } } }');
@@ -34,6 +38,10 @@ afterAll(() => Promise.all([honest.close(), other.close()]));
 async function answered(page: WalkingBrowser): Promise<string> {
   const { url } = await page.walk('/sign-in/oidc/one?next=/docs', honest.issuer);
   return honest.answerTo(url);
+}
+async function refusalOf(asked: Promise<Reply>): Promise<{ readonly status: number; readonly message: string }> {
+  const { status, body } = await asked;
+  return { status, message: body.error?.message };
 }
 const now = () => Math.floor(Date.now() / 1_000);
 
@@ -181,24 +189,59 @@ describe('a provider that cannot be used', () => {
 });
 
 describe('SIGN_IN=oidc', () => {
-  it('refuses passwords, and shows none', async () => {
-    const page = new WalkingBrowser(() => service.url);
-    const { status, body } = await page.post('/sign-in/password', { email, password: 'a password long enough' });
-    expect({ status, message: body.error.message }).toEqual({
-      status: 403,
-      message: expect.stringContaining('single sign-on only'),
-    });
-    const html = (await page.get('/sign-in')).body;
+  it('shows providers, and no field for a password', async () => {
+    const html = (await new WalkingBrowser(() => service.url).get('/sign-in')).body;
     expect(html).toContain('href="/sign-in/oidc/one"');
     expect(html).not.toContain('type="password" id="password"');
+  });
+
+  it.each<readonly [string, (page: WalkingBrowser) => Promise<{ readonly status: number; readonly message: string }>]>([
+    ['a password at the page', (page) => refusalOf(page.post('/sign-in/password', { email, password }))],
+    ['the page of an invitation', (page) => refusalOf(page.post('/sign-in/invitation/show', { invitation: unknownSecret }))],
+    [
+      'a password with an invitation',
+      (page) => refusalOf(page.post('/sign-in/invitation', { invitation: unknownSecret, name: 'Bob', password })),
+    ],
+    ['an invitation', () => refusalOf(service.client().post('/api/v1/admin/invitations', { email: 'bob@example.com' }))],
+    ['the challenge of a passkey', (page) => refusalOf(page.post('/sign-in/passkey/options', {}))],
+    ['a passkey', (page) => refusalOf(page.post('/sign-in/passkey', { credential: { id: 'AAAA', response: {} } }))],
+  ])('refuses %s in one sentence', async (_way, ask) => {
+    expect(await ask(new WalkingBrowser(() => service.url))).toEqual({ status: 403, message: onlyProviders });
+  });
+
+  it.each([
+    ['a password', `mutation { setPassword(input: { new: "${password}" }) { hasPassword } }`],
+    ['a passkey', 'mutation { beginPasskey { options } }'],
+    ['the answer of a device', 'mutation { addPasskey(input: { name: "Laptop", response: "{}" }) { id } }'],
+    ['an invitation', 'mutation { invite(input: { email: "bob@example.com" }) { url } }'],
+  ])('refuses %s in a session that a link began', async (_what, document) => {
+    const page = new WalkingBrowser(() => service.url);
+    const { id, tenantId } = home;
+    const admin = await make.person({ organization: { id, tenantId }, role: 'ADMIN' });
+    const { body } = await service.client().post('/api/v1/admin/sign-in-links', { email: admin.email });
+    expect((await page.signInBy(body.url)).status).toBe(200);
+    const { errors } = await page.graphql(document);
+    expect(errors).toMatchObject([{ message: onlyProviders, extensions: { code: 'FORBIDDEN' } }]);
+  });
+
+  it('lets nobody in by the password of the time before', async () => {
+    const { prisma } = service.deps.storage.db;
+    const { userId } = await make.person({ organization: home });
+    const before = await prisma.session.count({ where: { userId } });
+    const hash = await service.deps.passwords.hash(password);
+    await service.deps.storage.passwords.set(userId, hash, new Date());
+    const user = await prisma.user.findUniqueOrThrow({ where: { id: userId } });
+    const page = new WalkingBrowser(() => service.url);
+    const { status, headers } = await page.post('/sign-in/password', { email: user.email, password });
+    expect({ status, cookies: headers.getSetCookie() }).toEqual({ status: 403, cookies: [] });
+    expect(await prisma.session.count({ where: { userId } })).toBe(before);
   });
 
   it('takes links of administrators', async () => {
     const { body } = await service.client().post('/api/v1/admin/sign-in-links', { email });
     const page = new WalkingBrowser(() => service.url);
     expect((await page.signInBy(body.url)).status).toBe(200);
-    const { errors } = await page.graphql('mutation { setPassword(input: { new: "a password long enough" }) { hasPassword } }');
-    expect(errors?.[0].message).toContain('single sign-on only');
+    expect((await page.viewer()).data.viewer).toMatchObject({ session: { method: 'LINK' }, user: { email } });
   });
 
   it('needs a provider', () => {
