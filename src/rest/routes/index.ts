@@ -20,6 +20,7 @@ import { dataSourceKindRoutes } from './knowledge/source-kinds.ts';
 import { dataSourceRoutes } from './knowledge/sources.ts';
 import { vectorStoreRoutes } from './knowledge/vector-stores.ts';
 import { memoryRoutes } from './memories.ts';
+import { ownershipRoutes } from './ownership.ts';
 import { responseRoutes } from './responses.ts';
 import { runRoutes } from './runs.ts';
 import { signInRoutes } from './sign-in.ts';
@@ -48,6 +49,7 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...apiKeyRoutes,
   ...signInRoutes,
   ...invitationRoutes,
+  ...ownershipRoutes,
   ...usageRoutes,
   ...administrationRoutes,
   ...connectionRoutes,

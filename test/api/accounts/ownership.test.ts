@@ -170,4 +170,21 @@ describe('handing over is refused', () => {
     expect(await refusal(key, { groupId: group }, bob)).toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
     expect(await refusal(key, { allOf: { userId: ann.userId } }, bob)).toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
   });
+
+  it('is a call of REST too, with the same refusals', async () => {
+    const { ann, bob } = await team();
+    const { id } = await make.agent({ owner: ann });
+    const path = `/api/v1/users/${bob.userId}/ownership`;
+    const both = await ann.post(path, { agentId: id, groupId: id });
+    expect([both.status, both.body.error.message]).toEqual([400, expect.stringContaining('exactly one')]);
+    expect((await ann.post(path, {})).status).toBe(400);
+    expect((await bob.post(path, { agentId: id })).status).toBe(404);
+    const stranger = await make.person();
+    expect((await ann.post(`/api/v1/users/${stranger.userId}/ownership`, { agentId: id })).status).toBe(404);
+    expect(await ann.post(path, { agentId: id })).toMatchObject({
+      status: 200,
+      body: { agents: 1, dataSources: 0, groups: 0, kept: [], isMoreLeft: false },
+    });
+    expect((await bob.get(`/api/v1/ais/${id}`)).body.userId).toBe(bob.userId);
+  });
 });
