@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { CDPSession, Page } from 'puppeteer-core';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../support/browser.ts';
@@ -32,6 +33,15 @@ async function withDevice(hash: string): Promise<{ page: Page; problems: readonl
   return { page, problems, device };
 }
 
+/** Waits until the page shows that path of the service. */
+const isAt = (page: Page, path: string) => page.waitForFunction((wanted) => location.pathname === wanted, {}, path);
+
+/** An invitation of a new address. */
+async function invitationOf(who: Person): Promise<{ readonly email: string; readonly hash: string }> {
+  const email = `invited-${randomUUID()}@example.com`;
+  const { body } = await who.post('/api/v1/admin/invitations', { email });
+  return { email, hash: new URL(body.url).hash };
+}
 async function linkOf(who: Person): Promise<string> {
   return new URL((await who.post('/api/v1/admin/sign-in-links', {})).body.url).hash;
 }
@@ -101,6 +111,54 @@ describe.skipIf(!hasBrowser())('a passkey, in Chromium', () => {
     expect((await send(signed)).status).toBe(400);
     expect((await browser.viewer()).status).toBe(200);
     expect(problems).toEqual([]);
+  });
+
+  it('takes the place of a password when an invitation is accepted, and signs in then', async () => {
+    const ann = await make.person({ role: 'ADMIN' });
+    const { email, hash } = await invitationOf(ann);
+    const { page, problems } = await withDevice(hash);
+    await isShown(page, '#accept-by-passkey');
+    // Without a name nothing is sent: the browser asks for it.
+    await page.click('#accept-by-passkey');
+    await page.locator('#invited-name').fill('Bob Example');
+    await page.click('#accept-by-passkey');
+    await isAt(page, '/docs');
+    await page.goto(`${site()}/sign-in?next=/docs`);
+    await isShown(page, '#sign-out');
+    await page.click('#sign-out');
+    const browser = newBrowser();
+    expect((await send(await signedOn(page), browser)).status).toBe(200);
+    const { data } = await browser.graphql(
+      '{ viewer { hasPassword user { name email } organization { id } session { method } passkeys { totalCount } } }',
+    );
+    expect(data.viewer).toEqual({
+      hasPassword: false,
+      user: { name: 'Bob Example', email },
+      organization: { id: ann.orgId },
+      session: { method: 'PASSKEY' },
+      passkeys: { totalCount: 1 },
+    });
+    expect(problems).toEqual([]);
+  });
+
+  it('leaves a person whose device fails with an invitation at the choice of a password', async () => {
+    const { email, hash } = await invitationOf(await make.person({ role: 'ADMIN' }));
+    const { page, device } = await withDevice(hash);
+    await isShown(page, '#accept-by-passkey');
+    await page.locator('#invited-name').fill('Bob Example');
+    await page.evaluate(() => {
+      navigator.credentials.create = () => Promise.reject(new DOMException('The person said no', 'NotAllowedError'));
+    });
+    await page.click('#accept-by-passkey');
+    await isShown(page, '#problem');
+    expect(await visible(page, '#problem')).toContain('The passkey was not used');
+    await isShown(page, '#set-password');
+    await page.locator('#new-password').fill('correct horse battery');
+    await page.click('#save-password');
+    await isAt(page, '/docs');
+    await device.detach();
+    const given = { email, password: 'correct horse battery' };
+    expect((await newBrowser().post('/sign-in/password', given)).status).toBe(200);
   });
 
   it('answers a challenge once, also at one moment, and begins a session with a new secret', async () => {

@@ -9,11 +9,12 @@ import { membersMax } from '../accounts/groups.ts';
 import { performOperation } from '../audit/operation.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
+import { relyingPartyOf } from './passkeys.ts';
 import { isPasswordOf, readPassword } from './passwords.ts';
 import { type Browser, beginSession, callerOf, originOf, type SignedIn } from './sign-in.ts';
 import { requireOwnWays } from './ways.ts';
 
-/** What a person with an invitation gives besides it: a NAME and a new password, the PASSWORD of the account; or must SIGN_IN first; or NOTHING. */
+/** What a person with an invitation gives besides it: a NAME and a new password or passkey, the PASSWORD of the account; or must SIGN_IN first; or NOTHING. */
 export type InvitationNeed = 'NAME' | 'PASSWORD' | 'SIGN_IN' | 'NOTHING';
 
 export interface ShownInvitation {
@@ -25,7 +26,7 @@ export interface Acceptance {
   readonly secret: string;
   /** Of a new person. */
   readonly name: string | undefined;
-  /** Of a new person, a new one; else the password of the account. */
+  /** Of a new person, a new one; undefined for one who adds a passkey in the session that begins. Else the password of the account. */
   readonly password: string | undefined;
 }
 
@@ -40,7 +41,7 @@ export async function showInvitation(
 }
 
 /**
- * Makes the person of the address a member, and signs the browser in. A new person gives name and password. An account that exists is joined by who proves
+ * Makes the person of the address a member, and signs the browser in. A new person gives a name, and a password where no passkey follows. An account that exists is joined by who proves
  * to have it: by its session or its password. The link alone never leads into an account that somebody uses.
  *
  * @throws DomainError INVALID_VALUE, for a link of no use, a bad name or password, and a wrong one; CONFLICT for an account that must be signed in to first;
@@ -74,7 +75,8 @@ interface Joining extends FoundInvitation {
 }
 interface NewPerson {
   readonly name: string;
-  readonly hash: string;
+  /** Of the password; undefined without one. */
+  readonly hash: string | undefined;
 }
 
 async function findInvitation(deps: Deps, secret: string): Promise<FoundInvitation> {
@@ -110,12 +112,14 @@ async function needOf(
   return { need: isUnused ? 'NAME' : 'SIGN_IN' };
 }
 
-async function readNewPerson(deps: Deps, { name = '', password = '' }: Acceptance): Promise<NewPerson> {
+async function readNewPerson(deps: Deps, { name = '', password }: Acceptance): Promise<NewPerson> {
   const faults = new Faults();
   faults.requireName('name', name, nameLengthMax);
-  readPassword('password', password, faults);
+  // Where no passkey can follow, nobody could sign in again.
+  const isNeeded = relyingPartyOf(deps) === undefined;
+  if (password !== undefined || isNeeded) readPassword('password', password ?? '', faults);
   faults.throwIfAny();
-  return { name: name.trim(), hash: await deps.passwords.hash(password) };
+  return { name: name.trim(), hash: password === undefined ? undefined : await deps.passwords.hash(password) };
 }
 
 async function join(deps: Deps, { invitation, organization, known, userId, fresh }: Joining, browser: Browser): Promise<void> {
@@ -138,7 +142,7 @@ async function join(deps: Deps, { invitation, organization, known, userId, fresh
         throw new DomainError('CONFLICT', 'You are a member of the organization', { param: 'invitation' });
       }
       await tenancy.addMember({ id: deps.newId('membership'), orgId, userId, role, createdAt: at });
-      if (fresh !== undefined) await passwords.set(userId, fresh.hash, at);
+      if (fresh?.hash !== undefined) await passwords.set(userId, fresh.hash, at);
       for (const groupId of await groups.withRoom(orgId, groupIds, membersMax)) {
         await groups.update(groupId, {}, { add: [{ email, userId }], removeEmails: [] });
       }

@@ -60,12 +60,13 @@ async function press(button, work) {
   }
 }
 
-/** Passkeys are bound to one name of the service: shows their buttons where the page has that name and the browser can. */
+/** Passkeys are bound to one name of the service: shows their buttons where the page has that name and the browser can. @returns whether it did. */
 async function offerPasskeys() {
   const { passkeyHost } = await status();
   const canUse = passkeyHost === location.hostname && window.PublicKeyCredential?.parseRequestOptionsFromJSON !== undefined;
   // With SIGN_IN=oidc the page lacks the first.
   for (const id of ['use-passkey', 'add-passkey']) find(id)?.toggleAttribute('hidden', !canUse);
+  return canUse;
 }
 
 async function status() {
@@ -124,16 +125,17 @@ find('use-passkey')?.addEventListener('click', () =>
     goOn();
   }),
 );
-find('add-passkey').addEventListener('click', () =>
-  press(find('add-passkey'), async () => {
-    const { beginPasskey } = await ask('mutation { beginPasskey { options } }');
-    const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(JSON.parse(beginPasskey.options));
-    const credential = await askDevice(() => navigator.credentials.create({ publicKey }));
-    const input = { name: 'My passkey', response: JSON.stringify(credential) };
-    await ask('mutation ($input: AddPasskeyInput!) { addPasskey(input: $input) { id } }', { input });
-    goOn();
-  }),
-);
+/** Has the device make a passkey for the person who is signed in, and goes on. */
+async function addPasskey() {
+  const { beginPasskey } = await ask('mutation { beginPasskey { options } }');
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(JSON.parse(beginPasskey.options));
+  const credential = await askDevice(() => navigator.credentials.create({ publicKey }));
+  const input = { name: 'My passkey', response: JSON.stringify(credential) };
+  await ask('mutation ($input: AddPasskeyInput!) { addPasskey(input: $input) { id } }', { input });
+  goOn();
+}
+
+find('add-passkey').addEventListener('click', () => press(find('add-passkey'), addPasskey));
 find('set-password').addEventListener('submit', (event) => {
   event.preventDefault();
   void press(find('save-password'), async () => {
@@ -160,6 +162,7 @@ async function showInvitation() {
   find('invited-password-hint').textContent = isNew ? 'At least 12 characters.' : 'You have an account with this address.';
   find('invited-sign-in').hidden = needs !== 'SIGN_IN';
   find('accept').hidden = needs === 'SIGN_IN';
+  find('accept-by-passkey-part').hidden = !(isNew && (await passkeysOffered));
   show('by-invitation');
 }
 
@@ -175,6 +178,16 @@ find('by-invitation').addEventListener('submit', (event) => {
     goOn();
   });
 });
+find('accept-by-passkey').addEventListener('click', () =>
+  press(find('accept-by-passkey'), async () => {
+    if (!find('invited-name').reportValidity()) return;
+    await call('/sign-in/invitation', { invitation: parts.get('invitation'), name: find('invited-name').value });
+    // Where the device fails, the person is a member nevertheless: tries again, or sets a password.
+    find('own-email').value = find('invited-email').value;
+    show('set-password');
+    await addPasskey();
+  }),
+);
 find('sign-out').addEventListener('click', () =>
   press(find('sign-out'), async () => {
     const { logoutUrl } = await call('/sign-out', {});
@@ -194,7 +207,7 @@ async function begin() {
   show((await status()).isSignedIn === true ? 'signed-in' : 'by-password');
 }
 
-void offerPasskeys();
+const passkeysOffered = offerPasskeys();
 if (parts.has('link')) show('by-link');
 else if (parts.has('invitation')) {
   await showInvitation().catch(async (error) => {

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { acceptInvitation } from '../../../src/domain/sign-in/accept-invitation.ts';
 import { checkMail } from '../../../src/start/checks/mail.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
@@ -124,6 +125,29 @@ describe('an invitation', () => {
     const { url } = await invite(ann, newEmail());
     for (const given of [{}, { name: ' ', password }, { name: 'Bob', password: 'short' }])
       expect((await accept(url, given)).status).toBe(400);
+    expect((await accept(url)).status).toBe(200);
+  });
+
+  it('takes a new person without a password where a passkey can follow, who then adds one or sets a password', async () => {
+    const { url } = await invite(await make.person({ role: 'ADMIN' }), newEmail());
+    const browser = newBrowser();
+    expect((await accept(url, { name: 'Bob' }, browser)).status).toBe(200);
+    const setting = `mutation { setPassword(input: { new: "${password}" }) { hasPassword } }`;
+    const { data: before } = await browser.graphql('{ viewer { hasPassword user { email } } }');
+    expect(before.viewer.hasPassword).toBe(false);
+    expect((await newBrowser().post('/sign-in/password', { email: before.viewer.user.email, password: '' })).status).toBe(400);
+    expect((await browser.graphql('mutation { beginPasskey { options } }')).errors).toBeUndefined();
+    expect((await browser.graphql(setting)).data.setPassword.hasPassword).toBe(true);
+  });
+
+  it('needs a password where passkeys cannot work', async () => {
+    const { url } = await invite(await make.person({ role: 'ADMIN' }), newEmail());
+    const [, secret = ''] = url.split('#invitation=');
+    const deps = { ...service.deps, publicUrl: () => 'http://parley.internal' };
+    const page = { requestId: 'req', address: undefined, userAgent: undefined, network: undefined, sessionSecret: undefined };
+    await expect(acceptInvitation(deps, { secret, name: 'Bob', password: undefined }, page)).rejects.toThrow(
+      'password must have 12 to 200 characters',
+    );
     expect((await accept(url)).status).toBe(200);
   });
 
