@@ -2417,6 +2417,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/users/{toUserId}/ownership": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hand over what somebody owns
+         * @description Gives one thing, or all that a person owns in the organization (`allOf`, at most 90 things a call), to the member of the path. For the owner and administrators. Sources need the scope DATA_SOURCES:WRITE too, groups GROUPS:WRITE. Connections, keys, chats and memories stay with their person. 409 for an agent that would open what is the new owner's.
+         */
+        post: operations["transferOwnership"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/usage": {
         parameters: {
             query?: never;
@@ -3675,6 +3695,11 @@ export interface components {
          * @enum {string}
          */
         AgentVisibility: "ANYONE_WITH_LINK" | "GROUP" | "ORGANIZATION" | "PRIVATE";
+        /** @description All agents, sources, vector stores and groups that a person owns in the caller's organization. */
+        AllOfPersonInput: {
+            /** @description The person; also one who has left the organization. */
+            userId: string;
+        };
         /**
          * Annotation
          * @description Where something in a text comes from.
@@ -11508,6 +11533,39 @@ export interface components {
              * @description Milliseconds that it took; null where that is not known.
              */
             durationMs: number | null;
+        };
+        /** @description What is handed over: one thing, or all of a person. */
+        TransferOwnershipInput: {
+            /** @description An agent with its tools, skills, flows and secrets. */
+            agentId?: string | null;
+            /** @description All of a person: at most 90 things a call. */
+            allOf?: components["schemas"]["AllOfPersonInput"] | null;
+            /** @description A data source, or a vector store, with its documents. */
+            dataSourceId?: string | null;
+            /** @description A group. */
+            groupId?: string | null;
+        };
+        /** @description What was handed over. */
+        TransferOwnershipPayload: {
+            /**
+             * Format: int32
+             * @description How many agents.
+             */
+            agents: number;
+            /**
+             * Format: int32
+             * @description How many data sources and vector stores.
+             */
+            dataSources: number;
+            /**
+             * Format: int32
+             * @description How many groups.
+             */
+            groups: number;
+            /** @description About agents that stay with their owner: which, and what to do first. */
+            kept: string[];
+            /** @description Whether the person owns more than this call looked at: settle what was kept, and call again. */
+            isMoreLeft: boolean;
         };
         /** @description A run that did not answer its question. */
         UnansweredQuestion: {
@@ -20752,6 +20810,58 @@ export interface operations {
             404: components["responses"]["Error404"];
             409: components["responses"]["Error409"];
             429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    transferOwnership: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                toUserId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "allOf": {
+                 *         "userId": "user_01ke2s7d4vfzgv0b4xw2q9a1bc"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["TransferOwnershipInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransferOwnershipPayload"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
             "5XX": components["responses"]["Error5XX"];
         };
     };
