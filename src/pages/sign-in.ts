@@ -130,16 +130,17 @@ function mainPart(html: string, { providers, hasOwnWays }: SignInSteps): string 
   const [head = '', rest = ''] = html.split('<!-- own ways -->\n');
   const [own = '', tail = ''] = rest.split('<!-- end of own ways -->\n');
   const shown = hasOwnWays ? `${head}${own}${tail}` : `${head}${tail}`;
-  return shown.replace('<!-- providers -->\n', () => buttonsOf(providers));
+  return shown.replace('<!-- providers -->\n', () => buttonsOf(providers, hasOwnWays));
 }
 
 /** Links, so that they work without a script; the script adds where the visitor wants to be then. */
-function buttonsOf(providers: SignInSteps['providers']): string {
+function buttonsOf(providers: SignInSteps['providers'], hasOwnWays: boolean): string {
   if (providers.length === 0) return '';
   const buttons = providers.map(
     ({ name, label }) => `<a class="primary provider" href="/sign-in/oidc/${name}">Sign in with ${escapeHtml(label)}</a>`,
   );
-  return `<p class="actions" id="providers">${buttons.join('\n')}</p>\n`;
+  const or = hasOwnWays ? '<p class="alternative">or</p>\n' : '';
+  return `<p class="actions" id="providers">${buttons.join('\n')}</p>\n${or}`;
 }
 
 async function bodyOf(req: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {

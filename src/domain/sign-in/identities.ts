@@ -97,9 +97,7 @@ async function knownPlace(deps: Deps, settings: OidcProviderSettings, { userId, 
     identities.findMembership(orgId, userId),
   ]);
   if (user === undefined || organization === undefined || membership === undefined) {
-    throw refused(
-      `You are no member of the organization any more that ${settings.label} signs you in to. An administrator can add you again.`,
-    );
+    throw refused('You are no member of the organization any more. Ask an administrator to add you again.');
   }
   const { tenantId } = organization;
   return { userId, email: user.email, isNewUser: false, orgId, tenantId, membershipId: membership.id, role: membership.role };

@@ -3,7 +3,14 @@ const parts = new Map(new URLSearchParams(location.hash.slice(1)));
 if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search);
 
 const find = (id) => document.getElementById(id);
-const sections = ['by-link', 'by-invitation', 'set-password', 'signed-in', 'by-password'];
+/** The parts of the page, with their headings: one is shown. */
+const sections = {
+  'by-link': 'Sign in',
+  'by-invitation': 'Invitation',
+  'set-password': 'Signed in',
+  'signed-in': 'Signed in',
+  'by-password': 'Sign in',
+};
 
 /** Where the visitor goes then: an address of this service, else GraphiQL. */
 function nextAddress() {
@@ -15,7 +22,8 @@ function nextAddress() {
 }
 
 function show(section) {
-  for (const id of sections) find(id).hidden = id !== section;
+  for (const id of Object.keys(sections)) find(id).hidden = id !== section;
+  find('heading').textContent = sections[section];
 }
 
 function tell(message) {
@@ -147,7 +155,6 @@ find('set-password').addEventListener('submit', (event) => {
 /** What the person gives to accept: nothing is asked twice of who has an account. */
 async function showInvitation() {
   const { email, organization, needs } = await call('/sign-in/invitation/show', { invitation: parts.get('invitation') });
-  find('heading').textContent = 'Invitation';
   find('invited-to').textContent = organization;
   find('invited-email').value = email;
   const isNew = needs === 'NAME';
@@ -162,7 +169,7 @@ async function showInvitation() {
   find('invited-password-hint').textContent = isNew ? 'At least 12 characters.' : 'You have an account with this address.';
   find('invited-sign-in').hidden = needs !== 'SIGN_IN';
   find('accept').hidden = needs === 'SIGN_IN';
-  find('accept-by-passkey-part').hidden = !(isNew && (await passkeysOffered));
+  find('accept-by-passkey').hidden = !(isNew && (await passkeysOffered));
   show('by-invitation');
 }
 
