@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Browser, Page } from 'puppeteer-core';
 import { withBrowser } from './browser.ts';
 
@@ -20,6 +21,7 @@ export async function openPage(
   address: string,
   answers: Readonly<Record<string, { readonly status: number; readonly body: string }>> = {},
   scheme: 'light' | 'dark' = 'light',
+  width = 1280,
 ): Promise<OpenPage> {
   const browser = await browserOfFile();
   const page = await (await browser.createBrowserContext()).newPage();
@@ -35,7 +37,7 @@ export async function openPage(
     if (/^(?:https?|wss?):/.test(request.url())) origins.add(new URL(request.url()).origin);
   });
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
-  await page.setViewport({ width: 1280, height: 800 });
+  await page.setViewport({ width, height: 800 });
   if (Object.keys(answers).length > 0) {
     await page.setRequestInterception(true);
     page.on('request', (request) => {
@@ -57,6 +59,12 @@ function browserOfFile(): Promise<Browser> {
     return browser;
   });
   return opening;
+}
+
+/** Keeps what the page shows, as `<name>.png` in the folder that BROWSER_PICTURES names; without it nothing is kept. */
+export async function keepPicture(page: Page, name: string): Promise<void> {
+  const folder = process.env.BROWSER_PICTURES;
+  if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
 
 /** The text of an element as a reader sees it. */

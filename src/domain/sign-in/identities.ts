@@ -51,7 +51,7 @@ export async function admitPerson(
   const { issuer, subject } = person;
   const key = { provider: settings.name, issuer, subject };
   const identity = await deps.storage.identities.find(key);
-  const place = identity === undefined ? await placeOf(deps, settings, person) : await knownPlace(deps, settings, identity);
+  const place = identity === undefined ? await placeOf(deps, settings, person) : await knownPlace(deps, identity);
   const linked = identity ?? newIdentity(deps, key, place);
   const caller = callerOf(place, sessionId);
   const plan = await planOf(deps, settings, person, place, linked);
@@ -89,7 +89,7 @@ interface SignInPlace {
   readonly role: MemberRole;
 }
 
-async function knownPlace(deps: Deps, settings: OidcProviderSettings, { userId, orgId }: Identity): Promise<SignInPlace> {
+async function knownPlace(deps: Deps, { userId, orgId }: Identity): Promise<SignInPlace> {
   const { accounts, identities } = deps.storage;
   const [[user], [organization], membership] = await Promise.all([
     accounts.findUsers([userId]),
