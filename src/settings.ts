@@ -214,6 +214,10 @@ export const settingsSchema = z.object({
   USAGE_RETENTION_DAYS: whole(0, 0, 36_500).describe(
     'Age at which the single calls of the usage ledger are deleted; its sums by day stay. 0: they are kept. Organizations may choose another.',
   ),
+  SCHEDULES_MAX: count(50).describe('Schedules of one person in one organization (docs/schedules.md).'),
+  SCHEDULE_INTERVAL_MIN_MS: timeMs(300_000, 86_400_000).describe(
+    'The shortest time between two runs of a schedule; a cron expression with a shorter one is refused.',
+  ),
   RUN_TIMEOUT_MS: timeMs(600_000).describe('A model run is cut off after this.'),
   SEARCH_URL: optionalUrl(web, 'https://searx.example.com').describe(
     'Base address of the search service of web_search. Default: web_search is off.',

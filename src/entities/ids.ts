@@ -31,6 +31,8 @@ export const idPrefixes = {
   memory: 'memo',
   run: 'run',
   response: 'resp',
+  schedule: 'sched',
+  scheduleRun: 'schrun',
   agentCategory: 'cat',
   oauthToken: 'oat',
   repoHostInstallation: 'rhi',

@@ -21,6 +21,7 @@ import type { StoreFileBatch, VectorStore, VectorStoreFile } from '../entities/k
 import type { Memory } from '../entities/memories/memory.ts';
 import type { RunView } from '../entities/runs/run.ts';
 import type { Webhook, WebhookDelivery } from '../entities/webhooks/webhook.ts';
+import type { Schedule, ScheduleRun } from '../entities/schedules/schedule.ts';
 import { builder } from './builder/builder.ts';
 
 /**
@@ -57,6 +58,8 @@ export const ChatFileRef = builder.objectRef<ChatFile>('ChatFile');
 export const RunRef = builder.objectRef<RunView>('Run');
 export const ConversationRef = builder.objectRef<Conversation>('Conversation');
 export const MemoryRef = builder.objectRef<Memory>('Memory');
+export const ScheduleRef = builder.objectRef<Schedule>('Schedule');
+export const ScheduleRunRef = builder.objectRef<ScheduleRun>('ScheduleRun');
 
 export const DataSourceRef = builder.objectRef<DataSource>('DataSource');
 export const KnowledgeItemRef = builder.objectRef<KnowledgeItem>('KnowledgeItem');

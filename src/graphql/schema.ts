@@ -76,6 +76,7 @@ import './runs/statistics.ts';
 import './runs/steps.ts';
 import './runs/subagent-events.ts';
 import './runs/unanswered.ts';
+import './schedules/schedules.ts';
 import './responses/responses.ts';
 import './conversations/conversations.ts';
 import './memories/memories.ts';

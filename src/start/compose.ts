@@ -19,6 +19,7 @@ import { LiveFeed } from '../domain/live/feed.ts';
 import { createRightsOfAgent } from '../domain/runs/agent-rights.ts';
 import { registerApprovalSweep } from '../domain/runs/runs.ts';
 import { createSubagentPlan } from '../domain/runs/subagent-plan.ts';
+import { registerSchedules } from '../domain/schedules/run-schedules.ts';
 import { registerInvitationMail } from '../domain/sign-in/invitation-mail.ts';
 import { registerSignInSweep } from '../domain/sign-in/sign-in.ts';
 import { TrustedUsers } from '../domain/sign-in/trusted-proxies.ts';
@@ -176,6 +177,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     registerFileExpiry(deps);
     registerUploadExpiry(deps);
     registerVectorStoreExpiry(deps);
+    registerSchedules(deps);
     registerPurges(deps);
     await jobs.start();
     await runs

@@ -76,6 +76,7 @@ import { createRunEventStore, type RunEventStore } from './runs/events.ts';
 import { createRunHistoryStore, type RunHistoryStore } from './runs/history.ts';
 import { createResponseStore, type ResponseStore } from './runs/responses.ts';
 import { createRunStore, type RunStore } from './runs/runs.ts';
+import { createScheduleStore, type ScheduleStore } from './schedules/schedules.ts';
 import { createSearchStore, type SearchStore } from './search/search.ts';
 import { createUsageLimitStore, type UsageLimitStore } from './usage/limits.ts';
 import { createRateBucketStore, type RateBucketStore } from './usage/rate-buckets.ts';
@@ -173,6 +174,7 @@ export interface Storage {
   readonly live: LiveStore;
   readonly search: SearchStore;
   readonly webhooks: WebhookStore;
+  readonly schedules: ScheduleStore;
   close(): Promise<void>;
 }
 
@@ -231,6 +233,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     invitations: createInvitationStore(db),
     passkeys: createPasskeyStore(db),
     webhooks: createWebhookStore(db),
+    schedules: createScheduleStore(db, signals),
     passwords: createPasswordStore(db),
     attempts: createAttemptStore(db),
     identities: createIdentityStore(db),

@@ -380,7 +380,7 @@ export function visibleChats(caller: Caller): ChatFilter {
 }
 
 /** The caller's own chats: only these it may write in, change and delete. */
-export function ownChats(caller: Caller): ChatFilter {
+export function ownChats(caller: Pick<Caller, 'userId' | 'orgId'>): ChatFilter {
   return { chat: 'owned-by', userId: caller.userId, orgId: caller.orgId };
 }
 

@@ -19,6 +19,7 @@ export const deletingOperations: ReadonlySet<string> = new Set([
   'deleteMemory',
   'deleteOrganization',
   'deleteResponse',
+  'deleteSchedule',
   'deleteSkill',
   'deleteUser',
   'deleteUserInput',

@@ -73,6 +73,9 @@ export async function sendMessage(
   return { ...(await getRun(deps, caller, result.runId)), attached: result.how, warnings };
 }
 
+/** What a message needs of its chat, which may not be stored yet either. */
+export type ThreadOfMessage = Pick<Chat, 'id' | 'agentId' | 'modelId' | 'userInputs'>;
+
 /** A message of the user that is not stored yet, and the run that is to answer it. */
 interface PreparedMessage {
   readonly run: NewRun & { readonly chatId: string };
@@ -87,7 +90,7 @@ interface PreparedMessage {
 export async function prepareMessage(
   deps: Deps,
   caller: Caller,
-  chat: Chat,
+  chat: ThreadOfMessage,
   input: SendMessageInput,
   isWhole: boolean,
 ): Promise<PreparedMessage> {
@@ -208,7 +211,7 @@ export interface BegunRun extends Run {
 }
 
 interface Beginning {
-  readonly chat: Chat;
+  readonly chat: ThreadOfMessage;
   readonly modelId: string;
   readonly request: StoredRequest;
   readonly secrets: Readonly<Record<string, string>>;
@@ -258,7 +261,7 @@ function batchKeyOf(
 }
 
 /** Undefined for a thread that was opened with a plain model. */
-export async function agentOfChat(deps: Deps, caller: Caller, chat: Chat): Promise<RunnableAgent | undefined> {
+export async function agentOfChat(deps: Deps, caller: Caller, chat: Pick<Chat, 'agentId'>): Promise<RunnableAgent | undefined> {
   if (chat.agentId === null) return undefined;
   try {
     return await agentForRun(deps, caller, chat.agentId);

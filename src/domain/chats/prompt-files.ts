@@ -26,7 +26,7 @@ import { Faults } from '../faults.ts';
 export async function contextOfPrompt(
   deps: Deps,
   caller: Caller,
-  chat: Chat,
+  chat: Pick<Chat, 'id'>,
   parts: readonly PromptPart[] | null,
   model: ModelInfo,
   inputTokensMax: number | undefined,
@@ -66,7 +66,7 @@ function asItIs(part: PromptPart): ContextPart {
 }
 
 /** The files of the parts, in one statement. A record without content and another chat's file give the same error as a missing file. */
-async function filesOf(deps: Deps, chat: Chat, parts: readonly PromptPart[]): Promise<ReadonlyMap<string, ChatFile>> {
+async function filesOf(deps: Deps, chat: Pick<Chat, 'id'>, parts: readonly PromptPart[]): Promise<ReadonlyMap<string, ChatFile>> {
   const ids = parts.flatMap((part) => (part.type === 'id' && isId('chatFile', part.id) ? [part.id] : []));
   const found = ids.length === 0 ? [] : await deps.storage.chatFiles.findMany(chat.id, ids);
   const files = new Map(found.filter(({ blobKey }) => blobKey !== null).map((file) => [file.id, file]));

@@ -16,6 +16,8 @@ export interface JobPayloads {
   /** Makes the vectors that passages of a source lack. */
   'knowledge.embed-source': { readonly dataSourceId: string };
   'knowledge.delete-source': { readonly dataSourceId: string };
+  /** Begins a run for a time of a schedule. */
+  'schedules.run': { readonly scheduleRunId: string };
   /** Removes a file that was taken out of a vector store. */
   'knowledge.delete-item': { readonly itemId: string };
 }
@@ -41,6 +43,12 @@ export interface Jobs {
   work<Name extends JobName>(name: Name, options: WorkOptions, handler: JobHandler<Name>): void;
   /** Runs `task` in this process every `everyMs`, if the process works on jobs. */
   every(name: string, everyMs: number, task: (signal: AbortSignal) => Promise<void>): void;
+  /**
+   * The next times of a cron expression after a moment.
+   *
+   * @throws Error for an expression or a time zone that cannot be read.
+   */
+  timesOf(cron: string, timeZone: string, after: Date, count: number): readonly Date[];
   /** The jobs that run in this process, by name and payload. */
   underWay(): readonly string[];
   start(): Promise<void>;

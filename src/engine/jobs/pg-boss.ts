@@ -133,6 +133,10 @@ class PgBossJobs implements Jobs {
     this.#repeated.push({ name, everyMs, task });
   }
 
+  timesOf(cron: string, timeZone: string, after: Date, count: number): readonly Date[] {
+    return this.#boss.previewSchedule(cron, { tz: timeZone, from: after, count });
+  }
+
   underWay(): readonly string[] {
     return [...this.#running].map(({ name, data: { owner: _owner, ...payload } }) => `job ${name} ${JSON.stringify(payload)}`);
   }

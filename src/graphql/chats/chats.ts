@@ -44,7 +44,7 @@ const ChatAgentType = builder.objectRef<ChatAgent & { readonly userName: string 
   }),
 });
 
-const ChatUserInputType = builder.objectRef<readonly [name: string, value: unknown]>('ChatUserInput').implement({
+export const ChatUserInputType = builder.objectRef<readonly [name: string, value: unknown]>('ChatUserInput').implement({
   access: { scope: 'CHATS:READ' },
   description: 'A value that a chat began with, for the instructions of its agent.',
   fields: (t) => ({
@@ -224,7 +224,7 @@ const newChat = 'A new chat.';
 const newChatFields = (t: InputBuilder) => ({
   name: t.string({ required: false, description: '1 to 200 characters; without one, the first exchange names the chat.' }),
 });
-const ChatUserInputInput = builder.inputType('ChatUserInputInput', {
+export const ChatUserInputInput = builder.inputType('ChatUserInputInput', {
   description: 'A value for the instructions of the agent.',
   fields: (t) => ({
     name: t.string({ description: "The name of the agent's user input, once in its list." }),

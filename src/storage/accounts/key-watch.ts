@@ -95,9 +95,11 @@ export function createKeyWatch(db: Database, signals: Signals): KeyWatch {
 /** The keys and sessions that are alive. Those that were revoked, or whose user left the organization, are absent. */
 async function findLiving(db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, KeyState>> {
   const sessionIds = ids.filter((id) => isId('session', id));
-  const keyIds = ids.filter((id) => !isId('session', id));
+  const scheduleIds = ids.filter((id) => isId('schedule', id));
+  const keyIds = ids.filter((id) => !isId('session', id) && !isId('schedule', id));
   const living = [
     ...(keyIds.length === 0 ? [] : await findLivingKeys(db, keyIds)),
+    ...(scheduleIds.length === 0 ? [] : await findLivingSchedules(db, scheduleIds)),
     ...(sessionIds.length === 0 ? [] : await findLivingSessions(db, sessionIds)),
   ];
   if (living.length === 0) return new Map();
@@ -124,6 +126,13 @@ async function findLivingKeys({ prisma }: Database, ids: readonly string[]): Pro
   const keys = await prisma.apiKey.findMany({ where: { id: { in: [...ids] }, revokedAt: null }, select });
   const nowMs = Date.now();
   return keys.map(({ expiresAt, ...key }) => ({ ...key, isExpired: expiresAt !== null && expiresAt.getTime() <= nowMs }));
+}
+
+/** Runs that a schedule began carry its id in the place of a key: they end when it is deleted, and when its person leaves. */
+async function findLivingSchedules({ prisma }: Database, ids: readonly string[]): Promise<readonly Living[]> {
+  const select = { id: true, orgId: true, userId: true };
+  const schedules = await prisma.schedule.findMany({ where: { id: { in: [...ids] } }, select });
+  return schedules.map((schedule) => ({ ...schedule, isExpired: false }));
 }
 
 function callerHasExpired(key: KnownCaller | undefined, nowMs: number): boolean {

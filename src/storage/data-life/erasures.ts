@@ -195,7 +195,8 @@ async function deleteRest(db: Database, person: Person): Promise<Counts> {
 function pseudonymiseUsage(db: Database, { orgId, userId }: Person): Promise<number> {
   return db.transaction(async (tx) => {
     const subjects = `((dimension = 'user' and value = $2) or (dimension = 'key' and value in (select id from api_keys where "orgId" = $1 and "userId" = $2)
-      or dimension = 'key' and value in (select id from sessions where "orgId" = $1 and "userId" = $2)))`;
+      or dimension = 'key' and value in (select id from sessions where "orgId" = $1 and "userId" = $2)
+      or dimension = 'key' and value in (select id from schedules where "orgId" = $1 and "userId" = $2)))`;
     await tx.execute(
       `with gone as (delete from usage_sums where "orgId" = $1 and ${subjects} returning *)
        insert into usage_sums as kept ("orgId", dimension, day, value, "dataTokens", "apiTokens")

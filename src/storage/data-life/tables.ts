@@ -172,6 +172,8 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   Run: owned('step', { omit: ['leaseOwner', 'leaseUntil', 'fence'] }),
   RunEventBatch: { leftOut: 'What runs said is in messages and response_items, as far as it is kept.' },
   ResponseItem: owned('step'),
+  Schedule: owned('delete'),
+  ScheduleRun: owned('delete'),
   UsageEntry: owned('step'),
   UsageDay: ofOrganizations,
   UsageSum: ofOrganizations,

@@ -61,13 +61,15 @@ export interface RunLeases {
 }
 
 /**
- * SQL: whether the key or the session of a run is revoked. An expired key is not revoked, nor is a session whose user signed out: a run that it started
- * may finish.
+ * SQL: whether the key or the session of a run is revoked, or its schedule deleted. An expired key is not revoked, nor is a session whose user signed
+ * out: a run that it started may finish.
  */
 const isKeyRevoked = `not exists (select 1 from api_keys k join memberships m on m."orgId" = k."orgId" and m."userId" = k."userId"
   where k.id = runs."keyId" and k."revokedAt" is null)
   and not exists (select 1 from sessions s join memberships m on m."orgId" = s."orgId" and m."userId" = s."userId"
-  where s.id = runs."keyId" and s."endedBy" is distinct from 'REVOKED')`;
+  where s.id = runs."keyId" and s."endedBy" is distinct from 'REVOKED')
+  and not exists (select 1 from schedules s join memberships m on m."orgId" = s."orgId" and m."userId" = s."userId"
+  where s.id = runs."keyId" and s."userId" = runs."userId")`;
 
 export function createRunLeases(db: Database): RunLeases {
   return {

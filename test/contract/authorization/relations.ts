@@ -79,6 +79,14 @@ export const relations = {
   // to an agent
   sees: agentIs(standing),
   edits: agentIs(family),
+  /** As the person whose key it is: a key of a higher level gives the person no further rights. */
+  usesAsPerson: {
+    varies: true,
+    outcome: (who, visibility) => {
+      const person = who === 'tenantKey' ? 'colleague' : who === 'instanceKey' ? 'otherTenant' : who;
+      return agentIs(standing).outcome(person, visibility);
+    },
+  },
   /** Whoever may use it and acts in its organization. */
   exports: agentIs([...family, 'groupMember', 'colleague']),
   manages: agentIs(['owner', ...administrators]),

@@ -228,6 +228,17 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.redeliverWebhook': line('administersWhereItActs', async ({ world }) => ({
     deliveryId: (await world.webhook()).deliveryId,
   })),
+  'Query.schedule': line('administersOwners', async ({ world, agent }) => ({ id: await world.schedule(agent) })),
+  'Query.schedules': line('anyone'),
+  'Mutation.createSchedule': line('usesAsPerson', ({ agent }) => ({
+    input: { name: 'News', agentId: agent, prompt: 'Hello', cron: '0 0 1 1 *', timeZone: 'UTC' },
+  })),
+  'Mutation.updateSchedule': line('administersOwners', async ({ world, agent }) => ({
+    id: await world.schedule(agent),
+    input: { isEnabled: false },
+  })),
+  'Mutation.deleteSchedule': line('administersOwners', async ({ world, agent }) => ({ id: await world.schedule(agent) })),
+  'Mutation.runScheduleNow': line('isOwner', async ({ world, agent }) => ({ id: await world.schedule(agent) })),
   'Query.memory': line('ownsMemory', async ({ world }) => ({ id: await world.memory() })),
   'Query.memories': line('anyone'),
   'Mutation.createMemory': line('anyone', () => ({ input: { text: 'Likes tea' } })),

@@ -95,7 +95,7 @@ const shown: Readonly<Record<string, readonly Canary[]>> = {
   // An export of a chat names the agent, and citations name documents with the cited passage.
   'CHATS:READ': [
     ...ofChats.filter((name) => name !== 'confidentialOutput'),
-    ...(['agentName', 'conversation', 'memory', 'source', 'passage', 'storedFile'] as const),
+    ...(['agentName', 'conversation', 'memory', 'schedule', 'source', 'passage', 'storedFile'] as const),
   ],
   'DATA_SOURCES:READ': [...ofSources, ...ofStores],
   'GROUPS:READ': ofGroup,

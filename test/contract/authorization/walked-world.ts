@@ -35,6 +35,7 @@ export const canaries = {
   request: 'canary-request',
   conversation: 'canary-conversation',
   memory: 'canary-memory',
+  schedule: 'canary-schedule-prompt',
   comment: 'canary-comment',
   source: 'canary-source',
   passage: 'canary-passage',
@@ -90,6 +91,7 @@ export async function makeWalked(world: World, { service, upstream }: Pick<TestB
   await made.id(`/api/v1/ais/${shared}/chats`, {});
   const run = await made.run(agent, chat, { shared, source });
   await made.feedback(answer);
+  await made.schedule(agent, chat, run);
   const connection = await made.around(agent);
   const items = (await owner.get(`/api/v1/data-sources/${source}/knowledge`)).body.data;
   const conversation = await made.conversation();
@@ -236,6 +238,20 @@ class Maker {
     const data = { runId: id, firstSequence: 0, lastSequence, events: events as unknown as object[] };
     await storage.db.prisma.runEventBatch.create({ data });
     return id;
+  }
+
+  /** A schedule of the owner that goes on in the chat and has run once. */
+  async schedule(agentId: string, chatId: string, runId: string): Promise<void> {
+    const { storage, newId, now } = this.#service.deps;
+    const scheduleId = await this.#world.schedule(agentId, canaries.schedule);
+    const { orgId, userId } = this.#world.owner;
+    const at = now();
+    const times = { createdAt: at, dueAt: at, startedAt: at, endedAt: at };
+    const ended = { trigger: 'TIME', status: 'INCOMPLETE', errorMessage: 'The answer is incomplete', runId, chatId };
+    await storage.schedules.update(scheduleId, { chatMode: 'SAME', chatId, userInputs: { city: 'Rome' } });
+    await storage.db.prisma.scheduleRun.create({
+      data: { id: newId('scheduleRun'), orgId, userId, scheduleId, ...times, ...ended },
+    });
   }
 
   /** What belongs to the owner and to no chat. */

@@ -145,6 +145,16 @@ export class World {
     return this.#madeBy(this.owner, '/api/v1/memories', { text: this.name('Likes') });
   }
 
+  /** A schedule of the owner, which runs once a year. */
+  async schedule(agentId: string, prompt = 'Hello'): Promise<string> {
+    const input = { name: this.name('Schedule'), agentId, prompt, cron: '0 0 1 1 *', timeZone: 'UTC' };
+    const made = await this.owner.graphql(
+      'mutation ($input: CreateScheduleInput!) { createSchedule(input: $input) { id } }',
+      { input },
+    );
+    return made.data.createSchedule.id;
+  }
+
   async agent(visibility: AgentVisibility, group?: string): Promise<string> {
     const groups = group === undefined ? [] : [group];
     const members = { visibility, groups, editors: [{ id: this.editor.userId }], chatLogsVisible: true };

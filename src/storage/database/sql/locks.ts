@@ -9,6 +9,7 @@ type LockedTable =
   | 'knowledge_items'
   | 'organizations'
   | 'runs'
+  | 'schedules'
   | 'tenants'
   | 'users';
 
