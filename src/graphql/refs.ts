@@ -20,8 +20,8 @@ import type { SourceRun } from '../entities/knowledge/source-run.ts';
 import type { StoreFileBatch, VectorStore, VectorStoreFile } from '../entities/knowledge/vector-store.ts';
 import type { Memory } from '../entities/memories/memory.ts';
 import type { RunView } from '../entities/runs/run.ts';
-import type { Webhook, WebhookDelivery } from '../entities/webhooks/webhook.ts';
 import type { Schedule, ScheduleRun } from '../entities/schedules/schedule.ts';
+import type { Webhook, WebhookDelivery } from '../entities/webhooks/webhook.ts';
 import { builder } from './builder/builder.ts';
 
 /**

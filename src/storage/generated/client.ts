@@ -319,6 +319,16 @@ export type AgentGrant = Prisma.AgentGrantModel
  */
 export type Memory = Prisma.MemoryModel
 /**
+ * Model Schedule
+ * Runs an agent at the times of a cron expression, as the person whose it is.
+ */
+export type Schedule = Prisma.ScheduleModel
+/**
+ * Model ScheduleRun
+ * One time of a schedule, and what became of it.
+ */
+export type ScheduleRun = Prisma.ScheduleRunModel
+/**
  * Model Run
  * One stored model run. `leaseOwner` may write as long as `fence` is the one of its lease.
  */
