@@ -42,14 +42,20 @@ function schedulesOfSeveral(): void {
     Promise.all(
       Array.from({ length: count }, async (_, index): Promise<string> => {
         const input = { name: `News ${index}`, agentId, prompt: 'What is new?', cron: '0 9 1 1 *', timeZone: 'UTC' };
-        const made = await who.graphql('mutation ($input: CreateScheduleInput!) { createSchedule(input: $input) { id } }', { input });
+        const made = await who.graphql('mutation ($input: CreateScheduleInput!) { createSchedule(input: $input) { id } }', {
+          input,
+        });
         return made.data.createSchedule.id;
       }),
     );
   const come = (ids: readonly string[]) => rows(`update schedules set "nextRunAt" = now() where id = any($1)`, [ids]);
   const open = async (ids: readonly string[]) =>
-    (await rows(`select count(*)::int as n from schedule_runs where "scheduleId" = any($1) and status in ('PENDING', 'RUNNING')`, [ids]))[0]
-      ?.n;
+    (
+      await rows(
+        `select count(*)::int as n from schedule_runs where "scheduleId" = any($1) and status in ('PENDING', 'RUNNING')`,
+        [ids],
+      )
+    )[0]?.n;
   /** How often each schedule ran, by its own record and by the runs of the service. */
   const counts = async (ids: readonly string[]) =>
     rows(
@@ -94,8 +100,9 @@ function schedulesOfSeveral(): void {
   it('end within a second when their person is taken out at another instance', async () => {
     const admin = one.client();
     const ann = (await admin.post('/api/v1/admin/users', { email: 'ann@example.com', name: 'Ann' })).body;
-    const key = (await admin.post('/api/v1/api-keys', { name: 'Ann', scopes: ['CHATS:READ', 'CHATS:WRITE', 'AGENTS:READ'], userId: ann.id }))
-      .body.key;
+    const key = (
+      await admin.post('/api/v1/api-keys', { name: 'Ann', scopes: ['CHATS:READ', 'CHATS:WRITE', 'AGENTS:READ'], userId: ann.id })
+    ).body.key;
     const [id = ''] = await newSchedules(new TestClient(() => two.url, key), 1);
     const held = heldAnswer({ text: ['a', 'b'] });
     cluster.upstream.next(held.script);

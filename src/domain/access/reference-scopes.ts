@@ -70,6 +70,7 @@ export const sharedFields: Readonly<Record<string, string>> = {
   'AgentGrants.connections': 'the caller named them when it granted',
   'AgentGrants.agents': 'the caller named them when it granted',
   'Memory.agentId': 'a memory says with which agent it is remembered',
+  'Schedule.webhookId': 'a schedule says who gets its answers',
   'Schedule.agentId': 'a schedule says which agent it runs',
   'Citation.dataSourceId': 'an answer says what it rests on',
   'Citation.knowledgeItemId': 'an answer says what it rests on',
@@ -110,6 +111,8 @@ export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
   connections: null,
   // Agents: a filter. The domain asks for the scope: a group that the caller may not read has no agents.
   groupId: null,
+  // Of a schedule: the domain asks whether the webhook takes answers of everybody.
+  webhookId: null,
   // A member who takes over, named by an administrator.
   transferToUserId: null,
   // Filters: runs by the key that asked for them, audit entries by who did what to what.

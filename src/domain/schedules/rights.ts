@@ -1,6 +1,7 @@
 import { type Caller, scopesOfRole } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import { DomainError } from '../../entities/errors.ts';
+import { isId } from '../../entities/ids.ts';
 import type { Schedule } from '../../entities/schedules/schedule.ts';
 import { agentForRun } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';
@@ -18,10 +19,11 @@ export interface Admitted {
 /** Whether a schedule may run now, asked at each time. Cost: three statements while the agent is cached. */
 export async function admitSchedule(
   deps: Deps,
-  schedule: Pick<Schedule, 'id' | 'orgId' | 'userId' | 'agentId'>,
+  schedule: Pick<Schedule, 'id' | 'orgId' | 'userId' | 'agentId' | 'webhookId'>,
 ): Promise<Admitted | Obstacle> {
   const person = await findPerson(deps, schedule);
   if ('reason' in person) return person;
+  if (schedule.webhookId !== null && !(await takesAnswers(deps, schedule.orgId, schedule.webhookId))) return webhookGone;
   if (schedule.agentId === null) return agentGone;
   try {
     return { ...person, agent: await agentForRun(deps, person.caller, schedule.agentId) };
@@ -51,4 +53,13 @@ export async function findPerson(
   return { caller: { ...person, keyId: id, level: 'ORGANIZATION' } };
 }
 
+/** Whether a webhook of the organization takes the answers of schedules: its administrators say so by the event. */
+export async function takesAnswers({ storage }: Deps, orgId: string, webhookId: string): Promise<boolean> {
+  const [webhook] = isId('webhook', webhookId) ? await storage.webhooks.findMany([webhookId], orgId) : [];
+  return webhook?.events.includes('schedule.ended') === true;
+}
+
+const webhookGone: Obstacle = {
+  reason: 'Its webhook was deleted, or does not take SCHEDULE_ENDED any more: name another webhook',
+};
 const agentGone: Obstacle = { reason: 'Its agent was deleted, or its owner may not use it any more: name another agent' };

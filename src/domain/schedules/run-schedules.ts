@@ -4,11 +4,12 @@ import { cutText, oneLine } from '../../lib/text.ts';
 import type { EndedRun, PendingRun } from '../../storage/schedules/schedules.ts';
 import { ownChats } from '../access/access.ts';
 import { readUserInputs } from '../agents/parts/user-input.ts';
+import { removeBlobs } from '../blobs.ts';
 import { prepareMessage, type ThreadOfMessage } from '../chats/messages.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { firstEvents, holderOf, showsNewChats, startPlaced } from '../runs/thread.ts';
-import { type Admitted, admitSchedule } from './rights.ts';
+import { asVisible, firstEvents, holderOf, showsNewChats, startPlaced } from '../runs/thread.ts';
+import { type Admitted, admitSchedule, takesAnswers } from './rights.ts';
 import { paused } from './schedules.ts';
 import { nextTime } from './times.ts';
 
@@ -24,6 +25,9 @@ const failuresMax = 10;
 const sweepEveryMs = 3_600_000;
 const keptMs = 90 * 86_400_000;
 const errorMaxChars = 1_000;
+const event = 'schedule.ended';
+/** Longer answers are read in the chat. */
+const answerMaxChars = 20_000;
 
 /**
  * Runs schedules. A time is taken with the lock of its schedule, in one transaction with the job that begins the run; the run begins in one
@@ -32,6 +36,10 @@ const errorMaxChars = 1_000;
 export function registerSchedules(deps: Deps): void {
   const { jobs, storage, now } = deps;
   jobs.work('schedules.run', beginning, ({ scheduleRunId }) => beginPending(deps, scheduleRunId));
+  jobs.work('schedules.delete-chat', beginning, async ({ chatId }) => {
+    await storage.chats.delete(chatId);
+    await removeBlobs(deps, await storage.chatFiles.deleteAll(chatId));
+  });
   jobs.every('schedules.look', lookEveryMs, async (signal) => {
     while (!signal.aborted && (await takeDue(deps)) === perRound);
     for (const ended of await storage.schedules.findEnded(perRound)) await noteEnd(deps, ended);
@@ -178,21 +186,53 @@ async function giveUp(
     await storage.schedules.lock(schedule.id);
     const end = { status: 'FAILED', errorMessage: plain(message), endedAt: now() } as const;
     if (!(await storage.schedules.endRun(scheduleRun.id, 'PENDING', end))) return;
+    await tellWebhook(deps, schedule, { ...scheduleRun, ...end }, undefined);
     await storage.schedules.update(schedule.id, pause ?? afterFailure(schedule));
   });
 }
 
 /** Notes the end of a run. Of several processes, one does. */
-async function noteEnd(deps: Deps, { scheduleRun, schedule, run }: EndedRun): Promise<void> {
-  const { storage, now } = deps;
+async function noteEnd(deps: Deps, { scheduleRun, schedule, tenantId, run }: EndedRun): Promise<void> {
+  const { storage, now, jobs } = deps;
   const status: ScheduleRunStatus = run === null ? 'FAILED' : (statuses[run.status] ?? 'FAILED');
-  await storage.db.transaction(async () => {
+  const answer = schedule.webhookId === null ? undefined : await answerOf(deps, scheduleRun);
+  await storage.db.transaction(async (tx) => {
     await storage.schedules.lock(schedule.id);
     const end = { status, errorMessage: status === 'COMPLETED' ? null : plain(problemOf(run)), endedAt: now() };
     if (!(await storage.schedules.endRun(scheduleRun.id, 'RUNNING', end))) return;
+    await tellWebhook(deps, schedule, { ...scheduleRun, ...end }, answer);
     if (status === 'FAILED') await storage.schedules.update(schedule.id, afterFailure(schedule));
     else if (status !== 'CANCELLED' && schedule.failures > 0) await storage.schedules.update(schedule.id, { failures: 0 });
+    const { orgId, userId, chatId } = scheduleRun;
+    if (schedule.chatMode !== 'NONE' || chatId === null || (await storage.legalHolds.find({ orgId, userId })) !== undefined)
+      return;
+    await jobs.enqueue('schedules.delete-chat', { chatId }, { owner: { tenantId, orgId }, tx });
   });
+}
+
+/** What the agent said last, as its owner reads it. */
+async function answerOf({ storage }: Deps, { runId }: ScheduleRun): Promise<string | undefined> {
+  const messages = runId === null ? [] : await storage.chats.messagesOfRuns([runId]);
+  return messages.flatMap(asVisible).findLast(({ role, content }) => role === 'assistant' && content !== '')?.content;
+}
+
+/** Writes the delivery of an answer, in the transaction of its end. Which webhook gets it is what the schedule says now. */
+async function tellWebhook(deps: Deps, schedule: Schedule, run: ScheduleRun, answer: string | undefined): Promise<void> {
+  const { storage, newId, now } = deps;
+  const { webhookId } = schedule;
+  if (webhookId === null || !(await takesAnswers(deps, schedule.orgId, webhookId))) return;
+  const { orgId, userId, runId, dueAt, errorMessage } = run;
+  const createdAt = now();
+  const isCut = answer !== undefined && answer.length > answerMaxChars;
+  const data = {
+    ...{ scheduleId: schedule.id, scheduleRunId: run.id, name: schedule.name, status: run.status.toLowerCase(), dueAt },
+    ...{ agentId: schedule.agentId, userId, runId, chatId: schedule.chatMode === 'NONE' ? null : run.chatId },
+    ...{ answer: answer === undefined ? null : cutText(answer, answerMaxChars), isAnswerCut: isCut, error: errorMessage },
+  };
+  const body = JSON.stringify({ type: event, timestamp: createdAt.toISOString(), data });
+  const delivery = { id: newId('webhookDelivery'), createdAt, orgId, userId, webhookId, event, body };
+  await storage.webhooks.addDelivery(delivery);
+  await storage.schedules.noteDelivery(run.id, delivery.id);
 }
 
 const statuses: Readonly<Record<string, ScheduleRunStatus>> = {

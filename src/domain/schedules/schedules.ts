@@ -11,7 +11,7 @@ import { agentForRun } from '../agents/agents.ts';
 import { readUserInputs } from '../agents/parts/user-input.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
-import { admitSchedule, findPerson, type Obstacle } from './rights.ts';
+import { admitSchedule, findPerson, type Obstacle, takesAnswers } from './rights.ts';
 import { checkTimes, cleanCron, nextTime } from './times.ts';
 
 type Optional<T> = T | null | undefined;
@@ -25,9 +25,10 @@ export interface CreateScheduleInput {
   readonly cron: string;
   readonly timeZone: string;
   readonly chatMode?: Optional<ScheduleChat>;
+  readonly webhookId?: Optional<string>;
   readonly isEnabled?: Optional<boolean>;
 }
-/** Absent members are kept. */
+/** Absent members are kept; `webhookId: null` takes the webhook away. */
 export type UpdateScheduleInput = { readonly [Name in keyof CreateScheduleInput]?: Optional<CreateScheduleInput[Name]> };
 
 const nameMaxChars = 100;
@@ -112,13 +113,15 @@ export async function createSchedule(deps: Deps, caller: Caller, input: CreateSc
   checkMembers(deps, input);
   const id = newId('schedule');
   const agent = await agentNamed(deps, { id, orgId, userId }, agentId);
+  const target = { chatMode: chatMode ?? 'NEW', webhookId: input.webhookId ?? null } as const;
+  await requireTarget(deps, orgId, target);
   const userInputs = readInputs(agent.userInputs, input.userInputs);
   const times = { cron: cleanCron(input.cron), timeZone: input.timeZone };
   const createdAt = now();
   const state = isEnabled === false ? paused(ownPause) : { ...enabled, nextRunAt: nextTime(jobs, times, createdAt) };
   const schedule = {
     ...{ id, createdAt, orgId, userId, agentId, userInputs, ...times, ...state },
-    ...{ name: cleanName(input.name), prompt: storableText(input.prompt), chatMode: chatMode ?? 'NEW', webhookId: null },
+    ...{ name: cleanName(input.name), prompt: storableText(input.prompt), ...target },
   };
   return deps.audit.change(caller, async () => {
     const made = await deps.storage.schedules.create(schedule, settings.SCHEDULES_MAX);
@@ -137,7 +140,9 @@ export async function createSchedule(deps: Deps, caller: Caller, input: CreateSc
 export async function updateSchedule(deps: Deps, caller: Caller, id: string, input: UpdateScheduleInput): Promise<Schedule> {
   const schedule = await getSchedule(deps, caller, id);
   const isOwn = isOwnSchedule(caller, schedule);
-  const given = Object.entries(input).filter(([, value]) => value !== undefined && value !== null);
+  const given = Object.entries(input).filter(
+    ([member, value]) => value !== undefined && (value !== null || member === 'webhookId'),
+  );
   const isPause = given.length === 1 && input.isEnabled === false;
   if (!isOwn && !isPause)
     throw new DomainError('FORBIDDEN', 'Only its owner may change a schedule; administrators may pause and delete it');
@@ -209,11 +214,13 @@ async function changesOf(deps: Deps, before: Schedule, input: UpdateScheduleInpu
     agent === undefined ? before.userInputs : readInputs(agent.userInputs, input.userInputs ?? before.userInputs);
   const times = { cron: cleanCron(input.cron ?? before.cron), timeZone: input.timeZone ?? before.timeZone };
   const chatMode = input.chatMode ?? before.chatMode;
+  const webhookId = input.webhookId === undefined ? before.webhookId : input.webhookId;
+  if (input.chatMode != null || input.webhookId !== undefined) await requireTarget(deps, before.orgId, { chatMode, webhookId });
   const staysInChat = chatMode === 'SAME' && agentId === before.agentId;
   const isSwitchedOn = isOn && !before.isEnabled;
   const isOtherTime = times.cron !== before.cron || times.timeZone !== before.timeZone;
   return {
-    ...{ agentId, userInputs, ...times, chatMode },
+    ...{ agentId, userInputs, ...times, chatMode, webhookId },
     ...(staysInChat ? {} : { chatId: null }),
     ...(typeof name === 'string' ? { name: cleanName(name) } : {}),
     ...(typeof prompt === 'string' ? { prompt: storableText(prompt) } : {}),
@@ -258,6 +265,22 @@ function readInputs(asked: Parameters<typeof readUserInputs>[0], given: unknown)
     faults.add('userInputs', `userInputs must have at most ${userInputsMaxChars} characters together`);
   faults.throwIfAny();
   return values;
+}
+
+/** @throws DomainError INVALID_VALUE for answers that nobody would get. */
+async function requireTarget(
+  deps: Deps,
+  orgId: string,
+  { chatMode, webhookId }: Pick<Schedule, 'chatMode' | 'webhookId'>,
+): Promise<void> {
+  const faults = new Faults();
+  if (chatMode === 'NONE' && webhookId === null)
+    faults.add('chatMode', 'chatMode NONE needs a webhookId: nobody would get the answer');
+  if (webhookId !== null && !(await takesAnswers(deps, orgId, webhookId))) {
+    const rule = 'must name a webhook of the organization that takes the event SCHEDULE_ENDED: administrators know which';
+    faults.add('webhookId', `webhookId ${rule}`);
+  }
+  faults.throwIfAny();
 }
 
 function checkMembers({ jobs, settings }: Deps, input: UpdateScheduleInput, before?: Schedule): void {

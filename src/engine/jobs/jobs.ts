@@ -18,6 +18,8 @@ export interface JobPayloads {
   'knowledge.delete-source': { readonly dataSourceId: string };
   /** Begins a run for a time of a schedule. */
   'schedules.run': { readonly scheduleRunId: string };
+  /** Deletes the chat of a run whose answer goes to a webhook only. */
+  'schedules.delete-chat': { readonly chatId: string };
   /** Removes a file that was taken out of a vector store. */
   'knowledge.delete-item': { readonly itemId: string };
 }

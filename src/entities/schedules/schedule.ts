@@ -1,7 +1,7 @@
 import type { UserInputValues } from '../agents/part.ts';
 
-/** Where the answers of a schedule are read: `NEW` a new chat each time, `SAME` one chat that goes on. */
-export const scheduleChats = ['NEW', 'SAME'] as const;
+/** Where the answers of a schedule are read: `NEW` a new chat each time, `SAME` one chat that goes on, `NONE` no chat. */
+export const scheduleChats = ['NEW', 'SAME', 'NONE'] as const;
 export type ScheduleChat = (typeof scheduleChats)[number];
 
 export const scheduleTriggers = ['TIME', 'MANUAL'] as const;

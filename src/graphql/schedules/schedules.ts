@@ -23,13 +23,14 @@ import { reading } from '../builder/members.ts';
 import { nodeOf, registerNode } from '../builder/nodes.ts';
 import { ChatUserInputInput, ChatUserInputType } from '../chats/chats.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
-import { AgentRef, ChatRef, RunRef, ScheduleRef, ScheduleRunRef, UserRef } from '../refs.ts';
+import { AgentRef, ChatRef, RunRef, ScheduleRef, ScheduleRunRef, UserRef, WebhookRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 import { NodeType } from '../types/node.ts';
 
 const ScheduleChatType = enumOf('ScheduleChat', 'Where the answers of a schedule are read.', scheduleChats, {
   NEW: 'In a new chat each time.',
   SAME: 'In one chat that goes on: each run reads what was said before, which costs more with each.',
+  NONE: 'In no chat: the answer goes to the webhook only.',
 });
 const ScheduleTriggerType = enumOf('ScheduleTrigger', 'What began a run of a schedule.', scheduleTriggers, {
   TIME: 'Its time.',
@@ -134,6 +135,13 @@ const ScheduleType = ScheduleRef.implement({
       description: 'With the chat mode SAME: the chat, once it has begun.',
       resolve: ({ chatId }, _args, context) => nodeOf(context, 'chat', chatId),
     }),
+    webhookId: t.exposeID('webhookId', { nullable: true, description: 'The webhook that gets its answers.' }),
+    webhook: t.field({
+      type: WebhookRef,
+      nullable: true,
+      description: 'The webhook that gets its answers; null for everyone but administrators.',
+      resolve: ({ webhookId }, _args, context) => nodeOf(context, 'webhook', webhookId),
+    }),
     isEnabled: t.exposeBoolean('isEnabled', { description: 'False: it is paused.' }),
     pausedReason: t.exposeString('pausedReason', { nullable: true, description: 'Why it is paused; null while it is not.' }),
     nextRunAt: t.expose('nextRunAt', {
@@ -228,11 +236,15 @@ const CreateScheduleInput = builder.inputType('CreateScheduleInput', {
     cron: t.string({ description: cron }),
     timeZone: t.string({ description: 'The time zone of `cron`, by its IANA name: `Europe/Berlin`.' }),
     chatMode: t.field({ type: ScheduleChatType, required: false, description: `${chatMode} Default: NEW.` }),
+    webhookId: t.id({
+      required: false,
+      description: 'A webhook of the organization that takes the event SCHEDULE_ENDED: it gets the answers, signed.',
+    }),
     isEnabled: t.boolean({ required: false, description: 'False: it is made paused. Default: true.' }),
   }),
 });
 const UpdateScheduleInput = builder.inputType('UpdateScheduleInput', {
-  description: 'Changes of a schedule: what is absent or null is kept.',
+  description: 'Changes of a schedule: what is absent is kept, and what is null too, but for `webhookId`.',
   fields: (t) => ({
     name: t.string({ required: false, description: '1 to 100 characters.' }),
     agentId: t.id({ required: false, description: 'The agent that runs.' }),
@@ -241,6 +253,10 @@ const UpdateScheduleInput = builder.inputType('UpdateScheduleInput', {
     cron: t.string({ required: false, description: cron }),
     timeZone: t.string({ required: false, description: 'The time zone of `cron`, by its IANA name.' }),
     chatMode: t.field({ type: ScheduleChatType, required: false, description: chatMode }),
+    webhookId: t.id({
+      required: false,
+      description: 'A webhook that gets the answers; null takes it away.',
+    }),
     isEnabled: t.boolean({ required: false, description: 'False pauses it, true switches it on again.' }),
   }),
 });

@@ -33,6 +33,8 @@ const WebhookEventType = enumOf(
     'source.failed': 'A data source could not be read.',
     'approval.wanted': 'A run waits for a person to approve a call.',
     'limit.near': 'The organization has used 80 or 95 percent of a limit of tokens.',
+    'schedule.ended':
+      'A schedule that names this webhook has its answer. It is in the body: people of the organization may send answers here.',
   },
   ofFormat,
 );
@@ -62,7 +64,7 @@ const DeliveryType = WebhookDeliveryRef.implement({
     id: t.exposeID('id', { description: 'The id: the header `webhook-id`, the same for every attempt.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it happened.' }),
     event: t.exposeString('event', { description: 'The type in the body: `run.ended`, or `webhook.test` of a test.' }),
-    body: t.exposeString('body', { description: 'What is sent: ids and states, never texts of chats.' }),
+    body: t.exposeString('body', { description: 'What is sent: ids and states; of SCHEDULE_ENDED, the answer too.' }),
     status: t.expose('status', { type: DeliveryStatusType, description: 'Where it stands.' }),
     attempts: t.exposeInt('attempts', { description: 'How often it was sent.' }),
     nextAttemptAt: t.expose('nextAttemptAt', { type: 'DateTime', nullable: true, description: 'When it is sent next.' }),

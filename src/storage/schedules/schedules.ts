@@ -35,12 +35,12 @@ export interface ScheduleRunEnd {
   readonly status: ScheduleRunStatus;
   readonly errorMessage: string | null;
   readonly endedAt: Date;
-  readonly deliveryId?: string;
 }
 /** A time whose run is over. */
 export interface EndedRun {
   readonly scheduleRun: ScheduleRun;
   readonly schedule: Schedule;
+  readonly tenantId: string;
   /** Null: the run is gone. */
   readonly run: {
     readonly status: string;
@@ -83,6 +83,8 @@ export interface ScheduleStore {
   beginRun(id: string, beginning: Beginning): Promise<boolean>;
   /** @returns false when it has ended, or is gone. */
   endRun(id: string, before: 'PENDING' | 'RUNNING', end: ScheduleRunEnd): Promise<boolean>;
+  /** Notes which delivery tells a webhook of a time. */
+  noteDelivery(id: string, deliveryId: string): Promise<void>;
   findEnded(limit: number): Promise<readonly EndedRun[]>;
   /** Deletes what ended before. */
   sweepRuns(before: Date): Promise<void>;
@@ -187,6 +189,9 @@ export function createScheduleStore(db: Database, signals: Signals): ScheduleSto
     },
     endRun: async (id, status, end) =>
       (await db.prisma.scheduleRun.updateMany({ where: { id, status }, data: { ...end } })).count === 1,
+    async noteDelivery(id, deliveryId) {
+      await db.prisma.scheduleRun.updateMany({ where: { id }, data: { deliveryId } });
+    },
     findEnded: (limit) => findEnded(db, limit),
     async sweepRuns(before) {
       await db.execute(
@@ -200,6 +205,7 @@ export function createScheduleStore(db: Database, signals: Signals): ScheduleSto
 
 interface EndedRow {
   readonly id: string;
+  readonly tenantId: string;
   /** Null: the run is gone. */
   readonly status: string | null;
   readonly incompleteReason: string | null;
@@ -208,7 +214,8 @@ interface EndedRow {
 
 async function findEnded(db: Database, limit: number): Promise<readonly EndedRun[]> {
   const ended = await db.query<EndedRow>(
-    `select s.id, r.status, r."incompleteReason", r."errorMessage" from schedule_runs s left join runs r on r.id = s."runId"
+    `select s.id, o."tenantId", r.status, r."incompleteReason", r."errorMessage"
+     from schedule_runs s join organizations o on o.id = s."orgId" left join runs r on r.id = s."runId"
      where s.status = 'RUNNING' and (r.id is null or r.status <> 'in_progress') order by s."createdAt" limit $1`,
     [limit],
   );
@@ -216,9 +223,9 @@ async function findEnded(db: Database, limit: number): Promise<readonly EndedRun
   const runs = new Map(ended.map((row) => [row.id, row]));
   const rows = await db.prisma.scheduleRun.findMany({ where: { id: { in: [...runs.keys()] } }, include: { schedule: true } });
   return rows.map(({ schedule, ...scheduleRun }) => {
-    const { status = null, incompleteReason = null, errorMessage = null } = runs.get(scheduleRun.id) ?? {};
+    const { status = null, incompleteReason = null, errorMessage = null, tenantId = '' } = runs.get(scheduleRun.id) ?? {};
     const run = status === null ? null : { status, incompleteReason, errorMessage };
-    return { scheduleRun: scheduleRun as ScheduleRun, schedule: scheduleOf(schedule), run };
+    return { scheduleRun: scheduleRun as ScheduleRun, schedule: scheduleOf(schedule), tenantId, run };
   });
 }
 

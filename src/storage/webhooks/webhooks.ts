@@ -58,7 +58,8 @@ export interface WebhookStore {
   /** Its deliveries go with it. */
   delete(id: string, orgId: string): Promise<boolean>;
   addDelivery(
-    delivery: Pick<WebhookDelivery, 'id' | 'createdAt' | 'orgId' | 'webhookId' | 'event' | 'body'>,
+    delivery: Pick<WebhookDelivery, 'id' | 'createdAt' | 'orgId' | 'webhookId' | 'event' | 'body'> &
+      Partial<Pick<WebhookDelivery, 'userId'>>,
   ): Promise<WebhookDelivery>;
   findDeliveries(ids: readonly string[], orgId: string): Promise<readonly WebhookDelivery[]>;
   /** A page of deliveries for each webhook, newest first. */

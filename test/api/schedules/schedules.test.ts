@@ -1,4 +1,6 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { Webhook as Verifier } from 'standardwebhooks';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { startApiServer } from '../../support/egress/api-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Organization, Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
@@ -96,7 +98,7 @@ describe('a schedule', () => {
     const again = await ended(ann, id, 'COMPLETED', 2);
     expect(again.runs.nodes.map((run: { chatId: string }) => run.chatId)).toEqual([chatId, chatId]);
     expect(JSON.stringify(upstream.requests.at(-1)?.body)).toContain('First');
-    await ann.delete(`/api/v1/chats/${chatId}`);
+    expect(await ann.delete(`/api/v1/chats/${chatId}`)).toMatchObject({ status: 200 });
     await comes(id);
     const other = await ended(ann, id, 'COMPLETED', 3);
     expect(other.chatId).not.toBe(chatId);
@@ -104,7 +106,8 @@ describe('a schedule', () => {
   });
 
   it('runs once for all the times that were missed', async () => {
-    const { id } = await made(ann, { cron: '*/5 * * * *' });
+    // Every hour, half an hour from now.
+    const { id } = await made(ann, { cron: `${(new Date().getUTCMinutes() + 30) % 60} * * * *` });
     const missed = new Date(Date.now() - 3 * 3_600_000);
     await comes(id, missed);
     const { runs, nextRunAt } = await ended(ann, id, 'COMPLETED');
@@ -166,7 +169,7 @@ describe('a schedule', () => {
     await service.client().patch(`/api/v1/admin/organizations/${organization.id}`, { apiUsageTokenLimit: 0 });
     await comes(id);
     const { runs } = await ended(ann, id, 'FAILED');
-    expect(runs.nodes[0].error).toMatch(/limit/i);
+    expect(runs.nodes[0].error).toBe('The organization may use 0 tokens for runs, and 0 are used');
     expect(upstream.requests).toHaveLength(0);
   });
 });
@@ -361,6 +364,99 @@ describe('who may', () => {
     const query = 'query ($id: ID!) { agent(id: $id) { schedules { totalCount nodes { id } } } }';
     expect((await ask(bob, query, { id: agentId })).agent.schedules.nodes).toEqual([]);
     expect((await ask(ann, query, { id: agentId })).agent.schedules).toEqual({ totalCount: 1, nodes: [{ id }] });
+  });
+});
+
+describe('a schedule with a webhook', () => {
+  const receiver = startApiServer();
+  afterAll(async () => (await receiver).close());
+  let chief: Person;
+  const webhook = async (events: readonly string[], path = `/${crypto.randomUUID()}`) => {
+    const { url } = await receiver;
+    const document = 'mutation ($input: CreateWebhookInput!) { createWebhook(input: $input) { secret webhook { id } } }';
+    const { createWebhook } = await ask(chief, document, { input: { url: `${url}${path}`, events } });
+    return { id: createWebhook.webhook.id as string, secret: createWebhook.secret as string, path };
+  };
+  const received = async (path: string) => (await receiver).requests.filter((request) => request.path === path);
+  beforeEach(async () => {
+    (await receiver).reset();
+    chief = await make.person({ organization, role: 'ADMIN' });
+  });
+
+  it('sends it the answer, signed, and again until it is taken; the chat is there besides', async () => {
+    const { id: webhookId, secret, path } = await webhook(['SCHEDULE_ENDED']);
+    const { id } = await made(ann, { webhookId });
+    let calls = 0;
+    (await receiver).answer(() => {
+      calls += 1;
+      return { status: calls === 1 ? 500 : 204 };
+    });
+    upstream.next({ text: 'The news' });
+    await comes(id);
+    const { runs } = await ended(ann, id, 'COMPLETED');
+    const requests = await eventually(async () => {
+      const sent = await received(path);
+      expect(sent).toHaveLength(2);
+      return sent;
+    });
+    for (const { body, headers } of requests) {
+      expect(new Verifier(secret).verify(body, headers as Record<string, string>)).toMatchObject({
+        type: 'schedule.ended',
+        data: {
+          ...{ scheduleId: id, scheduleRunId: runs.nodes[0].id, name: 'Morning news', status: 'completed', userId: ann.userId },
+          ...{ answer: 'The news', isAnswerCut: false, error: null, chatId: runs.nodes[0].chatId, runId: runs.nodes[0].run.id },
+        },
+      });
+    }
+    expect(new Set(requests.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    const row = await prisma.scheduleRun.findUniqueOrThrow({ where: { id: runs.nodes[0].id } });
+    expect(row.deliveryId).toBe(requests[0]?.headers['webhook-id']);
+  });
+
+  it('leaves no chat where none is asked, and tells of failures too', async () => {
+    const { id: webhookId, path } = await webhook(['SCHEDULE_ENDED']);
+    const { id } = await made(ann, { webhookId, chatMode: 'NONE' });
+    upstream.next({ text: 'The news' }, { status: 400, body: '{"error":{"message":"no"}}' });
+    await comes(id);
+    await ended(ann, id, 'COMPLETED');
+    await eventually(async () => expect((await ann.get('/api/v1/chats')).body.data).toEqual([]));
+    await comes(id);
+    await ended(ann, id, 'FAILED', 2);
+    const bodies = await eventually(async () => {
+      const sent = await received(path);
+      expect(sent).toHaveLength(2);
+      return sent.map(({ body }) => JSON.parse(body).data);
+    });
+    expect(bodies).toMatchObject([
+      { status: 'completed', answer: 'The news', chatId: null },
+      { status: 'failed', answer: null, error: expect.stringMatching(/\w/), chatId: null },
+    ]);
+  });
+
+  it('may name only one of its organization that takes answers', async () => {
+    const rule =
+      'input.webhookId must name a webhook of the organization that takes the event SCHEDULE_ENDED: administrators know which';
+    const own = await webhook(['RUN_ENDED']);
+    const elsewhere = await make.organization();
+    chief = await make.person({ organization: elsewhere, role: 'ADMIN' });
+    const foreign = await webhook(['SCHEDULE_ENDED']);
+    for (const webhookId of [own.id, foreign.id, 'wh_none', ann.userId]) {
+      const { errors } = await ann.graphql(create, { input: { ...daily, agentId, webhookId } });
+      expect(errors?.[0]?.message).toBe(rule);
+    }
+    const { errors } = await ann.graphql(create, { input: { ...daily, agentId, chatMode: 'NONE' } });
+    expect(errors?.[0]?.message).toBe('input.chatMode NONE needs a webhookId: nobody would get the answer');
+  });
+
+  it('pauses when its webhook is deleted, and goes on without it', async () => {
+    const { id: webhookId } = await webhook(['SCHEDULE_ENDED']);
+    const { id } = await made(ann, { webhookId });
+    await ask(chief, 'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }', { id: webhookId });
+    await comes(id);
+    await eventually(async () => expect((await read(ann, id)).pausedReason).toMatch(/^Its webhook was deleted/));
+    expect(upstream.requests).toHaveLength(0);
+    const { data } = await change(ann, id, { webhookId: null, isEnabled: true });
+    expect(data.updateSchedule).toMatchObject({ isEnabled: true, pausedReason: null });
   });
 });
 
