@@ -204,18 +204,18 @@ async function changesOf(deps: Deps, before: Schedule, input: UpdateScheduleInpu
   checkMembers(deps, input, before);
   const agentId = input.agentId ?? before.agentId;
   const isOn = isEnabled ?? before.isEnabled;
+  const webhookId = input.webhookId === undefined ? before.webhookId : input.webhookId;
+  const chatMode = input.chatMode ?? before.chatMode;
+  if (input.chatMode != null || input.webhookId !== undefined) await requireTarget(deps, before.orgId, { chatMode, webhookId });
   const agent =
     typeof input.agentId === 'string'
       ? await agentNamed(deps, before, input.agentId)
       : isOn || input.userInputs != null
-        ? runnable(await admitSchedule(deps, before)).agent
+        ? runnable(await admitSchedule(deps, { ...before, webhookId })).agent
         : undefined;
   const userInputs =
     agent === undefined ? before.userInputs : readInputs(agent.userInputs, input.userInputs ?? before.userInputs);
   const times = { cron: cleanCron(input.cron ?? before.cron), timeZone: input.timeZone ?? before.timeZone };
-  const chatMode = input.chatMode ?? before.chatMode;
-  const webhookId = input.webhookId === undefined ? before.webhookId : input.webhookId;
-  if (input.chatMode != null || input.webhookId !== undefined) await requireTarget(deps, before.orgId, { chatMode, webhookId });
   const staysInChat = chatMode === 'SAME' && agentId === before.agentId;
   const isSwitchedOn = isOn && !before.isEnabled;
   const isOtherTime = times.cron !== before.cron || times.timeZone !== before.timeZone;
