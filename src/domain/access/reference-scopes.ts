@@ -111,6 +111,8 @@ export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
   connections: null,
   // Agents: a filter. The domain asks for the scope: a group that the caller may not read has no agents.
   groupId: null,
+  // Handed over: the domain asks for the scope.
+  scheduleId: null,
   // Of a schedule: the domain asks whether the webhook takes answers of everybody.
   webhookId: null,
   // A member who takes over, named by an administrator.

@@ -12,18 +12,20 @@ import {
   visibleDataSources,
   visibleGroups,
 } from '../access/access.ts';
-import { requireScope } from '../access/policy.ts';
+import { hasScope, requireScope } from '../access/policy.ts';
 import { missing } from '../accounts/administration.ts';
 import { getAgent } from '../agents/agents.ts';
 import { serverNamesIn } from '../agents/parts/standing-servers.ts';
 import type { Deps } from '../deps.ts';
 import { memberOf } from '../runs/agent-rights.ts';
+import { getSchedule } from '../schedules/schedules.ts';
 
 /** What is handed over: exactly one member is there. */
 export interface TransferOwnershipInput {
   readonly agentId?: string | null | undefined;
   readonly dataSourceId?: string | null | undefined;
   readonly groupId?: string | null | undefined;
+  readonly scheduleId?: string | null | undefined;
   readonly allOf?: { readonly userId: string } | null | undefined;
 }
 
@@ -32,6 +34,7 @@ export interface OwnershipTransfer {
   readonly agents: number;
   readonly dataSources: number;
   readonly groups: number;
+  readonly schedules: number;
   /** Sentences about agents that stay with their owner, and why. */
   readonly kept: readonly string[];
   /** The person owns more: call again. */
@@ -40,14 +43,16 @@ export interface OwnershipTransfer {
 
 /** Things of one call: the audit entry names them all, with the people. */
 const thingsMax = 90;
-const nothing: OwnedThings = { agentIds: [], dataSourceIds: [], groupIds: [] };
+const nothing: OwnedThings = { agentIds: [], dataSourceIds: [], groupIds: [], scheduleIds: [] };
 
 /**
- * Gives an agent, a source, a vector store, a group, or all of these that a person owns in the caller's organization, to another member of the
+ * Gives an agent, a source, a vector store, a group, a schedule, or all of these that a person owns in the caller's organization, to another member of the
  * organization. Connections, keys, chats and memories stay with their person.
  *
  * An agent acts with what its owner may open. One that names a server by a connection, or things that its owner may not see, would open what is the
  * new owner's, so it is not handed over.
+ *
+ * A schedule is paused: it would run with the rights of the new owner, who has not seen it. Its run ends.
  *
  * @throws DomainError NOT_FOUND for a thing or a member; FORBIDDEN for everyone except the owner and administrators; INSUFFICIENT_SCOPE without the
  * scope that changes the kind of thing; INVALID_VALUE for an AUDITOR; CONFLICT for one agent that cannot be handed over.
@@ -64,13 +69,14 @@ export async function transferOwnership(
   const [reason] = kept.values();
   if ((input.allOf ?? undefined) === undefined && reason !== undefined) throw new DomainError('CONFLICT', reason);
   const movable = { ...things, agentIds: things.agentIds.filter((id) => !kept.has(id)) };
-  const { agentIds, dataSourceIds, groupIds } = await deps.audit.change(caller, async () => {
+  const { agentIds, dataSourceIds, groupIds, scheduleIds, activeRunIds } = await deps.audit.change(caller, async () => {
     const moved = await deps.storage.ownership.transfer(owner, movable, toUserId);
-    const targetIds = [...moved.agentIds, ...moved.dataSourceIds, ...moved.groupIds, owner.userId, toUserId];
-    return { ...moved, orgId: owner.orgId, targetIds };
+    const ids = [...moved.agentIds, ...moved.dataSourceIds, ...moved.groupIds, ...moved.scheduleIds];
+    return { ...moved, orgId: owner.orgId, targetIds: [...ids, owner.userId, toUserId] };
   });
+  for (const runId of activeRunIds) await deps.runs.cancel(runId);
   const counts = { agents: agentIds.length, dataSources: dataSourceIds.length, groups: groupIds.length };
-  return { ...counts, kept: [...kept.values()], hasMore };
+  return { ...counts, schedules: scheduleIds.length, kept: [...kept.values()], hasMore };
 }
 
 interface Found {
@@ -80,7 +86,7 @@ interface Found {
 }
 
 async function findThings(deps: Deps, caller: Caller, input: TransferOwnershipInput): Promise<Found> {
-  const { agentId, dataSourceId, groupId, allOf } = input;
+  const { agentId, dataSourceId, groupId, scheduleId, allOf } = input;
   const { storage } = deps;
   if (typeof agentId === 'string') {
     const agent = await getAgent(deps, caller, agentId);
@@ -104,22 +110,31 @@ async function findThings(deps: Deps, caller: Caller, input: TransferOwnershipIn
     const owner = { orgId: group.orgId, userId: group.ownerUserId };
     return { owner, things: { ...nothing, groupIds: [groupId] }, hasMore: false };
   }
+  if (typeof scheduleId === 'string') {
+    requireScope(caller, 'Mutation.updateSchedule');
+    const schedule = await getSchedule(deps, caller, scheduleId);
+    const owner = { orgId: schedule.orgId, userId: schedule.userId };
+    return { owner, things: { ...nothing, scheduleIds: [scheduleId] }, hasMore: false };
+  }
   const owner = { orgId: caller.orgId, userId: allOf?.userId ?? '' };
   requireOwner(owner.userId === caller.userId || isAdministrator(caller, caller.orgId));
   requireScope(caller, 'Mutation.updateDataSource');
   requireScope(caller, 'Mutation.updateGroup');
-  return { owner, ...firstOf(await storage.ownership.owned(owner, thingsMax + 1)) };
+  const owned = await storage.ownership.owned(owner, thingsMax + 1);
+  // A key that could hand all over before there were schedules still can.
+  return { owner, ...firstOf(hasScope(caller, 'Mutation.updateSchedule') ? owned : { ...owned, scheduleIds: [] }) };
 }
 
 /** Groups and sources go first: agents that stay do not keep them back. */
-function firstOf({ groupIds, dataSourceIds, agentIds }: OwnedThings): Omit<Found, 'owner'> {
+function firstOf({ groupIds, dataSourceIds, agentIds, scheduleIds }: OwnedThings): Omit<Found, 'owner'> {
   const groups = groupIds.slice(0, thingsMax);
   const sources = dataSourceIds.slice(0, thingsMax - groups.length);
   const agents = agentIds.slice(0, thingsMax - groups.length - sources.length);
-  const count = groups.length + sources.length + agents.length;
+  const schedules = scheduleIds.slice(0, thingsMax - groups.length - sources.length - agents.length);
+  const count = groups.length + sources.length + agents.length + schedules.length;
   return {
-    things: { groupIds: groups, dataSourceIds: sources, agentIds: agents },
-    hasMore: count < groupIds.length + dataSourceIds.length + agentIds.length,
+    things: { groupIds: groups, dataSourceIds: sources, agentIds: agents, scheduleIds: schedules },
+    hasMore: count < groupIds.length + dataSourceIds.length + agentIds.length + scheduleIds.length,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 
 /** Things of one person in one organization. */
@@ -6,6 +6,11 @@ export interface OwnedThings {
   readonly agentIds: readonly string[];
   readonly dataSourceIds: readonly string[];
   readonly groupIds: readonly string[];
+  readonly scheduleIds: readonly string[];
+}
+/** What belongs to another person now, and the runs that schedules began for the person before. */
+export interface MovedThings extends OwnedThings {
+  readonly activeRunIds: readonly string[];
 }
 export interface Owner {
   readonly orgId: string;
@@ -25,8 +30,12 @@ export interface OwnershipStore {
   /** What the person owns, oldest first, at most `limit` of each kind. */
   owned(owner: Owner, limit: number): Promise<OwnedThings>;
   configurations(agentIds: readonly string[]): Promise<readonly AgentConfiguration[]>;
-  /** @returns the ids of what still belonged to `from` and belongs to the other person now. */
-  transfer(from: Owner, things: OwnedThings, toUserId: string): Promise<OwnedThings>;
+  /**
+   * Schedules are paused: they would run with the rights of a person who has not seen them.
+   *
+   * @returns the ids of what still belonged to `from` and belongs to the other person now.
+   */
+  transfer(from: Owner, things: OwnedThings, toUserId: string): Promise<MovedThings>;
 }
 
 export function createOwnershipStore(db: Database, signals: Signals): OwnershipStore {
@@ -39,6 +48,7 @@ export function createOwnershipStore(db: Database, signals: Signals): OwnershipS
         agentIds: idsOf(await db.prisma.agent.findMany({ where: { orgId, userId, isDeleted: false }, ...page })),
         dataSourceIds: idsOf(await db.prisma.dataSource.findMany({ where: sources, ...page })),
         groupIds: idsOf(await db.prisma.group.findMany({ where: { orgId, ownerUserId: userId }, ...page })),
+        scheduleIds: idsOf(await db.prisma.schedule.findMany({ where: { orgId, userId }, ...page })),
       };
     },
     async configurations(agentIds) {
@@ -54,7 +64,7 @@ export function createOwnershipStore(db: Database, signals: Signals): OwnershipS
         parts: [...tools, ...flows.flatMap(({ versions }) => versions)].map(({ data }) => data),
       }));
     },
-    async transfer({ orgId, userId }, { agentIds, dataSourceIds, groupIds }, toUserId) {
+    async transfer({ orgId, userId }, { agentIds, dataSourceIds, groupIds, scheduleIds }, toUserId) {
       const owned = { orgId, ownerUserId: userId };
       const moved = await db.transaction(async ({ prisma }) => {
         const agents = idsOf(
@@ -82,6 +92,7 @@ export function createOwnershipStore(db: Database, signals: Signals): OwnershipS
               select: { id: true },
             }),
           ),
+          ...(await transferSchedules(prisma, { orgId, userId }, scheduleIds, toUserId)),
         };
       });
       for (const id of moved.agentIds) signals.publish('agent-changed', id);
@@ -90,6 +101,28 @@ export function createOwnershipStore(db: Database, signals: Signals): OwnershipS
       return moved;
     },
   };
+}
+
+async function transferSchedules(
+  { schedule, scheduleRun }: Transaction['prisma'],
+  { orgId, userId }: Owner,
+  scheduleIds: readonly string[],
+  toUserId: string,
+): Promise<Pick<MovedThings, 'scheduleIds' | 'activeRunIds'>> {
+  const pausedReason = 'It was handed over: its new owner switches it on';
+  const ids = idsOf(
+    await schedule.updateManyAndReturn({
+      where: { id: { in: [...scheduleIds] }, orgId, userId },
+      // Its chat stays with the person before.
+      data: { userId: toUserId, chatId: null, failures: 0, isEnabled: false, pausedReason, nextRunAt: null },
+      select: { id: true },
+    }),
+  );
+  const ofMoved = { scheduleId: { in: ids } };
+  const end = { status: 'FAILED', errorMessage: 'The schedule was handed over', endedAt: new Date() };
+  await scheduleRun.updateMany({ where: { ...ofMoved, status: 'PENDING' }, data: end });
+  const running = await scheduleRun.findMany({ where: { ...ofMoved, status: 'RUNNING' }, select: { runId: true } });
+  return { scheduleIds: ids, activeRunIds: running.flatMap(({ runId }) => runId ?? []) };
 }
 
 function idsOf(rows: readonly { readonly id: string }[]): string[] {

@@ -48,7 +48,7 @@ export interface ErasureStore {
 }
 export interface Holdings {
   readonly shared: OwnedThings;
-  readonly own: Omit<OwnedThings, 'groupIds'>;
+  readonly own: Omit<OwnedThings, 'groupIds' | 'scheduleIds'>;
 }
 
 const rowsPerStatement = 2_000;
@@ -152,6 +152,8 @@ async function holdingsOf({ prisma }: Database, { orgId, userId }: Person): Prom
       agentIds: sharedIds,
       dataSourceIds: idsOf(usedSources),
       groupIds: idsOf(await prisma.group.findMany({ where: ofOwner, select })),
+      // What the person asked agents is the person's own.
+      scheduleIds: [],
     },
     own: {
       agentIds: idsOf(agents).filter((id) => !isShared.has(id)),

@@ -460,6 +460,33 @@ describe('a schedule with a webhook', () => {
   });
 });
 
+it('is handed over paused, and its run ends: nobody has a stranger’s rights act on their words', async () => {
+  const chief = await make.person({ organization, role: 'ADMIN' });
+  const bob = await make.person({ organization });
+  await ann.patch(`/api/v1/ais/${agentId}`, { visibility: 'ORGANIZATION' });
+  const { id } = await made(bob);
+  const { script, goOn } = heldAnswer({ text: ['a', 'b'] });
+  upstream.next(script);
+  await comes(id);
+  await upstream.until(({ openStreams }) => openStreams === 1);
+  const give = (who: Person, input: object) =>
+    who.graphql(
+      'mutation ($input: TransferOwnershipInput!, $to: ID!) { transferOwnership(input: $input, toUserId: $to) { schedules } }',
+      { input, to: ann.userId },
+    );
+  expect((await give(ann, { scheduleId: id })).errors?.[0]).toMatchObject({ extensions: { code: 'NOT_FOUND' } });
+  expect((await give(chief, { allOf: { userId: bob.userId } })).data.transferOwnership).toEqual({ schedules: 1 });
+  await upstream.until(({ aborted }) => aborted === 1);
+  goOn();
+  expect(await read(bob, id)).toBeNull();
+  const moved = await ended(ann, id, 'CANCELLED');
+  expect(moved).toMatchObject({
+    ...{ userId: ann.userId, isEnabled: false, nextRunAt: null },
+    pausedReason: 'It was handed over: its new owner switches it on',
+  });
+  expect((await change(ann, id, { isEnabled: true })).data.updateSchedule).toMatchObject({ isEnabled: true });
+});
+
 it('nothing of a person’s schedules is left after an erasure', async () => {
   const chief = await make.person({ organization, role: 'ADMIN' });
   const { id } = await made(ann, { name: 'CANARY-name', prompt: 'CANARY-prompt' });
