@@ -3695,7 +3695,7 @@ export interface components {
          * @enum {string}
          */
         AgentVisibility: "ANYONE_WITH_LINK" | "GROUP" | "ORGANIZATION" | "PRIVATE";
-        /** @description All agents, sources, vector stores and groups that a person owns in the caller's organization. */
+        /** @description All agents, sources, vector stores, groups and schedules that a person owns in the caller's organization. */
         AllOfPersonInput: {
             /** @description The person; also one who has left the organization. */
             userId: string;
@@ -11544,6 +11544,8 @@ export interface components {
             dataSourceId?: string | null;
             /** @description A group. */
             groupId?: string | null;
+            /** @description A schedule. It is paused until its new owner switches it on. */
+            scheduleId?: string | null;
         };
         /** @description What was handed over. */
         TransferOwnershipPayload: {
