@@ -90,6 +90,15 @@ async function beginPending(deps: Deps, scheduleRunId: string): Promise<void> {
   const pending = await deps.storage.schedules.findPending(scheduleRunId);
   if (pending === undefined) return;
   const { schedule, scheduleRun } = pending;
+  if (scheduleRun.trigger === 'TIME' && !schedule.isEnabled) {
+    const end = {
+      status: 'CANCELLED',
+      errorMessage: 'The schedule was paused before its run began',
+      endedAt: deps.now(),
+    } as const;
+    await deps.storage.schedules.endRun(scheduleRunId, 'PENDING', end);
+    return;
+  }
   const admitted = await admitSchedule(deps, schedule);
   if ('reason' in admitted) {
     await giveUp(deps, pending, admitted.reason, paused(admitted.reason));

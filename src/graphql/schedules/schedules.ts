@@ -42,7 +42,7 @@ const ScheduleRunStatusType = enumOf('ScheduleRunStatus', 'What became of a time
   COMPLETED: 'The answer is there.',
   INCOMPLETE: 'The answer was cut off.',
   FAILED: 'There is no answer: `error` says why.',
-  CANCELLED: 'Somebody cancelled the run.',
+  CANCELLED: 'Somebody cancelled the run, or paused the schedule before it began.',
   SKIPPED: 'The run before still went on.',
 });
 

@@ -17,7 +17,7 @@ export interface LegalHoldStore {
   /** The oldest hold that keeps anything of a person, in any organization. */
   findForPerson(userId: string): Promise<LegalHold | undefined>;
   /**
-   * When the oldest hold began that keeps what a person has in an organization, or one of the things that a deletion names: agents and sources by their owners, users,
+   * When the oldest hold began that keeps what a person has in an organization, or one of the things that a deletion names: agents, sources and schedules by their owners, users,
    * organizations. Undefined when nothing is held. Cost: one statement.
    */
   keeps(place: HeldPlace, ids: readonly string[]): Promise<Date | undefined>;
@@ -87,8 +87,21 @@ export function createLegalHoldStore(db: Database): LegalHoldStore {
            or exists (select from agents thing where thing.id = any($5::text[]) and thing."orgId" = hold."orgId"
              and (hold."userId" is null or hold."userId" = thing."userId"))
            or exists (select from data_sources thing where thing.id = any($6::text[]) and thing."orgId" = hold."orgId"
-             and (hold."userId" is null or hold."userId" = thing."ownerUserId")))`,
-        [orgId, userId, byKind.get('user') ?? [], byKind.get('organization') ?? [], byKind.get('agent') ?? [], sources, isAbove],
+             and (hold."userId" is null or hold."userId" = thing."ownerUserId"))
+           or exists (select from schedules thing where thing.id = any($8::text[]) and thing."orgId" = hold."orgId"
+             and (hold."userId" is null or hold."userId" = thing."userId")))`,
+        [
+          ...[
+            orgId,
+            userId,
+            byKind.get('user') ?? [],
+            byKind.get('organization') ?? [],
+            byKind.get('agent') ?? [],
+            sources,
+            isAbove,
+          ],
+          byKind.get('schedule') ?? [],
+        ],
       );
       return row?.since === null || row === undefined ? undefined : new Date(row.since);
     },

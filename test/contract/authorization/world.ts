@@ -148,10 +148,9 @@ export class World {
   /** A schedule of the owner, which runs once a year. */
   async schedule(agentId: string, prompt = 'Hello'): Promise<string> {
     const input = { name: this.name('Schedule'), agentId, prompt, cron: '0 0 1 1 *', timeZone: 'UTC' };
-    const made = await this.owner.graphql(
-      'mutation ($input: CreateScheduleInput!) { createSchedule(input: $input) { id } }',
-      { input },
-    );
+    const made = await this.owner.graphql('mutation ($input: CreateScheduleInput!) { createSchedule(input: $input) { id } }', {
+      input,
+    });
     return made.data.createSchedule.id;
   }
 
