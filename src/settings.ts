@@ -151,7 +151,7 @@ export const settingsSchema = z.object({
     'Name servers that look up the hosts of URLs from users. Default: those of the system.',
   ),
   HTTPS_PROXY: readBy((text) => parseProxy(text, 'HTTPS_PROXY'), proxyGrammar).describe(
-    'The proxy for https addresses of model providers, services, tools and crawls; https_proxy is read too (docs/deployment.md).',
+    'The proxy for https addresses of model providers, services, tools, crawls and webhooks; https_proxy is read too (docs/deployment.md).',
   ),
   HTTP_PROXY: readBy((text) => parseProxy(text, 'HTTP_PROXY'), proxyGrammar).describe(
     'The same for http addresses; http_proxy is read too.',

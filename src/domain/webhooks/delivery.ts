@@ -15,7 +15,7 @@ const refillEveryMs = 50;
 const concurrentMax = 100;
 /** Of one organization, begun at one time. One that has as many under way begins no other. */
 const ofOrganizationMax = 8;
-/** Of one webhook, begun at one time. One that fails is sent one delivery after the other. */
+/** The same of one webhook. One that fails is sent one delivery after the other. */
 const ofWebhookMax = 4;
 const timeoutMs = 10_000;
 /** A process that was killed leaves its deliveries to others after this time. */
@@ -67,13 +67,18 @@ async function deliverDue(deps: Deps, signal: AbortSignal): Promise<void> {
 /** What else may be begun while these are under way. */
 function demandOf(underWay: readonly DueDelivery[]): DeliveryDemand {
   const ofOrganizations = Map.groupBy(underWay, ({ webhook }) => webhook.orgId);
-  const busyOrgIds = [...ofOrganizations].flatMap(([orgId, { length }]) => (length < ofOrganizationMax ? [] : [orgId]));
-  const failing = underWay.filter(({ webhook }) => webhook.failingSince !== null);
+  const ofWebhooks = Map.groupBy(underWay, ({ webhook }) => webhook.id);
+  const isFailing = (deliveries: readonly DueDelivery[]) => deliveries.some(({ webhook }) => webhook.failingSince !== null);
   return {
     countMax: concurrentMax - underWay.length,
-    ...{ ofOrganizationMax, ofWebhookMax, busyOrgIds },
-    busyWebhookIds: [...new Set(failing.map(({ webhook }) => webhook.id))],
+    ...{ ofOrganizationMax, ofWebhookMax },
+    busyOrgIds: keysOf(ofOrganizations, ({ length }) => length >= ofOrganizationMax),
+    busyWebhookIds: keysOf(ofWebhooks, (deliveries) => deliveries.length >= ofWebhookMax || isFailing(deliveries)),
   };
+}
+
+function keysOf<T>(groups: ReadonlyMap<string, T>, isMeant: (group: T) => boolean): readonly string[] {
+  return [...groups].flatMap(([key, group]) => (isMeant(group) ? [key] : []));
 }
 
 async function deliver(deps: Deps, due: DueDelivery, signal: AbortSignal): Promise<void> {

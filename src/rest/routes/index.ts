@@ -26,6 +26,7 @@ import { runRoutes } from './runs.ts';
 import { signInRoutes } from './sign-in.ts';
 import { uploadRoutes } from './uploads.ts';
 import { usageRoutes } from './usage.ts';
+import { webhookRoutes } from './webhooks.ts';
 
 /** Every REST operation. A feature adds its routes here, one line each. */
 export const allRoutes: readonly DeclaredRoute[] = [
@@ -52,6 +53,7 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...ownershipRoutes,
   ...usageRoutes,
   ...administrationRoutes,
+  ...webhookRoutes,
   ...connectionRoutes,
   ...grantRoutes,
   ...memoryRoutes,

@@ -176,12 +176,13 @@ export function createWebhookStore(db: Database): WebhookStore {
     },
     async record({ delivery, webhook }, attempt, at) {
       const { id } = delivery;
-      // Another process has it where the lease ran out meanwhile: it counts its own attempt.
+      // Another process has it where the lease ran out meanwhile: that one's attempt counts.
       const data = { ...attempt, lastAttemptAt: at, attempts: { increment: 1 } };
-      await db.prisma.webhookDelivery.updateMany({
+      const { count } = await db.prisma.webhookDelivery.updateMany({
         where: { id, status: 'PENDING', nextAttemptAt: delivery.nextAttemptAt },
         data,
       });
+      if (count === 0) return null;
       if (attempt.status === 'DELIVERED') {
         await db.prisma.webhook.updateMany({
           where: { id: webhook.id, failingSince: { not: null } },

@@ -9,6 +9,7 @@ import { startConnectProxy } from '../../support/egress/connect-proxy.ts';
 import { eventually } from '../../support/eventually.ts';
 import { scriptedUpstream, withService } from '../../support/service.ts';
 import { testSettings } from '../../support/settings.ts';
+import { makeWebhook } from '../../support/webhooks/webhooks.ts';
 
 /** Nothing of these is reached but through the proxy: public addresses, and names that no server knows. */
 const siteAddress = '93.184.215.14';
@@ -74,6 +75,20 @@ describe('with HTTPS_PROXY and HTTP_PROXY', () => {
     await eventually(() =>
       expect(targets().join(' ')).toMatch(/POST http:\/\/drive.invalid\/token.* GET http:\/\/drive.invalid\/drive/),
     );
+  });
+
+  it('a receiver of webhooks is reached, and none of a private network', async () => {
+    const ann = await make.person({ role: 'ADMIN' });
+    const webhook = await makeWebhook(ann, `http://${toolAddress}/hooks`);
+    const hidden = await makeWebhook(ann, 'http://10.0.0.1/hooks');
+    await webhook.test();
+    await hidden.test();
+    await eventually(async () => {
+      expect(await webhook.deliveries()).toMatchObject([{ status: 'DELIVERED' }]);
+      expect(await hidden.deliveries()).toMatchObject([{ lastAnswer: { error: expect.stringContaining('EGRESS_ALLOW') } }]);
+    });
+    expect(targets()).toEqual([`CONNECT ${toolAddress}:80`]);
+    expect(api.requests.map(({ path }) => path)).toContain('/hooks');
   });
 
   it('the password of the proxy stands in no log', async () => {

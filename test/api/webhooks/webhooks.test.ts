@@ -405,7 +405,7 @@ describe('deliveries', () => {
     expect(new Set(sent('/once').map(({ headers }) => headers['webhook-id']))).toEqual(new Set(ids));
   });
 
-  it('go with their organization', async () => {
+  it('go with their webhook', async () => {
     const { id } = await webhook(admin);
     await ask(admin, 'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }', { id });
     expect(await prisma.webhookDelivery.count({ where: { webhookId: id } })).toBe(0);
