@@ -37,7 +37,7 @@ function webhooksOverTwoInstances(): void {
       await new Promise((resolve) => setTimeout(resolve, 100));
       return { status: 204 };
     });
-    const webhook = await makeWebhook(one.client(), `${receiver.url}/each`);
+    const webhook = await makeWebhook(one.client(), `${receiver.url}/each`, ['source.failed']);
     const ids = await webhook.test(60);
     await eventually(() => expect(idsOf('/each').length).toBeGreaterThanOrEqual(60), 60_000);
     const shown = async (instance: Instance) =>
@@ -78,9 +78,11 @@ function webhooksOverTwoInstances(): void {
 
   it('an instance that was stopped in the middle of a delivery and wakes changes nothing that another has recorded', async () => {
     const answers: ((status: number) => void)[] = [];
-    receiver.answer(async () => ({ status: await new Promise<number>((resolve) => answers.push(resolve)) }));
+    receiver.answer(async ({ path }) => ({
+      status: path === '/stopped' ? await new Promise<number>((resolve) => answers.push(resolve)) : 204,
+    }));
     two.process.signal('SIGSTOP');
-    const webhook = await makeWebhook(one.client(), `${receiver.url}/stopped`);
+    const webhook = await makeWebhook(one.client(), `${receiver.url}/stopped`, ['source.failed']);
     await webhook.test();
     await eventually(() => expect(answers).toHaveLength(1));
     const database = new Client({ connectionString: cluster.databaseUrl });
@@ -104,8 +106,7 @@ function webhooksOverTwoInstances(): void {
     one.process.signal('SIGCONT');
     // A further delivery of the one that woke: the late answer has come by then.
     two.process.signal('SIGSTOP');
-    receiver.answer(() => ({ status: 204 }));
-    const other = await makeWebhook(one.client(), `${receiver.url}/after`);
+    const other = await makeWebhook(one.client(), `${receiver.url}/after`, ['source.failed']);
     await other.test();
     await eventually(async () => expect(await other.deliveries()).toMatchObject([{ status: 'DELIVERED' }]));
     two.process.signal('SIGCONT');
