@@ -190,8 +190,12 @@ export function createWebhookStore(db: Database): WebhookStore {
         });
         return null;
       }
-      await db.prisma.webhook.updateMany({ where: { id: webhook.id, failingSince: null }, data: { failingSince: at } });
-      return webhook.failingSince ?? at;
+      // Also one that an administrator switched on while this was under way begins anew.
+      const begun = await db.prisma.webhook.updateMany({
+        where: { id: webhook.id, failingSince: null },
+        data: { failingSince: at },
+      });
+      return begun.count > 0 ? at : (webhook.failingSince ?? at);
     },
     async switchOff(id, orgId, disabledReason) {
       const where = { id, orgId, isEnabled: true };
