@@ -202,6 +202,13 @@ export const settingsSchema = z.object({
   AUDIT_RETENTION_DAYS: days(365).describe(
     'Age at which entries of the audit log are deleted. Organizations may choose another (docs/data-life.md).',
   ),
+  AUDIT_SINK_URL: readBy(readSinkUrl, 'an address such as https://siem.example.com/parley').describe(
+    'Every entry of the audit log is sent there, signed (docs/audit.md). Needs AUDIT_SINK_SECRET.',
+  ),
+  AUDIT_SINK_SECRET: optionalMatch(
+    /^whsec_[A-Za-z0-9+/]{32,200}={0,2}(?:,whsec_[A-Za-z0-9+/]{32,200}={0,2})*$/,
+    'whsec_ and 24 or more random bytes in base64, or several with commas',
+  ).describe('Signs what is sent to AUDIT_SINK_URL. Of several values each signs, so that the receiver can change.'),
   RUN_EVENTS_RETENTION_DAYS: days(30).describe(
     'The events of a chat run are deleted this long after its end; the messages stay in the chat. Organizations may choose another.',
   ),
@@ -273,7 +280,7 @@ export type Settings = Readonly<z.infer<typeof settingsSchema>> &
 
 /** Settings whose value is a secret. Each may stand in a file, which `NAME_FILE` names. */
 export const secretSettings: readonly string[] = Object.keys(settingsSchema.shape).filter((name) =>
-  /_API_KEY$|_ACCESS_KEY$|_PRIVATE_KEY$|^PARLEY_.*_KEY$|_SECRET$|_TOKEN$|_HEADERS$|^DATABASE_URL$|^HTTPS?_PROXY$|^SMTP_URL$/.test(
+  /_API_KEY$|_ACCESS_KEY$|_PRIVATE_KEY$|^PARLEY_.*_KEY$|_SECRET$|_TOKEN$|_HEADERS$|^DATABASE_URL$|^HTTPS?_PROXY$|^SMTP_URL$|^AUDIT_SINK_URL$/.test(
     name,
   ),
 );
@@ -297,7 +304,7 @@ export class SettingsError extends Error {
 export function loadSettings(env: NodeJS.ProcessEnv, limits: Partial<Limits> = {}): Settings {
   const { env: all, problems } = given(env);
   const parsed = settingsSchema.safeParse(all);
-  const isRefused = problems.length > 0 || problemsOfSignIn(all).length > 0;
+  const isRefused = problems.length > 0 || problemsOfSignIn(all).length > 0 || problemsOfAuditSink(all).length > 0;
   if (!parsed.success || isRefused) throw new SettingsError(settingsProblems(env));
   const oidcProviders = readOidcProviders(all).providers;
   return Object.freeze({ ...defaultLimits, ...limits, ...parsed.data, oidcProviders });
@@ -312,7 +319,7 @@ export function settingsProblems(env: NodeJS.ProcessEnv): readonly string[] {
     const name = String(issue.path[0]);
     if (!named.has(name)) named.set(name, problemOf(name, issue, all[name] ?? ''));
   }
-  return [...problems, ...named.values(), ...problemsOfSignIn(all), ...problemsTogether(all)];
+  return [...problems, ...named.values(), ...problemsOfSignIn(all), ...problemsOfAuditSink(all), ...problemsTogether(all)];
 }
 
 /** The settings that can be used, and defaults in place of the others: for what is checked beside them. */
@@ -359,6 +366,27 @@ function problemsOfSignIn(env: NodeJS.ProcessEnv): readonly string[] {
     ...(isClosed ? ['SIGN_IN must be all without a provider: set OIDC_<NAME>_ISSUER and OIDC_<NAME>_CLIENT_ID.'] : []),
     ...(isOpen ? ['TRUSTED_USER_PROXIES must be set with TRUSTED_USER_HEADER: else anybody could be anybody.'] : []),
   ];
+}
+
+/** With one of the two nothing would be sent, and nobody would know: no start goes on with it. */
+function problemsOfAuditSink({ AUDIT_SINK_URL, AUDIT_SINK_SECRET }: NodeJS.ProcessEnv): readonly string[] {
+  if (AUDIT_SINK_URL !== undefined && AUDIT_SINK_SECRET === undefined) {
+    const command = 'echo "whsec_$(openssl rand -base64 32)"';
+    return [`AUDIT_SINK_SECRET must be set with AUDIT_SINK_URL, here and at the receiver; ${command} makes one.`];
+  }
+  if (AUDIT_SINK_URL === undefined && AUDIT_SINK_SECRET !== undefined) {
+    return ['AUDIT_SINK_URL must be set with AUDIT_SINK_SECRET: the address that takes the entries of the audit log.'];
+  }
+  return [];
+}
+
+/** @throws Error in words for who starts the service. They never show the address, which may have a token. */
+function readSinkUrl(text: string): void {
+  const url = URL.parse(text);
+  if (url === null || !web.includes(url.protocol))
+    throw new Error('AUDIT_SINK_URL must be an address such as https://siem.example.com/parley');
+  if (url.username !== '' || url.password !== '')
+    throw new Error('AUDIT_SINK_URL must have no user and no password: the receiver knows the service by its signature');
 }
 
 /** What each setting allows, and its neighbours do not. Whoever uses them says so too. */

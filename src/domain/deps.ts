@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { AuditSink } from '../engine/audit/sink.ts';
 import type { Egress } from '../engine/egress/egress.ts';
 import type { Jobs } from '../engine/jobs/jobs.ts';
 import type { Knowledge } from '../engine/knowledge/knowledge.ts';
@@ -47,6 +48,8 @@ export interface Deps {
   readonly trustedUsers: Pick<TrustedUsers, 'header' | 'valueFrom'>;
   /** Providers of sign-ins. */
   readonly oidc: OidcProviders;
+  /** Undefined without AUDIT_SINK_URL. */
+  readonly auditSink: AuditSink | undefined;
   /** Undefined without SMTP_URL. */
   readonly mailer: Mailer | undefined;
   readonly logger: Logger;

@@ -45,6 +45,7 @@ export const idPrefixes = {
   vectorStoreFileBatch: 'vsfb',
   usageEntry: 'use',
   auditEntry: 'aud',
+  auditBatch: 'audb',
   legalHold: 'hold',
   dataExport: 'exp',
   erasure: 'era',

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import { registerPurges } from '../domain/accounts/administration.ts';
 import { rotateSecrets } from '../domain/agents/secret-rotation.ts';
+import { registerAuditSink } from '../domain/audit/sink.ts';
 import { AuditTrail } from '../domain/audit/trail.ts';
 import { registerOrphanSweep } from '../domain/blobs.ts';
 import { registerChatFileSweep } from '../domain/chats/files.ts';
@@ -24,6 +25,7 @@ import { registerInvitationMail } from '../domain/sign-in/invitation-mail.ts';
 import { registerSignInSweep } from '../domain/sign-in/sign-in.ts';
 import { TrustedUsers } from '../domain/sign-in/trusted-proxies.ts';
 import { registerWebhookDelivery } from '../domain/webhooks/delivery.ts';
+import { createAuditSink } from '../engine/audit/sink.ts';
 import { parseDnsServers } from '../engine/egress/dns-servers.ts';
 import { createEgress } from '../engine/egress/egress.ts';
 import { createProxies } from '../engine/egress/proxies.ts';
@@ -141,6 +143,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     const audit = new AuditTrail(basics);
     const passwords = createPasswordHasher();
     const mailer = createMailer(settings);
+    const auditSink = createAuditSink(settings, egressOptions);
     const live = new LiveFeed(storage.signals, storage.live);
     const dataLife = new DataLife();
     const deps: Deps = {
@@ -159,6 +162,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       passwords,
       oidc,
       mailer,
+      auditSink,
       trustedUsers: new TrustedUsers(settings, logger),
       publicUrl,
       dataLife,
@@ -168,6 +172,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     registerSignInSweep(deps);
     registerRetention(deps);
     registerInvitationMail(deps);
+    registerAuditSink(deps);
     registerExports(deps);
     registerErasures(deps);
     registerWebhookDelivery(deps);
@@ -201,6 +206,7 @@ export async function closeDeps(deps: Deps, graceMs: number): Promise<void> {
   await deps.egress.close();
   await deps.oidc.close();
   deps.mailer?.close();
+  await deps.auditSink?.close();
   await deps.rates.stop();
   await deps.audit.flush();
   await deps.storage.close();

@@ -1,16 +1,22 @@
 import type { Deps } from '../domain/deps.ts';
+import type { AuditSinkCounts } from '../engine/audit/sink.ts';
 import { splitModelId } from '../engine/models/catalog.ts';
 import type { RunTimings } from '../engine/usage/timings.ts';
 import type { Admissions } from '../http/limits.ts';
 import type { Metrics, Sample } from '../http/log/metrics.ts';
 import type { SseStreams } from '../http/reply/sse.ts';
+import { RecentValue } from '../lib/recent-value.ts';
+import type { AuditSinkStore } from '../storage/audit/sink.ts';
+
+/** The database counts the waiting entries at most this often. */
+const sinkReadEveryMs = 5_000;
 
 const ofModel = ['provider', 'model'] as const;
 
 /** What the process does, for dashboards. No label has more values than a list of ours. deploy/grafana/parley.json shows these metrics. */
 export function measure(
   metrics: Metrics,
-  { runs, jobs, pools, knowledge, passwords, dataLife }: Deps,
+  { runs, jobs, pools, knowledge, passwords, dataLife, auditSink, storage }: Deps,
   streams: SseStreams,
   admissions: Admissions,
 ): void {
@@ -38,6 +44,7 @@ export function measure(
   metrics.gauges('retention_sweep_age_seconds', 'Time since this process last finished a sweep of old data.', [], () =>
     dataLife.sweptAt === undefined ? [] : [{ labels: {}, value: (Date.now() - dataLife.sweptAt.getTime()) / 1_000 }],
   );
+  if (auditSink !== undefined) measureAuditSink(metrics, auditSink.counts, storage.auditSink);
   measureModels(metrics, runs.counts.timings);
   const { modes, lexical, unreranked } = knowledge.counts;
   metrics.counter('retrievals_total', 'Searches for passages, by mode.', ['mode'], () => labelled('mode', modes));
@@ -57,6 +64,35 @@ export function measure(
     const count = await knowledge.withoutVectors();
     return count === undefined ? [] : [{ labels: {}, value: count }];
   });
+}
+
+function measureAuditSink(metrics: Metrics, counts: AuditSinkCounts, store: Pick<AuditSinkStore, 'progress'>): void {
+  const progress = new RecentValue(sinkReadEveryMs, () => store.progress());
+  metrics.counter(
+    'audit_sink_sent_total',
+    'Audit entries that the receiver of AUDIT_SINK_URL took from this process.',
+    [],
+    () => [{ labels: {}, value: counts.sent }],
+  );
+  metrics.counter('audit_sink_failures_total', 'Attempts of this process to send audit entries that failed.', [], () => [
+    { labels: {}, value: counts.failed },
+  ]);
+  metrics.gauges('audit_sink_lag_entries', 'Audit entries of all processes that wait to be sent.', [], async () => {
+    const read = await progress.read();
+    return read === undefined ? [] : [{ labels: {}, value: read.waitingCount }];
+  });
+  metrics.gauges(
+    'audit_sink_lag_seconds',
+    'Age of the oldest audit entry that waits to be sent; 0 without one.',
+    [],
+    async () => {
+      const read = await progress.read();
+      if (read === undefined) return [];
+      const { oldestWaitingAt } = read;
+      const ageMs = oldestWaitingAt === null ? 0 : Math.max(0, Date.now() - oldestWaitingAt.getTime());
+      return [{ labels: {}, value: ageMs / 1_000 }];
+    },
+  );
 }
 
 function measureModels(metrics: Metrics, timings: RunTimings): void {

@@ -1,8 +1,8 @@
 // Raw SQL: leases. One statement checks a row and takes, extends or ends its lease, by the time of the database: clocks of processes need not agree.
 import type { Database, Sql } from './database/database.ts';
 
-/** What is leased: stored runs, the reading of a source, the indexing of an item, the renewal of a connection's token. */
-export type LeaseKind = 'run' | 'sourceRun' | 'item' | 'renewal';
+/** What is leased: stored runs, the reading of a source, the indexing of an item, the renewal of a connection's token, the sink of the audit log. */
+export type LeaseKind = 'run' | 'sourceRun' | 'item' | 'renewal' | 'auditSink';
 
 /** The right of one holder to work on a row, for a limited time. Each write of the holder names it, and fails once another has the row. */
 export interface Lease {
@@ -23,6 +23,7 @@ const columns = {
   sourceRun: { table: 'source_runs', owner: '"leaseOwner"', until: '"leaseUntil"', fence: 'fence' },
   // Also the number of the generation that the holder builds.
   item: { table: 'knowledge_items', owner: '"leaseOwner"', until: '"leaseUntil"', fence: '"lastGeneration"' },
+  auditSink: { table: 'audit_sinks', owner: '"leaseOwner"', until: '"leaseUntil"', fence: 'fence' },
   // Each renewal has an owner of its own, which is fence enough.
   renewal: { table: 'connections', owner: '"renewalOwner"', until: '"renewalUntil"', fence: '0' },
 } as const satisfies Record<LeaseKind, object>;

@@ -25,6 +25,7 @@ import { type AgentRatingStore, createAgentRatingStore } from './agents/ratings.
 import { createToolNameStore, type ToolNameStore } from './agents/tool-names.ts';
 import { type AuditBatch, createAuditBatch } from './audit/batch.ts';
 import { type AuditEntryStore, createAuditEntryStore } from './audit/entries.ts';
+import { type AuditSinkStore, createAuditSinkStore } from './audit/sink.ts';
 import { createUnseenContent, type UnseenContent } from './audit/unseen-content.ts';
 import type { Blobs } from './blobs/blobs.ts';
 import { openBlobs } from './blobs/open.ts';
@@ -121,6 +122,7 @@ export interface Storage {
   readonly auditEntries: AuditEntryStore;
   /** Audit entries that are written after the replies. */
   readonly auditBatch: AuditBatch;
+  readonly auditSink: AuditSinkStore;
   readonly unseenContent: UnseenContent;
   readonly usage: UsageStore;
   readonly usageLimits: UsageLimitStore;
@@ -253,6 +255,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     scim: createScimStore(db),
     auditEntries,
     auditBatch,
+    auditSink: createAuditSinkStore(db),
     unseenContent: createUnseenContent(db),
     usage: createUsageStore(db, signals),
     usageLimits: createUsageLimitStore(db, signals),
@@ -293,7 +296,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     syncing: createSyncStore(db, signals),
     retention: createRetentionStore(db),
     legalHolds: createLegalHoldStore(db),
-    sweeps: createSweepStore(db),
+    sweeps: createSweepStore(db, { keepsUnsent: settings.AUDIT_SINK_URL !== undefined }),
     dataRows: createDataRows(db),
     dataExports: createDataExportStore(db),
     erasures: createErasureStore(db, signals),

@@ -1,7 +1,7 @@
-import { createHmac } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { EgressError } from '../../engine/egress/error.ts';
 import { retryDelaysMs } from '../../entities/webhooks/webhook.ts';
+import { signWebhook } from '../../lib/standard-webhooks.ts';
 import { storableText } from '../../lib/text.ts';
 import type { Attempt, DeliveryDemand, DueDelivery, SealedWebhook } from '../../storage/webhooks/webhooks.ts';
 import type { Deps } from '../deps.ts';
@@ -160,16 +160,12 @@ async function signatureOf(
   body: string,
 ): Promise<Record<string, string>> {
   const at = now();
-  const timestamp = String(Math.floor(at.getTime() / 1_000));
   const { secret, previousSecret, previousUntil } = webhook;
   const isChanging = previousSecret !== null && previousUntil !== null && previousUntil > at;
   const secrets = isChanging ? [secret, previousSecret] : [secret];
   const place = placeOf(webhook.orgId, webhook.id);
-  const signatures = secrets.map(async (sealed) => {
-    const key = Buffer.from((await storage.vault.open(place, sealed)).replace(/^whsec_/, ''), 'base64');
-    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
-  });
-  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': (await Promise.all(signatures)).join(' ') };
+  const opened = await Promise.all(secrets.map((sealed) => storage.vault.open(place, sealed)));
+  return signWebhook(opened, id, at, body);
 }
 
 function attemptOf({ isGood, status, bodyStart, error }: Answer, attemptsBefore: number, at: Date): Attempt {

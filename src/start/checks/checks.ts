@@ -1,5 +1,6 @@
 import { secretOf } from '../../lib/secret-files.ts';
 import { type Settings, settingsProblems, usableSettings } from '../../settings.ts';
+import { checkAuditSink } from './audit-sink.ts';
 import { checkDatabase } from './database.ts';
 import { checkEgress } from './egress.ts';
 import { checkFiles } from './files.ts';
@@ -15,7 +16,7 @@ import { checkSignIn } from './sign-in.ts';
 export async function checkAll(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
   const { settings, bad } = usableSettings(env);
   const isAbout = (...names: readonly string[]) => names.some((name) => bad.has(name));
-  const [database, files, port, models, egress, signIn, mail] = await Promise.all([
+  const [database, files, port, models, egress, signIn, mail, auditSink] = await Promise.all([
     isAbout('DATABASE_URL', 'DATA_DIR') ? [] : checkDatabase(settings),
     isAbout('BLOB_URL') ? [] : checkFiles(settings),
     isAbout('HOST', 'PORT') ? [] : checkPort(settings),
@@ -23,6 +24,9 @@ export async function checkAll(env: NodeJS.ProcessEnv): Promise<readonly Finding
     isAbout('EGRESS_ALLOW', 'EGRESS_DNS_SERVERS', 'HTTPS_PROXY', 'HTTP_PROXY') ? [] : checkEgress(settings),
     isAbout('EGRESS_ALLOW', 'EGRESS_DNS_SERVERS', 'HTTPS_PROXY', 'HTTP_PROXY') ? [] : checkSignIn(settings),
     isAbout('SMTP_URL', 'SMTP_FROM') ? [] : checkMail(settings),
+    isAbout('AUDIT_SINK_URL', 'AUDIT_SINK_SECRET', 'EGRESS_ALLOW', 'EGRESS_DNS_SERVERS', 'HTTPS_PROXY', 'HTTP_PROXY')
+      ? []
+      : checkAuditSink(settings),
   ]);
   return [
     ...settingsFindings(env),
@@ -31,7 +35,7 @@ export async function checkAll(env: NodeJS.ProcessEnv): Promise<readonly Finding
     ),
     ...mistypedSettings(env).map(({ name, meant }) => warning('settings', `${name} is no setting.`, `Did you mean ${meant}?`)),
     ...(isAbout('DATA_DIR', 'BLOB_URL') ? [] : checkFolders(settings)),
-    ...[database, files, port, models, egress, signIn, mail].flat(),
+    ...[database, files, port, models, egress, signIn, mail, auditSink].flat(),
   ];
 }
 

@@ -1,6 +1,17 @@
 /** What a check found. */
 export interface Finding {
-  readonly check: 'settings' | 'folder' | 'disk' | 'database' | 'files' | 'port' | 'models' | 'egress' | 'sign-in' | 'mail';
+  readonly check:
+    | 'settings'
+    | 'folder'
+    | 'disk'
+    | 'database'
+    | 'files'
+    | 'port'
+    | 'models'
+    | 'egress'
+    | 'sign-in'
+    | 'mail'
+    | 'audit-sink';
   /** `wrong`: Parley cannot start or work like this. `warning`: it works, and somebody should look at it. */
   readonly level: 'good' | 'warning' | 'wrong';
   /** What was found, in one sentence, without secrets. */

@@ -10,7 +10,7 @@ import { targetNames } from './target-names.ts';
 export type NewAuditEntry = Omit<AuditEntry, 'actorEmail'>;
 
 export interface AuditEntryStore {
-  /** Writes entries. An existing entry gets the new target, outcome and count, so a write may be repeated. */
+  /** Writes entries. Each is sent to the receiver of AUDIT_SINK_URL, again when it changes. An existing entry gets the new target, outcome and count, so a write may be repeated. */
   write(entries: readonly NewAuditEntry[]): Promise<void>;
   /** Says of an entry that its call failed after its change; nothing when the change was rolled back. */
   fail(id: string): Promise<void>;
@@ -28,7 +28,7 @@ export function createAuditEntryStore(db: Database): AuditEntryStore {
   return {
     write: (entries) => writeEntries(db, entries),
     async fail(id) {
-      await db.prisma.auditEntry.updateMany({ where: { id }, data: { outcome: 'FAILED' } });
+      await db.prisma.auditEntry.updateMany({ where: { id }, data: { outcome: 'FAILED', sinkPosition: null } });
     },
     findMany: (ids) => read(ids),
     namesOf: (orgId, ids) => targetNames(db, orgId, ids),
@@ -55,7 +55,10 @@ async function writeEntries({ prisma: { auditEntry, user } }: Database, entries:
   const { count } = await auditEntry.createMany({ data, skipDuplicates: true });
   if (count === data.length) return;
   for (const { id, orgId, outcome, count: calls, targetKind, targetId, targetIds } of data)
-    await auditEntry.updateMany({ where: { id }, data: { orgId, outcome, count: calls, targetKind, targetId, targetIds } });
+    await auditEntry.updateMany({
+      where: { id },
+      data: { orgId, outcome, count: calls, targetKind, targetId, targetIds, sinkPosition: null },
+    });
 }
 
 function whereOf({ orgId, actorUserId, targetId, action, kind, from, to }: AuditFilter): Prisma.AuditEntryWhereInput {

@@ -215,11 +215,12 @@ function pseudonymiseUsage(db: Database, { orgId, userId }: Person): Promise<num
 async function pseudonymiseAudit(db: Database, { orgId, userId }: Person, email: string): Promise<number> {
   const acted = await db.prisma.auditEntry.updateMany({
     where: { orgId, actorUserId: userId },
-    data: { actorEmail: '', address: null },
+    // The receiver of AUDIT_SINK_URL gets what is left of the entry, and can forget the rest too.
+    data: { actorEmail: '', address: null, sinkPosition: null },
   });
   const escaped = JSON.stringify(email).slice(1, -1);
   const about = await db.execute(
-    `update audit_entries set changes = replace(changes::text, $2, '[erased]')::jsonb
+    `update audit_entries set changes = replace(changes::text, $2, '[erased]')::jsonb, "sinkPosition" = null
      where "orgId" = $1 and $2 <> '' and strpos(changes::text, $2) > 0`,
     [orgId, escaped],
   );
@@ -227,7 +228,7 @@ async function pseudonymiseAudit(db: Database, { orgId, userId }: Person, email:
   const named = await db.execute(
     `update audit_entries entry set changes = (
        select coalesce(jsonb_agg(case when change ->> 'member' ~ '(^|\\.)(name|email|editors|memberEmails.*)$' then change - 'value' else change end order by place), '[]')
-       from jsonb_array_elements(entry.changes) with ordinality as given(change, place))
+       from jsonb_array_elements(entry.changes) with ordinality as given(change, place)), "sinkPosition" = null
      where "orgId" = $1 and ("actorUserId" = $2 or $2 = any("targetIds")) and jsonb_typeof(changes) = 'array'`,
     [orgId, userId],
   );

@@ -26,6 +26,7 @@ export interface OldChat {
 
 /** Deletes what is old, in small statements, each of which leaves what a legal hold keeps. Nothing is visited twice in one sweep. */
 export interface SweepStore {
+  /** Entries that wait for the receiver of AUDIT_SINK_URL stay. */
   auditEntries(rows: SweptRows, after: SweepPlace | undefined): Promise<SweptBatch>;
   /** Single calls of the ledger; its sums stay. */
   usageEntries(rows: SweptRows & { readonly orgId: string }, after: SweepPlace | undefined): Promise<SweptBatch>;
@@ -46,14 +47,16 @@ const rowsPerBatch = 2_000;
 const runsPerBatch = 500;
 export const chatsPerBatch = 100;
 
-export function createSweepStore(db: Database): SweepStore {
+/** @param keepsUnsent  whether there is a receiver of audit entries. */
+export function createSweepStore(db: Database, { keepsUnsent }: { readonly keepsUnsent: boolean }): SweepStore {
   return {
     auditEntries: (rows, after) => {
       const person = `hold."userId" = row."actorUserId" or hold."userId" = any(row."targetIds")`;
-      return deleteOld(db, { table: 'audit_entries', kind: 'audit', person }, rows, after);
+      const isSent = 'row."sinkPosition" <= (select sent from audit_sinks)';
+      return deleteOld(db, { table: 'audit_entries', kind: 'audit', person, only: keepsUnsent ? isSent : 'true' }, rows, after);
     },
     usageEntries: (rows, after) =>
-      deleteOld(db, { table: 'usage_entries', kind: 'usage', person: 'hold."userId" = row."userId"' }, rows, after),
+      deleteOld(db, { table: 'usage_entries', kind: 'usage', person: 'hold."userId" = row."userId"', only: 'true' }, rows, after),
     async runEvents({ orgId, before }, after) {
       const found = await db.query<{ readonly id: string }>(
         `select distinct batch."runId" as id from run_event_batches batch join runs row on row.id = batch."runId"
@@ -90,6 +93,8 @@ interface OldTable {
   readonly table: string;
   readonly kind: RetainedKind;
   readonly person: string;
+  /** SQL: what else must be true of a row. */
+  readonly only: string;
 }
 
 /** SQL: behind the place of `$3` and `$4`. */
@@ -105,7 +110,7 @@ function ofOrganization(kind: RetainedKind, orgId: string): string {
 
 async function deleteOld(
   db: Database,
-  { table, kind, person }: OldTable,
+  { table, kind, person, only }: OldTable,
   { orgId, before }: SweptRows,
   after: SweepPlace | undefined,
 ): Promise<SweptBatch> {
@@ -114,7 +119,7 @@ async function deleteOld(
   const [batch] = await db.query<{ readonly count: number; readonly at: Date | null; readonly id: string | null }>(
     `with old as (
        select row.id, row."createdAt" from ${table} row
-       where ${whose} and row."createdAt" < $2 and ${isBehind('row."createdAt"')} and ${notHeld('row."orgId"', person)}
+       where ${whose} and row."createdAt" < $2 and ${isBehind('row."createdAt"')} and ${only} and ${notHeld('row."orgId"', person)}
        order by row."createdAt", row.id limit ${rowsPerBatch}
      ), gone as (delete from ${table} where id in (select id from old))
      select count(*)::int as count, max("createdAt") as at, (select id from old order by "createdAt" desc, id desc limit 1) as id from old`,

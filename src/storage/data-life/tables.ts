@@ -185,6 +185,7 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
     ofOrganization: (orgId) => ({ orgId }),
     erase: 'step',
   },
+  AuditSink: { leftOut: ofService },
   DataRetention: ofOrganizations,
   LegalHold: ofOrganizations,
   DataExport: owned('step'),

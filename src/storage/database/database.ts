@@ -46,7 +46,7 @@ export interface DatabaseParts {
 }
 
 const withoutSize = { rowBytes: true } as const;
-/** Sizes of rows are read by name only, to end the pages of lists. */
+/** Sizes of rows are read by name only, to end the pages of lists, as are the places of audit entries in the order of their sink. */
 const unread = {
   agent: withoutSize,
   agentFlowVersion: withoutSize,
@@ -54,7 +54,7 @@ const unread = {
   agentSkill: withoutSize,
   agentTool: withoutSize,
   agentUserInput: withoutSize,
-  auditEntry: withoutSize,
+  auditEntry: { rowBytes: true, sinkPosition: true },
   chat: withoutSize,
   chatFile: withoutSize,
   dataSource: withoutSize,

@@ -58,6 +58,23 @@ describe('settings', () => {
     expect(() => loadSettings({ [name]: text })).toThrow(words);
   });
 
+  const secret = `whsec_${'a'.repeat(43)}=`;
+  it.each([
+    [{ AUDIT_SINK_URL: 'https://siem.test' }, 'AUDIT_SINK_SECRET must be set with AUDIT_SINK_URL'],
+    [{ AUDIT_SINK_SECRET: secret }, 'AUDIT_SINK_URL must be set with AUDIT_SINK_SECRET'],
+    [{ AUDIT_SINK_URL: 'siem.test', AUDIT_SINK_SECRET: secret }, 'AUDIT_SINK_URL must be an address such as https://'],
+    [{ AUDIT_SINK_URL: 'file:///etc/passwd', AUDIT_SINK_SECRET: secret }, 'AUDIT_SINK_URL must be an address such as https://'],
+    [{ AUDIT_SINK_URL: 'https://ann:hidden@siem.test', AUDIT_SINK_SECRET: secret }, 'must have no user and no password'],
+    [{ AUDIT_SINK_URL: 'https://siem.test', AUDIT_SINK_SECRET: 'whsec_hidden' }, 'must be whsec_ and 24 or more random bytes'],
+    [
+      { AUDIT_SINK_URL: 'https://siem.test', AUDIT_SINK_SECRET: `${secret},hidden` },
+      'must be whsec_ and 24 or more random bytes',
+    ],
+  ])('refuse a receiver of audit entries that cannot work: %j', (env, words) => {
+    expect(() => loadSettings(env)).toThrow(words);
+    expect(() => loadSettings(env)).not.toThrow('hidden');
+  });
+
   it.each(['PORT', 'LOG_FORMAT', 'INDEX_CONCURRENCY'])('are refused all at once: %s is named beside the others', (name) => {
     expect(() => loadSettings({ PORT: '70000', LOG_FORMAT: 'xml', INDEX_CONCURRENCY: '0' })).toThrow(`${name} must be `);
   });
