@@ -11,6 +11,8 @@ const secretSettings = [
   'OPENAI_API_KEY',
   'ANTHROPIC_API_KEY',
   'GOOGLE_API_KEY',
+  'AUDIT_SINK_SECRET',
+  'AUDIT_SINK_URL',
 ] as const;
 const shown = '[secret]';
 

@@ -20,11 +20,15 @@ describe('a secret that stands in a file', () => {
     DATABASE_URL: 'postgres://localhost/parley',
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20x',
     SMTP_URL: 'smtp://ann:secret@mail.example.com:587',
+    AUDIT_SINK_URL: 'https://siem.example.com/parley',
+    AUDIT_SINK_SECRET: `whsec_${'a'.repeat(43)}=`,
   };
   /** What a setting cannot be without. */
   const needed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     DATABASE_URL: { PARLEY_MASTER_KEY: 'a secret of some length' },
     SMTP_URL: { SMTP_FROM: 'parley@example.com' },
+    AUDIT_SINK_URL: { AUDIT_SINK_SECRET: `whsec_${'a'.repeat(43)}=` },
+    AUDIT_SINK_SECRET: { AUDIT_SINK_URL: 'https://siem.example.com/parley' },
   };
 
   it.each(secretSettings)('%s is read from it, without the line break at its end', (name) => {
