@@ -379,6 +379,11 @@ export type RateBucket = Prisma.RateBucketModel
  */
 export type AuditEntry = Prisma.AuditEntryModel
 /**
+ * Model AuditSink
+ * How far the receiver of AUDIT_SINK_URL has got. One row; a leased one: one process sends.
+ */
+export type AuditSink = Prisma.AuditSinkModel
+/**
  * Model DataRetention
  * How long an organization keeps what it gathers, in days. Null: as long as the installation does. No row: all are null.
  */

@@ -464,6 +464,7 @@ export const ModelName = {
   UsageReservation: 'UsageReservation',
   RateBucket: 'RateBucket',
   AuditEntry: 'AuditEntry',
+  AuditSink: 'AuditSink',
   DataRetention: 'DataRetention',
   LegalHold: 'LegalHold',
   DataExport: 'DataExport',
@@ -493,7 +494,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "dataRetention" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -5455,6 +5456,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    AuditSink: {
+      payload: Prisma.$AuditSinkPayload<ExtArgs>
+      fields: Prisma.AuditSinkFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AuditSinkFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSinkPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AuditSinkFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSinkPayload>
+        }
+        findFirst: {
+          args: Prisma.AuditSinkFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSinkPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AuditSinkFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSinkPayload>
+        }
+        findMany: {
+          args: Prisma.AuditSinkFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSinkPayload>[]
+        }
+        create: {
+          args: Prisma.AuditSinkCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSinkPayload>
+        }
+        createMany: {
+          args: Prisma.AuditSinkCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AuditSinkCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSinkPayload>[]
+        }
+        delete: {
+          args: Prisma.AuditSinkDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSinkPayload>
+        }
+        update: {
+          args: Prisma.AuditSinkUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSinkPayload>
+        }
+        deleteMany: {
+          args: Prisma.AuditSinkDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AuditSinkUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AuditSinkUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSinkPayload>[]
+        }
+        upsert: {
+          args: Prisma.AuditSinkUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSinkPayload>
+        }
+        aggregate: {
+          args: Prisma.AuditSinkAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAuditSink>
+        }
+        groupBy: {
+          args: Prisma.AuditSinkGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditSinkGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AuditSinkCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditSinkCountAggregateOutputType> | number
+        }
+      }
+    }
     DataRetention: {
       payload: Prisma.$DataRetentionPayload<ExtArgs>
       fields: Prisma.DataRetentionFieldRefs
@@ -7598,10 +7673,29 @@ export const AuditEntryScalarFieldEnum = {
   address: 'address',
   changes: 'changes',
   requestId: 'requestId',
-  rowBytes: 'rowBytes'
+  rowBytes: 'rowBytes',
+  sinkPosition: 'sinkPosition'
 } as const
 
 export type AuditEntryScalarFieldEnum = (typeof AuditEntryScalarFieldEnum)[keyof typeof AuditEntryScalarFieldEnum]
+
+
+export const AuditSinkScalarFieldEnum = {
+  id: 'id',
+  numbered: 'numbered',
+  sent: 'sent',
+  batchId: 'batchId',
+  lastSentAt: 'lastSentAt',
+  failures: 'failures',
+  failingSince: 'failingSince',
+  lastError: 'lastError',
+  nextAttemptAt: 'nextAttemptAt',
+  leaseOwner: 'leaseOwner',
+  leaseUntil: 'leaseUntil',
+  fence: 'fence'
+} as const
+
+export type AuditSinkScalarFieldEnum = (typeof AuditSinkScalarFieldEnum)[keyof typeof AuditSinkScalarFieldEnum]
 
 
 export const DataRetentionScalarFieldEnum = {
@@ -8170,6 +8264,7 @@ export type GlobalOmitConfig = {
   usageReservation?: Prisma.UsageReservationOmit
   rateBucket?: Prisma.RateBucketOmit
   auditEntry?: Prisma.AuditEntryOmit
+  auditSink?: Prisma.AuditSinkOmit
   dataRetention?: Prisma.DataRetentionOmit
   legalHold?: Prisma.LegalHoldOmit
   dataExport?: Prisma.DataExportOmit
