@@ -487,6 +487,33 @@ it('is handed over paused, and its run ends: nobody has a stranger’s rights ac
   expect((await change(ann, id, { isEnabled: true })).data.updateSchedule).toMatchObject({ isEnabled: true });
 });
 
+it('that a legal hold on its person keeps is deleted by nobody, and the person is told nothing of it by a pause', async () => {
+  const chief = await make.person({ organization, role: 'ADMIN' });
+  const { id } = await made(ann);
+  const input = { reason: 'Case 8', userId: ann.userId };
+  await ask(chief, 'mutation ($input: SetLegalHoldInput!) { setLegalHold(input: $input) { id } }', { input });
+  for (const who of [chief, ann]) {
+    const { errors } = await who.graphql('mutation ($id: ID!) { deleteSchedule(id: $id) { id } }', { id });
+    expect(errors?.[0]).toMatchObject({ message: expect.stringMatching(/legal hold/), extensions: { code: 'CONFLICT' } });
+  }
+  await comes(id);
+  expect(await ended(ann, id, 'COMPLETED')).toMatchObject({ isEnabled: true, pausedReason: null });
+});
+
+it('that is paused after its time has come and before its run began does not run', async () => {
+  const { id } = await made(ann);
+  await prisma.schedule.update({ where: { id }, data: { isEnabled: false, nextRunAt: null } });
+  const at = new Date();
+  const place = { orgId: ann.orgId, userId: ann.userId, scheduleId: id };
+  const scheduleRunId = service.deps.newId('scheduleRun');
+  await prisma.scheduleRun.create({ data: { id: scheduleRunId, ...place, createdAt: at, dueAt: at, trigger: 'TIME' } });
+  const owner = { tenantId: organization.tenantId, orgId: organization.id };
+  await service.deps.jobs.enqueue('schedules.run', { scheduleRunId }, { owner });
+  const { runs } = await ended(ann, id, 'CANCELLED');
+  expect(runs.nodes[0].error).toBe('The schedule was paused before its run began');
+  expect(upstream.requests).toHaveLength(0);
+});
+
 it('nothing of a person’s schedules is left after an erasure', async () => {
   const chief = await make.person({ organization, role: 'ADMIN' });
   const { id } = await made(ann, { name: 'CANARY-name', prompt: 'CANARY-prompt' });
