@@ -4,7 +4,7 @@ import { DomainError } from '../../entities/errors.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
 import type { OrganizationChanges } from '../../storage/accounts/organizations.ts';
 import { adminReach } from '../access/access.ts';
-import { refuseWhileHeld } from '../audit/kept-by-hold.ts';
+import { refuseWhileHeld } from '../access/kept-by-hold.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import {

@@ -5,7 +5,7 @@ import { kindOfId } from '../../entities/ids.ts';
 import type { AuditEntryStore, NewAuditEntry } from '../../storage/audit/entries.ts';
 import type { LegalHoldStore } from '../../storage/data-life/holds.ts';
 import type { Database, Transaction } from '../../storage/database/database.ts';
-import { findHold, refuseWhileHeld } from './kept-by-hold.ts';
+import { findHold, refuseWhileHeld } from '../access/kept-by-hold.ts';
 import type { CallOrigin } from './origin.ts';
 import { targets } from './targets.ts';
 

@@ -3,6 +3,7 @@ import type { Erasure, ErasureAction, ErasureLine, ErasureStatus } from '../../e
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
+import { heldSince } from '../access/kept-by-hold.ts';
 import {
   administeredAmong,
   administeredOrganization,
@@ -10,7 +11,6 @@ import {
   missing,
   requireNoKeyAbove,
 } from '../accounts/administration.ts';
-import { heldSince } from '../audit/kept-by-hold.ts';
 import { removeBlobs } from '../blobs.ts';
 import type { Deps } from '../deps.ts';
 import { exportBlobKey } from './exports.ts';

@@ -9,7 +9,7 @@ import type { RunEventStream, RunItem } from '../../entities/runs/event.ts';
 import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
 import type { Run, RunState } from '../../entities/runs/run.ts';
 import type { OutputFile } from '../../entities/runs/tool.ts';
-import { refuseWhileHeld } from '../audit/kept-by-hold.ts';
+import { refuseWhileHeld } from '../access/kept-by-hold.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { agentNamed, missingModel } from '../runs/plan.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { deletingNoContent, deletingOperations } from '../../../src/domain/access/kept-by-hold.ts';
 import { operationScopes } from '../../../src/domain/access/operation-scopes.ts';
-import { deletingNoContent, deletingOperations } from '../../../src/domain/audit/kept-by-hold.ts';
 import { sweepOldData } from '../../../src/domain/data-life/sweep.ts';
 import type { Organization, Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { deletingOperations } from '../../../src/domain/audit/kept-by-hold.ts';
+import { deletingOperations } from '../../../src/domain/access/kept-by-hold.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { Person } from '../../support/make.ts';
