@@ -34,8 +34,12 @@ const quietColumns: Readonly<Record<string, readonly string[]>> = {
 };
 /** Tables in the same files that are not cached: they are read anew each time. */
 const neverRemembered = ['usage_counters', 'usage_reservations'];
-/** The columns of data sources that a cache depends on: runs read only which sources there are. Indexing writes the others. */
-const toldColumns: Readonly<Record<string, readonly string[]>> = { data_sources: ['orgId', 'deletingAt'] };
+/** The columns of a table that a cache depends on, where it depends on few: of data sources, runs read only which there are. Indexing writes the others. */
+const toldColumns: Readonly<Record<string, readonly string[]>> = {
+  data_sources: ['orgId', 'deletingAt'],
+  // What is remembered of a schedule is whose it is, for the runs that carry its id.
+  schedules: ['userId'],
+};
 
 it('a change is noted by a trigger for each table that a cache reads', async () => {
   const { rows } = await db.pool.query<{ table: string }>(
