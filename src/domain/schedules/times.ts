@@ -6,6 +6,8 @@ const cronMaxChars = 100;
 const timeZoneMaxChars = 64;
 const dayMs = 86_400_000;
 const minuteMs = 60_000;
+/** As many as pg-boss reads at once. An expression with more in a day runs in most of its hours: the first of them show every distance. */
+const timesMax = 1_000;
 /** Times are compared on days without a change of the clock. */
 const plainDay = new Date(Date.UTC(2026, 0, 1) - 1);
 
@@ -58,7 +60,7 @@ function fieldsOf(cron: string): readonly string[] | undefined {
 /** The first times of a day on which the expression runs, and of the days behind it; undefined when it cannot be read. */
 function timesOfDay(jobs: Pick<Jobs, 'timesOf'>, fields: readonly string[], intervalMinMs: number): readonly Date[] | undefined {
   const [minute, hour] = fields;
-  const count = Math.min(Math.ceil(dayMs / intervalMinMs), dayMs / minuteMs) + 1;
+  const count = Math.min(Math.ceil(dayMs / intervalMinMs) + 1, timesMax);
   try {
     // The whole expression is read too: a day that never comes is refused here.
     jobs.timesOf(fields.join(' '), 'UTC', plainDay, 1);

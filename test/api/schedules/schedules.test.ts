@@ -1,5 +1,7 @@
 import { Webhook as Verifier } from 'standardwebhooks';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { Faults } from '../../../src/domain/faults.ts';
+import { checkTimes } from '../../../src/domain/schedules/times.ts';
 import { startApiServer } from '../../support/egress/api-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Organization, Person } from '../../support/make.ts';
@@ -270,6 +272,20 @@ describe('a schedule pauses itself, and nothing runs, when', () => {
 describe('a schedule is refused with a sentence that names the member', () => {
   const five =
     'input.cron must have five fields: minute (0-59), hour (0-23), day of month (1-31), month (1-12 or JAN-DEC), weekday (0-7 or SUN-SAT), as in "0 9 * * MON-FRI"';
+  it.each<[string, number, boolean]>([
+    ['* * * * *', 1, true],
+    ['* * * * *', 60_000, true],
+    ['* * * * *', 61_000, false],
+    ['*/2 * * * *', 61_000, true],
+    ['0,59 * * * *', 120_000, false],
+    ['0 9 * * *', 86_400_000, true],
+    ['0 9,21 * * *', 86_400_000, false],
+  ])('%s with at least %i ms between two runs: taken is %s', (cron, intervalMinMs, isTaken) => {
+    const faults = new Faults();
+    checkTimes(service.deps.jobs, { cron, timeZone: 'UTC' }, intervalMinMs, faults);
+    expect(faults.found.length === 0).toBe(isTaken);
+  });
+
   it.each([
     [{ cron: '61 * * * *' }, five],
     [{ cron: '* * * * * *' }, five],
