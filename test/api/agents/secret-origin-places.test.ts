@@ -102,12 +102,16 @@ it('a database of an older version binds what it stores to the tools that name i
   });
 });
 
-it('stored secrets are opened in one place for tools, and in one for connections', () => {
+it('stored secrets are opened in one place for tools, in one for connections, and in one to sign for webhooks', () => {
   const root = new URL('../../../src', import.meta.url).pathname;
   const holding = (text: string) =>
     readdirSync(root, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts') && readFileSync(join(root, name), 'utf8').includes(text))
       .sort();
-  expect(holding('vault.open(')).toEqual(['engine/knowledge/connections/secrets.ts', 'engine/tools/bound-secrets.ts']);
+  expect(holding('vault.open(')).toEqual([
+    'domain/webhooks/delivery.ts',
+    'engine/knowledge/connections/secrets.ts',
+    'engine/tools/bound-secrets.ts',
+  ]);
   expect(holding('.sealedFor(')).toEqual(['engine/tools/bound-secrets.ts']);
 });
