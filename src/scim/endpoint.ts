@@ -10,7 +10,7 @@ import { errorHeaders, showError } from '../http/errors.ts';
 import type { Admissions } from '../http/limits.ts';
 import type { Metrics } from '../http/log/metrics.ts';
 import { countRequest, rateHeaders } from '../http/reply/rate-headers.ts';
-import { discardBody, securityHeaders } from '../http/reply/reply.ts';
+import { discardBody, securityHeaders, sendBody } from '../http/reply/reply.ts';
 import { hasMembers } from '../lib/json.ts';
 import { normalizeBody } from './normalize.ts';
 import type { ScimContext } from './resources.ts';
@@ -159,7 +159,6 @@ function sendFailure(deps: Deps, req: Request, res: Response, error: unknown): v
   const shown = isScimError(error) ? undefined : showError(error, deps.logger, requestId);
   const { status, message } = shown ?? (error as ScimFailure);
   const scimType = shown === undefined ? (error as ScimFailure).scimType : typeOf(shown);
-  if (res.headersSent) return;
   const body = {
     schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
     status: String(status),
@@ -167,9 +166,8 @@ function sendFailure(deps: Deps, req: Request, res: Response, error: unknown): v
     detail: message,
   };
   const headers = Object.entries(shown === undefined ? {} : errorHeaders(shown)).flat();
-  const fixed = ['content-type', scimJson, 'x-request-id', requestId, ...securityHeaders, ...rateHeaders(res)];
-  res.writeHead(status, [...fixed, ...headers]);
-  res.end(JSON.stringify(body));
+  const fixed = ['content-type', scimJson, 'x-request-id', requestId, ...securityHeaders];
+  sendBody(res, status, [...fixed, ...headers], JSON.stringify(body), false);
   discardBody(req, deps.settings.UPLOAD_MAX_BYTES);
 }
 
