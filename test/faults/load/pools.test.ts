@@ -128,10 +128,10 @@ async function jobsOfAnother(db: Database, name: JobName): Promise<void> {
     await queue('next', 'org_next');
     await eventually(() => expect(begun).toContain('next org_next'));
     expect(begun.length).toBe(3);
-    // After that, organizations take turns.
+    // After that, organizations take turns. Three workers end at once and look for jobs at the same time: which of the three begins first is open.
     gate.resolve();
     await eventually(() => expect(begun.length).toBe(31));
-    expect(new Set(begun.filter((who) => who.startsWith('greedy')).slice(0, 4)).size).toBe(3);
+    expect(new Set(begun.filter((who) => who.startsWith('greedy')).slice(0, 5)).size).toBe(3);
   } finally {
     gate.resolve();
     await jobs.stop(1_000);
