@@ -6,6 +6,12 @@ export async function removeBlobs(deps: Deps, keys: readonly string[]): Promise<
   for (const key of keys) await deps.storage.blobs.delete(key);
 }
 
+/** Deletes a chat with its messages and files, also one that is half deleted. */
+export async function removeChat(deps: Deps, id: string): Promise<void> {
+  await deps.storage.chats.delete(id);
+  await removeBlobs(deps, await deps.storage.chatFiles.deleteAll(id));
+}
+
 const sweepEveryMs = 3_600_000;
 /** A younger blob may still be waiting for its row. */
 const rowWithinMs = 3_600_000;

@@ -2,7 +2,7 @@ import type { Organization } from '../../entities/accounts/account.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { adminReach, canAdminister, isAdministrator, levelsAbove } from '../access/access.ts';
-import { removeBlobs } from '../blobs.ts';
+import { removeChat } from '../blobs.ts';
 import type { Deps } from '../deps.ts';
 import type { Faults } from '../faults.ts';
 
@@ -89,10 +89,7 @@ export function registerPurges(deps: Deps): void {
       signal.throwIfAborted();
       const ids = await storage.users.chatIdsOf(userId, chatsPerRound);
       if (ids.length === 0) break;
-      for (const id of ids) {
-        await storage.chats.delete(id);
-        await removeBlobs(deps, await storage.chatFiles.deleteAll(id));
-      }
+      for (const id of ids) await removeChat(deps, id);
     }
     await storage.users.purge(userId, signal);
   });

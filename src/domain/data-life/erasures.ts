@@ -11,7 +11,7 @@ import {
   missing,
   requireNoKeyAbove,
 } from '../accounts/administration.ts';
-import { removeBlobs } from '../blobs.ts';
+import { removeBlobs, removeChat } from '../blobs.ts';
 import type { Deps } from '../deps.ts';
 import { exportBlobKey } from './exports.ts';
 
@@ -153,14 +153,13 @@ class ErasureWork {
   }
 
   async #chats(): Promise<void> {
-    const { chats, chatFiles, erasures } = this.#deps.storage;
+    const { erasures } = this.#deps.storage;
     for (;;) {
       this.#signal.throwIfAborted();
       const ids = await erasures.chatIds(this.#person, chatsPerRound);
       if (ids.length === 0) return;
       for (const id of ids) {
-        await chats.delete(id);
-        await removeBlobs(this.#deps, await chatFiles.deleteAll(id));
+        await removeChat(this.#deps, id);
         await erasures.deleteChat(id);
       }
       this.#note('chats', 'ERASED', ids.length);

@@ -4,7 +4,7 @@ import { cutText, oneLine } from '../../lib/text.ts';
 import type { EndedRun, PendingRun } from '../../storage/schedules/schedules.ts';
 import { ownChats } from '../access/access.ts';
 import { readUserInputs } from '../agents/parts/user-input.ts';
-import { removeBlobs } from '../blobs.ts';
+import { removeChat } from '../blobs.ts';
 import { prepareMessage, type ThreadOfMessage } from '../chats/messages.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
@@ -36,10 +36,7 @@ const answerMaxChars = 20_000;
 export function registerSchedules(deps: Deps): void {
   const { jobs, storage, now } = deps;
   jobs.work('schedules.run', beginning, ({ scheduleRunId }) => beginPending(deps, scheduleRunId));
-  jobs.work('schedules.delete-chat', beginning, async ({ chatId }) => {
-    await storage.chats.delete(chatId);
-    await removeBlobs(deps, await storage.chatFiles.deleteAll(chatId));
-  });
+  jobs.work('schedules.delete-chat', beginning, ({ chatId }) => removeChat(deps, chatId));
   jobs.every('schedules.look', lookEveryMs, async (signal) => {
     while (!signal.aborted && (await takeDue(deps)) === perRound);
     for (const ended of await storage.schedules.findEnded(perRound)) await noteEnd(deps, ended);

@@ -75,10 +75,8 @@ export function createLegalHoldStore(db: Database): LegalHoldStore {
     },
     async keeps({ orgId, userId, isAbove }, ids) {
       const byKind = Map.groupBy(ids, (id): IdKind | undefined => kindOfId(id));
-      const sources = [
-        ...(byKind.get('dataSource') ?? []),
-        ...(byKind.get('vectorStore') ?? []).map((id) => idAs('dataSource', id)),
-      ];
+      const of = (kind: IdKind) => byKind.get(kind) ?? [];
+      const sources = [...of('dataSource'), ...of('vectorStore').map((id) => idAs('dataSource', id))];
       const [row] = await db.query<{ readonly since: Date | null }>(
         `select min(hold."createdAt") as since from legal_holds hold where hold."endedAt" is null and (hold."orgId" = $1 or $7) and (
            (hold."orgId" = $1 and (hold."userId" is null or hold."userId" = $2))
@@ -90,18 +88,7 @@ export function createLegalHoldStore(db: Database): LegalHoldStore {
              and (hold."userId" is null or hold."userId" = thing."ownerUserId"))
            or exists (select from schedules thing where thing.id = any($8::text[]) and thing."orgId" = hold."orgId"
              and (hold."userId" is null or hold."userId" = thing."userId")))`,
-        [
-          ...[
-            orgId,
-            userId,
-            byKind.get('user') ?? [],
-            byKind.get('organization') ?? [],
-            byKind.get('agent') ?? [],
-            sources,
-            isAbove,
-          ],
-          byKind.get('schedule') ?? [],
-        ],
+        [orgId, userId, of('user'), of('organization'), of('agent'), sources, isAbove, of('schedule')],
       );
       return row?.since === null || row === undefined ? undefined : new Date(row.since);
     },
