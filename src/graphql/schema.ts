@@ -43,6 +43,7 @@ import './accounts/groups.ts';
 import './accounts/tenants.ts';
 import './accounts/organizations.ts';
 import './accounts/users.ts';
+import './accounts/deactivation.ts';
 import './accounts/identities.ts';
 import './accounts/memberships.ts';
 import './accounts/ownership.ts';

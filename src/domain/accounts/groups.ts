@@ -67,6 +67,16 @@ export async function groupMemberPages(
   return groupIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
+/** The same page of the groups that each user is a member of and that the caller may see, in the order of the ids, newest first. */
+export function groupPagesOfUsers(
+  deps: Deps,
+  caller: Caller,
+  userIds: readonly string[],
+  page: PageRequest,
+): Promise<readonly Page<Group>[]> {
+  return deps.storage.groups.pagesOfMembers(userIds, visibleGroups(caller), page);
+}
+
 /** The groups of agents that the caller sees, one array for each id. One statement. */
 export async function listGroupsOfAgents(
   deps: Deps,

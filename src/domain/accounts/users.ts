@@ -30,6 +30,13 @@ export interface UpdateUserInput {
   readonly name?: string | null | undefined;
 }
 
+export interface ListUsersFilter {
+  readonly orgId?: string | null | undefined;
+  readonly search?: string | null | undefined;
+  /** Default true. */
+  readonly isActive?: boolean | null | undefined;
+}
+
 const searchLengthMax = 200;
 
 /** @throws DomainError FORBIDDEN when the caller administers nothing, NOT_FOUND for a user out of reach. */
@@ -39,17 +46,17 @@ export async function getUser(deps: Deps, caller: Caller, id: string): Promise<U
   return user;
 }
 
-/** Users within the caller's administration, newest first. @throws DomainError FORBIDDEN, INVALID_VALUE. */
+/** Users within the caller's administration, newest first; `isActive: false` lists those who are deactivated there instead. @throws DomainError FORBIDDEN, INVALID_VALUE. */
 export async function listUsers(
   deps: Deps,
   caller: Caller,
-  { orgId, search }: { readonly orgId?: string | null | undefined; readonly search?: string | null | undefined },
+  { orgId, search, isActive }: ListUsersFilter,
   page: PageRequest,
 ): Promise<Page<User>> {
   const faults = new Faults();
   faults.requireLength('search', search ?? '', searchLengthMax);
   faults.throwIfAny();
-  const filter = { orgId: orgId ?? undefined, search: search ?? undefined };
+  const filter = { orgId: orgId ?? undefined, search: search ?? undefined, isActive: isActive ?? true };
   return deps.storage.users.list(adminReach(caller), filter, page);
 }
 

@@ -1,7 +1,8 @@
 import type { Caller, MemberRole } from '../../entities/accounts/caller.ts';
 import type { ScimUser } from '../../entities/accounts/scim.ts';
 import { DomainError } from '../../entities/errors.ts';
-import { missing, nameLengthMax, readEmail, requireNoKeyAbove } from '../accounts/administration.ts';
+import { missing, nameLengthMax, readEmail } from '../accounts/administration.ts';
+import { beginMembership, endMembership } from '../accounts/deactivation.ts';
 import { requireChanged } from '../accounts/memberships.ts';
 import { createUser } from '../accounts/users.ts';
 import type { Deps } from '../deps.ts';
@@ -54,7 +55,7 @@ export function updateScimUser(deps: Deps, caller: Caller, id: string, input: Sc
     const isActive = input.isActive ?? user.membershipId !== undefined;
     await note(deps, caller, id, input, { isActive, role });
     if (!isActive) await deactivate(deps, caller, user, input);
-    else if (user.membershipId === undefined) await reactivate(deps, caller, user, role);
+    else if (user.membershipId === undefined) await beginMembership(deps, caller, user, role);
     else if (role !== user.role) {
       requireOther(caller, id);
       requireChanged(await deps.storage.memberships.setRole(user.membershipId, role));
@@ -66,29 +67,21 @@ export function updateScimUser(deps: Deps, caller: Caller, id: string, input: Sc
 /** Takes a person from the organization, as by deactivation, and forgets what the identity provider said. What the person made stays. */
 export function deleteScimUser(deps: Deps, caller: Caller, id: string): Promise<{ readonly id: string }> {
   return deps.audit.change(caller, async () => {
-    await endMembership(deps, caller, await getScimUser(deps, caller, id));
+    await end(deps, caller, await getScimUser(deps, caller, id));
     await deps.storage.scim.forgetUser(caller.orgId, id);
     return { id };
   });
 }
 
 async function deactivate(deps: Deps, caller: Caller, user: ScimUser, input: ScimUserInput): Promise<void> {
-  await endMembership(deps, caller, user);
+  await end(deps, caller, user);
   await note(deps, caller, user.id, input, { isActive: false, role: input.role ?? user.role });
 }
 
-async function endMembership(deps: Deps, caller: Caller, { id, membershipId }: ScimUser): Promise<void> {
-  if (membershipId === undefined) return;
-  requireOther(caller, id);
-  const { orgId } = caller;
-  await requireNoKeyAbove(deps, caller, { orgId, userId: id });
-  requireChanged(await deps.storage.memberships.delete(membershipId));
-  await deps.storage.scim.endAccess(orgId, id, deps.now());
-}
-
-async function reactivate(deps: Deps, { orgId }: Caller, { id }: ScimUser, role: MemberRole): Promise<void> {
-  const member = { id: deps.newId('membership'), orgId, userId: id, role, createdAt: deps.now() };
-  await deps.storage.tenancy.addMember(member);
+/** @throws DomainError CONFLICT for the person of the key. */
+async function end(deps: Deps, caller: Caller, user: ScimUser): Promise<void> {
+  if (user.membershipId !== undefined) requireOther(caller, user.id);
+  await endMembership(deps, caller, caller, user);
 }
 
 /** The key would end with the person that it acts as, and nobody could be provisioned any more. */

@@ -8,7 +8,7 @@ export interface ScimUser {
   readonly name: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** Undefined for somebody whom the identity provider has deactivated. */
+  /** Undefined for somebody who is deactivated. */
   readonly membershipId: string | undefined;
   readonly role: MemberRole;
   readonly externalId: string | null;

@@ -5,6 +5,7 @@ import {
   getGroup,
   getGroups,
   groupMemberPages,
+  groupPagesOfUsers,
   listGroups,
   listMyGroups,
   membersMax,
@@ -101,6 +102,20 @@ builder.objectField(OrganizationRef, 'groups', (t) =>
     description: 'Its groups that the caller may see, newest first.',
     args: { ...pageArgs(t.arg) },
     resolve: ({ id }, args, context) => listGroups(context.deps, context.caller, { orgId: id }, pageRequest(context, args)),
+  }),
+);
+
+const groupsOfUser = batched((ids: readonly string[], { deps, caller }, page: PageRequest) =>
+  groupPagesOfUsers(deps, caller, ids, page),
+);
+
+builder.objectField(UserRef, 'groups', (t) =>
+  t.field({
+    type: GroupConnection,
+    nullable: true,
+    description: 'The groups that the user is a member of and that the caller may see, newest first.',
+    args: { ...pageArgs(t.arg) },
+    resolve: ({ id }, args, context) => groupsOfUser(context, id, pageRequest(context, args)),
   }),
 );
 

@@ -24,6 +24,7 @@ builder.queryFields((t) => ({
         required: false,
         description: 'Text in name or e-mail, whatever the case; at most 200 characters.',
       }),
+      isActive: t.arg.boolean({ required: false, description: 'False: those who are deactivated instead. Default true.' }),
       ...pageArgs(t.arg),
     },
     resolve: (_root, { first, after, last, before, ...filter }, context) =>

@@ -22,6 +22,8 @@ export interface GroupStore {
   ofAgents(agentIds: readonly string[], filter: GroupFilter): Promise<ReadonlyMap<string, readonly Group[]>>;
   /** The same page of the members of each of several groups, oldest first. Cost: one statement, and one for the counts of all. */
   memberPagesOf(groupIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<GroupMember>>>;
+  /** The same page of the groups that each of several users is a member of, in the order of the users, newest first. Cost: two statements. */
+  pagesOfMembers(userIds: readonly string[], filter: GroupFilter, page: PageRequest): Promise<readonly Page<Group>[]>;
   countMembers(groupId: string): Promise<number>;
   /** Those of the groups that are in the organization and have fewer members than `membersMax`. Cost: one statement. */
   withRoom(orgId: string, ids: readonly string[], membersMax: number): Promise<readonly string[]>;

@@ -24,6 +24,8 @@ export interface MembershipStore {
     reach: AdminReach,
     page: PageRequest,
   ): Promise<ReadonlyMap<string, Page<Membership>>>;
+  /** Those of the users who have a membership in reach. */
+  membersAmong(userIds: readonly string[], reach: AdminReach): Promise<ReadonlySet<string>>;
   /** Sessions of the member in the organization end, as by `delete`: the next one has the new rights. */
   setRole(id: string, role: MemberRole): Promise<MembershipChange>;
   delete(id: string): Promise<MembershipChange>;
@@ -86,6 +88,11 @@ export function createMembershipStore(db: Database, signals: Signals): Membershi
         return new Map(counts.map((row) => [row[column], row._count]));
       });
       return new Map(rows.map(({ id, memberships }) => [id, pageOf(memberships.map(membershipOf), page, timeKey, countAll(id))]));
+    },
+    async membersAmong(userIds, reach) {
+      const where = { AND: [{ userId: { in: [...userIds] } }, membershipsIn(reach)] };
+      const rows = await db.prisma.membership.findMany({ where, select: { userId: true }, distinct: ['userId'] });
+      return new Set(rows.map(({ userId }) => userId));
     },
     setRole: (id, role) => change(id, role !== 'ADMIN', (tx) => tx.prisma.membership.update({ where: { id }, data: { role } })),
     async deleteOf({ orgId, userId }) {

@@ -16,6 +16,13 @@ export function usersIn(reach: AdminReach) {
   return reach.reach === 'tenant' ? { tenantId: reach.tenantId } : { memberships: { some: { orgId: reach.orgId } } };
 }
 
+/** People without a membership whom an identity provider or an administrator has deactivated. */
+export function deactivatedIn(reach: AdminReach) {
+  const ofOrganization = reach.reach === 'organization' ? { orgId: reach.orgId } : {};
+  const deactivated = { scimUsers: { some: { isActive: false, ...ofOrganization } } };
+  return reach.reach === 'tenant' ? { ...deactivated, tenantId: reach.tenantId } : deactivated;
+}
+
 export function membershipsIn(reach: AdminReach) {
   if (reach.reach === 'instance') return {};
   return reach.reach === 'tenant' ? { organization: { tenantId: reach.tenantId } } : { orgId: reach.orgId };

@@ -8,7 +8,7 @@ import type { Prisma } from '../generated/client.ts';
 /** What identity providers keep here about people and groups of an organization. */
 export interface ScimStore {
   findUser(orgId: string, id: string): Promise<ScimUser | undefined>;
-  /** People of the organization, and those whom its identity provider has deactivated; oldest first. */
+  /** People of the organization, and those who are deactivated in it; oldest first. */
   listUsers(orgId: string, filter: ScimFilter | undefined, page: ScimPage): Promise<ScimList<ScimUser>>;
   noteUser(orgId: string, id: string, note: ScimUserNote): Promise<void>;
   forgetUser(orgId: string, id: string): Promise<void>;

@@ -23,7 +23,7 @@ export interface TenancyStore {
   createTenant(tenant: { readonly id: string; readonly name: string; readonly createdAt: Date }): Promise<void>;
   createOrganization(organization: NewOrganization): Promise<void>;
   createUser(user: NewUser): Promise<void>;
-  /** @throws DomainError CONFLICT for somebody whom the identity provider of the organization has deactivated. */
+  /** @throws DomainError CONFLICT for somebody who is deactivated in the organization. */
   addMember(member: NewMember): Promise<void>;
 }
 
@@ -112,7 +112,10 @@ export function createTenancyStore(db: Database, signals: Signals): TenancyStore
         select: { isActive: true },
       });
       if (noted?.isActive === false) {
-        throw new DomainError('CONFLICT', 'The identity provider has deactivated this person: activate the person there');
+        throw new DomainError(
+          'CONFLICT',
+          'This person is deactivated in the organization: activate the person first, in the identity provider or by reactivateUser',
+        );
       }
       await settled(db.prisma.membership.create({ data: { ...member } }), 'membership');
       signals.publish('user-changed', member.userId);

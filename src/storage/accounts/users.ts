@@ -9,7 +9,7 @@ import { lockRow } from '../database/sql/locks.ts';
 import { containing } from '../database/where.ts';
 import { claimGroupMembers, renameGroupMembers } from './group-emails.ts';
 import { purgeRows } from './purge.ts';
-import { usersIn } from './reach.ts';
+import { deactivatedIn, usersIn } from './reach.ts';
 
 /** Why a user cannot be deleted: what the user still holds. */
 export interface UserHoldings {
@@ -43,16 +43,20 @@ export interface UserStore {
 export interface UserPlace {
   readonly orgId: string | undefined;
   readonly search: string | undefined;
+  /** False: those who are deactivated. */
+  readonly isActive: boolean;
 }
 
 export function createUserStore(db: Database, signals: Signals): UserStore {
   return {
     find: async (id, reach) => (await db.prisma.user.findFirst({ where: { AND: [{ id }, usersIn(reach)] } })) ?? undefined,
-    async list(reach, { orgId, search }, page) {
-      const ofOrganization = orgId === undefined ? {} : { memberships: { some: { orgId } } };
+    async list(reach, { orgId, search, isActive }, page) {
+      const within = isActive ? usersIn(reach) : deactivatedIn(reach);
+      const inside = isActive ? { memberships: { some: { orgId } } } : { scimUsers: { some: { orgId, isActive } } };
+      const ofOrganization = orgId === undefined ? {} : inside;
       const contains = containing(search ?? '');
       const where = {
-        AND: [usersIn(reach), ofOrganization, search === undefined ? {} : { OR: [{ name: contains }, { email: contains }] }],
+        AND: [within, ofOrganization, search === undefined ? {} : { OR: [{ name: contains }, { email: contains }] }],
       };
       const rows = await db.prisma.user.findMany(newestFirst(where, page));
       return pageOf(rows, page, timeKey, (take) => db.prisma.user.count({ where, take }));

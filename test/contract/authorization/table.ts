@@ -446,6 +446,14 @@ export const table: Readonly<Record<string, Line>> = {
   })),
   'Mutation.updateUser': line('administersOrganization', byId('user', { name: 'Ann' })),
   'Mutation.deleteUser': line('administersFromAbove', async ({ world }) => ({ id: await world.user() })),
+  'Mutation.deactivateUser': line('administersOrganization', async ({ world }) => ({
+    id: await world.user(),
+    orgId: world.home.id,
+  })),
+  'Mutation.reactivateUser': line('administersOrganization', async ({ world }) => ({
+    id: await world.deactivatedUser(),
+    orgId: world.home.id,
+  })),
   'Query.membership': line('administersOrganization', byId('membership')),
   'Query.memberships': line('administersItsOwn'),
   'Mutation.createMembership': line('administersTenant', async ({ world }) => ({

@@ -348,6 +348,11 @@ export class World {
     const document = 'mutation { exportPersonData(input: {}) { id } }';
     return (await this.owner.graphql(document)).data.exportPersonData.id;
   }
+  async deactivatedUser(): Promise<string> {
+    const id = await this.user();
+    const document = 'mutation ($id: ID!, $orgId: ID) { deactivateUser(id: $id, orgId: $orgId) { id } }';
+    return (await this.service.client().graphql(document, { id, orgId: this.home.id })).data.deactivateUser.id;
+  }
   /** A legal hold on a user who has nothing. */
   async hold(): Promise<string> {
     const input = { orgId: this.home.id, userId: await this.user(), reason: 'A claim' };
