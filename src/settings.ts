@@ -11,6 +11,7 @@ import {
   allowedOf,
   count,
   days,
+  match,
   oneOf,
   optionalDatabaseUrl,
   optionalMatch,
@@ -77,6 +78,9 @@ export const settingsSchema = z.object({
   OLLAMA_BASE_URL: optionalUrl(web, 'http://localhost:11434').describe('An Ollama server.'),
   MODELS_FILE: optionalText('the path of a JSON file').describe(
     'JSON file with further providers, routes with fallbacks, prices and limits.',
+  ),
+  COST_CURRENCY: match('USD', /^[A-Z]{3}$/, 'three capital letters of ISO 4217, such as EUR').describe(
+    'The currency of the prices in MODELS_FILE, and so of every cost that is shown. Nothing is converted.',
   ),
   DEFAULT_MODEL: optionalText('the id of a model that is there, such as openai/gpt-5 or parley/offline').describe(
     'What agents without a model use. Default: the first available.',

@@ -53,6 +53,8 @@ export interface Deps {
   /** Undefined without SMTP_URL. */
   readonly mailer: Mailer | undefined;
   readonly logger: Logger;
+  /** When this process began to open its services. */
+  readonly startedAt: Date;
   /** Undefined while tracing is off. */
   readonly tracing?: Tracing | undefined;
   /** Base of links that Parley gives out, without a slash at the end. */

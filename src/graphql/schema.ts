@@ -23,6 +23,7 @@ import './accounts/viewer.ts';
 // The features; each import adds its types and fields.
 import './completions/completions.ts';
 import './models/models.ts';
+import './installation/installation.ts';
 import './tools/service-tools.ts';
 import './tools/enabled-tools.ts';
 import './agents/agents.ts';

@@ -100,6 +100,10 @@ export function readBy(read: (text: string) => unknown, allowed: string) {
     .meta({ allowed });
 }
 
+export function match(fallback: string, pattern: RegExp, allowed: string) {
+  return trimmed().regex(pattern).default(fallback).meta({ allowed });
+}
+
 export function optionalMatch(pattern: RegExp, allowed: string) {
   return trimmed().regex(pattern).optional().meta({ allowed });
 }

@@ -5,6 +5,7 @@ import type { GraphQLSchema } from 'graphql';
 import packageJson from '../../package.json' with { type: 'json' };
 import { operationScopes } from '../domain/access/operation-scopes.ts';
 import type { Deps } from '../domain/deps.ts';
+import { checkHealth } from '../domain/installation/health.ts';
 import { confirmConnection, receiveCallback } from '../domain/knowledge/connecting.ts';
 import { acceptInvitation, showInvitation } from '../domain/sign-in/accept-invitation.ts';
 import {
@@ -28,7 +29,7 @@ import { Connection } from '../http/connections/connection.ts';
 import { Connections } from '../http/connections/connections.ts';
 import { refuseUnreadable } from '../http/connections/unreadable.ts';
 import { originOf } from '../http/context.ts';
-import { healthHandler, type Readiness, readyHandler } from '../http/health.ts';
+import { healthHandler, readyHandler } from '../http/health.ts';
 import { createAdmissions } from '../http/limits.ts';
 import { createAccessLog } from '../http/log/access-log.ts';
 import { Metrics, metricsHandler } from '../http/log/metrics.ts';
@@ -186,28 +187,13 @@ function browsersOf(deps: Deps): (req: IncomingMessage, sessionSecret: string | 
   };
 }
 
-/** @throws Error when the database does not answer. */
-async function readinessOf({ storage: { db, signals }, knowledge }: Pick<Deps, 'storage' | 'knowledge'>): Promise<Readiness> {
-  await db.pool.query('SELECT 1');
-  const full = await db.room.shortage();
-  if (full !== undefined) return { unavailable: { reason: 'storage_full', detail: `There is no room left on ${full}.` } };
-  const state = signals.state();
-  if (state === 'lost') {
-    const detail = 'Changes of other instances do not arrive: the database answers neither notifications nor look-ups in time.';
-    return { unavailable: { reason: 'signals', detail } };
-  }
-  const slow = state === 'live' ? [] : ['No notifications arrive from the database; changes are looked up twice a second.'];
-  const degraded = [...slow, ...(knowledge.shortcoming === undefined ? [] : [knowledge.shortcoming])].join(' ');
-  return degraded === '' ? {} : { degraded };
-}
-
 /** Health, and metrics where they have no port of their own. */
 function createProbes(deps: Deps, metrics: Metrics, isStopping: () => boolean): Router {
   const probes = Router({ strict: true, caseSensitive: true })
     .get('/healthz', healthHandler())
     .get(
       '/readyz',
-      readyHandler(() => readinessOf(deps), isStopping),
+      readyHandler(() => checkHealth(deps), isStopping),
     );
   return deps.settings.METRICS_PORT === undefined ? probes.get('/metrics', metricsHandler(metrics)) : probes;
 }

@@ -82,6 +82,7 @@ const rotationWaitMs = 2_000;
 
 /** Makes everything the domain works with, from the bottom up. `closeDeps` takes it down again. */
 export async function createDeps({ settings, logger, publicUrl, environment, onFatal, embedded }: ComposeOptions): Promise<Deps> {
+  const startedAt = new Date();
   const storage = await openStorage(settings, {
     embedded,
     onError(error, isFatal) {
@@ -148,6 +149,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     const dataLife = new DataLife();
     const deps: Deps = {
       ...basics,
+      startedAt,
       audit,
       live,
       pools,

@@ -55,6 +55,7 @@ import type { Signals } from './database/signals/signals.ts';
 import { createFileStore, type FileStore } from './files/files.ts';
 import { createFileUploadStore, type FileUploadStore } from './files/uploads.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency.ts';
+import { createInstallationFacts, type InstallationFacts } from './installation/facts.ts';
 import { type ChunkStore, createChunkStore } from './knowledge/chunks.ts';
 import { type ConnectedSourceStore, createConnectedSourceStore } from './knowledge/connected-sources.ts';
 import { type ConnectionAttemptStore, createConnectionAttemptStore } from './knowledge/connection-attempts.ts';
@@ -92,6 +93,7 @@ import { createWebhookStore, type WebhookStore } from './webhooks/webhooks.ts';
 export interface Storage {
   readonly db: Database;
   readonly blobs: Blobs;
+  readonly installation: InstallationFacts;
   readonly orphanBlobs: OrphanBlobStore;
   readonly signals: Signals;
   readonly vault: Vault;
@@ -224,6 +226,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
   return {
     db,
     blobs,
+    installation: createInstallationFacts(db, settings),
     orphanBlobs: createOrphanBlobStore(db),
     signals,
     vault,

@@ -9,6 +9,7 @@ import type { Deps } from '../deps.ts';
 export const unauditedOperations: ReadonlySet<string> = new Set([
   'createCompletion',
   'createEmbeddings',
+  'testModel',
   'sendMessage',
   'submitToolOutputs',
   'retryRun',

@@ -125,8 +125,8 @@ export async function answererNamed(deps: Deps, caller: Caller, name: string): P
   return { agent, model };
 }
 
-export function missingModel(id: string): DomainError {
-  return new DomainError('MODEL_NOT_FOUND', `There is no model or agent "${id.slice(0, 100)}"`, { param: 'model' });
+export function missingModel(id: string, param = 'model'): DomainError {
+  return new DomainError('MODEL_NOT_FOUND', `There is no model or agent "${id.slice(0, 100)}"`, { param });
 }
 
 /** What a run is about, besides its messages. */

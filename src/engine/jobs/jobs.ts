@@ -51,11 +51,21 @@ export interface Jobs {
    * @throws Error for an expression or a time zone that cannot be read.
    */
   timesOf(cron: string, timeZone: string, after: Date, count: number): readonly Date[];
+  /** The jobs of all processes, by name. pg-boss counts every ten seconds. @throws Error when the database does not answer. */
+  queues(): Promise<readonly JobQueue[]>;
   /** The jobs that run in this process, by name and payload. */
   underWay(): readonly string[];
   start(): Promise<void>;
   /** Takes no further jobs and waits at most `graceMs` for running ones; unfinished jobs are queued again. */
   stop(graceMs: number): Promise<void>;
+}
+export interface JobQueue {
+  readonly name: JobName;
+  /** Retries included. */
+  readonly waitingCount: number;
+  readonly activeCount: number;
+  /** Given up, and not deleted yet: within the last hour. */
+  readonly failedCount: number;
 }
 export interface JobCounts {
   readonly completed: Iterable<readonly [JobName, number]>;

@@ -7,7 +7,17 @@ import type { ShareOwner } from '../../lib/fair-share.ts';
 import { RecentValue } from '../../lib/recent-value.ts';
 import { Tally } from '../../lib/tally.ts';
 import type { Database } from '../../storage/database/database.ts';
-import type { EnqueueOptions, JobHandler, JobName, JobPayloads, Jobs, NewJob, RunningJob, WorkOptions } from './jobs.ts';
+import type {
+  EnqueueOptions,
+  JobHandler,
+  JobName,
+  JobPayloads,
+  JobQueue,
+  Jobs,
+  NewJob,
+  RunningJob,
+  WorkOptions,
+} from './jobs.ts';
 
 export interface PgBossJobsOptions {
   readonly db: Database;
@@ -137,6 +147,14 @@ class PgBossJobs implements Jobs {
     return this.#boss.previewSchedule(cron, { tz: timeZone, from: after, count });
   }
 
+  async queues(): Promise<readonly JobQueue[]> {
+    const queues = new Map((await this.#boss.getQueues()).map((queue) => [queue.name, queue]));
+    return this.#workers.map(({ name }) => {
+      const { queuedCount = 0, activeCount = 0, failedCount = 0 } = queues.get(name) ?? {};
+      return { name, waitingCount: queuedCount, activeCount, failedCount };
+    });
+  }
+
   underWay(): readonly string[] {
     return [...this.#running].map(({ name, data: { owner: _owner, ...payload } }) => `job ${name} ${JSON.stringify(payload)}`);
   }
@@ -261,8 +279,7 @@ class PgBossJobs implements Jobs {
   }
 
   async #countWaiting(): Promise<ReadonlyMap<JobName, number>> {
-    const queues = new Map((await this.#boss.getQueues()).map(({ name, queuedCount }) => [name, queuedCount]));
-    return new Map(this.#workers.map(({ name }) => [name, queues.get(name) ?? 0]));
+    return new Map((await this.queues()).map(({ name, waitingCount }) => [name, waitingCount]));
   }
 
   /** One process uses an embedded database: jobs that count as running at its start were cut off by a crash. */

@@ -37,6 +37,10 @@ export const ViewerType = builder.objectRef<Caller>('Viewer').implement({
       resolve: (caller) => scopes.filter((scope) => caller.scopes.has(scope)),
     }),
     level: t.expose('level', { type: AccessLevelType, description: 'The reach of the key; of a session, its organization.' }),
+    costCurrency: t.string({
+      description: 'The currency of every `cost`, by ISO 4217 (COST_CURRENCY).',
+      resolve: (_caller, _args, { deps }) => deps.settings.COST_CURRENCY,
+    }),
     role: t.expose('role', { type: MemberRoleType, description: "The user's role in the organization." }),
   }),
 });

@@ -20,12 +20,12 @@ const ModelType = ModelRef.implement({
     contextTokensMax: t.exposeInt('contextTokensMax', { description: 'Most tokens of a conversation.' }),
     inputPricePerMillionTokens: t.float({
       nullable: true,
-      description: 'As the operator states it.',
+      description: 'As the operator states it, in the currency of COST_CURRENCY.',
       resolve: ({ price }) => price?.inputPerMillionTokens ?? null,
     }),
     outputPricePerMillionTokens: t.float({
       nullable: true,
-      description: 'As the operator states it.',
+      description: 'As the operator states it, in the currency of COST_CURRENCY.',
       resolve: ({ price }) => price?.outputPerMillionTokens ?? null,
     }),
   }),

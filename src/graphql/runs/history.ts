@@ -105,7 +105,7 @@ builder.objectFields(RunRef, (t) => ({
   }),
   cost: t.float({
     nullable: true,
-    description: `What its model calls cost by the prices of the models file when it ran, in the operator's currency; null when one of its models has no price. ${ofRow}`,
+    description: `What its model calls cost by the prices of the models file when it ran, in the currency of COST_CURRENCY; null when one of its models has no price. ${ofRow}`,
     resolve: async (run, _args, context) => (await rowOf(run, context))?.cost ?? null,
   }),
   retrieval: t.field({

@@ -52,7 +52,7 @@ export const RunFiguresType = builder.objectRef<RunFigures>('RunFigures').implem
     cachedTokens: t.expose('cachedTokens', { type: 'Count', description: 'Input tokens that providers read from their caches.' }),
     reasoningTokens: t.expose('reasoningTokens', { type: 'Count', description: 'Output tokens spent on thinking.' }),
     cost: t.exposeFloat('cost', {
-      description: "What the runs cost whose cost is known, in the operator's currency: an exact sum of decimal numbers.",
+      description: 'What the runs cost whose cost is known, in the currency of COST_CURRENCY: an exact sum of decimal numbers.',
     }),
     unpricedCount: t.exposeInt('unpricedCount', { description: 'Runs that used tokens of a model without a price.' }),
     ratedUpCount: t.exposeInt('ratedUp', { description: 'Answers that are rated good.' }),

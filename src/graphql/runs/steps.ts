@@ -127,7 +127,7 @@ builder.objectRef<StepOf<'model_call'>>('ModelCallStep').implement({
     }),
     cost: t.float({
       nullable: true,
-      description: "What it cost, in the operator's currency; null when the model has no price.",
+      description: 'What it cost, in the currency of COST_CURRENCY; null when the model has no price.',
       resolve: ({ cost }) => (cost === null ? null : Number(cost)),
     }),
   }),

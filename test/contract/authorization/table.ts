@@ -426,6 +426,8 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.deleteConnection': line('administersOwners', async ({ world }) => ({ id: await world.connection() })),
 
   // administration, usage
+  'Query.installation': line('isInstance'),
+  'Mutation.testModel': line('isInstance', () => ({ id: 'parley/offline' })),
   'Query.tenant': line('isInstance', ({ world }) => ({ id: world.home.tenantId })),
   'Query.tenants': line('isInstance'),
   'Mutation.createTenant': line('isInstance', ({ world }) => ({ input: { name: world.name('Tenant') } })),

@@ -37,6 +37,7 @@ const unreached: Readonly<Record<string, readonly string[]>> = {
     'EndOtherSessionsPayload',
     'ImportAgentPayload',
     'InvitePayload',
+    'ModelTest',
     'SignInLinkPayload',
     'TransferOwnershipPayload',
     'UploadToken',

@@ -8577,7 +8577,7 @@ export interface components {
             firstTokenMs: number | null;
             /** @description Its tokens; null when the model refused before its first token, which costs nothing. */
             usage: components["schemas"]["RunUsage"] | null;
-            /** @description What it cost, in the operator's currency; null when the model has no price. */
+            /** @description What it cost, in the currency of COST_CURRENCY; null when the model has no price. */
             cost: number | null;
         };
         /**
@@ -10490,7 +10490,7 @@ export interface components {
             durationMs: number | null;
             /** @description The tokens used; null until the end. */
             usage: components["schemas"]["RunUsage"] | null;
-            /** @description What its model calls cost by the prices of the models file when it ran, in the operator's currency; null when one of its models has no price. Of a run that is not stored, half a second after its end at the latest. */
+            /** @description What its model calls cost by the prices of the models file when it ran, in the currency of COST_CURRENCY; null when one of its models has no price. Of a run that is not stored, half a second after its end at the latest. */
             cost: number | null;
             /** @description How its knowledge was searched. Null when it was not, and where the agent hides its steps from the caller. */
             retrieval: components["schemas"]["RunRetrieval"] | null;
@@ -10575,7 +10575,7 @@ export interface components {
              * @description Output tokens spent on thinking.
              */
             reasoningTokens: number;
-            /** @description What the runs cost whose cost is known, in the operator's currency: an exact sum of decimal numbers. */
+            /** @description What the runs cost whose cost is known, in the currency of COST_CURRENCY: an exact sum of decimal numbers. */
             cost: number;
             /**
              * Format: int32
@@ -10697,7 +10697,7 @@ export interface components {
             durationMs: number | null;
             /** @description The tokens used; null until the end. */
             usage: components["schemas"]["RunUsage"] | null;
-            /** @description What its model calls cost by the prices of the models file when it ran, in the operator's currency; null when one of its models has no price. Of a run that is not stored, half a second after its end at the latest. */
+            /** @description What its model calls cost by the prices of the models file when it ran, in the currency of COST_CURRENCY; null when one of its models has no price. Of a run that is not stored, half a second after its end at the latest. */
             cost: number | null;
             /** @description How its knowledge was searched. Null when it was not, and where the agent hides its steps from the caller. */
             retrieval: components["schemas"]["RunRetrieval"] | null;
