@@ -39,8 +39,27 @@ export const auditTargetsMax = 100;
 export interface AuditChange {
   readonly member: string;
   readonly value?: AuditValue;
+  /** The value before. Absent where it is not known: of a new thing, and in entries of versions that did not record it. */
+  readonly before?: AuditValue;
 }
 export type AuditValue = string | number | boolean | null | readonly (string | number | boolean | null)[];
+
+const valueCharsMax = 200;
+const valuesMax = 50;
+
+/** A value as an entry records it: cut where it is long; undefined for an object. */
+export function auditValueOf(value: unknown): AuditValue | undefined {
+  if (Array.isArray(value)) {
+    return value.slice(0, valuesMax).flatMap((item) => {
+      const shown = auditValueOf(item);
+      return shown === undefined || typeof shown === 'object' ? [] : [shown];
+    });
+  }
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value === 'string') return value.slice(0, valueCharsMax).toWellFormed();
+  return value === null || typeof value === 'number' || typeof value === 'boolean' ? value : undefined;
+}
 
 /** A request of which reads become entries. */
 export interface AuditedRequest {
@@ -63,6 +82,10 @@ export interface AuditedCall {
   /** The organization that the arguments name. */
   readonly orgId: string | undefined;
   readonly changes: readonly AuditChange[];
+  /** The thing that the mutation names as the one that it changes, by the argument `id`; undefined without one. */
+  readonly changedId: string | undefined;
+  /** Members of `changes` whose values may be recorded. */
+  readonly shownMembers: ReadonlySet<string>;
   readonly requestId: string;
   readonly address: string | undefined;
   /** Since when a legal hold keeps what the call deletes; undefined when none does. The change is refused once it is known that the caller may make it. */

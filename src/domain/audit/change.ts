@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Caller } from '../../entities/accounts/caller.ts';
-import type { AuditChange, AuditedCall } from '../../entities/audit.ts';
+import { type AuditChange, type AuditedCall, auditValueOf } from '../../entities/audit.ts';
 import { kindOfId } from '../../entities/ids.ts';
 import type { AuditEntryStore, NewAuditEntry } from '../../storage/audit/entries.ts';
 import type { LegalHoldStore } from '../../storage/data-life/holds.ts';
@@ -31,6 +31,10 @@ export interface ChangeCall extends CallOrigin {
   /** The organization that the arguments name. */
   readonly orgId: string | undefined;
   readonly changes: readonly AuditChange[];
+  /** The thing that the argument `id` names. Absent: the values of before are not recorded. */
+  readonly changedId?: string | undefined;
+  /** Members of `changes` whose values may be recorded. */
+  readonly shownMembers?: ReadonlySet<string>;
 }
 
 /**
@@ -52,14 +56,32 @@ export function recordChange<T>(
   write: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   return db.transaction(async (tx) => {
+    const { call } = caller;
+    const changes = await changesWithBefore(auditEntries, caller, call);
     const result = await write(tx);
     refuseWhileHeld(caller);
-    const { call } = caller;
     if (call !== undefined) {
-      await auditEntries.write([entryOf(caller, call, result)]);
+      await auditEntries.write([{ ...entryOf(caller, call, result), changes }]);
       call.isWritten = true;
     }
     return result;
+  });
+}
+
+/** The changes of a mutation with the values that they replace. The first write of a mutation records them. */
+async function changesWithBefore(
+  auditEntries: AuditEntryStore,
+  { orgId }: Caller,
+  call: AuditedCall | undefined,
+): Promise<readonly AuditChange[]> {
+  if (call === undefined) return [];
+  const { action, changedId, changes, shownMembers, isWritten } = call;
+  if (isWritten || !changes.some(({ member }) => shownMembers.has(member))) return changes;
+  const state = await auditEntries.stateBefore({ action, id: changedId, orgId: call.orgId ?? orgId });
+  if (state === undefined) return changes;
+  return changes.map((change) => {
+    const before = shownMembers.has(change.member) ? auditValueOf(state[change.member]) : undefined;
+    return before === undefined ? change : { ...change, before };
   });
 }
 
@@ -113,7 +135,9 @@ export async function withAuditEntry<T>(
   work: (caller: Caller) => Promise<T> | T,
 ): Promise<T> {
   const since = await findHold(storage.legalHolds, caller, given.action, given.ids);
-  const call: AuditedCall = { ...given, entryId: newId('auditEntry'), createdAt: now(), heldSince: since, isWritten: false };
+  const { changedId, shownMembers = new Set() } = given;
+  const made = { entryId: newId('auditEntry'), createdAt: now(), heldSince: since, isWritten: false };
+  const call: AuditedCall = { ...given, changedId, shownMembers, ...made };
   const audited = { ...caller, call };
   let result: T;
   try {

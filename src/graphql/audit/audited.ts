@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import { unauditedOperations } from '../../domain/audit/audit.ts';
 import { withAuditEntry } from '../../domain/audit/change.ts';
-import type { AuditChange, AuditValue } from '../../entities/audit.ts';
+import { type AuditChange, auditValueOf } from '../../entities/audit.ts';
 import { kindOfId } from '../../entities/ids.ts';
 import { flatType } from '../../lib/flat-inputs.ts';
 import { hasMembers, membersOf } from '../../lib/json.ts';
@@ -35,8 +35,6 @@ const shownTexts: ReadonlySet<string> = new Set([
 /** Operations on conversations, which are private: administrators do not see even the name of a chat. */
 const personalOperation = /Chat|Message|Thread|Response|Run|ToolOutput|Conversation/;
 
-const valueCharsMax = 200;
-const valuesMax = 50;
 const changesMax = 100;
 
 /**
@@ -49,14 +47,18 @@ export function audited(field: GraphQLField<unknown, GraphContext>, inner: Resol
   const showsTexts = !personalOperation.test(name);
   const idsOf = idReader(field);
   return (root, args: Arguments, context, info) => {
-    const changes = definitions.flatMap((argument) =>
-      argument.name === 'id' ? [] : changesOf(argument.name, argument.type, args[argument.name], showsTexts),
-    );
+    const given = definitions
+      .flatMap((argument) =>
+        argument.name === 'id' ? [] : changesOf(argument.name, argument.type, args[argument.name], showsTexts),
+      )
+      .slice(0, changesMax);
     const call = {
       action: name,
       ids: idsOf(args),
       orgId: namedOrganization(args),
-      changes: changes.slice(0, changesMax),
+      changes: given.map(({ change }) => change),
+      changedId: textsOf(args['id'])[0],
+      shownMembers: new Set(given.flatMap(({ change, isShown }) => (isShown ? [change.member] : []))),
       requestId: context.requestId,
       address: context.address,
     };
@@ -95,8 +97,14 @@ function namedOrganization(args: Arguments): string | undefined {
   return typeof given === 'string' && kindOfId(given) === 'organization' ? given : undefined;
 }
 
+interface GivenChange {
+  readonly change: AuditChange;
+  /** Whether the values of the member are recorded. */
+  readonly isShown: boolean;
+}
+
 /** Members of `input` appear by their name; members of nested objects by their path. */
-function changesOf(member: string, type: GraphQLInputType, value: unknown, showsTexts: boolean): AuditChange[] {
+function changesOf(member: string, type: GraphQLInputType, value: unknown, showsTexts: boolean): GivenChange[] {
   if (value === undefined) return [];
   const inner = isNonNullType(type) ? type.ofType : type;
   if (value !== null && isInputObjectType(inner) && hasMembers(value)) {
@@ -106,8 +114,8 @@ function changesOf(member: string, type: GraphQLInputType, value: unknown, shows
     );
   }
   const isShown = isPlain(inner) || (showsTexts && shownTexts.has(member) && named(inner) === 'String');
-  const shown = isShown || value === null ? displayValue(value) : undefined;
-  return [shown === undefined ? { member } : { member, value: shown }];
+  const shown = isShown || value === null ? auditValueOf(value) : undefined;
+  return [{ change: shown === undefined ? { member } : { member, value: shown }, isShown }];
 }
 
 function isPlain(type: GraphQLInputType): boolean {
@@ -119,18 +127,6 @@ function isPlain(type: GraphQLInputType): boolean {
 function named(type: GraphQLInputType): string {
   if (isNonNullType(type) || isListType(type)) return named(type.ofType);
   return type.name;
-}
-
-function displayValue(value: unknown): AuditValue | undefined {
-  if (Array.isArray(value)) {
-    return value.slice(0, valuesMax).flatMap((item) => {
-      const shown = displayValue(item);
-      return shown === undefined || typeof shown === 'object' ? [] : [shown];
-    });
-  }
-  if (value instanceof Date) return value.toISOString();
-  if (typeof value === 'string') return value.slice(0, valueCharsMax).toWellFormed();
-  return value === null || typeof value === 'number' || typeof value === 'boolean' ? value : undefined;
 }
 
 function textsOf(value: unknown): string[] {

@@ -1,5 +1,5 @@
 import { getAuditEntries, listAuditEntries, namesOfTargets } from '../../domain/audit/audit.ts';
-import { type AuditChange, auditKinds, auditOutcomes } from '../../entities/audit.ts';
+import { type AuditChange, type AuditValue, auditKinds, auditOutcomes } from '../../entities/audit.ts';
 import { batched } from '../builder/batched.ts';
 import { builder } from '../builder/builder.ts';
 import { nodeOf, registerNode, seenNode } from '../builder/nodes.ts';
@@ -39,13 +39,22 @@ const AuditChangeType = builder.objectRef<AuditChange>('AuditChange').implement(
       nullable: true,
       description:
         'What it was set to: one value, or those of a list. Null for null, and for what is never recorded: secrets, instructions, whatever people write.',
-      resolve: ({ value }) => {
-        if (value === undefined || value === null) return null;
-        return Array.isArray(value) ? [...value] : [value];
-      },
+      resolve: ({ value }) => asList(value),
+    }),
+    before: t.field({
+      type: t.listRef('PlainValue', { nullable: true }),
+      nullable: true,
+      description:
+        'What it was before: one value, or those of a list. Null for null, for what is never recorded, for a new thing, and in entries of versions that did not record it.',
+      resolve: ({ before }) => asList(before),
     }),
   }),
 });
+
+function asList(value: AuditValue | undefined) {
+  if (value === undefined || value === null) return null;
+  return typeof value === 'object' ? [...value] : [value];
+}
 
 const targetNameOf = batched((ids: readonly string[], { deps }, orgId: string) => namesOfTargets(deps, ids, orgId));
 

@@ -4,6 +4,7 @@ import type { Database } from '../database/database.ts';
 import { newestFirst, readPage } from '../database/paging.ts';
 import { literal } from '../database/where.ts';
 import type { Prisma } from '../generated/client.ts';
+import { type ChangedThing, stateBefore, type ThingState } from './states.ts';
 import { targetNames } from './target-names.ts';
 
 /** An entry without the actor's e-mail, which the database adds. */
@@ -18,6 +19,8 @@ export interface AuditEntryStore {
   findMany(ids: readonly string[]): Promise<readonly AuditEntry[]>;
   /** What the things of an organization are called now that entries name: see `targetNames`. Cost: one statement. */
   namesOf(orgId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** What a mutation is about to change, as it is now; undefined for kinds of things whose values are not recorded. */
+  stateBefore(changed: ChangedThing): Promise<ThingState | undefined>;
   /** Newest first. */
   list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>>;
 }
@@ -31,6 +34,7 @@ export function createAuditEntryStore(db: Database): AuditEntryStore {
       await db.prisma.auditEntry.updateMany({ where: { id }, data: { outcome: 'FAILED', sinkPosition: null } });
     },
     findMany: (ids) => read(ids),
+    stateBefore: (changed) => stateBefore(db, changed),
     namesOf: (orgId, ids) => targetNames(db, orgId, ids),
     async list(filter, page) {
       const where = whereOf(filter);
