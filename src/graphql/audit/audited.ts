@@ -57,7 +57,7 @@ export function audited(field: GraphQLField<unknown, GraphContext>, inner: Resol
       ids: idsOf(args),
       orgId: namedOrganization(args),
       changes: given.map(({ change }) => change),
-      changedId: textsOf(args['id'])[0],
+      changedId: textsOf(args.id)[0],
       shownMembers: new Set(given.flatMap(({ change, isShown }) => (isShown ? [change.member] : []))),
       requestId: context.requestId,
       address: context.address,
