@@ -45,6 +45,7 @@ import './accounts/tenants.ts';
 import './accounts/organizations.ts';
 import './accounts/users.ts';
 import './accounts/deactivation.ts';
+import './accounts/operators.ts';
 import './accounts/identities.ts';
 import './accounts/memberships.ts';
 import './accounts/ownership.ts';

@@ -6,6 +6,7 @@ import { createGroupStore, type GroupStore } from './accounts/groups.ts';
 import { createIdentityStore, type IdentityStore } from './accounts/identities.ts';
 import { createInvitationStore, type InvitationStore } from './accounts/invitations.ts';
 import { createMembershipStore, type MembershipStore } from './accounts/memberships.ts';
+import { createOperatorStore, type OperatorStore } from './accounts/operators.ts';
 import { createOrganizationStore, type OrganizationStore } from './accounts/organizations.ts';
 import { createOwnershipStore, type OwnershipStore } from './accounts/ownership.ts';
 import { createPasskeyStore, type PasskeyStore } from './accounts/passkeys.ts';
@@ -115,6 +116,7 @@ export interface Storage {
   readonly agentGrants: GrantStore;
   readonly groups: GroupStore;
   readonly tenancy: TenancyStore;
+  readonly operators: OperatorStore;
   readonly tenants: TenantStore;
   readonly organizations: OrganizationStore;
   readonly users: UserStore;
@@ -250,6 +252,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     agentGrants: createGrantStore(db),
     groups: createGroupStore(db, signals),
     tenancy: createTenancyStore(db, signals),
+    operators: createOperatorStore(db, signals),
     tenants: createTenantStore(db),
     organizations: createOrganizationStore(db, signals),
     users: createUserStore(db, signals),

@@ -93,7 +93,7 @@ export function makeFor(service: TestService) {
     const createdAt = service.deps.now();
     const times = { createdAt, expiresAt: new Date(createdAt.getTime() + 86_400_000) };
     const hash = hashSecret(makeSignInSecret());
-    const place = { userId, orgId, method: 'LINK', userAgent: null, network: null } as const;
+    const place = { userId, orgId, level: 'ORGANIZATION', method: 'LINK', userAgent: null, network: null } as const;
     return (await store().sessions.create({ id: newId('session'), hash, ...times, ...place })).id;
   }
 

@@ -16,6 +16,7 @@ export const operations: Readonly<Record<string, Readonly<Record<string, string>
   },
   limits: { get: 'getOrganization', set: 'updateOrganization' },
   users: { list: 'listUsers', get: 'getUser', create: 'createUser', update: 'updateUser', delete: 'deleteUser' },
+  operators: { add: 'addOperator', remove: 'removeOperator' },
   memberships: {
     list: 'listMemberships',
     get: 'getMembership',

@@ -116,6 +116,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.selectBranch': 'CHATS:WRITE',
   'Mutation.sendMessage': 'CHATS:WRITE',
   'Mutation.setLegalHold': 'ADMIN:WRITE',
+  'Mutation.setOperator': 'ADMIN:WRITE',
   'Mutation.setPassword': 'API_KEYS:WRITE',
   'Mutation.storeMcpServer': 'CONNECTIONS:WRITE',
   'Mutation.storeOauthToken': 'CONNECTIONS:WRITE',

@@ -44,21 +44,33 @@ export function requireAboveOrganizations(caller: Caller): void {
 }
 
 /**
- * Removing a user or an organization revokes its keys. The caller may not revoke keys above its own level.
+ * Removing a user or an organization revokes its keys. The caller may not revoke keys above its own level, and below INSTANCE removes no operator.
  *
- * @throws DomainError FORBIDDEN when one of the keys is above the caller's level.
+ * @throws DomainError FORBIDDEN when one of the keys is above the caller's level, or one of the people is an operator.
  */
 export async function requireNoKeyAbove(
   deps: Deps,
   caller: Caller,
   target: { readonly orgId?: string; readonly userId?: string },
 ): Promise<void> {
+  if (caller.level !== 'INSTANCE' && (await deps.storage.operators.isConcerned(target))) throw operatorRefused('is removed');
   const levels = levelsAbove(caller);
   if (levels.length === 0 || !(await deps.storage.apiKeys.hasLiving({ ...target, levels }))) return;
   throw new DomainError(
     'FORBIDDEN',
     `This ends keys of level ${levels.join(' or ')}, which a key of level ${caller.level} cannot end`,
   );
+}
+
+/** What a caller below INSTANCE may not do to a person who reaches further. @throws DomainError FORBIDDEN for an operator. */
+export async function requireNoOperator(deps: Deps, caller: Caller, userId: string, what: string): Promise<void> {
+  if (caller.level === 'INSTANCE' || !(await deps.storage.operators.isOperator(userId))) return;
+  throw operatorRefused(what);
+}
+
+/** @param what  continues "An operator of the installation …". */
+export function operatorRefused(what: string): DomainError {
+  return new DomainError('FORBIDDEN', `An operator of the installation ${what} by a caller of level INSTANCE only`);
 }
 
 export function missing(noun: string, param: string): DomainError {

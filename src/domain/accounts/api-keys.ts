@@ -1,5 +1,6 @@
 import { type ApiKey, hashSecret, isWellFormedKey, keyPrefix, makeKeySecret } from '../../entities/accounts/api-key.ts';
 import { type AccessLevel, type Caller, keyScopes, type Scope } from '../../entities/accounts/caller.ts';
+import { isSession } from '../../entities/accounts/session.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
 import { canAdminister, isAdministrator, levelsAbove, levelsWithin } from '../access/access.ts';
@@ -239,6 +240,11 @@ function requireWithinMaker(caller: Caller, scopes: readonly Scope[], level: Acc
   if (surplus.length > 0) {
     throw new DomainError('FORBIDDEN', `A key cannot carry scopes that its maker lacks: ${surplus.join(', ')}`, {
       param: 'scopes',
+    });
+  }
+  if (level !== 'ORGANIZATION' && isSession(caller)) {
+    throw new DomainError('FORBIDDEN', 'A session makes keys of its organization only: use a key, or the command line', {
+      param: 'level',
     });
   }
   if (levelsAbove(caller).includes(level)) {

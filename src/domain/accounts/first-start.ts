@@ -26,7 +26,13 @@ export async function prepareFirstStart(
   const secret = chosen ?? makeKeySecret();
   const organizationId = deps.newId('organization');
   const adminId = deps.newId('user');
-  const place = { id: deps.newId('signInLink'), createdAt: deps.now(), userId: adminId, orgId: organizationId };
+  const place = {
+    id: deps.newId('signInLink'),
+    createdAt: deps.now(),
+    userId: adminId,
+    orgId: organizationId,
+    level: 'INSTANCE' as const,
+  };
   const signIn = chosen === undefined ? newSignInLink(place) : undefined;
   const isFirst = await tenancy.createFirst({
     createdAt: deps.now(),

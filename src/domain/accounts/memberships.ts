@@ -5,7 +5,7 @@ import type { Page, PageRequest } from '../../entities/page.ts';
 import type { MembershipChange } from '../../storage/accounts/memberships.ts';
 import { adminReach, adminReachIfAny } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
-import { administeredOrganization, lastAdmin, missing, requireNoKeyAbove } from './administration.ts';
+import { administeredOrganization, lastAdmin, missing, requireNoKeyAbove, requireNoOperator } from './administration.ts';
 import { getUser } from './users.ts';
 
 export interface CreateMembershipInput {
@@ -90,6 +90,7 @@ export async function updateMembership(
   { role }: { readonly role: MemberRole },
 ): Promise<Membership> {
   const membership = await getMembership(deps, caller, id);
+  await requireNoOperator(deps, caller, membership.userId, 'gets another role');
   return deps.audit.change(caller, async () => {
     requireChanged(await deps.storage.memberships.setRole(id, role));
     return { ...membership, role };

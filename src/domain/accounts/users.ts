@@ -13,6 +13,7 @@ import {
   readEmail,
   requireAboveOrganizations,
   requireNoKeyAbove,
+  requireNoOperator,
 } from './administration.ts';
 
 export interface CreateUserInput {
@@ -91,12 +92,13 @@ export async function createUser(deps: Deps, caller: Caller, input: CreateUserIn
 }
 
 /**
- * Changes name or e-mail. A user of several organizations can be changed only by a key above them.
+ * Changes name or e-mail, by which people sign in: of an operator, callers of level INSTANCE do. A user of several organizations can be changed only by a key above them.
  *
  * @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT when the e-mail is taken, INVALID_VALUE.
  */
 export async function updateUser(deps: Deps, caller: Caller, id: string, input: UpdateUserInput): Promise<User> {
   const user = await getUser(deps, caller, id);
+  await requireNoOperator(deps, caller, id, 'is changed');
   if (caller.level === 'ORGANIZATION' && (await deps.storage.users.isMemberElsewhere(id, caller.orgId))) {
     throw new DomainError('FORBIDDEN', 'The user is a member of other organizations too: this needs a key of level TENANT');
   }

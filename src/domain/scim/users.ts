@@ -1,7 +1,7 @@
 import type { Caller, MemberRole } from '../../entities/accounts/caller.ts';
 import type { ScimUser } from '../../entities/accounts/scim.ts';
 import { DomainError } from '../../entities/errors.ts';
-import { missing, nameLengthMax, readEmail } from '../accounts/administration.ts';
+import { missing, nameLengthMax, readEmail, requireNoOperator } from '../accounts/administration.ts';
 import { beginMembership, endMembership } from '../accounts/deactivation.ts';
 import { requireChanged } from '../accounts/memberships.ts';
 import { createUser } from '../accounts/users.ts';
@@ -41,7 +41,7 @@ export function createScimUser(deps: Deps, caller: Caller, input: ScimUserInput)
 }
 
 /**
- * Makes a person what the identity provider says. Address and name of somebody who is a member of other organizations too stay. Deactivation ends the
+ * Makes a person what the identity provider says. Address and name of an operator, and of somebody who is a member of other organizations too, stay. Deactivation ends the
  * membership with all keys and sessions in the organization; reactivation begins a new one with the same role, and brings back no key and no session.
  *
  * @throws DomainError NOT_FOUND; CONFLICT for the last administrator, the person of the key, and an address that is taken; FORBIDDEN when it would end
@@ -58,6 +58,7 @@ export function updateScimUser(deps: Deps, caller: Caller, id: string, input: Sc
     else if (user.membershipId === undefined) await beginMembership(deps, caller, user, role);
     else if (role !== user.role) {
       requireOther(caller, id);
+      await requireNoOperator(deps, caller, id, 'gets another role');
       requireChanged(await deps.storage.memberships.setRole(user.membershipId, role));
     }
     return getScimUser(deps, caller, id);
@@ -100,8 +101,8 @@ async function rename(deps: Deps, { orgId }: Caller, user: ScimUser, input: Scim
   faults.requireName('name', name, nameLengthMax);
   faults.throwIfAny();
   if (email === user.email && name === user.name) return;
-  const { users, accounts } = deps.storage;
-  if (await users.isMemberElsewhere(user.id, orgId)) return;
+  const { users, accounts, operators } = deps.storage;
+  if ((await users.isMemberElsewhere(user.id, orgId)) || (await operators.isOperator(user.id))) return;
   if (email !== user.email && (await accounts.findUsersByEmail(user.tenantId, [email])).length > 0) {
     throw new DomainError('CONFLICT', 'Another user has this e-mail', { param: 'email' });
   }

@@ -142,7 +142,7 @@ async function join(deps: Deps, { invitation, organization, known, userId, fresh
         throw new DomainError('CONFLICT', 'You are a member of the organization', { param: 'invitation' });
       }
       await tenancy.addMember({ id: deps.newId('membership'), orgId, userId, role, createdAt: at });
-      if (fresh?.hash !== undefined) await passwords.set(userId, fresh.hash, at);
+      if (fresh?.hash !== undefined) await passwords.set(userId, fresh.hash, 'ORGANIZATION', at);
       for (const groupId of await groups.withRoom(orgId, groupIds, membersMax)) {
         await groups.update(groupId, {}, { add: [{ email, userId }], removeEmails: [] });
       }

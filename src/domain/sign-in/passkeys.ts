@@ -122,6 +122,7 @@ export async function addPasskey(
         .slice(0, transportsMax)
         .map((transport) => String(transport).slice(0, transportCharsMax)),
       isBackedUp: credentialBackedUp,
+      level: caller.level,
     }),
   );
 }
@@ -199,7 +200,7 @@ export async function signInByPasskey(deps: Deps, given: unknown, browser: Brows
   );
   const orgId = await passwords.findPlace(passkey.userId);
   if (!verified || orgId === undefined) throw refusedPasskey();
-  return beginSession(deps, { userId: passkey.userId, orgId }, 'PASSKEY', browser, async () => {
+  return beginSession(deps, { userId: passkey.userId, orgId, wayLevel: passkey.level }, 'PASSKEY', browser, async () => {
     if (!(await passkeys.noteUse(passkey.id, authenticationInfo.newCounter, deps.now()))) throw refusedPasskey();
   });
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { isSession, linkTtlMs } from '../../entities/accounts/session.ts';
 import { DomainError } from '../../entities/errors.ts';
+import type { KnownPassword } from '../../storage/accounts/passwords.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { getSessions } from './sessions.ts';
@@ -51,7 +52,7 @@ export async function setPassword(deps: Deps, caller: Caller, input: SetPassword
   const hash = await deps.passwords.hash(input.new);
   const at = deps.now();
   await deps.audit.change(caller, async () => {
-    await passwords.set(caller.userId, hash, at);
+    await passwords.set(caller.userId, hash, caller.level, at);
     await sessions.endOthers(caller.userId, caller.keyId, 'REVOKED', at);
     return { id: caller.userId, orgId: caller.orgId };
   });
@@ -75,14 +76,14 @@ export function readPassword(param: string, password: string, faults: Faults): v
 export async function findByPassword(
   deps: Deps,
   given: { readonly email: string; readonly password: string; readonly network: string | undefined },
-): Promise<string | undefined> {
+): Promise<KnownPassword | undefined> {
   const email = given.email.trim().toLowerCase().slice(0, emailMax);
   const password = given.password.slice(0, passwordLength.most);
   const attempts = await countSignIn(deps, email, given.network);
   const users = await deps.storage.passwords.findByEmail(email, usersMax);
   const candidates = users.length === 0 ? [undefined] : users;
-  let found: string | undefined;
-  for (const user of candidates) if (await deps.passwords.verify(password, user?.hash)) found ??= user?.userId;
+  let found: KnownPassword | undefined;
+  for (const user of candidates) if (await deps.passwords.verify(password, user?.hash)) found ??= user;
   if (found !== undefined) await attempts.succeed();
   return found;
 }

@@ -1,5 +1,5 @@
 import { hashSecret } from '../../entities/accounts/api-key.ts';
-import { type Caller, scopesOfRole } from '../../entities/accounts/caller.ts';
+import { type AccessLevel, type Caller, scopesOfSession } from '../../entities/accounts/caller.ts';
 import {
   isSession,
   isSignInSecret,
@@ -10,7 +10,7 @@ import {
 } from '../../entities/accounts/session.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { NewSession } from '../../storage/accounts/sessions.ts';
-import { administeredOrganization, missing, readEmail } from '../accounts/administration.ts';
+import { administeredOrganization, missing, operatorRefused, readEmail } from '../accounts/administration.ts';
 import { performOperation } from '../audit/operation.ts';
 import type { CallOrigin } from '../audit/origin.ts';
 import type { Deps } from '../deps.ts';
@@ -42,7 +42,7 @@ const sweepEveryMs = 3_600_000;
 export async function signInByLink(deps: Deps, secret: string, browser: Browser): Promise<SignedIn> {
   const link = isSignInSecret(secret) ? await deps.storage.signInLinks.find(hashSecret(secret), deps.now()) : undefined;
   if (link === undefined) throw refusedLink();
-  return beginSession(deps, { userId: link.userId, orgId: link.orgId }, 'LINK', browser, async () => {
+  return beginSession(deps, { userId: link.userId, orgId: link.orgId, wayLevel: link.level }, 'LINK', browser, async () => {
     if (!(await deps.storage.signInLinks.use(link.id, deps.now()))) throw refusedLink();
   });
 }
@@ -54,10 +54,10 @@ export async function signInByPassword(
   browser: Browser,
 ): Promise<SignedIn> {
   requireOwnWays(deps);
-  const userId = await findByPassword(deps, { ...given, network: browser.network });
-  const orgId = userId === undefined ? undefined : await deps.storage.passwords.findPlace(userId);
-  if (userId === undefined || orgId === undefined) throw refusedPassword();
-  return beginSession(deps, { userId, orgId }, 'PASSWORD', browser);
+  const found = await findByPassword(deps, { ...given, network: browser.network });
+  const orgId = found === undefined ? undefined : await deps.storage.passwords.findPlace(found.userId);
+  if (found === undefined || orgId === undefined) throw refusedPassword();
+  return beginSession(deps, { userId: found.userId, orgId, wayLevel: found.level }, 'PASSWORD', browser);
 }
 
 /** Ends the session of the browser. Its open streams end within five seconds; runs that the person began go on. */
@@ -95,14 +95,14 @@ export interface SignInLink {
  * reach that person and nobody else.
  *
  * @throws DomainError FORBIDDEN for a caller who does not administer the organization; for a key without all scopes of the role; for a user of several
- * organizations, unless the key is above them; and in a session for its own user. NOT_FOUND for an organization or a person out of reach; INVALID_VALUE.
+ * organizations, unless the key is above them; for an operator, unless the key is of level INSTANCE; and in a session for its own user. NOT_FOUND for an organization or a person out of reach; INVALID_VALUE.
  */
 export async function createSignInLink(deps: Deps, caller: Caller, input: SignInLinkInput): Promise<SignInLink> {
   const organization = await administeredOrganization(deps, caller, input.orgId);
   const faults = new Faults();
   const email = typeof input.email === 'string' ? readEmail(input.email, faults) : undefined;
   faults.throwIfAny();
-  const { accounts, users, signInLinks } = deps.storage;
+  const { accounts, operators, users, signInLinks } = deps.storage;
   const [named] = email === undefined ? [] : await accounts.findUsersByEmail(organization.tenantId, [email]);
   const userId = email === undefined ? caller.userId : named?.id;
   const role = userId === undefined ? undefined : await accounts.findRole(organization.id, userId);
@@ -110,14 +110,17 @@ export async function createSignInLink(deps: Deps, caller: Caller, input: SignIn
   if (userId === caller.userId && isSession(caller)) {
     throw new DomainError('FORBIDDEN', 'A session makes no link for its own user: sign in again, or use a key');
   }
-  const surplus = scopesOfRole(role).filter((scope) => !caller.scopes.has(scope));
+  const isOperator = await operators.isOperator(userId);
+  if (isOperator && caller.level !== 'INSTANCE') throw operatorRefused('gets a sign-in link');
+  const surplus = scopesOfSession(role, isOperator ? 'INSTANCE' : 'ORGANIZATION').filter((scope) => !caller.scopes.has(scope));
   if (surplus.length > 0) {
     throw new DomainError('FORBIDDEN', `Whoever signs in has scopes that this key lacks: ${surplus.join(', ')}`);
   }
   if (caller.level === 'ORGANIZATION' && (await users.isMemberElsewhere(userId, organization.id))) {
     throw new DomainError('FORBIDDEN', 'The user is a member of other organizations too: this needs a key of level TENANT');
   }
-  const { link, secret } = newSignInLink({ id: deps.newId('signInLink'), createdAt: deps.now(), userId, orgId: organization.id });
+  const place = { userId, orgId: organization.id, level: caller.level };
+  const { link, secret } = newSignInLink({ id: deps.newId('signInLink'), createdAt: deps.now(), ...place });
   return deps.audit.change(caller, async () => {
     await signInLinks.create(link);
     // The entry names the person: a link is nothing that can be looked up.
@@ -143,6 +146,8 @@ export interface SignedInPerson
   extends Pick<NewSession, 'userId' | 'orgId' | 'identityId' | 'providerSessionHash' | 'throughKeyId'> {
   /** The id that the session gets, where it is known before. */
   readonly sessionId?: string;
+  /** The level of what the person signs in by. Absent: what others vouch for (providers, proxies, invitations) never reaches the installation. */
+  readonly wayLevel?: AccessLevel;
 }
 
 /**
@@ -152,24 +157,26 @@ export interface SignedInPerson
  */
 export async function beginSession(
   deps: Deps,
-  { userId, orgId, sessionId, ...provided }: SignedInPerson,
+  { userId, orgId, sessionId, wayLevel, ...provided }: SignedInPerson,
   method: SignInMethod,
   browser: Browser,
   confirm?: () => Promise<void>,
 ): Promise<SignedIn> {
-  const [role, [organization], former] = await Promise.all([
+  const [role, isOperator, [organization], former] = await Promise.all([
     deps.storage.accounts.findRole(orgId, userId),
+    wayLevel === 'INSTANCE' && deps.storage.operators.isOperator(userId),
     deps.storage.accounts.findOrganizations([orgId]),
     callerOf(deps, browser),
   ]);
   if (role === undefined || organization === undefined) throw method === 'PASSWORD' ? refusedPassword() : refusedLink();
   const { tenantId } = organization;
   const keyId = sessionId ?? deps.newId('session');
-  const caller: Caller = { keyId, userId, orgId, tenantId, level: 'ORGANIZATION', role, scopes: new Set(scopesOfRole(role)) };
+  const level: AccessLevel = isOperator ? 'INSTANCE' : 'ORGANIZATION';
+  const caller: Caller = { keyId, userId, orgId, tenantId, level, role, scopes: new Set(scopesOfSession(role, level)) };
   const secret = makeSignInSecret();
   const createdAt = deps.now();
   const session = {
-    ...{ id: keyId, hash: hashSecret(secret), createdAt, userId, orgId, method },
+    ...{ id: keyId, hash: hashSecret(secret), createdAt, userId, orgId, method, level },
     expiresAt: new Date(createdAt.getTime() + deps.settings.SESSION_DAYS * dayMs),
     userAgent: browser.userAgent?.slice(0, userAgentMax) ?? null,
     network: browser.network ?? null,

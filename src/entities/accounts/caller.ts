@@ -34,6 +34,11 @@ export function scopesOfRole(role: MemberRole): readonly Scope[] {
   return role === 'ADMIN' ? scopes : scopes.filter((scope) => !scope.startsWith('ADMIN:'));
 }
 
+/** The scopes of a session: those of the role, and of a session that reaches the whole installation all; an AUDITOR reads only, at any level. */
+export function scopesOfSession(role: MemberRole, level: AccessLevel): readonly Scope[] {
+  return level === 'INSTANCE' && role !== 'AUDITOR' ? scopes : scopesOfRole(role);
+}
+
 /** The scopes of a key that count while its user has the role: only those that read, for an AUDITOR. */
 export function keyScopesOfRole(role: MemberRole, given: readonly Scope[]): readonly Scope[] {
   return role === 'AUDITOR' ? given.filter(isRead) : given;

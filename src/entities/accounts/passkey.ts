@@ -1,3 +1,5 @@
+import type { AccessLevel } from './caller.ts';
+
 /** A key of a device by which a person signs in. */
 export interface Passkey {
   readonly id: string;
@@ -13,4 +15,6 @@ export interface Passkey {
   readonly transports: readonly string[];
   readonly isBackedUp: boolean;
   readonly lastUsedAt: Date | null;
+  /** The level of the session in which it was added. */
+  readonly level: AccessLevel;
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isId } from '../ids.ts';
 import { hashSecret } from './api-key.ts';
-import type { Caller } from './caller.ts';
+import type { AccessLevel, Caller } from './caller.ts';
 
 /** How a person has signed in. */
 export const signInMethods = ['LINK', 'PASSWORD', 'OIDC', 'INVITATION', 'PASSKEY', 'PROXY'] as const;
@@ -52,6 +52,8 @@ export interface SignInLink {
   readonly expiresAt: Date;
   readonly userId: string;
   readonly orgId: string;
+  /** The level of the caller who made it. */
+  readonly level: AccessLevel;
 }
 
 /** A link that signs one person in, as it is stored, and its secret. */

@@ -21,7 +21,8 @@ const SignInMethodType = enumOf('SignInMethod', 'How a person has signed in.', s
 
 const SessionType = SessionRef.implement({
   access: { scope: 'API_KEYS:READ' },
-  description: 'A browser in which the caller has signed in. It may what the role of its user allows, in one organization.',
+  description:
+    'A browser in which the caller has signed in. It may what the role of its user allows, in one organization; of an operator, also what a key of level INSTANCE may.',
   interfaces: [NodeType],
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the session; not the secret.' }),

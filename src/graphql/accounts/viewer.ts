@@ -36,7 +36,11 @@ export const ViewerType = builder.objectRef<Caller>('Viewer').implement({
       description: 'What the key or the session may do.',
       resolve: (caller) => scopes.filter((scope) => caller.scopes.has(scope)),
     }),
-    level: t.expose('level', { type: AccessLevelType, description: 'The reach of the key; of a session, its organization.' }),
+    level: t.expose('level', {
+      type: AccessLevelType,
+      description:
+        'The reach of the key; of a session its organization, or INSTANCE for an operator who signed in with that reach.',
+    }),
     costCurrency: t.string({
       description: 'The currency of every `cost`, by ISO 4217 (COST_CURRENCY).',
       resolve: (_caller, _args, { deps }) => deps.settings.COST_CURRENCY,

@@ -184,6 +184,27 @@ const users: readonly DeclaredRoute[] = [
   },
 ];
 
+const operators: readonly DeclaredRoute[] = [
+  {
+    operationId: 'addOperator',
+    method: 'put',
+    path: '/api/v1/admin/operators/{userId}',
+    summary: 'Let a person administer the installation',
+    description: 'For keys of level INSTANCE. It counts in sessions that begin by a sign-in link of such a key.',
+    tag,
+    document: `mutation ($userId: ID!) { setOperator(id: $userId, isOperator: true) { ${userFields} } }`,
+  },
+  {
+    operationId: 'removeOperator',
+    method: 'delete',
+    path: '/api/v1/admin/operators/{userId}',
+    summary: 'End the right to administer the installation',
+    description: 'For keys of level INSTANCE. Sessions with that reach end at once. Answers who it was.',
+    tag,
+    document: `mutation ($userId: ID!) { setOperator(id: $userId, isOperator: false) { ${userFields} } }`,
+  },
+];
+
 const memberships: readonly DeclaredRoute[] = [
   {
     operationId: 'listMemberships',
@@ -272,4 +293,11 @@ const auditLog: DeclaredRoute = {
   page: 'cursor',
 };
 
-export const administrationRoutes: readonly DeclaredRoute[] = [...tenants, ...organizations, ...users, ...memberships, auditLog];
+export const administrationRoutes: readonly DeclaredRoute[] = [
+  ...tenants,
+  ...organizations,
+  ...users,
+  ...operators,
+  ...memberships,
+  auditLog,
+];

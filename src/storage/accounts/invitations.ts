@@ -28,7 +28,7 @@ export interface InvitationStore {
   setMailHash(id: string, mailHash: string): Promise<void>;
   noteDelivery(id: string, delivery: InvitationDelivery, problem: string | null): Promise<void>;
   /**
-   * Whether nobody can get into the account of a user: no membership, password, passkey or identity at a provider. Holds until the transaction ends.
+   * Whether nobody can get into the account of a user: no membership, password, passkey or identity at a provider; never of an operator. Holds until the transaction ends.
    */
   isUnused(tx: Transaction, userId: string): Promise<boolean>;
   /** Deletes what expired before. */
@@ -84,6 +84,8 @@ export function createInvitationStore(db: Database): InvitationStore {
     async isUnused(tx, userId) {
       if (!(await lockRow(tx, 'users', userId))) return false;
       const where = { userId };
+      // With the account would come the installation.
+      if ((await tx.prisma.user.count({ where: { id: userId, isOperator: true } })) > 0) return false;
       const ways = [
         await tx.prisma.membership.count({ where }),
         await tx.prisma.password.count({ where }),

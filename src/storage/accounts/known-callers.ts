@@ -1,4 +1,4 @@
-import { type Caller, keyScopesOfRole, type MemberRole, type Scope, scopesOfRole } from '../../entities/accounts/caller.ts';
+import { type Caller, keyScopesOfRole, type MemberRole, type Scope, scopesOfSession } from '../../entities/accounts/caller.ts';
 import type { Database } from '../database/database.ts';
 import { createInvalidatedCache, type InvalidatedCache } from '../database/invalidated-cache.ts';
 import type { Signals } from '../database/signals/signals.ts';
@@ -39,7 +39,8 @@ export async function loadKey({ prisma }: Database, key: Named): Promise<KnownCa
   if (found === null || member === undefined) return undefined;
   const { id, userId, orgId, level, expiresAt } = found;
   const scopes = new Set(keyScopesOfRole(member.role, found.scopes as Scope[]));
-  const caller = { keyId: id, userId, orgId, ...member, level, scopes };
+  const { role, tenantId } = member;
+  const caller = { keyId: id, userId, orgId, role, tenantId, level, scopes };
   return { caller: Object.freeze(caller as Caller), expiresAtMs: expiresAt?.getTime() ?? Number.POSITIVE_INFINITY };
 }
 
@@ -55,21 +56,24 @@ function actingScopes(own: readonly Scope[], key: Caller): readonly Scope[] {
 }
 
 /**
- * The caller of a session: it may what the role of its user allows, and what the key allows that it acts through. Undefined when it is unknown or has ended.
+ * The caller of a session: it may what the role of its user allows, and what the key allows that it acts through; of an operator, whatever a key of level
+ * INSTANCE may, where the session was begun with that reach. Undefined when it is unknown or has ended.
  * Cost: two statements, four with a key.
  */
 export async function loadSession(db: Database, session: Named): Promise<KnownSession | undefined> {
   const { prisma } = db;
-  const select = { id: true, userId: true, orgId: true, lastUsedAt: true, expiresAt: true, throughKeyId: true };
+  const select = { id: true, userId: true, orgId: true, lastUsedAt: true, expiresAt: true, throughKeyId: true, level: true };
   const found = await prisma.session.findUnique({ where: { ...session, endedAt: null }, select });
   const member = found === null ? undefined : await findMember(prisma, found);
   if (found === null || member === undefined) return undefined;
   const { id, userId, orgId, lastUsedAt, expiresAt, throughKeyId } = found;
   const key = throughKeyId === null ? undefined : await loadActingKey(db, throughKeyId);
   if (throughKeyId !== null && key === undefined) return undefined;
-  const own = scopesOfRole(member.role);
+  const { role, tenantId, isOperator } = member;
+  const level = isOperator && found.level === 'INSTANCE' && key === undefined ? 'INSTANCE' : 'ORGANIZATION';
+  const own = scopesOfSession(role, level);
   const scopes = new Set(key === undefined ? own : actingScopes(own, key.caller));
-  const caller: Caller = { keyId: id, userId, orgId, ...member, level: 'ORGANIZATION', scopes };
+  const caller: Caller = { keyId: id, userId, orgId, role, tenantId, level, scopes };
   return {
     caller: Object.freeze(caller),
     lastUsedAtMs: lastUsedAt.getTime(),
@@ -86,10 +90,11 @@ export function callerAt(known: KnownCaller | undefined, nowMs: number): Caller 
 async function findMember(
   { membership }: Database['prisma'],
   { orgId, userId }: { readonly orgId: string; readonly userId: string },
-): Promise<{ readonly role: MemberRole; readonly tenantId: string } | undefined> {
+): Promise<{ readonly role: MemberRole; readonly tenantId: string; readonly isOperator: boolean } | undefined> {
   const found = await membership.findUnique({
     where: { orgId_userId: { orgId, userId } },
-    select: { role: true, organization: { select: { tenantId: true } } },
+    select: { role: true, organization: { select: { tenantId: true } }, user: { select: { isOperator: true } } },
   });
-  return found === null ? undefined : { role: found.role as MemberRole, tenantId: found.organization.tenantId };
+  if (found === null) return undefined;
+  return { role: found.role as MemberRole, tenantId: found.organization.tenantId, isOperator: found.user.isOperator };
 }

@@ -6,6 +6,7 @@ import type { Database, Transaction } from '../database/database.ts';
 import { countsOfEach, newestFirst } from '../database/paging.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { lockRow } from '../database/sql/locks.ts';
+import { endOperator } from './operators.ts';
 import { membershipsIn } from './reach.ts';
 import { endSessionsOfMember } from './sessions.ts';
 
@@ -28,6 +29,7 @@ export interface MembershipStore {
   membersAmong(userIds: readonly string[], reach: AdminReach): Promise<ReadonlySet<string>>;
   /** Sessions of the member in the organization end, as by `delete`: the next one has the new rights. */
   setRole(id: string, role: MemberRole): Promise<MembershipChange>;
+  /** Who is an operator is none any more. */
   delete(id: string): Promise<MembershipChange>;
   /** The same by organization and user. */
   deleteOf(place: { readonly orgId: string; readonly userId: string }): Promise<MembershipChange>;
@@ -97,12 +99,15 @@ export function createMembershipStore(db: Database, signals: Signals): Membershi
     setRole: (id, role) => change(id, role !== 'ADMIN', (tx) => tx.prisma.membership.update({ where: { id }, data: { role } })),
     async deleteOf({ orgId, userId }) {
       const found = await db.prisma.membership.findUnique({ where: { orgId_userId: { orgId, userId } }, select: { id: true } });
-      return found === null
-        ? 'missing'
-        : change(found.id, true, (tx) => tx.prisma.membership.delete({ where: { id: found.id } }));
+      return found === null ? 'missing' : change(found.id, true, (tx) => remove(tx, found.id));
     },
-    delete: (id) => change(id, true, (tx) => tx.prisma.membership.delete({ where: { id } })),
+    delete: (id) => change(id, true, (tx) => remove(tx, id)),
   };
+}
+
+async function remove(tx: Transaction, id: string): Promise<void> {
+  const { userId } = await tx.prisma.membership.delete({ where: { id }, select: { userId: true } });
+  await endOperator(tx, userId);
 }
 
 function membershipOf(row: Omit<Membership, 'role'> & { readonly role: string }): Membership {

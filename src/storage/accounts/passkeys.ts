@@ -1,3 +1,4 @@
+import type { AccessLevel } from '../../entities/accounts/caller.ts';
 import type { Passkey } from '../../entities/accounts/passkey.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import { settled } from '../database/conflicts.ts';
@@ -78,6 +79,6 @@ export function createPasskeyStore(db: Database): PasskeyStore {
 /** More than a user may have. */
 const idsMax = 100;
 
-function passkeyOf(row: Omit<Passkey, 'counter'> & { readonly counter: bigint }): Passkey {
-  return { ...row, counter: Number(row.counter) };
+function passkeyOf(row: Omit<Passkey, 'counter' | 'level'> & { readonly counter: bigint; readonly level: string }): Passkey {
+  return { ...row, counter: Number(row.counter), level: row.level as AccessLevel };
 }

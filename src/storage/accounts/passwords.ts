@@ -1,4 +1,5 @@
 // Raw SQL: attempts at one moment must all be counted, so the count goes up and is read in one upsert with a condition.
+import type { AccessLevel } from '../../entities/accounts/caller.ts';
 import type { Database } from '../database/database.ts';
 
 /** Hashes of passwords, and attempts to guess them. */
@@ -6,10 +7,17 @@ export interface PasswordStore {
   /** The hash of a user's password; undefined when the user has none. */
   find(userId: string): Promise<string | undefined>;
   /** Users of any tenant with the e-mail and a password, the oldest first; at most `limit`. */
-  findByEmail(email: string, limit: number): Promise<readonly { readonly userId: string; readonly hash: string }[]>;
-  set(userId: string, hash: string, at: Date): Promise<void>;
+  findByEmail(email: string, limit: number): Promise<readonly KnownPassword[]>;
+  /** @param level  of the session in which it is set. */
+  set(userId: string, hash: string, level: AccessLevel, at: Date): Promise<void>;
   /** The organization that a user acts in after a sign-in: that of the last session, else that of the oldest membership. */
   findPlace(userId: string): Promise<string | undefined>;
+}
+
+export interface KnownPassword {
+  readonly userId: string;
+  readonly hash: string;
+  readonly level: AccessLevel;
 }
 
 /** Counts attempts, for all instances together. */
@@ -33,16 +41,18 @@ export function createPasswordStore(db: Database): PasswordStore {
   return {
     find: async (userId) => (await db.prisma.password.findUnique({ where: { userId }, select: { hash: true } }))?.hash,
     async findByEmail(email, limit) {
-      const select = { id: true, password: { select: { hash: true } } };
+      const select = { id: true, password: { select: { hash: true, level: true } } };
       const where = { email: email.toLowerCase(), password: { isNot: null } };
       const users = await db.prisma.user.findMany({ where, select, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }], take: limit });
-      return users.flatMap(({ id, password }) => (password === null ? [] : [{ userId: id, hash: password.hash }]));
+      return users.flatMap(({ id, password }) =>
+        password === null ? [] : [{ userId: id, hash: password.hash, level: password.level as AccessLevel }],
+      );
     },
-    async set(userId, hash, at) {
+    async set(userId, hash, level, at) {
       await db.prisma.password.upsert({
         where: { userId },
-        create: { userId, hash, createdAt: at, updatedAt: at },
-        update: { hash, updatedAt: at },
+        create: { userId, hash, level, createdAt: at, updatedAt: at },
+        update: { hash, level, updatedAt: at },
       });
     },
     async findPlace(userId) {

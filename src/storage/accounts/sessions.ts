@@ -1,4 +1,4 @@
-import type { Caller } from '../../entities/accounts/caller.ts';
+import type { AccessLevel, Caller } from '../../entities/accounts/caller.ts';
 import type { Session, SessionEnd, SignInMethod } from '../../entities/accounts/session.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import type { Database, Transaction } from '../database/database.ts';
@@ -46,6 +46,7 @@ export interface NewSession {
   readonly userId: string;
   readonly orgId: string;
   readonly method: SignInMethod;
+  readonly level: AccessLevel;
   readonly expiresAt: Date;
   readonly userAgent: string | null;
   readonly network: string | null;

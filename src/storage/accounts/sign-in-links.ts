@@ -1,3 +1,4 @@
+import type { AccessLevel } from '../../entities/accounts/caller.ts';
 import type { SignInLink } from '../../entities/accounts/session.ts';
 import type { Database } from '../database/database.ts';
 
@@ -17,6 +18,7 @@ export interface LinkedPerson {
   readonly id: string;
   readonly userId: string;
   readonly orgId: string;
+  readonly level: AccessLevel;
 }
 
 export function createSignInLinkStore(db: Database): SignInLinkStore {
@@ -26,8 +28,9 @@ export function createSignInLinkStore(db: Database): SignInLinkStore {
     },
     async find(hash, at) {
       const where = { hash, usedAt: null, expiresAt: { gt: at } };
-      const select = { id: true, userId: true, orgId: true };
-      return (await db.prisma.signInLink.findFirst({ where, select })) ?? undefined;
+      const select = { id: true, userId: true, orgId: true, level: true };
+      const row = await db.prisma.signInLink.findFirst({ where, select });
+      return row === null ? undefined : { ...row, level: row.level as AccessLevel };
     },
     async use(id, at) {
       const where = { id, usedAt: null, expiresAt: { gt: at } };

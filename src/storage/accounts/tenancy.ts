@@ -13,7 +13,7 @@ export interface TenancyStore {
   /** True until the first tenant exists. */
   isEmpty(): Promise<boolean>;
   /**
-   * Writes the first tenant, organization, administrator and key, all or nothing.
+   * Writes the first tenant, organization, administrator (who is an operator) and key, all or nothing.
    *
    * @returns false when another process wrote them first; nothing is written then.
    */
@@ -79,7 +79,7 @@ export function createTenancyStore(db: Database, signals: Signals): TenancyStore
         const member = { orgId: organization.id, userId: admin.id };
         await tx.prisma.tenant.create({ data: { ...tenant, ...times } });
         await tx.prisma.organization.create({ data: { ...organization, ...times, tenantId: tenant.id } });
-        await tx.prisma.user.create({ data: { ...admin, ...times, tenantId: tenant.id } });
+        await tx.prisma.user.create({ data: { ...admin, ...times, tenantId: tenant.id, isOperator: true } });
         await tx.prisma.membership.create({ data: { ...member, id: membershipId, createdAt, role: 'ADMIN' } });
         await tx.prisma.apiKey.create({ data: { ...key, ...times, ...member, scopes: [...key.scopes], level: 'INSTANCE' } });
         if (signInLink !== undefined) await tx.prisma.signInLink.create({ data: signInLink });

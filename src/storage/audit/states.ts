@@ -50,7 +50,7 @@ const readers: Readonly<Partial<Record<IdKind, Reader>>> = {
   repoHostInstallation: connectionReader,
   group: (id, { group }) => group.findUnique({ where: { id }, select: { name: true, availability: true } }),
   membership: (id, { membership }) => membership.findUnique({ where: { id }, select: { role: true } }),
-  user: (id, { user }) => user.findUnique({ where: { id }, select: { name: true, email: true } }),
+  user: (id, { user }) => user.findUnique({ where: { id }, select: { name: true, email: true, isOperator: true } }),
   tenant: (id, { tenant }) => tenant.findUnique({ where: { id }, select: { name: true } }),
   organization: (id, { organization }) => {
     const select = { name: true, dataUsageTokenLimit: true, apiUsageTokenLimit: true } as const;

@@ -52,6 +52,15 @@ describe('a rule for an e-mail domain', () => {
     expect((await other.page.viewer()).status).toBe(401);
   });
 
+  it('gives no operator the reach of the installation: the provider vouches for addresses of an organization', async () => {
+    const account = { sub: '7', email: 'operator@one.example', email_verified: true };
+    const { id } = (await viewer((await signIn(account)).page)).user;
+    expect((await service.client().put(`/api/v1/admin/operators/${id}`, {})).status).toBe(200);
+    const { page } = await signIn(account);
+    const { data } = await page.graphql('{ viewer { level user { isOperator } } }');
+    expect(data.viewer).toEqual({ level: 'ORGANIZATION', user: { isOperator: true } });
+  });
+
   it('does not bring back who was removed', async () => {
     const account = { sub: '5', email: 'gone@one.example', email_verified: true };
     const { id } = (await viewer((await signIn(account)).page)).user;

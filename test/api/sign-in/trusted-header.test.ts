@@ -35,6 +35,17 @@ describe('a header of a trusted proxy', () => {
     expect(refused.errors[0].message).toContain('is no member of an organization');
   });
 
+  it('gives no operator the reach of the installation', async () => {
+    const { ann, bob } = await team();
+    await service.client().put(`/api/v1/admin/operators/${bob.userId}`, {});
+    const document = { query: '{ viewer { level user { email isOperator } } }' };
+    const byKey = { authorization: `Bearer ${ann.key}`, [header]: bob.email };
+    for (const headers of [{ ...ofPage(), [header]: bob.email }, byKey]) {
+      const { body } = await service.nobody.post('/graphql', document, headers);
+      expect(body.data.viewer).toEqual({ level: 'ORGANIZATION', user: { email: bob.email, isOperator: true } });
+    }
+  });
+
   it('does not help a page of another site', async () => {
     const { bob } = await team();
     const foreign = { ...ofPage(), [header]: bob.email, origin: 'https://evil.example' };

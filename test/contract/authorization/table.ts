@@ -456,6 +456,7 @@ export const table: Readonly<Record<string, Line>> = {
     id: await world.deactivatedUser(),
     orgId: world.home.id,
   })),
+  'Mutation.setOperator': line('isInstance', async ({ world }) => ({ id: await world.user(), isOperator: true })),
   'Query.membership': line('administersOrganization', byId('membership')),
   'Query.memberships': line('administersItsOwn'),
   'Mutation.createMembership': line('administersTenant', async ({ world }) => ({

@@ -304,7 +304,7 @@ class Maker {
     const { orgId, userId } = this.#world.owner;
     const createdAt = now();
     const expiresAt = new Date(createdAt.getTime() + 86_400_000);
-    const made = { id: newId('session'), hash: hashSecret(makeSignInSecret()), method: 'LINK' } as const;
+    const made = { id: newId('session'), hash: hashSecret(makeSignInSecret()), level: 'ORGANIZATION', method: 'LINK' } as const;
     const identity = { provider: 'idp', issuer: 'https://id.example.com', subject: userId, email: 'owner@example.com' };
     const byProvider = { isAdminByGroup: false, groupIds: [], lastUsedAt: createdAt };
     await storage.identities.create({ id: newId('identity'), createdAt, userId, orgId, ...identity, ...byProvider });

@@ -312,7 +312,7 @@ export class World {
     const { userId } = this.owner;
     const id = newId('passkey');
     const device = { credentialId: id, publicKey: '', counter: 0, transports: [], isBackedUp: false, lastUsedAt: null };
-    await storage.passkeys.create({ id, createdAt: now(), userId, name: this.name('Laptop'), ...device });
+    await storage.passkeys.create({ id, createdAt: now(), userId, name: this.name('Laptop'), level: 'ORGANIZATION', ...device });
     return id;
   }
   async invitation(): Promise<string> {

@@ -28,7 +28,7 @@ const quietColumns: Readonly<Record<string, readonly string[]>> = {
   // How it began never changes.
   sessions: [
     ...['id', 'createdAt', 'method', 'lastUsedAt', 'expiresAt', 'userAgent', 'network'],
-    ...['identityId', 'providerSessionHash', 'throughKeyId'],
+    ...['identityId', 'providerSessionHash', 'throughKeyId', 'level'],
   ],
   agents: ['id', 'createdAt', 'updatedAt', 'messageCount', 'ratingCount', 'ratingSum', 'approvedHash', 'rowBytes'],
 };
@@ -37,6 +37,7 @@ const neverRemembered = ['usage_counters', 'usage_reservations'];
 /** The columns of a table that a cache depends on, where it depends on few: of data sources, runs read only which there are. Indexing writes the others. */
 const toldColumns: Readonly<Record<string, readonly string[]>> = {
   data_sources: ['orgId', 'deletingAt'],
+  users: ['isOperator'],
   // What is remembered of a schedule is whose it is, for the runs that carry its id.
   schedules: ['userId'],
 };

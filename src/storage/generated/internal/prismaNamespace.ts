@@ -6642,7 +6642,8 @@ export const UserScalarFieldEnum = {
   updatedAt: 'updatedAt',
   tenantId: 'tenantId',
   email: 'email',
-  name: 'name'
+  name: 'name',
+  isOperator: 'isOperator'
 } as const
 
 export type UserScalarFieldEnum = (typeof UserScalarFieldEnum)[keyof typeof UserScalarFieldEnum]
@@ -6720,7 +6721,8 @@ export const SessionScalarFieldEnum = {
   network: 'network',
   identityId: 'identityId',
   providerSessionHash: 'providerSessionHash',
-  throughKeyId: 'throughKeyId'
+  throughKeyId: 'throughKeyId',
+  level: 'level'
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
@@ -6750,7 +6752,8 @@ export const SignInLinkScalarFieldEnum = {
   orgId: 'orgId',
   hash: 'hash',
   expiresAt: 'expiresAt',
-  usedAt: 'usedAt'
+  usedAt: 'usedAt',
+  level: 'level'
 } as const
 
 export type SignInLinkScalarFieldEnum = (typeof SignInLinkScalarFieldEnum)[keyof typeof SignInLinkScalarFieldEnum]
@@ -6759,6 +6762,7 @@ export type SignInLinkScalarFieldEnum = (typeof SignInLinkScalarFieldEnum)[keyof
 export const PasswordScalarFieldEnum = {
   userId: 'userId',
   hash: 'hash',
+  level: 'level',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -6785,7 +6789,8 @@ export const PasskeyScalarFieldEnum = {
   counter: 'counter',
   transports: 'transports',
   isBackedUp: 'isBackedUp',
-  lastUsedAt: 'lastUsedAt'
+  lastUsedAt: 'lastUsedAt',
+  level: 'level'
 } as const
 
 export type PasskeyScalarFieldEnum = (typeof PasskeyScalarFieldEnum)[keyof typeof PasskeyScalarFieldEnum]
