@@ -36,6 +36,7 @@ import { Metrics, metricsHandler } from '../http/log/metrics.ts';
 import { SseStreams } from '../http/reply/sse.ts';
 import { createMcpEndpoint } from '../mcp/endpoint.ts';
 import { createConnectPages } from '../pages/connect.ts';
+import { createConsole } from '../pages/console.ts';
 import { createPages } from '../pages/home.ts';
 import { createSignIn, type SignInSteps } from '../pages/sign-in.ts';
 import { createOidcPages, type OidcSteps } from '../pages/sign-in-oidc.ts';
@@ -115,6 +116,7 @@ export function createApp(deps: Deps, { schema, graphqlSchema, routes }: Apis): 
     createScimEndpoint({ deps, metrics, admissions }),
     createReference(schema, routes, packageJson.version),
     createProbes(deps, metrics, () => isStopping),
+    createConsole({ version: packageJson.version, heartbeatMs: settings.SSE_HEARTBEAT_MS }),
     createPages(packageJson.version),
     createConnectPages({
       receive: (callback, req, signal) => receiveCallback(deps, callback, originOf(deps, req), signal),

@@ -23,11 +23,16 @@ export function hasBrowser(): boolean {
   return false;
 }
 
+/** @throws Error where there is none: ask hasBrowser first. */
+export function chromiumPath(): string {
+  if (program === undefined) throw new Error('ask hasBrowser first');
+  return program;
+}
+
 /** A headless Chromium for the tests of one file; closes behind them. */
 export async function withBrowser(): Promise<Browser> {
-  if (program === undefined) throw new Error('ask hasBrowser first');
   const browser = await puppeteer.launch({
-    executablePath: program,
+    executablePath: chromiumPath(),
     // The sandbox of Chromium does not run as root, and containers have little shared memory.
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
     protocolTimeout: 120_000,

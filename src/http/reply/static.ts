@@ -19,20 +19,28 @@ interface Compressed {
  */
 export class StaticContent {
   readonly #make: () => string | Buffer | Promise<string | Buffer>;
+  readonly #cacheControl: string;
   readonly #headers: readonly string[];
   #compressed: Promise<Compressed> | undefined;
 
   /**
    * @param headers  a flat list of names and values, without those of caches and encodings.
    * @param make  called again by the next reader when it fails.
+   * @param kept  `for ever`: another content has another address, so browsers need not ask again.
    */
-  constructor(headers: readonly string[], make: () => string | Buffer | Promise<string | Buffer>) {
+  constructor(
+    headers: readonly string[],
+    make: () => string | Buffer | Promise<string | Buffer>,
+    kept: 'until it changes' | 'for ever' = 'until it changes',
+  ) {
+    this.#make = make;
+    this.#cacheControl = kept === 'for ever' ? 'public, max-age=31536000, immutable' : 'no-cache';
     this.#headers = headers;
     this.#make = make;
   }
 
   /**
-   * Sends the content, or 304 to a reader who has it. Browsers keep it and ask each time whether it has changed: another version of Parley may
+   * Sends the content, or 304 to a reader who has it. Unless it is kept for ever, browsers keep it and ask each time whether it has changed: another version of Parley may
    * answer at the same address.
    *
    * @throws what `make` throws, and what `sendBody` throws.
@@ -42,7 +50,17 @@ export class StaticContent {
     const { gzipped, etag } = await this.#compressed;
     // CORS may have set it. By `Accept`, some addresses have something else for other clients.
     const vary = [res.getHeader('vary') ?? [], 'Accept', 'Accept-Encoding'].flat().join(', ');
-    const headers = ['x-request-id', requestIdOf(req), ...this.#headers, 'vary', vary, 'cache-control', 'no-cache', 'etag', etag];
+    const headers = [
+      'x-request-id',
+      requestIdOf(req),
+      ...this.#headers,
+      'vary',
+      vary,
+      'cache-control',
+      this.#cacheControl,
+      'etag',
+      etag,
+    ];
     if (hasTag(req.headers['if-none-match'], etag)) {
       if (res.headersSent || res.destroyed) return;
       res.writeHead(304, headers);

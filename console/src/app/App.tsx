@@ -1,0 +1,100 @@
+import { lazy, Suspense } from 'react';
+import { Provider } from 'urql';
+import { Link, Route, Switch, useLocation } from 'wouter';
+import { client } from '../graphql/client.ts';
+import { Chat } from '../screens/chat/Chat.tsx';
+import { I18nProvider, i18n, useText } from '../text/text.ts';
+import { ConfirmProvider } from '../ui/confirm.tsx';
+import { EmptyState, Skeleton } from '../ui/feedback.tsx';
+import { Page } from '../ui/page.tsx';
+import { ToastProvider } from '../ui/toasts.tsx';
+import { Boundary } from './boundary.tsx';
+import { Shell } from './Shell.tsx';
+import { SessionGate } from './session.tsx';
+
+// The chat is part of the first load; every other screen comes when it is opened.
+const Agents = lazy(() => import('../screens/agents/Agents.tsx').then(({ Agents: screen }) => ({ default: screen })));
+const Knowledge = lazy(() => import('../screens/knowledge/Knowledge.tsx').then(({ Knowledge: screen }) => ({ default: screen })));
+const Runs = lazy(() => import('../screens/runs/Runs.tsx').then(({ Runs: screen }) => ({ default: screen })));
+const Usage = lazy(() => import('../screens/usage/Usage.tsx').then(({ Usage: screen }) => ({ default: screen })));
+const People = lazy(() => import('../screens/people/People.tsx').then(({ People: screen }) => ({ default: screen })));
+const Installation = lazy(() =>
+  import('../screens/installation/Installation.tsx').then(({ Installation: screen }) => ({ default: screen })),
+);
+
+export function App() {
+  return (
+    <I18nProvider i18n={i18n}>
+      <Provider value={client}>
+        <ToastProvider>
+          <ConfirmProvider>
+            <SessionGate>
+              <Shell>
+                <Screens />
+              </Shell>
+            </SessionGate>
+          </ConfirmProvider>
+        </ToastProvider>
+      </Provider>
+    </I18nProvider>
+  );
+}
+
+function Screens() {
+  const [path] = useLocation();
+  return (
+    <Boundary resetKey={path}>
+      <Suspense fallback={<Loading />}>
+        <Switch>
+          <Route path="/">
+            <Chat />
+          </Route>
+          <Route path="/chats/:id">{({ id }) => <Chat id={id} />}</Route>
+          <Route path="/agents/*?">
+            <Agents />
+          </Route>
+          <Route path="/knowledge/*?">
+            <Knowledge />
+          </Route>
+          <Route path="/documents/*?">
+            <Knowledge />
+          </Route>
+          <Route path="/runs/*?">
+            <Runs />
+          </Route>
+          <Route path="/usage/*?">
+            <Usage />
+          </Route>
+          {['people', 'keys', 'audit', 'connections', 'memories', 'account', 'data'].map((name) => (
+            <Route key={name} path={`/${name}/*?`}>
+              <People />
+            </Route>
+          ))}
+          <Route path="/installation/*?">
+            <Installation />
+          </Route>
+          <Route>
+            <Missing />
+          </Route>
+        </Switch>
+      </Suspense>
+    </Boundary>
+  );
+}
+
+function Loading() {
+  return (
+    <Page title="">
+      <Skeleton lines={6} />
+    </Page>
+  );
+}
+
+function Missing() {
+  const { t } = useText();
+  return (
+    <EmptyState title={t('There is nothing at this address')} action={<Link href="/">{t('To the chats')}</Link>}>
+      {t('The address may be mistyped, or what was here is deleted.')}
+    </EmptyState>
+  );
+}

@@ -1,0 +1,181 @@
+import { Bot, Library, MessageSquare, Plus } from 'lucide-react';
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { useLocation } from 'wouter';
+import { usePage } from '../graphql/hooks.ts';
+import { useText } from '../text/text.ts';
+import { ErrorNote } from '../ui/feedback.tsx';
+import { PaletteSearchDocument, type PaletteSearchQuery, type SearchKind } from './documents.ts';
+import styles from './Palette.module.css';
+import { places } from './places.ts';
+import { type Session, useSession } from './session.tsx';
+
+interface Entry {
+  readonly id: string;
+  readonly title: string;
+  readonly note?: string | undefined;
+  readonly icon: ReactNode;
+  readonly href: string;
+}
+
+/** Whether the palette is open; Ctrl K and ⌘ K open and close it. */
+export function usePalette() {
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const onKey = (event: globalThis.KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+      event.preventDefault();
+      setOpen((open) => !open);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  return { isOpen, open: () => setOpen(true), close: () => setOpen(false) };
+}
+
+const searchAfterMs = 150;
+
+/** Goes anywhere, and searches agents, chats, messages and sources, from the keyboard. */
+export function Palette({ onClose }: { readonly onClose: () => void }) {
+  const { t } = useText();
+  const session = useSession();
+  const [, go] = useLocation();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const listId = useId();
+  const [typed, setTyped] = useState('');
+  const [chosen, setChosen] = useState(0);
+  const query = useDelayed(typed.trim());
+  const { data, error } = usePage(PaletteSearchDocument, { query }, { pause: query === '' });
+  useEffect(() => dialog.current?.showModal(), []);
+  const own = entriesOf(session, t).filter(({ title }) => title.toLowerCase().includes(typed.trim().toLowerCase()));
+  const entries = [...own, ...(query === '' || typed.trim() === '' ? [] : resultsOf(data))];
+  const current = entries[Math.min(chosen, entries.length - 1)];
+  const open = (entry: Entry | undefined) => {
+    if (entry === undefined) return;
+    onClose();
+    go(entry.href);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) {
+      event.preventDefault();
+      setChosen((Math.min(chosen, entries.length - 1) + step + entries.length) % Math.max(entries.length, 1));
+    }
+    if (event.key === 'Enter') {
+      event.preventDefault();
+      open(current);
+    }
+  };
+  return (
+    <dialog
+      ref={dialog}
+      className={styles.palette}
+      aria-label={t('Search and go')}
+      onClose={onClose}
+      onMouseDown={(event) => event.target === dialog.current && onClose()}
+    >
+      <input
+        type="text"
+        role="combobox"
+        aria-expanded
+        aria-controls={listId}
+        aria-activedescendant={current === undefined ? undefined : `${listId}-${current.id}`}
+        aria-label={t('Search agents, chats, messages and knowledge, or go to a place')}
+        placeholder={t('Search, or go to a place')}
+        maxLength={200}
+        value={typed}
+        onChange={(event) => {
+          setTyped(event.target.value);
+          setChosen(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <ErrorNote error={error} />
+      <div role="listbox" id={listId} aria-label={t('Results')} className={styles.list}>
+        {entries.map((entry) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the text field
+          <div
+            key={entry.id}
+            id={`${listId}-${entry.id}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={entry === current}
+            className={styles.entry}
+            ref={(node) => {
+              if (entry === current) node?.scrollIntoView({ block: 'nearest' });
+            }}
+            onMouseMove={() => setChosen(entries.indexOf(entry))}
+            onClick={() => open(entry)}
+          >
+            {entry.icon}
+            <span className={styles.title}>{entry.title}</span>
+            {entry.note === undefined ? null : <span className={styles.note}>{entry.note}</span>}
+          </div>
+        ))}
+      </div>
+      {entries.length === 0 ? <p className={styles.nothing}>{t('Nothing is found.')}</p> : null}
+    </dialog>
+  );
+}
+
+function entriesOf(session: Session, t: (message: string) => string): readonly Entry[] {
+  const plus = <Plus size={17} aria-hidden />;
+  const acts: readonly (Entry | undefined)[] = [
+    { id: 'new-chat', title: t('New chat'), icon: plus, href: '/' },
+    session.may('AGENTS_WRITE') ? { id: 'new-agent', title: t('New agent'), icon: plus, href: '/agents?new' } : undefined,
+    session.may('DATA_SOURCES_WRITE')
+      ? { id: 'add-knowledge', title: t('Add knowledge'), icon: plus, href: '/knowledge?new' }
+      : undefined,
+    session.may('API_KEYS_WRITE') ? { id: 'new-key', title: t('New key'), icon: plus, href: '/keys?new' } : undefined,
+    session.may('ADMIN_WRITE') ? { id: 'invite', title: t('Invite'), icon: plus, href: '/people?new' } : undefined,
+  ];
+  const goes = places
+    .filter(({ isFor }) => isFor?.(session) ?? true)
+    .map((place) => ({
+      id: `place${place.href.replaceAll('/', '-')}`,
+      title: t(place.label),
+      icon: <place.icon size={17} aria-hidden />,
+      href: place.href,
+    }));
+  const more = [
+    { id: 'account', title: t('Your account'), href: '/account' },
+    { id: 'keys', title: t('Keys'), href: '/keys' },
+    { id: 'memories', title: t('Memories'), href: '/memories' },
+    { id: 'connections', title: t('Connections'), href: '/connections' },
+    ...(session.may('ADMIN_READ') ? [{ id: 'audit', title: t('Audit log'), href: '/audit' }] : []),
+  ].map((entry) => ({ ...entry, icon: <Plus size={17} aria-hidden visibility="hidden" /> }));
+  return [...acts.filter((entry) => entry !== undefined), ...goes, ...more];
+}
+
+const iconOf: Readonly<Record<SearchKind, typeof Bot>> = {
+  AGENT: Bot,
+  CHAT: MessageSquare,
+  MESSAGE: MessageSquare,
+  SOURCE: Library,
+};
+
+function resultsOf(data: PaletteSearchQuery | undefined): readonly Entry[] {
+  return (data?.search ?? []).flatMap(({ kind, title, snippet, node }) => {
+    // Deleted meanwhile.
+    if (node === null) return [];
+    const Icon = iconOf[kind];
+    const name = title ?? snippet ?? '';
+    return [{ id: node.id, title: name, note: snippet ?? undefined, icon: <Icon size={17} aria-hidden />, href: hrefOf(node) }];
+  });
+}
+
+function hrefOf(node: NonNullable<PaletteSearchQuery['search'][number]['node']>): string {
+  if (node.__typename === 'Agent') return `/agents/${node.id}`;
+  if (node.__typename === 'DataSource') return `/knowledge/${node.id}`;
+  if (node.__typename === 'Message') return node.chat === null ? '/' : `/chats/${node.chat.id}?message=${node.id}`;
+  return `/chats/${node.id}`;
+}
+
+/** A value once it has not changed for a moment. */
+function useDelayed(value: string): string {
+  const [delayed, setDelayed] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setDelayed(value), searchAfterMs);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return delayed;
+}

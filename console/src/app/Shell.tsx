@@ -1,0 +1,142 @@
+import { BookOpen, LogOut, Menu as MenuIcon, Moon, Search, UserRound } from 'lucide-react';
+import { type ReactNode, useState, useSyncExternalStore } from 'react';
+import { Link, useLocation } from 'wouter';
+import { live } from '../graphql/live/live.ts';
+import { chooseLanguage, type Language, languages, useText } from '../text/text.ts';
+import { IconButton } from '../ui/button.tsx';
+import { Menu } from '../ui/menu.tsx';
+import { Avatar } from '../ui/small.tsx';
+import { chooseTheme, themes } from '../ui/theme.ts';
+import { Palette, usePalette } from './Palette.tsx';
+import { placeOf, places } from './places.ts';
+import styles from './Shell.module.css';
+import { signOut, useSession } from './session.tsx';
+
+/** What surrounds every screen: the navigation, the search, who is signed in, and whether events arrive. */
+export function Shell({ children }: { readonly children: ReactNode }) {
+  const { t } = useText();
+  const palette = usePalette();
+  const [isNavOpen, setNavOpen] = useState(false);
+  return (
+    <div className={styles.shell}>
+      <a className={styles.skip} href="#content">
+        {t('Skip to the content')}
+      </a>
+      <header className={styles.bar}>
+        <IconButton label={t('Menu')} aria-expanded={isNavOpen} onClick={() => setNavOpen(!isNavOpen)}>
+          <MenuIcon size={20} aria-hidden />
+        </IconButton>
+        <Link href="/" className={styles.brand}>
+          Parley
+        </Link>
+        <IconButton label={t('Search')} onClick={palette.open}>
+          <Search size={18} aria-hidden />
+        </IconButton>
+      </header>
+      <div className={styles.rail} data-open={isNavOpen} onClickCapture={() => setNavOpen(false)}>
+        <Navigation onSearch={palette.open} />
+      </div>
+      <main id="content" className={styles.content} tabIndex={-1}>
+        <ConnectionNote />
+        {children}
+      </main>
+      {palette.isOpen ? <Palette onClose={palette.close} /> : null}
+    </div>
+  );
+}
+
+function Navigation({ onSearch }: { readonly onSearch: () => void }) {
+  const { t } = useText();
+  const session = useSession();
+  const [path] = useLocation();
+  const current = placeOf(path);
+  const isMac = /mac|iphone|ipad/i.test(navigator.userAgent);
+  return (
+    <>
+      <Link href="/" className={styles.brand}>
+        <img src="/favicon.svg" alt="" width={24} height={24} />
+        <span>Parley</span>
+      </Link>
+      <button
+        type="button"
+        className={styles.search}
+        onClick={onSearch}
+        title={t('Search')}
+        aria-label={t('Search')}
+        aria-keyshortcuts="Control+K Meta+K"
+      >
+        <Search size={18} aria-hidden />
+        <span>{t('Search')}</span>
+        <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
+      </button>
+      <nav aria-label={t('Places')} className={styles.places}>
+        {places
+          .filter(({ isFor }) => isFor?.(session) ?? true)
+          .map((place) => (
+            <Link
+              key={place.href}
+              href={place.href}
+              className={styles.place}
+              title={t(place.label)}
+              aria-current={place === current ? 'page' : undefined}
+            >
+              <place.icon size={19} aria-hidden />
+              <span>{t(place.label)}</span>
+            </Link>
+          ))}
+      </nav>
+      <PersonMenu />
+    </>
+  );
+}
+
+function PersonMenu() {
+  const { t, language } = useText();
+  const { viewer } = useSession();
+  const [, go] = useLocation();
+  const nameOfTheme = { system: t('Colors of the device'), light: t('Light colors'), dark: t('Dark colors') };
+  return (
+    <Menu
+      label={t('You')}
+      align="start"
+      items={[
+        { label: t('Your account'), icon: <UserRound size={16} aria-hidden />, onSelect: () => go('/account') },
+        { label: t('Manual'), icon: <BookOpen size={16} aria-hidden />, onSelect: () => location.assign('/manual') },
+        'separator',
+        ...themes.map((theme) => ({
+          label: nameOfTheme[theme],
+          icon: <Moon size={16} aria-hidden />,
+          onSelect: () => chooseTheme(theme),
+        })),
+        'separator',
+        ...(Object.keys(languages) as Language[]).map((each) => ({
+          label: languages[each],
+          isChosen: each === language,
+          onSelect: () => void chooseLanguage(each),
+        })),
+        'separator',
+        { label: t('Sign out'), icon: <LogOut size={16} aria-hidden />, onSelect: () => void signOut() },
+      ]}
+    >
+      <button type="button" className={styles.person} aria-label={t('You: {name}', { name: viewer.user.name })}>
+        <Avatar name={viewer.user.name} />
+        <span className={styles.personName}>
+          {viewer.user.name}
+          <small>{viewer.organization.name}</small>
+        </span>
+      </button>
+    </Menu>
+  );
+}
+
+/** Says that events do not arrive, and goes by itself. */
+function ConnectionNote() {
+  const { t } = useText();
+  const state = useSyncExternalStore(live.onState, () => live.state);
+  if (state !== 'broken') return null;
+  return (
+    <p className={styles.broken} role="status">
+      {t('The connection is lost. Parley tries again by itself; nothing that was answered is lost.')}
+    </p>
+  );
+}

@@ -1,0 +1,110 @@
+import { type Fault, ParleyError, upload as sendForm, type UploadOptions } from '@parley/client';
+import { type CombinedError, cacheExchange, createClient, fetchExchange, mapExchange } from '@urql/core';
+import type { Document } from './document.ts';
+
+/** Every request of a session needs a header that no form of another site can send. */
+const headers = { 'graphql-require-preflight': 'true' };
+
+const endedListeners = new Set<() => void>();
+
+/** Calls back when the service says that the session is over. @returns a function that stops it. */
+export function onSessionEnded(listener: () => void): () => void {
+  endedListeners.add(listener);
+  return () => endedListeners.delete(listener);
+}
+
+/** Tells the rest of the console that the session is over. */
+export function reportSessionEnded(): void {
+  for (const listener of endedListeners) listener();
+}
+
+/** The client of queries and mutations. Its document cache asks a query again when a mutation returned a type that the query shows. */
+export const client = createClient({
+  url: '/graphql',
+  preferGetMethod: false,
+  fetchOptions: { headers, credentials: 'same-origin' },
+  exchanges: [
+    mapExchange({
+      onResult: ({ error }) => {
+        if (error !== undefined && isUnauthenticated(errorOf(error))) reportSessionEnded();
+      },
+    }),
+    cacheExchange,
+    fetchExchange,
+  ],
+});
+
+/**
+ * Runs a mutation, or a query past the cache.
+ *
+ * @throws ParleyError with words for the reader, when the service refuses or does not answer.
+ */
+export async function run<Result, Variables extends object>(
+  document: Document<Result, Variables>,
+  variables: Variables,
+): Promise<Result> {
+  const isMutation = document.startsWith('mutation');
+  const { data, error } = isMutation
+    ? await client.mutation<Result>(document, variables).toPromise()
+    : await client.query<Result>(document, variables, { requestPolicy: 'network-only' }).toPromise();
+  if (error !== undefined) throw errorOf(error);
+  if (data === undefined) throw new ParleyError('The service answered without a result.');
+  return data;
+}
+
+/** Runs a mutation with files in its variables, and says how much of them is sent. @throws ParleyError */
+export async function upload<Result, Variables>(
+  document: Document<Result, Variables>,
+  variables: Variables,
+  options: UploadOptions = {},
+): Promise<Result> {
+  try {
+    return await sendForm<Result>(
+      { url: '/graphql', headers, fetch: (...parts) => fetch(...parts) },
+      document,
+      variables,
+      options,
+    );
+  } catch (error) {
+    if (error instanceof ParleyError) {
+      if (isUnauthenticated(error)) reportSessionEnded();
+      throw error;
+    }
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw new ParleyError('The service does not answer.');
+  }
+}
+
+export function isUnauthenticated({ code, status }: ParleyError): boolean {
+  return code === 'UNAUTHENTICATED' || code === 'INVALID_API_KEY' || status === 401;
+}
+
+/** An error of urql as the one kind of error of the console. */
+export function errorOf(error: CombinedError): ParleyError {
+  const [first] = error.graphQLErrors;
+  if (first === undefined) {
+    const response: unknown = error.response;
+    const status = response instanceof Response ? response.status : undefined;
+    const message =
+      status === undefined || status === 200 ? 'The service does not answer.' : `The service answered with status ${status}.`;
+    return new ParleyError(message, { status });
+  }
+  const { code, faults, requestId, retryAfterSeconds } = first.extensions as {
+    readonly code?: string;
+    readonly faults?: readonly Fault[];
+    readonly requestId?: string;
+    readonly retryAfterSeconds?: number;
+  };
+  return new ParleyError(first.message, {
+    code,
+    ...(faults === undefined ? {} : { faults }),
+    requestId,
+    retryAfterSeconds,
+  });
+}
+
+/** Whatever was thrown, as an error with words for the reader. */
+export function readableError(thrown: unknown): ParleyError {
+  if (thrown instanceof ParleyError) return thrown;
+  return new ParleyError(thrown instanceof Error ? thrown.message : String(thrown));
+}

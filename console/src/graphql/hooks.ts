@@ -1,0 +1,166 @@
+import type { ParleyError } from '@parley/client';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useQuery } from 'urql';
+import { client, errorOf, readableError, run } from './client.ts';
+import type { Document } from './document.ts';
+import { live } from './live/live.ts';
+
+export interface PageData<Result> {
+  /** Undefined until the first reply. Stays while the page is loaded again. */
+  readonly data: Result | undefined;
+  readonly error: ParleyError | undefined;
+  /** Nothing is there yet. */
+  readonly isLoading: boolean;
+  /** Asks the service again, past the cache. */
+  readonly reload: () => void;
+}
+
+/** The data of a page by its one query: what the cache has at once, and what the service says then. */
+export function usePage<Result, Variables extends object>(
+  query: Document<Result, Variables>,
+  variables: Variables,
+  { pause = false }: { readonly pause?: boolean } = {},
+): PageData<Result> {
+  const [{ data, error, fetching }, execute] = useQuery<Result>({ query, variables, pause, requestPolicy: 'cache-and-network' });
+  const reload = useCallback(() => execute({ requestPolicy: 'network-only' }), [execute]);
+  const shown = useMemo(() => (error === undefined ? undefined : errorOf(error)), [error]);
+  return { data, error: shown, isLoading: data === undefined && fetching, reload };
+}
+
+export interface Mutate<Result, Variables> {
+  /** Runs the mutation. @returns undefined when it was refused: `error` says why. */
+  readonly run: (variables: Variables) => Promise<Result | undefined>;
+  readonly isBusy: boolean;
+  /** Of the last run. */
+  readonly error: ParleyError | undefined;
+  readonly reset: () => void;
+}
+
+/** A mutation with its state, for a form or a button. */
+export function useMutate<Result, Variables extends object>(mutation: Document<Result, Variables>): Mutate<Result, Variables> {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<ParleyError>();
+  const perform = useCallback(
+    async (variables: Variables) => {
+      setBusy(true);
+      setError(undefined);
+      try {
+        return await run(mutation, variables);
+      } catch (thrown) {
+        setError(readableError(thrown));
+        return undefined;
+      } finally {
+        setBusy(false);
+      }
+    },
+    [mutation],
+  );
+  const reset = useCallback(() => setError(undefined), []);
+  return { run: perform, isBusy, error, reset };
+}
+
+/**
+ * Follows a subscription while the component is shown. `onNext` may change between renders. `onBegin` is called each time the stream begins anew,
+ * after a break too: what happened in between is not told, so a list is loaded again there.
+ */
+export function useLive<Result, Variables extends object>(
+  subscription: Document<Result, Variables>,
+  variables: Variables,
+  onNext: (result: Result) => void,
+  {
+    pause = false,
+    onBegin,
+    onError,
+  }: { readonly pause?: boolean; readonly onBegin?: () => void; readonly onError?: (error: ParleyError) => void } = {},
+): void {
+  const handlers = useRef({ onNext, onBegin, onError });
+  handlers.current = { onNext, onBegin, onError };
+  const key = JSON.stringify(variables);
+  useEffect(() => {
+    if (pause) return;
+    return live.subscribe(subscription, () => JSON.parse(key) as Variables, {
+      next: (result) => handlers.current.onNext(result),
+      begin: () => handlers.current.onBegin?.(),
+      error: (error) => handlers.current.onError?.(error),
+    });
+  }, [subscription, key, pause]);
+}
+
+/** A page that is loaded again, at most once in `pauseMs`, whenever one of its subscriptions says that something changed. */
+export function useLiveReload<Result, Variables extends object>(
+  subscription: Document<Result, Variables>,
+  variables: Variables,
+  reload: () => void,
+  { pause = false, pauseMs = 500 }: { readonly pause?: boolean; readonly pauseMs?: number } = {},
+): void {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const isFirst = useRef(true);
+  const soon = () => {
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      reload();
+    }, pauseMs);
+  };
+  useLive(subscription, variables, soon, {
+    pause,
+    // The page was loaded just now when the stream begins for the first time.
+    onBegin: () => {
+      if (isFirst.current) isFirst.current = false;
+      else soon();
+    },
+  });
+}
+
+export interface Connection<Node> {
+  readonly nodes: readonly Node[];
+  readonly pageInfo: { readonly endCursor?: string | null; readonly hasNextPage?: boolean };
+}
+
+export interface MorePages<Node> {
+  /** The first page and those loaded after it. */
+  readonly nodes: readonly Node[];
+  readonly hasMore: boolean;
+  readonly isLoadingMore: boolean;
+  readonly error: ParleyError | undefined;
+  readonly loadMore: () => void;
+}
+
+/**
+ * The pages of a list behind its first one, which the query of the page brings. `load` asks for the page after a cursor. When the first page changes,
+ * the further ones are loaded anew on the next `loadMore`.
+ */
+export function useMorePages<Node extends { readonly id: string }>(
+  first: Connection<Node> | undefined,
+  load: (after: string) => Promise<Connection<Node> | undefined>,
+): MorePages<Node> {
+  const [further, setFurther] = useState<{
+    readonly of: Connection<Node> | undefined;
+    readonly pages: readonly Connection<Node>[];
+  }>({ of: first, pages: [] });
+  const [isLoadingMore, setLoadingMore] = useState(false);
+  const [error, setError] = useState<ParleyError>();
+  const pages = useMemo(
+    () =>
+      first === undefined ? [] : [first, ...(further.of?.pageInfo.endCursor === first.pageInfo.endCursor ? further.pages : [])],
+    [first, further],
+  );
+  const last = pages.at(-1)?.pageInfo;
+  const loadMore = () => {
+    if (first === undefined || last?.hasNextPage !== true || isLoadingMore || typeof last.endCursor !== 'string') return;
+    setLoadingMore(true);
+    setError(undefined);
+    load(last.endCursor)
+      .then((page) => page !== undefined && setFurther({ of: first, pages: [...pages.slice(1), page] }))
+      .catch((thrown: unknown) => setError(readableError(thrown)))
+      .finally(() => setLoadingMore(false));
+  };
+  const nodes = useMemo(() => {
+    const byId = new Map<string, Node>();
+    for (const node of pages.flatMap((page) => page.nodes)) if (!byId.has(node.id)) byId.set(node.id, node);
+    return [...byId.values()];
+  }, [pages]);
+  return { nodes, hasMore: last?.hasNextPage === true, isLoadingMore, error, loadMore };
+}
+
+export { client };

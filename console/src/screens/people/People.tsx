@@ -1,0 +1,5 @@
+import { Page } from '../../ui/page.tsx';
+
+export function People() {
+  return <Page title="People">…</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from '../../ui/page.tsx';
+
+export function Runs() {
+  return <Page title="Runs">…</Page>;
+}

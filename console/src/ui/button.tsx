@@ -1,0 +1,72 @@
+import type { ButtonHTMLAttributes, ReactNode } from 'react';
+import { Link } from 'wouter';
+import styles from './button.module.css';
+import { Spinner } from './feedback.tsx';
+
+export type ButtonVariant = 'primary' | 'plain' | 'quiet' | 'danger';
+
+interface Look {
+  readonly variant?: ButtonVariant;
+  readonly size?: 'small' | 'normal';
+  readonly icon?: ReactNode;
+}
+
+const classOf = ({ variant = 'plain', size = 'normal' }: Look) => [styles.button, styles[variant], styles[size]].join(' ');
+
+/** A button with words. While it is busy it takes no click. */
+export function Button({
+  variant,
+  size,
+  icon,
+  isBusy = false,
+  children,
+  disabled,
+  ...rest
+}: ButtonHTMLAttributes<HTMLButtonElement> & Look & { readonly isBusy?: boolean }) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      className={classOf(look(variant, size))}
+      disabled={disabled === true || isBusy}
+      aria-busy={isBusy || undefined}
+    >
+      {isBusy ? <Spinner /> : icon}
+      {children}
+    </button>
+  );
+}
+
+/** A link that looks like a button. */
+export function ButtonLink({
+  variant,
+  size,
+  icon,
+  href,
+  children,
+}: Look & { readonly href: string; readonly children: ReactNode }) {
+  return (
+    <Link href={href} className={classOf(look(variant, size))}>
+      {icon}
+      {children}
+    </Link>
+  );
+}
+
+/** A button that shows an icon alone; `label` is its name, and is shown when the pointer rests on it. */
+export function IconButton({
+  label,
+  children,
+  isActive,
+  ...rest
+}: ButtonHTMLAttributes<HTMLButtonElement> & { readonly label: string; readonly isActive?: boolean }) {
+  return (
+    <button type="button" title={label} {...rest} aria-label={label} aria-pressed={isActive} className={styles.icon}>
+      {children}
+    </button>
+  );
+}
+
+function look(variant: ButtonVariant | undefined, size: Look['size']): Look {
+  return { variant: variant ?? 'plain', size: size ?? 'normal' };
+}

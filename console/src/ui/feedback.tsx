@@ -1,0 +1,111 @@
+import type { ParleyError } from '@parley/client';
+import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useText } from '../text/text.ts';
+import { Button } from './button.tsx';
+import styles from './feedback.module.css';
+
+/** Something is being done. Give it words where nothing else says what. */
+export function Spinner({ label }: { readonly label?: string }) {
+  const turning = <span className={styles.spinner} aria-hidden />;
+  if (label === undefined) return turning;
+  return (
+    <span role="status" aria-label={label}>
+      {turning}
+    </span>
+  );
+}
+
+/** How far something is, from 0 to 100; without a value it runs on. */
+export function Progress({ percent, label }: { readonly percent: number | undefined; readonly label: string }) {
+  return <progress className={styles.progress} max={100} value={percent} aria-label={label} />;
+}
+
+export type Tone = 'neutral' | 'accent' | 'good' | 'warn' | 'bad';
+
+/** A short word about a state. */
+export function Badge({ tone = 'neutral', children }: { readonly tone?: Tone; readonly children: ReactNode }) {
+  return <span className={`${styles.badge} ${styles[tone]}`}>{children}</span>;
+}
+
+const icons = { neutral: Info, accent: Info, good: CircleCheck, warn: TriangleAlert, bad: CircleAlert } as const;
+
+/** Sentences about the state of what stands beside them. */
+export function Note({
+  tone = 'neutral',
+  children,
+  action,
+}: {
+  readonly tone?: Tone;
+  readonly children: ReactNode;
+  readonly action?: ReactNode;
+}) {
+  const Icon = icons[tone];
+  return (
+    <div className={`${styles.note} ${styles[tone]}`} role={tone === 'bad' ? 'alert' : 'status'}>
+      <Icon size={18} aria-hidden />
+      <div className={styles.words}>{children}</div>
+      {action}
+    </div>
+  );
+}
+
+/** A failure, in words, beside what caused it. Shows nothing without an error. */
+export function ErrorNote({ error, onRetry }: { readonly error: ParleyError | undefined; readonly onRetry?: () => void }) {
+  const { t } = useText();
+  if (error === undefined) return null;
+  const more = error.faults.slice(1).map(({ message }) => message);
+  return (
+    <Note
+      tone="bad"
+      action={
+        onRetry === undefined ? undefined : (
+          <Button size="small" onClick={onRetry}>
+            {t('Try again')}
+          </Button>
+        )
+      }
+    >
+      <p>{error.message}</p>
+      {more.map((message) => (
+        <p key={message}>{message}</p>
+      ))}
+      {error.requestId === undefined ? null : <p className={styles.request}>{t('Request {id}', { id: error.requestId })}</p>}
+    </Note>
+  );
+}
+
+/** What an empty place is for, and the one button that starts. */
+export function EmptyState({
+  icon,
+  title,
+  children,
+  action,
+}: {
+  readonly icon?: ReactNode;
+  readonly title: string;
+  readonly children?: ReactNode;
+  readonly action?: ReactNode;
+}) {
+  return (
+    <div className={styles.empty}>
+      {icon === undefined ? null : <div className={styles.emptyIcon}>{icon}</div>}
+      <h2>{title}</h2>
+      {children === undefined ? null : <div className={styles.emptyText}>{children}</div>}
+      {action}
+    </div>
+  );
+}
+
+/** Grey lines where content will be. */
+export function Skeleton({ lines = 3 }: { readonly lines?: number }) {
+  const { t } = useText();
+  return (
+    <div className={styles.skeleton} role="status" aria-label={t('Loading')}>
+      {Array.from({ length: lines }, (_, line) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all the same
+        <span key={line} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+import { DropdownMenu } from 'radix-ui';
+import type { ReactNode } from 'react';
+import styles from './menu.module.css';
+
+export interface MenuItem {
+  readonly label: string;
+  readonly icon?: ReactNode;
+  readonly onSelect: () => void;
+  readonly isDanger?: boolean;
+  readonly isDisabled?: boolean;
+  /** Of a choice: whether it is the one that holds. */
+  readonly isChosen?: boolean;
+}
+
+/** A button that opens a list of acts. `children` is the button, which must take a ref and props. */
+export function Menu({
+  label,
+  items,
+  children,
+  align = 'end',
+}: {
+  readonly label: string;
+  readonly items: readonly (MenuItem | 'separator')[];
+  readonly children: ReactNode;
+  readonly align?: 'start' | 'end';
+}) {
+  return (
+    <DropdownMenu.Root modal={false}>
+      <DropdownMenu.Trigger asChild>{children}</DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content className={styles.menu} align={align} sideOffset={4} collisionPadding={8} aria-label={label}>
+          {items.map((item, index) =>
+            item === 'separator' ? (
+              // biome-ignore lint/suspicious/noArrayIndexKey: separators have nothing of their own
+              <DropdownMenu.Separator key={index} className={styles.separator} />
+            ) : (
+              <DropdownMenu.Item
+                key={item.label}
+                className={`${styles.item} ${item.isDanger === true ? styles.danger : ''}`}
+                disabled={item.isDisabled === true}
+                data-chosen={item.isChosen}
+                onSelect={item.onSelect}
+              >
+                {item.icon}
+                {item.label}
+              </DropdownMenu.Item>
+            ),
+          )}
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  );
+}

@@ -1,0 +1,36 @@
+import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
+import { Note, type Tone } from './feedback.tsx';
+import styles from './toasts.module.css';
+
+interface Toast {
+  readonly id: number;
+  readonly tone: Tone;
+  readonly text: string;
+}
+
+const shownMs = 6_000;
+const ToastContext = createContext<(text: string, tone?: Tone) => void>(() => undefined);
+
+/** Says in a corner, for some seconds, what was done. Failures stand beside what caused them instead. */
+export const useToast = () => useContext(ToastContext);
+
+export function ToastProvider({ children }: { readonly children: ReactNode }) {
+  const [toasts, setToasts] = useState<readonly Toast[]>([]);
+  const say = useCallback((text: string, tone: Tone = 'good') => {
+    const id = performance.now();
+    setToasts((shown) => [...shown.slice(-3), { id, tone, text }]);
+    setTimeout(() => setToasts((shown) => shown.filter((toast) => toast.id !== id)), shownMs);
+  }, []);
+  return (
+    <ToastContext value={say}>
+      {children}
+      <div className={styles.toasts} aria-live="polite">
+        {toasts.map(({ id, tone, text }) => (
+          <div key={id} className={styles.toast}>
+            <Note tone={tone}>{text}</Note>
+          </div>
+        ))}
+      </div>
+    </ToastContext>
+  );
+}

@@ -1,0 +1,35 @@
+import { resolve } from 'node:path';
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+/**
+ * Builds into `dist/`: `index.html`, which the service fills in and never lets a browser keep, and files with a hash in their names, which browsers
+ * keep for ever. `vite` alone serves the sources and asks a running Parley for everything else.
+ */
+export default defineConfig(({ command }) => ({
+  root: import.meta.dirname,
+  base: command === 'build' ? '/console/' : '/',
+  plugins: [react()],
+  resolve: { alias: { '@parley/client': resolve(import.meta.dirname, '../clients/typescript/src/index.ts') } },
+  build: {
+    target: 'es2023',
+    outDir: 'dist',
+    emptyOutDir: true,
+    // Inlined files would be data addresses, which the policy of the page refuses.
+    assetsInlineLimit: 0,
+    // The policy has no `unsafe-inline`: the polyfill would be an inline script, and every browser that runs React 19 preloads modules.
+    modulePreload: { polyfill: false },
+    manifest: 'manifest.json',
+    sourcemap: false,
+    reportCompressedSize: false,
+  },
+  server: {
+    port: 4001,
+    proxy: Object.fromEntries(
+      ['/graphql', '/sign-in', '/sign-out', '/api', '/content', '/favicon.svg', '/pages', '/manual', '/docs'].map((path) => [
+        path,
+        process.env.PARLEY_URL ?? 'http://127.0.0.1:4000',
+      ]),
+    ),
+  },
+}));
