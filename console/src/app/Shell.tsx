@@ -118,7 +118,7 @@ function PersonMenu() {
         { label: t('Sign out'), icon: <LogOut size={16} aria-hidden />, onSelect: () => void signOut() },
       ]}
     >
-      <button type="button" className={styles.person} aria-label={t('You: {name}', { name: viewer.user.name })}>
+      <button type="button" className={styles.person} aria-label={`${t('You')}: ${viewer.user.name} ${viewer.organization.name}`}>
         <Avatar name={viewer.user.name} />
         <span className={styles.personName}>
           {viewer.user.name}
