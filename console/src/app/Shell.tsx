@@ -118,11 +118,11 @@ function PersonMenu() {
         { label: t('Sign out'), icon: <LogOut size={16} aria-hidden />, onSelect: () => void signOut() },
       ]}
     >
-      <button type="button" className={styles.person} aria-label={`${t('You')}: ${viewer.user.name} ${viewer.organization.name}`}>
+      <button type="button" className={styles.person}>
         <Avatar name={viewer.user.name} />
         <span className={styles.personName}>
-          {viewer.user.name}
-          <small>{viewer.organization.name}</small>
+          <span className="visually-hidden">{t('You')}: </span>
+          {viewer.user.name} <small>{viewer.organization.name}</small>
         </span>
       </button>
     </Menu>
