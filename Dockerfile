@@ -1,7 +1,17 @@
 # Builds Parley on the Node of the base image. The packages that bring a Node of their own (`optionalDependencies`) are left out.
+FROM node:26-bookworm-slim AS console
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+COPY console/package.json console/
+RUN npm ci --workspace console --include-workspace-root=false --no-audit --no-fund
+COPY clients/typescript/src clients/typescript/src
+COPY console console
+RUN node console/build.ts
+
 FROM node:26-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY console/package.json console/
 RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
 COPY deploy/trim-packages.sh deploy/
 RUN sh deploy/trim-packages.sh
@@ -9,6 +19,7 @@ RUN sh deploy/trim-packages.sh
 FROM node:26-bookworm-slim
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
+COPY --from=console /app/console/dist console/dist
 COPY package.json LICENSE ./
 COPY prisma/migrations prisma/migrations
 COPY scripts scripts

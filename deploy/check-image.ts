@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { copiesOf, instructionsOf } from './dockerfile.ts';
 
@@ -22,27 +22,33 @@ try {
   rmSync(work, { recursive: true, force: true });
 }
 
-/** @returns the folder of the last stage. */
+/** Each stage is a folder by its name. @returns the folder of the last one, which has none. */
 function build(): string {
-  const [packages, image] = [join(work, 'packages'), join(work, 'image')];
-  let stage = packages;
+  const image = join(work, 'image');
+  let stage = image;
   for (const { name, rest } of instructionsOf(readFileSync(join(root, 'Dockerfile'), 'utf8'))) {
-    if (name === 'FROM') stage = / AS packages$/.test(rest) ? packages : image;
+    if (name === 'FROM') stage = join(work, / AS (\w+)$/.exec(rest)?.[1] ?? 'image');
     mkdirSync(stage, { recursive: true });
     if (name === 'COPY') {
-      for (const { from, to, isOfStage } of copiesOf(rest)) {
-        const source = isOfStage ? join(packages, from.replace(/^\/app\//, '')) : join(root, from);
+      for (const { from, to, stage: earlier } of copiesOf(rest)) {
+        const source = earlier === undefined ? join(root, from) : join(work, earlier, from.replace(/^\/app\//, ''));
         mkdirSync(dirname(join(stage, to)), { recursive: true });
-        cpSync(source, join(stage, to), { recursive: true, filter: (path) => !/generated\/models/.test(path) });
+        cpSync(source, join(stage, to), { recursive: true, filter: (path) => !isLeftOut(path) });
       }
     }
     // What else is run prepares folders of the image.
-    if (name === 'RUN' && stage === packages) {
+    if (name === 'RUN' && stage !== image) {
       console.log(`RUN ${rest}`);
       execFileSync('sh', ['-c', rest], { cwd: stage, stdio: 'inherit' });
     }
   }
   return image;
+}
+
+/** As .dockerignore says. */
+function isLeftOut(path: string): boolean {
+  const here = relative(root, path);
+  return /generated\/models/.test(path) || /^console\/(?:dist|node_modules)/.test(here);
 }
 
 async function start(image: string): Promise<void> {
@@ -90,6 +96,7 @@ async function ask(child: ChildProcessByStdio<null, Readable, null>): Promise<vo
     ['/healthz', {}],
     ['/readyz', {}],
     ['/docs/', {}],
+    ['/', { headers: { accept: 'text/html' } }],
     ['/api/v1/chat/completions', completion],
   ] as const) {
     const { status } = await fetch(url + path, init);

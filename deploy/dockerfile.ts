@@ -19,15 +19,15 @@ export interface Copy {
   readonly from: string;
   /** Below the folder of the image. */
   readonly to: string;
-  /** From an earlier stage, not from the repository. */
-  readonly isOfStage: boolean;
+  /** The earlier stage that it comes from; undefined: from the repository. */
+  readonly stage: string | undefined;
 }
 
 /** What a COPY copies, one by one. */
 export function copiesOf(rest: string): readonly Copy[] {
   const words = rest.split(' ');
-  const isOfStage = words[0]?.startsWith('--from=') === true;
+  const stage = /^--from=(.+)$/.exec(words[0] ?? '')?.[1];
   const paths = words.filter((word) => !word.startsWith('--'));
   const to = paths.at(-1) ?? '';
-  return paths.slice(0, -1).map((from) => ({ from, to: to.endsWith('/') ? `${to}${from.split('/').at(-1)}` : to, isOfStage }));
+  return paths.slice(0, -1).map((from) => ({ from, to: to.endsWith('/') ? `${to}${from.split('/').at(-1)}` : to, stage }));
 }
