@@ -53,7 +53,7 @@ function Navigation({ onSearch }: { readonly onSearch: () => void }) {
   const isMac = /mac|iphone|ipad/i.test(navigator.userAgent);
   return (
     <>
-      <Link href="/" className={styles.brand}>
+      <Link href="/" className={styles.brand} aria-label="Parley">
         <img src="/favicon.svg" alt="" width={24} height={24} />
         <span>Parley</span>
       </Link>

@@ -22,8 +22,9 @@ export function Avatar({
     .slice(0, 2)
     .toUpperCase();
   return (
-    <span className={styles.avatar} data-size={size} data-tint={tintOf(name)} aria-hidden>
-      {isOwn ? <img src={pictureUrl ?? ''} alt="" /> : letters}
+    // The letters are drawn by the style sheet: as text they would be a part of what a button says.
+    <span className={styles.avatar} data-size={size} data-tint={tintOf(name)} data-letters={isOwn ? '' : letters} aria-hidden>
+      {isOwn ? <img src={pictureUrl ?? ''} alt="" /> : null}
     </span>
   );
 }

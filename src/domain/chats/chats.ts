@@ -60,6 +60,12 @@ export async function getOwnChat(deps: Deps, caller: Caller, id: string): Promis
   return chat;
 }
 
+export interface ChatListFilter {
+  readonly agentId?: string | null | undefined;
+  readonly search?: string | null | undefined;
+  readonly isPinned?: boolean | null | undefined;
+}
+
 /**
  * The caller's chats, the last changed first. With an agent: the chats with it, for callers who may edit the agent the chats of all
  * users whose logs it shows. Cost: two statements, independent of the depth of the page.
@@ -71,7 +77,7 @@ export async function getOwnChat(deps: Deps, caller: Caller, id: string): Promis
 export async function listChats(
   deps: Deps,
   caller: Caller,
-  { agentId, search }: { readonly agentId?: string | null | undefined; readonly search?: string | null | undefined },
+  { agentId, search, isPinned }: ChatListFilter,
   page: PageRequest,
 ): Promise<Page<Chat>> {
   const { userId, orgId } = caller;
@@ -83,6 +89,7 @@ export async function listChats(
       ...{ userId, orgId },
       ...(agent === undefined ? {} : { agentId: agent.id }),
       ...(isSearch ? { search: readSearch(search) } : {}),
+      ...(typeof isPinned === 'boolean' ? { isPinned } : {}),
       ...(showsLogs ? { shownIn: agent.orgId } : {}),
     },
     page,

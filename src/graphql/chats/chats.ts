@@ -214,6 +214,7 @@ builder.queryFields((t) => ({
         required: false,
         description: "Only the caller's own chats whose name or messages hold this, in any case; at most 200 characters.",
       }),
+      isPinned: t.arg.boolean({ required: false, description: 'Only pinned chats; false: only others. Default: all.' }),
       ...pageArgs(t.arg),
     },
     resolve: (_root, args, context) => listChats(context.deps, context.caller, args, pageRequest(context, args)),

@@ -15,6 +15,8 @@ export interface ChatQuery {
   readonly shownIn?: string;
   /** Text that the name, or a message that people may read, contains. */
   readonly search?: string;
+  /** Only chats that are pinned; false: only others. */
+  readonly isPinned?: boolean;
 }
 
 const columns = {
@@ -55,7 +57,7 @@ export async function findUserNames({ prisma }: Database, ids: readonly string[]
   return new Map(users.map(({ id, name }) => [id, name]));
 }
 
-function listWhere({ userId, orgId, agentId, shownIn, search }: ChatQuery): Prisma.ChatWhereInput {
+function listWhere({ userId, orgId, agentId, shownIn, search, isPinned }: ChatQuery): Prisma.ChatWhereInput {
   const own = { userId, orgId };
   const readable = shownIn === undefined ? [own] : [own, { isVisibleToEditors: true, orgId: shownIn }];
   return {
@@ -64,6 +66,7 @@ function listWhere({ userId, orgId, agentId, shownIn, search }: ChatQuery): Pris
       { OR: readable },
       agentId === undefined ? {} : { agentId },
       search === undefined ? {} : searchWhere(containing(search)),
+      isPinned === undefined ? {} : { pinPosition: isPinned ? { not: null } : null },
     ],
   };
 }

@@ -1,0 +1,177 @@
+import { MessageSquareOff, MoreHorizontal } from 'lucide-react';
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { Link } from 'wouter';
+import { useSession } from '../../app/session.tsx';
+import { run } from '../../graphql/client.ts';
+import { useMutate, usePage } from '../../graphql/hooks.ts';
+import { useText } from '../../text/text.ts';
+import { ButtonLink, IconButton } from '../../ui/button.tsx';
+import { EmptyState, ErrorNote, Skeleton } from '../../ui/feedback.tsx';
+import { Menu } from '../../ui/menu.tsx';
+import { useTitle } from '../../ui/page.tsx';
+import { Avatar } from '../../ui/small.tsx';
+import styles from './Chat.module.css';
+import { type ChatAround, ChatContext, type OpenSources } from './chat-context.ts';
+import { useAttachments } from './composer/attachments.ts';
+import { Composer } from './composer/Composer.tsx';
+import { useSending } from './composer/use-sending.ts';
+import { type Chat_HeadFragment, ChatMarkReadDocument, ChatSettingsDocument, ChatStopDocument } from './documents.ts';
+import { useChatActs } from './sidebar/chat-acts.tsx';
+import { Sources } from './sources/Sources.tsx';
+import { chooseModel, chosenModel } from './start/chosen-model.ts';
+import { ModelPicker } from './start/ModelPicker.tsx';
+import { Rows } from './transcript/Rows.tsx';
+import { transcriptOf } from './transcript/transcript.ts';
+
+/** One chat: what was said, what is being said, the box, and the sources of an answer beside it. */
+export function Conversation({ chatId }: { readonly chatId: string }) {
+  const { t } = useText();
+  const transcript = useMemo(() => transcriptOf(chatId), [chatId]);
+  const view = useSyncExternalStore(transcript.subscribe, transcript.getSnapshot);
+  const { data: settings } = usePage(ChatSettingsDocument, {});
+  const [sources, setSources] = useState<OpenSources>();
+  const { chat } = view;
+  const runId = view.runIds[0] ?? chat?.activeRunId ?? undefined;
+  const isBusy = runId !== undefined;
+  useTitle(chat?.name ?? t('Chat'));
+  useReadMark(chat ?? undefined);
+  const models = useMemo(() => (settings?.models ?? []).map(({ id }) => id), [settings]);
+  const around = useMemo<ChatAround | undefined>(
+    () => (chat === null || chat === undefined ? undefined : { chat, transcript, isBusy, models, openSources: setSources }),
+    [chat, transcript, isBusy, models],
+  );
+  if (chat === null) {
+    return (
+      <EmptyState
+        icon={<MessageSquareOff size={26} aria-hidden />}
+        title={t('This chat is not there')}
+        action={
+          <ButtonLink variant="primary" href="/">
+            {t('New chat')}
+          </ButtonLink>
+        }
+      >
+        {t('It was deleted, or you may not read it any more.')}
+      </EmptyState>
+    );
+  }
+  if (around === undefined || chat === undefined) {
+    return (
+      <div className={styles.loading}>
+        {view.error === undefined ? (
+          <Skeleton lines={8} />
+        ) : (
+          <ErrorNote error={view.error} onRetry={() => void transcript.reload()} />
+        )}
+      </div>
+    );
+  }
+  return (
+    <ChatContext value={around}>
+      <div className={styles.conversation}>
+        <Header chat={chat} />
+        {view.error === undefined ? null : <ErrorNote error={view.error} onRetry={() => void transcript.reload()} />}
+        <Rows transcript={transcript} view={view} />
+        {chat.canWrite ? (
+          <Foot around={around} runId={runId} limits={settings?.viewer.limits} />
+        ) : (
+          <p className={styles.readOnly}>{t('This is the chat of another person: you may read it, not write in it.')}</p>
+        )}
+      </div>
+      {sources === undefined ? null : (
+        <Sources sources={sources} onOpen={(index) => setSources({ ...sources, index })} onClose={() => setSources(undefined)} />
+      )}
+    </ChatContext>
+  );
+}
+
+function Header({ chat }: { readonly chat: Chat_HeadFragment }) {
+  const { t } = useText();
+  const { may } = useSession();
+  const { items, dialog } = useChatActs(chat);
+  const agent = chat.agent;
+  const who = (
+    <>
+      <Avatar name={agent?.name ?? chat.modelId ?? '?'} pictureUrl={agent?.pictureUrl} />
+      <span>{agent?.name ?? chat.modelId ?? t('An agent that is gone')}</span>
+    </>
+  );
+  return (
+    <header className={styles.head}>
+      {agent !== null && may('AGENTS_READ') ? (
+        <Link href={`/agents/${agent.id}`} className={styles.agent}>
+          {who}
+        </Link>
+      ) : (
+        <span className={styles.agent}>{who}</span>
+      )}
+      <h1>{chat.name ?? t('New chat')}</h1>
+      {chat.canWrite ? (
+        <Menu label={t('This chat')} items={items}>
+          <IconButton label={t('More about this chat')}>
+            <MoreHorizontal size={18} aria-hidden />
+          </IconButton>
+        </Menu>
+      ) : null}
+      {dialog}
+    </header>
+  );
+}
+
+function Foot({
+  around: { chat, transcript, models },
+  runId,
+  limits,
+}: {
+  readonly around: ChatAround;
+  readonly runId: string | undefined;
+  readonly limits: { readonly chatFileMaxBytes: number; readonly chatFilesMax: number } | undefined;
+}) {
+  const attachments = useAttachments(chat.id);
+  const [model, setModel] = useState(() => chosenModel(chat.id));
+  const sending = useSending(transcript, attachments, model);
+  const stop = useMutate(ChatStopDocument);
+  const onStop = useCallback(() => {
+    if (runId !== undefined) void stop.run({ runId });
+  }, [stop.run, runId]);
+  return (
+    <>
+      <ErrorNote error={stop.error} />
+      <Composer
+        place={chat.id}
+        seed=""
+        attachments={attachments}
+        limits={limits === undefined ? undefined : { fileMaxBytes: limits.chatFileMaxBytes, filesMax: limits.chatFilesMax }}
+        sending={sending}
+        onStop={runId === undefined ? undefined : onStop}
+        isStopping={stop.isBusy}
+      >
+        <ModelPicker
+          models={models}
+          own={chat.agent?.modelId ?? chat.modelId ?? undefined}
+          chosen={model}
+          onChoose={(next) => {
+            chooseModel(chat.id, next);
+            setModel(next);
+          }}
+        />
+      </Composer>
+    </>
+  );
+}
+
+/** A chat that is looked at is read. */
+function useReadMark(chat: Chat_HeadFragment | undefined): void {
+  const id = chat?.id;
+  const isUnread = chat?.isUnread === true;
+  useEffect(() => {
+    if (id === undefined || !isUnread) return;
+    const mark = () => {
+      // The mark stays when this fails, and the next look takes it away.
+      if (document.visibilityState === 'visible') void run(ChatMarkReadDocument, { id }).catch(() => undefined);
+    };
+    mark();
+    document.addEventListener('visibilitychange', mark);
+    return () => document.removeEventListener('visibilitychange', mark);
+  }, [id, isUnread]);
+}

@@ -1,0 +1,151 @@
+import { ArrowUp, Paperclip, Square } from 'lucide-react';
+import { type ClipboardEvent, type DragEvent, type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { useText } from '../../../text/text.ts';
+import { IconButton } from '../../../ui/button.tsx';
+import { ErrorNote, Note } from '../../../ui/feedback.tsx';
+import { formatBytes } from '../../../ui/small.tsx';
+import { AttachmentList } from './AttachmentList.tsx';
+import type { Attachments } from './attachments.ts';
+import styles from './composer.module.css';
+import { keepDraft, keepNow, readDraft } from './draft.ts';
+import type { Sending } from './sending.ts';
+
+interface ComposerProps {
+  /** Names the draft: the id of the chat, or `new`. */
+  readonly place: string;
+  /** What the box begins with where there is no draft. */
+  readonly seed: string;
+  readonly attachments: Attachments;
+  readonly limits: { readonly fileMaxBytes: number; readonly filesMax: number } | undefined;
+  readonly sending: Sending;
+  /** A run goes on, which can be stopped. */
+  readonly onStop: (() => void) | undefined;
+  readonly isStopping: boolean;
+  /** Beside the buttons: the choice of a model. */
+  readonly children?: ReactNode;
+}
+
+/** The box in which a message is written: several lines, files by button, drop and paste, and a draft that stays. */
+export function Composer({ place, seed, attachments, limits, sending, onStop, isStopping, children }: ComposerProps) {
+  const { t, number } = useText();
+  const [text, setText] = useState(() => readDraft(place) || seed);
+  const [tooLarge, setTooLarge] = useState<readonly string[]>([]);
+  const [isOver, setOver] = useState(false);
+  const box = useRef<HTMLTextAreaElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  useEffect(() => keepNow, []);
+  // A finger would only see the keyboard come up.
+  useEffect(() => {
+    if (matchMedia('(hover: hover)').matches) box.current?.focus();
+  }, []);
+  const write = (value: string) => {
+    setText(value);
+    keepDraft(place, value);
+  };
+  const canSend = text.trim() !== '' && !sending.isBusy;
+  const send = async () => {
+    if (!canSend) return;
+    if (await sending.send(text.trim())) {
+      write('');
+      keepNow();
+      box.current?.focus();
+    }
+  };
+  const addFiles = (files: readonly File[]) => {
+    const { fileMaxBytes = Number.POSITIVE_INFINITY } = limits ?? {};
+    setTooLarge(files.filter(({ size }) => size > fileMaxBytes).map(({ name }) => name));
+    const fitting = files.filter(({ size }) => size <= fileMaxBytes);
+    if (fitting.length > 0) attachments.add(fitting);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    void send();
+  };
+  const onPaste = (event: ClipboardEvent) => {
+    const files = [...event.clipboardData.files];
+    if (files.length === 0) return;
+    event.preventDefault();
+    addFiles(files);
+  };
+  const onDrop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    addFiles([...event.dataTransfer.files]);
+  };
+  return (
+    <form
+      className={styles.composer}
+      data-over={isOver || undefined}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+      onDragOver={(event) => {
+        if (!event.dataTransfer.types.includes('Files')) return;
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={onDrop}
+    >
+      <ErrorNote error={sending.error} />
+      {tooLarge.length === 0 ? null : (
+        <Note tone="warn">
+          {t('{names}: a file may have {size} at most.', {
+            names: tooLarge.join(', '),
+            size: formatBytes(limits?.fileMaxBytes ?? 0, number),
+          })}
+        </Note>
+      )}
+      <div className={styles.box}>
+        <AttachmentList attachments={attachments} />
+        <textarea
+          ref={box}
+          rows={1}
+          className={styles.text}
+          aria-label={t('Message')}
+          placeholder={t('Write a message')}
+          value={text}
+          onChange={(event) => write(event.target.value)}
+          onKeyDown={onKeyDown}
+          onPaste={onPaste}
+        />
+        <div className={styles.foot}>
+          <input
+            ref={picker}
+            type="file"
+            multiple
+            hidden
+            onChange={(event) => {
+              addFiles([...(event.target.files ?? [])]);
+              event.target.value = '';
+            }}
+          />
+          <IconButton label={t('Add files')} onClick={() => picker.current?.click()}>
+            <Paperclip size={18} aria-hidden />
+          </IconButton>
+          {children}
+          <span className={styles.space} />
+          {onStop === undefined ? null : (
+            <button
+              type="button"
+              className={styles.stop}
+              aria-label={t('Stop')}
+              title={t('Stop')}
+              disabled={isStopping}
+              onClick={onStop}
+            >
+              <Square size={14} aria-hidden fill="currentColor" />
+            </button>
+          )}
+          {onStop !== undefined && text.trim() === '' ? null : (
+            <button type="submit" className={styles.send} aria-label={t('Send')} title={t('Send')} disabled={!canSend}>
+              <ArrowUp size={18} aria-hidden />
+            </button>
+          )}
+        </div>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,93 @@
+import type { ParleyError } from '@parley/client';
+import { useCallback, useRef, useState } from 'react';
+import { readableError, run, upload } from '../../../graphql/client.ts';
+import { type Chat_FileFragment, ChatDeleteFileDocument, ChatUploadDocument } from '../documents.ts';
+
+/** A file that goes with the next message. */
+export interface Attachment {
+  readonly id: string;
+  readonly file: File;
+  /** How much is sent, 0 to 100; undefined before it begins. */
+  readonly percent: number | undefined;
+  /** Set once the service has it. */
+  readonly stored: Chat_FileFragment | undefined;
+  readonly error: ParleyError | undefined;
+}
+
+export interface Attachments {
+  readonly items: readonly Attachment[];
+  readonly add: (files: readonly File[]) => void;
+  readonly remove: (id: string) => void;
+  readonly clear: () => void;
+  /** Sends all that is not sent yet to a chat. @returns their ids; undefined when one failed. */
+  readonly sendTo: (chatId: string) => Promise<readonly string[] | undefined>;
+  readonly isSending: boolean;
+}
+
+/** The files of a message that is being written. In a chat they are sent at once; before there is one, with the message. */
+export function useAttachments(chatId: string | undefined): Attachments {
+  const [items, setItems] = useState<readonly Attachment[]>([]);
+  const latest = useRef(items);
+  const sending = useRef(new Map<string, { readonly abort: AbortController; readonly done: Promise<string | undefined> }>());
+  const change = useCallback((next: (items: readonly Attachment[]) => readonly Attachment[]) => {
+    latest.current = next(latest.current);
+    setItems(latest.current);
+  }, []);
+  const patch = useCallback(
+    (id: string, changes: Partial<Attachment>) =>
+      change((all) => all.map((each) => (each.id === id ? { ...each, ...changes } : each))),
+    [change],
+  );
+  const send = useCallback(
+    (target: string, { id, file }: Attachment) => {
+      const abort = new AbortController();
+      const work = async () => {
+        patch(id, { percent: 0, error: undefined });
+        try {
+          const onProgress = ({ sentBytes, totalBytes }: { readonly sentBytes: number; readonly totalBytes: number }) =>
+            patch(id, { percent: Math.round((sentBytes / totalBytes) * 100) });
+          const options = { signal: abort.signal, onProgress };
+          const { uploadChatFile } = await upload(ChatUploadDocument, { chatId: target, file }, options);
+          patch(id, { percent: 100, stored: uploadChatFile });
+          return uploadChatFile.id;
+        } catch (thrown) {
+          if (!abort.signal.aborted) patch(id, { percent: undefined, error: readableError(thrown) });
+          return undefined;
+        } finally {
+          sending.current.delete(id);
+        }
+      };
+      const done = work();
+      sending.current.set(id, { abort, done });
+      return done;
+    },
+    [patch],
+  );
+  const add = (files: readonly File[]) => {
+    const added = files.map((file, index): Attachment => {
+      const id = `${performance.now()}-${index}-${file.name}`;
+      return { id, file, percent: undefined, stored: undefined, error: undefined };
+    });
+    change((all) => [...all, ...added]);
+    if (chatId !== undefined) for (const each of added) void send(chatId, each);
+  };
+  const remove = (id: string) => {
+    sending.current.get(id)?.abort.abort();
+    const stored = latest.current.find((each) => each.id === id)?.stored;
+    change((all) => all.filter((each) => each.id !== id));
+    // It stays a file of the chat when this fails, which does no harm.
+    if (stored !== undefined && chatId !== undefined) {
+      void run(ChatDeleteFileDocument, { chatId, fileId: stored.id }).catch(() => undefined);
+    }
+  };
+  const sendTo = async (target: string) => {
+    const ids = await Promise.all(
+      latest.current.map((each) => each.stored?.id ?? sending.current.get(each.id)?.done ?? send(target, each)),
+    );
+    const whole = ids.filter((id) => id !== undefined);
+    return whole.length === ids.length ? whole : undefined;
+  };
+  const clear = useCallback(() => change(() => []), [change]);
+  const isSending = items.some(({ percent, stored }) => percent !== undefined && stored === undefined);
+  return { items, add, remove, clear, sendTo, isSending };
+}

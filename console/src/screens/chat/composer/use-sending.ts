@@ -1,0 +1,36 @@
+import type { ParleyError } from '@parley/client';
+import { useState } from 'react';
+import { readableError, run } from '../../../graphql/client.ts';
+import { ChatSendDocument } from '../documents.ts';
+import type { Transcript } from '../transcript/transcript.ts';
+import type { Attachments } from './attachments.ts';
+import { promptOf } from './prompt.ts';
+import type { Sending } from './sending.ts';
+
+/** Sends messages to a chat. The message stands in the transcript at once; one that is refused goes back into the box. */
+export function useSending(transcript: Transcript, attachments: Attachments, model: string | undefined): Sending {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<ParleyError>();
+  const send = async (text: string) => {
+    setBusy(true);
+    setError(undefined);
+    const filenames = attachments.items.map(({ file }) => file.name);
+    const takeAway = transcript.addPending({ id: `pending-${performance.now()}`, text, filenames });
+    try {
+      const fileIds = await attachments.sendTo(transcript.chatId);
+      if (fileIds === undefined) return false;
+      const input = { prompt: promptOf(text, fileIds), modelId: model ?? null, date: new Date().toISOString() };
+      const { sendMessage } = await run(ChatSendDocument, { chatId: transcript.chatId, input });
+      attachments.clear();
+      transcript.takeBegun(sendMessage);
+      return true;
+    } catch (thrown) {
+      setError(readableError(thrown));
+      return false;
+    } finally {
+      takeAway();
+      setBusy(false);
+    }
+  };
+  return { send, isBusy, error };
+}

@@ -1,0 +1,134 @@
+import { Plus, X } from 'lucide-react';
+import { useDeferredValue, useState } from 'react';
+import { Link } from 'wouter';
+import { run } from '../../../graphql/client.ts';
+import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useText } from '../../../text/text.ts';
+import { Button, IconButton } from '../../../ui/button.tsx';
+import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { SearchInput } from '../../../ui/field.tsx';
+import { type Chat_EntryFragment, ChatListChangesDocument, ChatListDocument } from '../documents.ts';
+import { ChatEntry } from './ChatEntry.tsx';
+import { chatList, useChatList } from './chat-list.ts';
+import styles from './sidebar.module.css';
+
+/** The reader's chats: pinned, of today, and earlier ones; or those in which a text is found. */
+export function Sidebar({
+  chatId,
+  isOpen,
+  onClose,
+}: {
+  readonly chatId: string | undefined;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}) {
+  const { t } = useText();
+  const [typed, setTyped] = useState('');
+  const search = useDeferredValue(typed.trim());
+  return (
+    <nav className={styles.sidebar} aria-label={t('Chats')} data-open={isOpen}>
+      <div className={styles.head}>
+        <Link href="/" className={styles.new} onClick={onClose} aria-current={chatId === undefined ? 'page' : undefined}>
+          <Plus size={18} aria-hidden /> {t('New chat')}
+        </Link>
+        <span className={styles.close}>
+          <IconButton label={t('Close the list')} onClick={onClose}>
+            <X size={18} aria-hidden />
+          </IconButton>
+        </span>
+      </div>
+      <div className={styles.search}>
+        <SearchInput label={t('Search chats')} value={typed} onChange={setTyped} />
+      </div>
+      <div className={styles.lists}>
+        {search === '' ? (
+          <AllChats chatId={chatId} onOpen={onClose} />
+        ) : (
+          <FoundChats search={search} chatId={chatId} onOpen={onClose} />
+        )}
+      </div>
+    </nav>
+  );
+}
+
+function AllChats({ chatId, onOpen }: { readonly chatId: string | undefined; readonly onOpen: () => void }) {
+  const { t } = useText();
+  const { chats, hasMore, isLoading, error } = useChatList();
+  const today = new Date().setHours(0, 0, 0, 0);
+  const isOfToday = ({ updatedAt }: Chat_EntryFragment) => Date.parse(updatedAt) >= today;
+  const unpinned = chats.filter(({ pinPosition }) => pinPosition === null);
+  const groups = [
+    [t('Pinned'), chats.filter(({ pinPosition }) => pinPosition !== null)],
+    [t('Today'), unpinned.filter(isOfToday)],
+    [t('Earlier'), unpinned.filter((chat) => !isOfToday(chat))],
+  ] as const;
+  if (isLoading && chats.length === 0) return <Skeleton lines={6} />;
+  return (
+    <>
+      <ErrorNote error={error} onRetry={() => void chatList.reload()} />
+      {chats.length === 0 && error === undefined ? <p className={styles.nothing}>{t('Your chats will stand here.')}</p> : null}
+      {groups.map(([title, members]) => (
+        <Group key={title} title={title} chats={members} chatId={chatId} onOpen={onOpen} />
+      ))}
+      {hasMore ? (
+        <Button size="small" variant="quiet" onClick={() => void chatList.loadMore()}>
+          {t('Show more')}
+        </Button>
+      ) : null}
+    </>
+  );
+}
+
+function FoundChats({
+  search,
+  chatId,
+  onOpen,
+}: {
+  readonly search: string;
+  readonly chatId: string | undefined;
+  readonly onOpen: () => void;
+}) {
+  const { t } = useText();
+  const { data, error, isLoading, reload } = usePage(ChatListDocument, { first: 30, after: null, search });
+  useLiveReload(ChatListChangesDocument, {}, reload);
+  const more = useMorePages(data?.chats, async (after) => (await run(ChatListDocument, { first: 30, after, search })).chats);
+  return (
+    <>
+      <ErrorNote error={error ?? more.error} />
+      {isLoading ? <Skeleton lines={3} /> : null}
+      {!isLoading && more.nodes.length === 0 && error === undefined ? (
+        <p className={styles.nothing}>{t('Nothing is found.')}</p>
+      ) : null}
+      <Group title={t('Found')} chats={more.nodes} chatId={chatId} onOpen={onOpen} />
+      {more.hasMore ? (
+        <Button size="small" variant="quiet" isBusy={more.isLoadingMore} onClick={more.loadMore}>
+          {t('Show more')}
+        </Button>
+      ) : null}
+    </>
+  );
+}
+
+function Group({
+  title,
+  chats,
+  chatId,
+  onOpen,
+}: {
+  readonly title: string;
+  readonly chats: readonly Chat_EntryFragment[];
+  readonly chatId: string | undefined;
+  readonly onOpen: () => void;
+}) {
+  if (chats.length === 0) return null;
+  return (
+    <section aria-label={title}>
+      <h2>{title}</h2>
+      <ul>
+        {chats.map((chat) => (
+          <ChatEntry key={chat.id} chat={chat} isCurrent={chat.id === chatId} onOpen={onOpen} />
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,115 @@
+import { FileDown, Pencil, Pin, PinOff, Trash2 } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { useLocation } from 'wouter';
+import { readableError, run } from '../../../graphql/client.ts';
+import { useMutate } from '../../../graphql/hooks.ts';
+import { useText } from '../../../text/text.ts';
+import { Button } from '../../../ui/button.tsx';
+import { useConfirm } from '../../../ui/confirm.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { Field, TextInput } from '../../../ui/field.tsx';
+import type { MenuItem } from '../../../ui/menu.tsx';
+import { useToast } from '../../../ui/toasts.tsx';
+import { ChatDeleteDocument, type ChatExportFormat, ChatFileExportDocument, ChatUpdateDocument } from '../documents.ts';
+import { chatList } from './chat-list.ts';
+
+interface NamedChat {
+  readonly id: string;
+  readonly name: string | null;
+  readonly pinPosition: number | null;
+}
+
+/** What can be done with a whole chat, as items of a menu; `dialog` must be drawn somewhere. */
+export function useChatActs(chat: NamedChat): {
+  readonly items: readonly (MenuItem | 'separator')[];
+  readonly dialog: ReactNode;
+} {
+  const { t } = useText();
+  const confirm = useConfirm();
+  const say = useToast();
+  const [path, go] = useLocation();
+  const [isRenaming, setRenaming] = useState(false);
+  const attempt = async (work: () => Promise<void>) => {
+    try {
+      await work();
+    } catch (thrown) {
+      say(readableError(thrown).message, 'bad');
+    }
+  };
+  const pin = () =>
+    attempt(async () => {
+      const pinPosition = chat.pinPosition === null ? 1 : null;
+      chatList.take((await run(ChatUpdateDocument, { id: chat.id, input: { pinPosition } })).updateChat);
+    });
+  const save = (format: ChatExportFormat) =>
+    attempt(async () => {
+      const { content, contentType, filename } = (await run(ChatFileExportDocument, { chatId: chat.id, format })).chatExport;
+      download(new Blob([content], { type: contentType }), filename);
+    });
+  const remove = () =>
+    attempt(async () => {
+      const isWanted = await confirm({
+        title: t('Delete this chat?'),
+        body: t('Everything said in it, with its files, is deleted. This cannot be undone.'),
+        action: t('Delete'),
+        isDanger: true,
+      });
+      if (!isWanted) return;
+      await run(ChatDeleteDocument, { id: chat.id });
+      chatList.remove(chat.id);
+      if (path === `/chats/${chat.id}`) go('/');
+    });
+  const isPinned = chat.pinPosition !== null;
+  const pinIcon = isPinned ? <PinOff size={16} aria-hidden /> : <Pin size={16} aria-hidden />;
+  const items: readonly (MenuItem | 'separator')[] = [
+    { label: t('Rename'), icon: <Pencil size={16} aria-hidden />, onSelect: () => setRenaming(true) },
+    { label: isPinned ? t('Unpin') : t('Pin'), icon: pinIcon, onSelect: () => void pin() },
+    { label: t('Export as Markdown'), icon: <FileDown size={16} aria-hidden />, onSelect: () => void save('MARKDOWN') },
+    { label: t('Export as JSON'), icon: <FileDown size={16} aria-hidden />, onSelect: () => void save('JSON') },
+    'separator',
+    { label: t('Delete'), icon: <Trash2 size={16} aria-hidden />, isDanger: true, onSelect: () => void remove() },
+  ];
+  return { items, dialog: isRenaming ? <RenameDialog chat={chat} onClose={() => setRenaming(false)} /> : null };
+}
+
+function RenameDialog({ chat, onClose }: { readonly chat: NamedChat; readonly onClose: () => void }) {
+  const { t } = useText();
+  const [name, setName] = useState(chat.name ?? '');
+  const { run: update, isBusy, error } = useMutate(ChatUpdateDocument);
+  const save = async () => {
+    const updated = await update({ id: chat.id, input: { name: name.trim() } });
+    if (updated === undefined) return;
+    chatList.take(updated.updateChat);
+    onClose();
+  };
+  return (
+    <Dialog
+      title={t('Rename the chat')}
+      size="small"
+      isOpen
+      onClose={onClose}
+      onSubmit={() => void save()}
+      actions={
+        <>
+          <Button onClick={onClose}>{t('Cancel')}</Button>
+          <Button variant="primary" type="submit" isBusy={isBusy} disabled={name.trim() === ''}>
+            {t('Rename')}
+          </Button>
+        </>
+      }
+    >
+      <Field label={t('Name')} error={error?.faults[0]?.message ?? error?.message}>
+        {(control) => <TextInput {...control} value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />}
+      </Field>
+    </Dialog>
+  );
+}
+
+/** Saves a file that was made here. */
+function download(content: Blob, filename: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(content);
+  link.download = filename;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}

@@ -1,0 +1,106 @@
+import type { ParleyError } from '@parley/client';
+import { useSyncExternalStore } from 'react';
+import { readableError, run } from '../../../graphql/client.ts';
+import { live } from '../../../graphql/live/live.ts';
+import { type Chat_EntryFragment, ChatListChangesDocument, ChatListDocument, ChatListPinnedDocument } from '../documents.ts';
+
+export interface ChatListView {
+  /** Pinned ones first, then the one changed last first. */
+  readonly chats: readonly Chat_EntryFragment[];
+  readonly hasMore: boolean;
+  readonly isLoading: boolean;
+  readonly error: ParleyError | undefined;
+}
+
+const pageSize = 30;
+
+/** The caller's chats, kept fresh while somebody listens. It stays when its screen is left. */
+class ChatList {
+  readonly #listeners = new Set<() => void>();
+  readonly #chats = new Map<string, Chat_EntryFragment>();
+  #view: ChatListView = { chats: [], hasMore: false, isLoading: true, error: undefined };
+  #endCursor: string | null = null;
+  #leave: (() => void) | undefined;
+  #isLoadingMore = false;
+
+  readonly getSnapshot = (): ChatListView => this.#view;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    this.#leave ??= live.subscribe(ChatListChangesDocument, () => ({}), {
+      // What changed before the stream began is not told.
+      begin: () => void this.reload(),
+      next: ({ chatsChanged: { kind, id, node } }) => {
+        if (kind === 'DELETED' || node === null) this.#chats.delete(id);
+        else this.#chats.set(id, node);
+        this.#show({});
+      },
+      error: (error) => this.#show({ error }),
+    });
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      this.#leave?.();
+      this.#leave = undefined;
+    };
+  };
+
+  async reload(): Promise<void> {
+    try {
+      const [{ chats }, pinned] = await Promise.all([
+        run(ChatListDocument, { first: pageSize, after: null, search: null }),
+        run(ChatListPinnedDocument, {}),
+      ]);
+      // Chats of the known pages may have been deleted meanwhile.
+      this.#chats.clear();
+      for (const chat of [...chats.nodes, ...pinned.chats.nodes]) this.#chats.set(chat.id, chat);
+      this.#endCursor = chats.pageInfo.endCursor;
+      this.#show({ hasMore: chats.pageInfo.hasNextPage, isLoading: false, error: undefined });
+    } catch (thrown) {
+      this.#show({ isLoading: false, error: readableError(thrown) });
+    }
+  }
+
+  readonly loadMore = async (): Promise<void> => {
+    if (this.#isLoadingMore || !this.#view.hasMore) return;
+    this.#isLoadingMore = true;
+    try {
+      const { chats } = await run(ChatListDocument, { first: pageSize, after: this.#endCursor, search: null });
+      for (const chat of chats.nodes) if (!this.#chats.has(chat.id)) this.#chats.set(chat.id, chat);
+      this.#endCursor = chats.pageInfo.endCursor;
+      this.#show({ hasMore: chats.pageInfo.hasNextPage, error: undefined });
+    } catch (thrown) {
+      this.#show({ error: readableError(thrown) });
+    } finally {
+      this.#isLoadingMore = false;
+    }
+  };
+
+  /** What a mutation answered, before the stream tells it. */
+  take(chat: Chat_EntryFragment): void {
+    this.#chats.set(chat.id, chat);
+    this.#show({});
+  }
+
+  remove(id: string): void {
+    this.#chats.delete(id);
+    this.#show({});
+  }
+
+  #show(changes: Partial<ChatListView>): void {
+    this.#view = { ...this.#view, ...changes, chats: [...this.#chats.values()].sort(byPlace) };
+    for (const listener of [...this.#listeners]) listener();
+  }
+}
+
+function byPlace(one: Chat_EntryFragment, other: Chat_EntryFragment): number {
+  const pins = (one.pinPosition ?? Number.POSITIVE_INFINITY) - (other.pinPosition ?? Number.POSITIVE_INFINITY);
+  if (!Number.isNaN(pins) && pins !== 0) return pins;
+  return other.updatedAt.localeCompare(one.updatedAt);
+}
+
+export const chatList = new ChatList();
+
+export function useChatList(): ChatListView {
+  return useSyncExternalStore(chatList.subscribe, chatList.getSnapshot);
+}

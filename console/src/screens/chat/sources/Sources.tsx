@@ -1,0 +1,162 @@
+import { ExternalLink, X } from 'lucide-react';
+import { useEffect, useRef } from 'react';
+import { Link } from 'wouter';
+import { usePage } from '../../../graphql/hooks.ts';
+import { useText } from '../../../text/text.ts';
+import { IconButton } from '../../../ui/button.tsx';
+import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import type { OpenSources } from '../chat-context.ts';
+import { type Chat_CitationFragment, ChatSourcesDocument, type ChatSourcesQuery } from '../documents.ts';
+import styles from './sources.module.css';
+
+type Passage = Extract<NonNullable<ChatSourcesQuery['node']>, { readonly citations: unknown }>['citations'][number];
+
+/** The passages that an answer cites: the open one with the text around it, and a link to its place in the document. */
+export function Sources({
+  sources,
+  onOpen,
+  onClose,
+}: {
+  readonly sources: OpenSources;
+  readonly onOpen: (index: number) => void;
+  readonly onClose: () => void;
+}) {
+  const { t } = useText();
+  const { messageId, citations, index } = sources;
+  const { data, error, isLoading } = usePage(
+    ChatSourcesDocument,
+    { messageId: messageId ?? '' },
+    { pause: messageId === undefined },
+  );
+  const passages = data?.node !== undefined && data.node !== null && 'citations' in data.node ? data.node.citations : [];
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => panel.current?.focus(), []);
+  return (
+    <aside
+      ref={panel}
+      className={styles.panel}
+      aria-label={t('Sources')}
+      tabIndex={-1}
+      onKeyDown={(event) => event.key === 'Escape' && onClose()}
+    >
+      <header className={styles.head}>
+        <h2>{t('Sources')}</h2>
+        <IconButton label={t('Close the sources')} onClick={onClose}>
+          <X size={18} aria-hidden />
+        </IconButton>
+      </header>
+      <ErrorNote error={error} />
+      <ol className={styles.list}>
+        {citations.map((citation) => (
+          <OneSource
+            key={citation.index}
+            citation={citation}
+            passage={passages.find((each) => each.index === citation.index)}
+            messageId={messageId}
+            isOpen={citation.index === index}
+            isLoading={isLoading}
+            onOpen={() => onOpen(citation.index)}
+          />
+        ))}
+      </ol>
+    </aside>
+  );
+}
+
+function OneSource({
+  citation,
+  passage,
+  messageId,
+  isOpen,
+  isLoading,
+  onOpen,
+}: {
+  readonly citation: Chat_CitationFragment;
+  readonly passage: Passage | undefined;
+  readonly messageId: string | undefined;
+  readonly isOpen: boolean;
+  readonly isLoading: boolean;
+  readonly onOpen: () => void;
+}) {
+  const { t, number } = useText();
+  const item = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isOpen) item.current?.scrollIntoView({ block: 'nearest' });
+  }, [isOpen]);
+  const { name, headingPath, page, snippet } = citation;
+  const place = [headingPath, page === null ? '' : t('page {page}', { page: number(page) })]
+    .filter((part) => part !== '')
+    .join(' · ');
+  return (
+    <li ref={item} className={styles.source} data-open={isOpen}>
+      <button type="button" aria-expanded={isOpen} onClick={onOpen}>
+        <span className={styles.number}>{citation.index}</span>
+        <span className={styles.name}>
+          {name}
+          {place === '' ? null : <small>{place}</small>}
+        </span>
+      </button>
+      {isOpen ? (
+        <div className={styles.passage}>
+          {isLoading ? <Skeleton lines={4} /> : <PassageText passage={passage} snippet={snippet} />}
+          <SourceLink citation={citation} passage={passage} messageId={messageId} />
+        </div>
+      ) : (
+        <p className={styles.snippet}>{snippet}</p>
+      )}
+    </li>
+  );
+}
+
+function PassageText({ passage, snippet }: { readonly passage: Passage | undefined; readonly snippet: string }) {
+  const { t } = useText();
+  const content = passage?.content ?? undefined;
+  if (content === undefined || content.text === '') return <p className={styles.text}>{snippet}</p>;
+  return (
+    <>
+      {content.isCurrent ? null : (
+        <p className={styles.changed}>{t('The document has changed since: the place may hold another text.')}</p>
+      )}
+      <p className={styles.text}>
+        {content.isCutBefore ? '… ' : ''}
+        {content.before}
+        <mark>{content.text}</mark>
+        {content.after}
+        {content.isCutAfter ? ' …' : ''}
+      </p>
+    </>
+  );
+}
+
+function SourceLink({
+  citation,
+  passage,
+  messageId,
+}: {
+  readonly citation: Chat_CitationFragment;
+  readonly passage: Passage | undefined;
+  readonly messageId: string | undefined;
+}) {
+  const { t } = useText();
+  const { knowledgeItemId, url, page, id } = citation;
+  if (knowledgeItemId === '') {
+    return (
+      <a href={url} target="_blank" rel="noopener noreferrer" className={styles.link}>
+        {t('Open {host}', { host: hostOf(url) })} <ExternalLink size={14} aria-hidden />
+      </a>
+    );
+  }
+  const query = new URLSearchParams({ citation: id });
+  if (messageId !== undefined) query.set('message', messageId);
+  if (page !== null) query.set('page', String(page));
+  if (passage !== undefined) query.set('passage', `${passage.charStart}-${passage.charEnd}`);
+  return (
+    <Link href={`/documents/${knowledgeItemId}?${query}`} className={styles.link}>
+      {t('Open the document')}
+    </Link>
+  );
+}
+
+function hostOf(address: string): string {
+  return URL.canParse(address) ? new URL(address).host : address;
+}

@@ -1,0 +1,84 @@
+import { ChevronDown } from 'lucide-react';
+import { useDeferredValue, useState } from 'react';
+import { run } from '../../../graphql/client.ts';
+import { useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useText } from '../../../text/text.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { SearchInput } from '../../../ui/field.tsx';
+import { Avatar } from '../../../ui/small.tsx';
+import { type Chat_AgentFragment, ChatAgentsDocument } from '../documents.ts';
+import styles from './start.module.css';
+
+/** Shows which agent is asked, and lets the reader choose another one. */
+export function AgentPicker({
+  agent,
+  onChoose,
+}: {
+  readonly agent: Chat_AgentFragment;
+  readonly onChoose: (id: string) => void;
+}) {
+  const { t } = useText();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        className={styles.picker}
+        aria-haspopup="dialog"
+        aria-label={t('Agent: {name}', { name: agent.name })}
+        onClick={() => setOpen(true)}
+      >
+        <Avatar name={agent.name} pictureUrl={agent.pictureUrl} />
+        <span>{agent.name}</span>
+        <ChevronDown size={16} aria-hidden />
+      </button>
+      <Dialog title={t('Choose an agent')} isOpen={isOpen} onClose={() => setOpen(false)}>
+        {isOpen ? (
+          <AgentChoice
+            current={agent.id}
+            onChoose={(id) => {
+              setOpen(false);
+              onChoose(id);
+            }}
+          />
+        ) : null}
+      </Dialog>
+    </>
+  );
+}
+
+function AgentChoice({ current, onChoose }: { readonly current: string; readonly onChoose: (id: string) => void }) {
+  const { t } = useText();
+  const [typed, setTyped] = useState('');
+  const search = useDeferredValue(typed.trim()) || null;
+  const { data, error, isLoading } = usePage(ChatAgentsDocument, { search, after: null });
+  const more = useMorePages(data?.agents, async (after) => (await run(ChatAgentsDocument, { search, after })).agents);
+  return (
+    <>
+      <SearchInput label={t('Search agents')} value={typed} onChange={setTyped} />
+      <ErrorNote error={error ?? more.error} />
+      {isLoading ? <Skeleton lines={4} /> : null}
+      {!isLoading && more.nodes.length === 0 ? <p>{t('Nothing is found.')}</p> : null}
+      <ul className={styles.agents}>
+        {more.nodes.map(({ id, name, description, pictureUrl }) => (
+          <li key={id}>
+            <button type="button" aria-current={id === current || undefined} onClick={() => onChoose(id)}>
+              <Avatar name={name} pictureUrl={pictureUrl} size={40} />
+              <span>
+                <strong>{name}</strong>
+                <small>{description}</small>
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {more.hasMore ? (
+        <Button isBusy={more.isLoadingMore} onClick={more.loadMore}>
+          {t('Show more')}
+        </Button>
+      ) : null}
+    </>
+  );
+}

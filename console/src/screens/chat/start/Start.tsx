@@ -1,0 +1,142 @@
+import { Bot } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import { useSession } from '../../../app/session.tsx';
+import { usePage } from '../../../graphql/hooks.ts';
+import { useText } from '../../../text/text.ts';
+import { ButtonLink } from '../../../ui/button.tsx';
+import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { useTitle } from '../../../ui/page.tsx';
+import { Avatar } from '../../../ui/small.tsx';
+import { useAttachments } from '../composer/attachments.ts';
+import { Composer } from '../composer/Composer.tsx';
+import { keepDraft, keepNow } from '../composer/draft.ts';
+import { type Chat_AgentFragment, ChatSettingsDocument, ChatStartDocument } from '../documents.ts';
+import { AgentPicker } from './AgentPicker.tsx';
+import { Inputs } from './Inputs.tsx';
+import { inputFaults, startValues, type Values } from './inputs.ts';
+import { ModelPicker } from './ModelPicker.tsx';
+import styles from './start.module.css';
+import { useFirstMessage } from './use-first-message.ts';
+
+const agentStoredAs = 'parley.agent';
+
+/** The place of a new chat: which agent answers, what it can be asked, and the box. `?agent=` and `?question=` fill it in. */
+export function Start() {
+  const { t } = useText();
+  const { may } = useSession();
+  const [, go] = useLocation();
+  const search = new URLSearchParams(useSearch());
+  const wanted = search.get('agent') ?? localStorage.getItem(agentStoredAs);
+  const { data, error, isLoading, reload } = usePage(ChatStartDocument, { agentId: wanted ?? '', hasAgent: wanted !== null });
+  useTitle(t('New chat'));
+  const question = search.get('question');
+  if (isLoading) {
+    return (
+      <div className={styles.start}>
+        <Skeleton lines={4} />
+      </div>
+    );
+  }
+  const agent = data?.agent ?? data?.chats.nodes[0]?.agent ?? data?.agents.nodes[0];
+  if (agent === undefined || agent === null) {
+    if (error !== undefined) return <ErrorNote error={error} onRetry={reload} />;
+    return (
+      <EmptyState
+        icon={<Bot size={26} aria-hidden />}
+        title={t('There is no agent to ask yet')}
+        action={
+          may('AGENTS_WRITE') ? (
+            <ButtonLink variant="primary" href="/agents?new">
+              {t('Make an agent')}
+            </ButtonLink>
+          ) : undefined
+        }
+      >
+        {t(
+          'An agent answers with instructions, a model and knowledge of your own. Make one, or ask an administrator to share one with you.',
+        )}
+      </EmptyState>
+    );
+  }
+  const choose = (id: string) => {
+    localStorage.setItem(agentStoredAs, id);
+    go(`/?agent=${encodeURIComponent(id)}`, { replace: true });
+  };
+  return <StartWith key={`${agent.id} ${question ?? ''}`} agent={agent} question={question} onChoose={choose} />;
+}
+
+function StartWith({
+  agent,
+  question,
+  onChoose,
+}: {
+  readonly agent: Chat_AgentFragment;
+  readonly question: string | null;
+  readonly onChoose: (id: string) => void;
+}) {
+  const { t } = useText();
+  const { data } = usePage(ChatSettingsDocument, {});
+  const attachments = useAttachments(undefined);
+  const [model, setModel] = useState<string>();
+  const [values, setValues] = useState<Values>(() => startValues(agent.userInputs));
+  const [showsFaults, setShowsFaults] = useState(false);
+  const faults = inputFaults(agent.userInputs, values);
+  const first = useFirstMessage(agent, attachments, model, values);
+  const [isQuestionTaken, setQuestionTaken] = useState(question === null);
+  useEffect(() => {
+    if (question === null) return;
+    keepDraft('new', question);
+    keepNow();
+    setQuestionTaken(true);
+  }, [question]);
+  const send = async (text: string) => {
+    setShowsFaults(true);
+    return faults.size > 0 ? false : first.send(text);
+  };
+  const limits = data?.viewer.limits;
+  return (
+    <div className={styles.start}>
+      <header className={styles.bar}>
+        <AgentPicker agent={agent} onChoose={onChoose} />
+      </header>
+      <div className={styles.middle}>
+        <div className={styles.welcome}>
+          <Avatar name={agent.name} pictureUrl={agent.pictureUrl} size={56} />
+          <h1>{agent.name}</h1>
+          {agent.description === '' ? null : <p className={styles.description}>{agent.description}</p>}
+          {agent.introduction === null || agent.introduction === '' ? null : <p>{agent.introduction}</p>}
+        </div>
+        <Inputs inputs={agent.userInputs} values={values} onChange={setValues} faults={showsFaults ? faults : new Map()} />
+        <div className={styles.questions}>
+          {questionsOf(agent, t('What can you help me with?')).map((sample) => (
+            <button key={sample} type="button" disabled={first.isBusy} onClick={() => void send(sample)}>
+              {sample}
+            </button>
+          ))}
+        </div>
+      </div>
+      {isQuestionTaken ? (
+        <Composer
+          place="new"
+          seed={agent.seed ?? ''}
+          attachments={attachments}
+          limits={limits === undefined ? undefined : { fileMaxBytes: limits.chatFileMaxBytes, filesMax: limits.chatFilesMax }}
+          sending={{ ...first, send }}
+          onStop={undefined}
+          isStopping={false}
+        >
+          <ModelPicker models={(data?.models ?? []).map(({ id }) => id)} own={agent.modelId} chosen={model} onChoose={setModel} />
+        </Composer>
+      ) : null}
+    </div>
+  );
+}
+
+const questionsMax = 4;
+
+/** What the agent may be asked: the samples of its profile, else one question that fits every agent. */
+function questionsOf({ profile }: Chat_AgentFragment, general: string): readonly string[] {
+  const samples = profile.conversations.flatMap(({ question }) => (question === null || question === '' ? [] : [question]));
+  return samples.length === 0 ? [general] : [...new Set(samples)].slice(0, questionsMax);
+}

@@ -1,0 +1,76 @@
+import { memo, useMemo, useRef } from 'react';
+import { useText } from '../../../text/text.ts';
+import { Avatar } from '../../../ui/small.tsx';
+import { useChat } from '../chat-context.ts';
+import { CitationsContext } from '../markdown/citations.tsx';
+import { Markdown } from '../markdown/Markdown.tsx';
+import { followedRun, runStore, useOptionalRun } from '../run/run-store.ts';
+import { Steps } from '../run/Steps.tsx';
+import { AnswerBar } from './AnswerBar.tsx';
+import { Calls } from './Calls.tsx';
+import { Files } from './Files.tsx';
+import { Outcome } from './Outcome.tsx';
+import { RunProblem } from './RunProblem.tsx';
+import type { Row } from './rows.ts';
+import styles from './transcript.module.css';
+
+/** What an agent said: while it says it, from the events of its run; then as the chat keeps it. */
+export const Answer = memo(function Answer({
+  row,
+  isLast,
+}: {
+  readonly row: Extract<Row, { readonly kind: 'answer' }>;
+  readonly isLast: boolean;
+}) {
+  const { t } = useText();
+  const { chat, isBusy, openSources } = useChat();
+  const { runId, isRunning, messages } = row;
+  const store = runId === undefined ? undefined : isRunning ? runStore(runId) : followedRun(runId);
+  const view = useOptionalRun(store);
+  const said = messages.filter(({ role }) => role === 'ASSISTANT');
+  const last = said.at(-1);
+  const isLive = isRunning && view?.ended === undefined;
+  const texts = isLive ? (view?.texts ?? []) : said.map(({ id, content }) => ({ id, text: content }));
+  const citations = useSameList(isLive ? (view?.citations ?? []) : said.flatMap((message) => message.citations));
+  const messageId = isLive ? undefined : said.find((message) => message.citations.length > 0)?.id;
+  const cited = useMemo(
+    () => ({ citations, open: (index: number) => openSources({ messageId, citations, index }) }),
+    [citations, messageId, openSources],
+  );
+  const name = chat.agent?.name ?? chat.modelId ?? t('Agent');
+  const shown = texts.filter(({ text }) => text !== '');
+  return (
+    <article className={styles.answer} aria-label={name} aria-busy={isLive}>
+      <Avatar name={name} pictureUrl={chat.agent?.pictureUrl} />
+      <div className={styles.answerBody}>
+        <div className={styles.who}>{name}</div>
+        {runId === undefined ? null : <Steps runId={runId} view={view} isLive={isLive} hasText={shown.length > 0} />}
+        <CitationsContext value={cited}>
+          {shown.map(({ text }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the texts of an answer do not move, and keep their place when the chat has them
+            <Markdown key={index} text={text} isGrowing={isLive && index === shown.length - 1} />
+          ))}
+        </CitationsContext>
+        {isLive ? null : messages.map(({ id, parts }) => <Files key={id} parts={parts} />)}
+        <RunProblem store={store} view={view} />
+        {isLive || last === undefined ? null : (
+          <>
+            <Calls messages={messages} isLast={isLast} />
+            <Outcome run={last.run} error={last.run?.error ?? null} messageId={last.id} />
+            {runId === undefined ? null : (
+              <AnswerBar message={last} text={shown.map(({ text }) => text).join('\n\n')} cited={cited} isBusy={isBusy} />
+            )}
+          </>
+        )}
+      </div>
+    </article>
+  );
+});
+
+/** The list before, while its members are the same: texts around a citation are not drawn again with every token. */
+function useSameList<Member>(list: readonly Member[]): readonly Member[] {
+  const before = useRef(list);
+  const isSame = before.current.length === list.length && list.every((member, index) => member === before.current[index]);
+  if (!isSame) before.current = list;
+  return before.current;
+}

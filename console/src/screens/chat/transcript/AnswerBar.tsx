@@ -1,0 +1,95 @@
+import { BookOpenText, RefreshCw, ThumbsDown, ThumbsUp } from 'lucide-react';
+import { useState } from 'react';
+import { readableError, run } from '../../../graphql/client.ts';
+import { useText } from '../../../text/text.ts';
+import { Button, IconButton } from '../../../ui/button.tsx';
+import { Menu } from '../../../ui/menu.tsx';
+import { CopyButton, Time } from '../../../ui/small.tsx';
+import { useToast } from '../../../ui/toasts.tsx';
+import { useChat } from '../chat-context.ts';
+import { type Chat_MessageFragment, ChatRateDocument, ChatRegenerateDocument, type FeedbackRatingInput } from '../documents.ts';
+import type { CitationsOfAnswer } from '../markdown/citations.tsx';
+import { Branches } from './Branches.tsx';
+import { ReasonDialog } from './ReasonDialog.tsx';
+import styles from './transcript.module.css';
+
+/** What can be done with an answer. */
+export function AnswerBar({
+  message,
+  text,
+  cited,
+  isBusy,
+}: {
+  readonly message: Chat_MessageFragment;
+  /** All that the answer says. */
+  readonly text: string;
+  readonly cited: CitationsOfAnswer;
+  readonly isBusy: boolean;
+}) {
+  const { t } = useText();
+  const { chat, transcript, models } = useChat();
+  const say = useToast();
+  const [isAskingWhy, setAskingWhy] = useState(false);
+  const { feedback } = message;
+  const sources = cited.citations.length;
+  const first = cited.citations[0];
+  const attempt = async (work: () => Promise<void>) => {
+    try {
+      await work();
+    } catch (thrown) {
+      say(readableError(thrown).message, 'bad');
+    }
+  };
+  const rate = (rating: FeedbackRatingInput) =>
+    attempt(async () => {
+      const isTaken = feedback?.rating === rating;
+      const { rateMessage } = await run(ChatRateDocument, { id: message.id, input: { rating: isTaken ? 'NONE' : rating } });
+      transcript.takeMessage(rateMessage);
+      if (rating === 'DOWN' && !isTaken) setAskingWhy(true);
+    });
+  const regenerate = (modelId: string | null) =>
+    attempt(async () => {
+      const begun = await run(ChatRegenerateDocument, { id: message.id, input: { modelId } });
+      transcript.takeBegun(begun.regenerateMessage, true);
+    });
+  return (
+    <div className={styles.bar}>
+      {first === undefined ? null : (
+        <Button size="small" icon={<BookOpenText size={15} aria-hidden />} onClick={() => cited.open(first.index)}>
+          {t('{count, plural, one {# source} other {# sources}}', { count: sources })}
+        </Button>
+      )}
+      <Branches message={message} />
+      <CopyButton text={text} label={t('Copy the answer')} />
+      {chat.canWrite ? (
+        <>
+          <IconButton label={t('Good answer')} isActive={feedback?.rating === 'UP'} onClick={() => void rate('UP')}>
+            <ThumbsUp size={16} aria-hidden />
+          </IconButton>
+          <IconButton label={t('Bad answer')} isActive={feedback?.rating === 'DOWN'} onClick={() => void rate('DOWN')}>
+            <ThumbsDown size={16} aria-hidden />
+          </IconButton>
+          <Menu
+            label={t('Answer again')}
+            align="start"
+            items={[
+              { label: t('With the same model'), isDisabled: isBusy, onSelect: () => void regenerate(null) },
+              ...(models.length < 2 ? [] : ['separator' as const]),
+              ...(models.length < 2
+                ? []
+                : models.map((model) => ({ label: model, isDisabled: isBusy, onSelect: () => void regenerate(model) }))),
+            ]}
+          >
+            <IconButton label={t('Answer again')}>
+              <RefreshCw size={16} aria-hidden />
+            </IconButton>
+          </Menu>
+        </>
+      ) : null}
+      <span className={styles.when}>
+        {message.run?.answeredModelId ?? message.run?.modelId} · <Time at={message.createdAt} />
+      </span>
+      <ReasonDialog key={String(isAskingWhy)} message={message} isOpen={isAskingWhy} onClose={() => setAskingWhy(false)} />
+    </div>
+  );
+}

@@ -1,0 +1,152 @@
+import type { ParleyError } from '@parley/client';
+import { useState } from 'react';
+import { readableError, run } from '../../../graphql/client.ts';
+import { useText } from '../../../text/text.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Badge, ErrorNote } from '../../../ui/feedback.tsx';
+import { Field, TextArea } from '../../../ui/field.tsx';
+import { useChat } from '../chat-context.ts';
+import {
+  type Chat_CallFragment,
+  type Chat_MessageFragment,
+  ChatSubmitOutputsDocument,
+  type ToolOutputStatus,
+} from '../documents.ts';
+import styles from './calls.module.css';
+
+interface CallAnswer {
+  readonly status: ToolOutputStatus;
+  readonly output: string;
+}
+
+/** The calls that an answer waits for: those that a person approves or refuses, and functions whose output a person gives. */
+export function Calls({ messages, isLast }: { readonly messages: readonly Chat_MessageFragment[]; readonly isLast: boolean }) {
+  const { chat, transcript, isBusy } = useChat();
+  const [answers, setAnswers] = useState<Readonly<Record<string, CallAnswer>>>({});
+  const [error, setError] = useState<ParleyError>();
+  const asking = messages.findLast(({ toolCalls }) => toolCalls.length > 0);
+  if (asking === undefined) return null;
+  const answered = new Map(messages.flatMap((each) => (each.toolCallId === null ? [] : [[each.toolCallId, each] as const])));
+  const answer = async (id: string, given: CallAnswer) => {
+    const all = { ...answers, [id]: given };
+    setAnswers(all);
+    setError(undefined);
+    const outputs = asking.toolCalls.flatMap((call) => {
+      const its = all[call.id];
+      return its === undefined ? [] : [{ toolCallId: call.id, ...its }];
+    });
+    // The service takes the outputs of all calls at once.
+    if (outputs.length < asking.toolCalls.length) return;
+    try {
+      const begun = await run(ChatSubmitOutputsDocument, { chatId: chat.id, input: { systemMessageId: asking.id, outputs } });
+      transcript.takeBegun(begun.submitToolOutputs);
+    } catch (thrown) {
+      setAnswers({});
+      setError(readableError(thrown));
+    }
+  };
+  const isOpen = isLast && !isBusy && chat.canWrite;
+  return (
+    <div className={styles.calls}>
+      {asking.toolCalls.map((call) => (
+        <CallCard
+          key={call.id}
+          call={call}
+          outcome={answered.get(call.id)?.toolStatus ?? answers[call.id]?.status}
+          isOpen={isOpen && answers[call.id] === undefined && !answered.has(call.id)}
+          onAnswer={(given) => void answer(call.id, given)}
+        />
+      ))}
+      <ErrorNote error={error} />
+    </div>
+  );
+}
+
+function CallCard({
+  call,
+  outcome,
+  isOpen,
+  onAnswer,
+}: {
+  readonly call: Chat_CallFragment;
+  readonly outcome: ToolOutputStatus | undefined;
+  readonly isOpen: boolean;
+  readonly onAnswer: (answer: CallAnswer) => void;
+}) {
+  const { t } = useText();
+  const isApproval = call.approval === true;
+  const [text, setText] = useState(() => indented(call.arguments));
+  const [output, setOutput] = useState('');
+  const fault = isApproval ? faultOf(text) : undefined;
+  const title = isApproval
+    ? t('May it call {name}?', { name: call.name })
+    : t('It asks for the output of {name}', { name: call.name });
+  const approve = () => onAnswer({ status: 'SUCCESS', output: text === indented(call.arguments) ? '' : text });
+  return (
+    <section className={styles.call} aria-label={title}>
+      <header>
+        <h3>{title}</h3>
+        {outcome === undefined ? null : <OutcomeBadge outcome={outcome} isApproval={isApproval} />}
+      </header>
+      {isOpen && isApproval ? (
+        <Field
+          label={t('Arguments')}
+          error={fault === undefined ? undefined : t('This is no JSON object.')}
+          hint={t('What you change here is what it is called with.')}
+        >
+          {(control) => (
+            <TextArea {...control} value={text} spellCheck={false} onChange={(event) => setText(event.target.value)} />
+          )}
+        </Field>
+      ) : (
+        <pre>{indented(call.arguments)}</pre>
+      )}
+      {isOpen && !isApproval ? (
+        <Field label={t('Output')} hint={t('The agent reads this as what the function gave.')}>
+          {(control) => <TextArea {...control} value={output} onChange={(event) => setOutput(event.target.value)} />}
+        </Field>
+      ) : null}
+      {isOpen ? (
+        <footer>
+          <Button onClick={() => onAnswer({ status: 'CANCELLED', output: '' })}>
+            {isApproval ? t('Deny') : t('Do not answer')}
+          </Button>
+          {isApproval ? (
+            <Button variant="primary" disabled={fault !== undefined} onClick={approve}>
+              {t('Approve')}
+            </Button>
+          ) : (
+            <Button variant="primary" onClick={() => onAnswer({ status: 'SUCCESS', output })}>
+              {t('Give the output')}
+            </Button>
+          )}
+        </footer>
+      ) : null}
+    </section>
+  );
+}
+
+function OutcomeBadge({ outcome, isApproval }: { readonly outcome: ToolOutputStatus; readonly isApproval: boolean }) {
+  const { t } = useText();
+  if (outcome === 'CANCELLED') return <Badge tone="warn">{isApproval ? t('Denied') : t('Not answered')}</Badge>;
+  if (outcome === 'ERROR') return <Badge tone="bad">{t('Failed')}</Badge>;
+  return <Badge tone="good">{isApproval ? t('Approved') : t('Answered')}</Badge>;
+}
+
+function indented(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json), undefined, 2);
+  } catch {
+    return json;
+  }
+}
+
+/** Why a text is no JSON object; undefined for one. */
+function faultOf(text: string): 'no object' | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'no object';
+  } catch {
+    return 'no object';
+  }
+}

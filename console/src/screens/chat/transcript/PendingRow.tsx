@@ -1,0 +1,18 @@
+import { Paperclip } from 'lucide-react';
+import styles from './transcript.module.css';
+
+/** A message that is on its way. */
+export function PendingRow({ text, filenames }: { readonly text: string; readonly filenames: readonly string[] }) {
+  return (
+    <div className={styles.user} data-pending>
+      <div className={styles.bubble}>
+        {filenames.map((name) => (
+          <span key={name} className={styles.file}>
+            <Paperclip size={14} aria-hidden /> {name}
+          </span>
+        ))}
+        {text}
+      </div>
+    </div>
+  );
+}

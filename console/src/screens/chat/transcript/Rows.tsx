@@ -1,0 +1,161 @@
+import { ArrowDown } from 'lucide-react';
+import { type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { Virtualizer, type VirtualizerHandle } from 'virtua';
+import { useSearch } from 'wouter';
+import { useText } from '../../../text/text.ts';
+import { Spinner } from '../../../ui/feedback.tsx';
+import { Answer } from './Answer.tsx';
+import { PendingRow } from './PendingRow.tsx';
+import { type Row, rowsOf } from './rows.ts';
+import styles from './transcript.module.css';
+import type { Transcript, TranscriptView } from './transcript.ts';
+import { UserRow } from './UserRow.tsx';
+
+/** Rows at the end that are always drawn: those that grow, and those that one reads. */
+const tailMin = 4;
+const tailMax = 16;
+const nearEndPx = 80;
+const nearStartPx = 600;
+/** A link to a message leads back through this many messages at most. */
+const targetPagesMax = 60;
+
+/** The rows of a chat. It opens at its end and stays there while an answer grows, until the reader scrolls away. */
+export function Rows({
+  transcript,
+  view,
+  head,
+}: {
+  readonly transcript: Transcript;
+  readonly view: TranscriptView;
+  /** Above everything that was said, once the beginning is loaded. */
+  readonly head?: ReactNode;
+}) {
+  const { t } = useText();
+  const scroller = useRef<HTMLElement>(null);
+  const inner = useRef<HTMLDivElement>(null);
+  const virtual = useRef<VirtualizerHandle>(null);
+  const known = useRef<readonly Row[]>([]);
+  const rows = rowsOf(view, known.current);
+  const isShifted = rows.length > known.current.length && known.current[0] !== undefined && rows[0]?.key !== known.current[0].key;
+  known.current = rows;
+  const tailStart = useTailStart(rows);
+  const end = useEnd(scroller, inner);
+  const target = new URLSearchParams(useSearch()).get('message');
+  useTarget(target, transcript, view, rows, tailStart, virtual, end.leave);
+  const onScroll = () => {
+    end.onScroll();
+    const { scrollTop = nearStartPx } = scroller.current ?? {};
+    if (scrollTop < nearStartPx) void transcript.loadEarlier();
+  };
+  const draw = (row: Row) => <OneRow key={row.key} row={row} isLast={row === rows.at(-1)} isTarget={isRowOf(row, target)} />;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    <section ref={scroller} className={styles.scroller} aria-label={t('Transcript')} tabIndex={0} onScroll={onScroll}>
+      <div ref={inner} className={styles.rows}>
+        <div className={styles.earlier}>{view.isLoadingEarlier ? <Spinner label={t('Loading earlier messages')} /> : null}</div>
+        {view.hasEarlier ? null : head}
+        <Virtualizer ref={virtual} scrollRef={scroller} shift={isShifted} bufferSize={600}>
+          {rows.slice(0, tailStart).map(draw)}
+        </Virtualizer>
+        {rows.slice(tailStart).map(draw)}
+      </div>
+      {end.isAway ? (
+        <button type="button" className={styles.toEnd} onClick={end.go} aria-label={t('To the newest message')}>
+          <ArrowDown size={18} aria-hidden />
+        </button>
+      ) : null}
+    </section>
+  );
+}
+
+function OneRow({ row, isLast, isTarget }: { readonly row: Row; readonly isLast: boolean; readonly isTarget: boolean }) {
+  return (
+    <div className={styles.row} data-target={isTarget || undefined}>
+      {row.kind === 'user' ? <UserRow message={row.message} isLast={isLast} /> : null}
+      {row.kind === 'answer' ? <Answer row={row} isLast={isLast} /> : null}
+      {row.kind === 'pending' ? <PendingRow text={row.text} filenames={row.filenames} /> : null}
+    </div>
+  );
+}
+
+function isRowOf(row: Row, messageId: string | null): boolean {
+  if (messageId === null) return false;
+  if (row.kind === 'user') return row.message.id === messageId;
+  return row.kind === 'answer' && row.messages.some(({ id }) => id === messageId);
+}
+
+/** Where the rows begin that are always drawn. It moves seldom: a row that moves into the virtual list is drawn anew. */
+function useTailStart(rows: readonly Row[]): number {
+  const firstKey = useRef<string>(undefined);
+  const place = rows.findIndex(({ key }) => key === firstKey.current);
+  if (place !== -1 && rows.length - place <= tailMax) return place;
+  const start = Math.max(0, rows.length - tailMin);
+  firstKey.current = rows[start]?.key;
+  return start;
+}
+
+/** Keeps the end in view while what is in it grows, unless the reader went away from it. */
+function useEnd(scroller: { readonly current: HTMLElement | null }, inner: { readonly current: HTMLElement | null }) {
+  const isAtEnd = useRef(true);
+  const lastTop = useRef(0);
+  const [isAway, setAway] = useState(false);
+  const go = useCallback(() => {
+    isAtEnd.current = true;
+    setAway(false);
+    const box = scroller.current;
+    if (box !== null) box.scrollTop = box.scrollHeight;
+  }, [scroller]);
+  useLayoutEffect(() => {
+    const box = scroller.current;
+    const content = inner.current;
+    if (box === null || content === null) return;
+    const keep = () => {
+      if (isAtEnd.current) box.scrollTop = box.scrollHeight;
+    };
+    const observer = new ResizeObserver(keep);
+    observer.observe(content);
+    observer.observe(box);
+    keep();
+    return () => observer.disconnect();
+  }, [scroller, inner]);
+  const onScroll = () => {
+    const box = scroller.current;
+    if (box === null) return;
+    const isNear = box.scrollHeight - box.scrollTop - box.clientHeight < nearEndPx;
+    // Only the reader scrolls up: growing content never does.
+    if (isNear) isAtEnd.current = true;
+    else if (box.scrollTop < lastTop.current - 2) isAtEnd.current = false;
+    lastTop.current = box.scrollTop;
+    setAway(!isNear && !isAtEnd.current);
+  };
+  const leave = useCallback(() => {
+    isAtEnd.current = false;
+  }, []);
+  return { isAway, go, onScroll, leave };
+}
+
+/** Leads to the message that the address names, back through earlier pages until it is found. */
+function useTarget(
+  target: string | null,
+  transcript: Transcript,
+  view: TranscriptView,
+  rows: readonly Row[],
+  tailStart: number,
+  virtual: { readonly current: VirtualizerHandle | null },
+  leaveEnd: () => void,
+): void {
+  const reached = useRef<string>(undefined);
+  const pages = useRef(0);
+  useEffect(() => {
+    if (target === null || reached.current === target || view.messages.length === 0) return;
+    const place = rows.findIndex((row) => isRowOf(row, target));
+    if (place === -1) {
+      if (view.hasEarlier && !view.isLoadingEarlier && pages.current++ < targetPagesMax) void transcript.loadEarlier(100);
+      return;
+    }
+    reached.current = target;
+    leaveEnd();
+    if (place < tailStart) virtual.current?.scrollToIndex(place, { align: 'center' });
+    else document.querySelector('[data-target]')?.scrollIntoView({ block: 'center' });
+  }, [target, transcript, view, rows, tailStart, virtual, leaveEnd]);
+}

@@ -1,0 +1,91 @@
+import { Pencil } from 'lucide-react';
+import { memo, useState } from 'react';
+import { useMutate } from '../../../graphql/hooks.ts';
+import { useText } from '../../../text/text.ts';
+import { Button, IconButton } from '../../../ui/button.tsx';
+import { ErrorNote } from '../../../ui/feedback.tsx';
+import { TextArea } from '../../../ui/field.tsx';
+import { CopyButton } from '../../../ui/small.tsx';
+import { useChat } from '../chat-context.ts';
+import { type Chat_MessageFragment, ChatEditDocument } from '../documents.ts';
+import { Branches } from './Branches.tsx';
+import { Files } from './Files.tsx';
+import { Outcome } from './Outcome.tsx';
+import styles from './transcript.module.css';
+
+/** What a person said. It can be said in other words, which begins a branch. */
+export const UserRow = memo(function UserRow({
+  message,
+  isLast,
+}: {
+  readonly message: Chat_MessageFragment;
+  readonly isLast: boolean;
+}) {
+  const { t } = useText();
+  const { chat, isBusy } = useChat();
+  const [isEditing, setEditing] = useState(false);
+  return (
+    <article className={styles.user} aria-label={t('You')}>
+      {isEditing ? (
+        <EditForm message={message} onDone={() => setEditing(false)} />
+      ) : (
+        <div className={styles.bubble}>
+          <Files parts={message.parts} />
+          {message.content}
+        </div>
+      )}
+      <div className={styles.bar}>
+        <Branches message={message} />
+        <CopyButton text={message.content} label={t('Copy the message')} />
+        {chat.canWrite ? (
+          <IconButton label={t('Edit the message')} disabled={isBusy} onClick={() => setEditing(true)}>
+            <Pencil size={16} aria-hidden />
+          </IconButton>
+        ) : null}
+      </div>
+      {isLast && !isBusy ? <Outcome run={message.run} error={message.error} messageId={message.id} isUnanswered /> : null}
+    </article>
+  );
+});
+
+function EditForm({ message, onDone }: { readonly message: Chat_MessageFragment; readonly onDone: () => void }) {
+  const { t } = useText();
+  const { transcript } = useChat();
+  const [text, setText] = useState(message.content);
+  const { run, isBusy, error } = useMutate(ChatEditDocument);
+  const files = message.parts.flatMap((part) => (part.__typename === 'FilePart' && part.file !== null ? [part.fileId] : []));
+  const send = async () => {
+    const parts = [{ text }, ...files.map((fileId) => ({ fileId }))];
+    const prompt = files.length === 0 ? { text } : { parts };
+    const begun = await run({ id: message.id, input: { prompt } });
+    if (begun === undefined) return;
+    transcript.takeBegun(begun.editMessage, true);
+    onDone();
+  };
+  return (
+    <form
+      className={styles.edit}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <TextArea
+        aria-label={t('The message in other words')}
+        value={text}
+        autoFocus
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => event.key === 'Escape' && onDone()}
+      />
+      <ErrorNote error={error} />
+      <div className={styles.editActions}>
+        <Button size="small" onClick={onDone}>
+          {t('Cancel')}
+        </Button>
+        <Button size="small" variant="primary" type="submit" isBusy={isBusy} disabled={text.trim() === ''}>
+          {t('Send again')}
+        </Button>
+      </div>
+    </form>
+  );
+}

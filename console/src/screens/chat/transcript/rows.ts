@@ -1,0 +1,62 @@
+import type { Chat_MessageFragment } from '../documents.ts';
+import type { TranscriptView } from './transcript.ts';
+
+/** A row of a transcript: what a person said, or an answer with all that belongs to it. */
+export type Row =
+  | { readonly kind: 'user'; readonly key: string; readonly message: Chat_MessageFragment }
+  | {
+      readonly kind: 'answer';
+      readonly key: string;
+      /** Undefined for a greeting, which no run said. */
+      readonly runId: string | undefined;
+      readonly isRunning: boolean;
+      /** Its texts, calls and their outputs, in order; empty while it is being said. */
+      readonly messages: readonly Chat_MessageFragment[];
+    }
+  | { readonly kind: 'pending'; readonly key: string; readonly text: string; readonly filenames: readonly string[] };
+
+/** The rows of a transcript. A row that says the same as one of `before` is that one, so that it is not drawn again. */
+export function rowsOf({ messages, runIds, pending }: TranscriptView, before: readonly Row[]): readonly Row[] {
+  const rows: Row[] = [];
+  for (const message of messages) {
+    if (message.role === 'SYSTEM') continue;
+    if (message.role === 'USER') rows.push({ kind: 'user', key: message.id, message });
+    else addToAnswer(rows, message, runIds);
+  }
+  for (const runId of runIds) {
+    if (rows.some((row) => row.kind === 'answer' && row.runId === runId)) continue;
+    const asked = rows.findLastIndex((row) => row.kind === 'user' && row.message.runId === runId);
+    const row: Row = { kind: 'answer', key: `answer-${runId}`, runId, isRunning: true, messages: [] };
+    rows.splice(asked === -1 ? rows.length : asked + 1, 0, row);
+  }
+  for (const { id, text, filenames } of pending) rows.push({ kind: 'pending', key: id, text, filenames });
+  const known = new Map(before.map((row) => [row.key, row]));
+  return rows.map((row) => {
+    const same = known.get(row.key);
+    return same !== undefined && isSame(same, row) ? same : row;
+  });
+}
+
+function addToAnswer(rows: Row[], message: Chat_MessageFragment, runIds: readonly string[]): void {
+  const runId = message.runId ?? undefined;
+  const last = rows.at(-1);
+  if (last?.kind === 'answer' && runId !== undefined && last.runId === runId) {
+    rows[rows.length - 1] = { ...last, messages: [...last.messages, message] };
+    return;
+  }
+  // A run may go on in a second row, behind a message that joined it.
+  const isFirst = runId !== undefined && rows.every((row) => row.kind !== 'answer' || row.runId !== runId);
+  const key = isFirst ? `answer-${runId}` : message.id;
+  rows.push({ kind: 'answer', key, runId, isRunning: runId !== undefined && runIds.includes(runId), messages: [message] });
+}
+
+function isSame(one: Row, other: Row): boolean {
+  if (one.kind === 'user' && other.kind === 'user') return one.message === other.message;
+  if (one.kind === 'pending' && other.kind === 'pending') return one.text === other.text;
+  if (one.kind !== 'answer' || other.kind !== 'answer') return false;
+  return (
+    one.isRunning === other.isRunning &&
+    one.messages.length === other.messages.length &&
+    one.messages.every((message, index) => message === other.messages[index])
+  );
+}

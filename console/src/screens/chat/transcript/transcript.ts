@@ -1,0 +1,224 @@
+import type { ParleyError } from '@parley/client';
+import { readableError, run } from '../../../graphql/client.ts';
+import { live } from '../../../graphql/live/live.ts';
+import {
+  type Chat_HeadFragment,
+  type Chat_MessageFragment,
+  ChatHeadDocument,
+  ChatMessagesDocument,
+  ChatTranscriptDocument,
+} from '../documents.ts';
+import { runStore } from '../run/run-store.ts';
+import { messagesOf } from '../run/run-view.ts';
+
+/** A message that is on its way to the service. */
+export interface PendingMessage {
+  readonly id: string;
+  readonly text: string;
+  readonly filenames: readonly string[];
+}
+
+export interface TranscriptView {
+  /** Undefined until the first reply; null when there is none, or the caller may not read it. */
+  readonly chat: Chat_HeadFragment | null | undefined;
+  /** Of the branch that people read, in order: the newest, and what was loaded before them. */
+  readonly messages: readonly Chat_MessageFragment[];
+  readonly hasEarlier: boolean;
+  readonly isLoadingEarlier: boolean;
+  /** Runs that go on, in the order in which they began. */
+  readonly runIds: readonly string[];
+  readonly pending: readonly PendingMessage[];
+  readonly error: ParleyError | undefined;
+}
+
+export const pageSize = 50;
+
+/**
+ * A chat as this browser knows it, for `useSyncExternalStore`: its messages, kept fresh by subscriptions while somebody listens, and the runs that go
+ * on in it, whoever began them. Stays after its screen is left, so that going back shows it at once.
+ */
+export class Transcript {
+  readonly chatId: string;
+  readonly #listeners = new Set<() => void>();
+  readonly #watchedRuns = new Map<string, () => void>();
+  #view: TranscriptView;
+  #startCursor: string | null = null;
+  #leave: (() => void)[] = [];
+
+  constructor(chatId: string, chat?: Chat_HeadFragment) {
+    this.chatId = chatId;
+    this.#view = {
+      ...{ chat, messages: [], hasEarlier: false, isLoadingEarlier: false },
+      ...{ runIds: [], pending: [], error: undefined },
+    };
+  }
+
+  readonly getSnapshot = (): TranscriptView => this.#view;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    if (this.#leave.length === 0) this.#follow();
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      for (const leave of this.#leave) leave();
+      this.#leave = [];
+      for (const leave of this.#watchedRuns.values()) leave();
+      this.#watchedRuns.clear();
+    };
+  };
+
+  /** Loads the newest messages anew. Earlier ones that were loaded stay, unless they may be of another branch. */
+  async reload(keepsEarlier = true): Promise<void> {
+    try {
+      const { chat } = await run(ChatTranscriptDocument, { id: this.chatId, last: pageSize, before: null });
+      if (chat === null) {
+        this.#set({ chat: null, messages: [], error: undefined });
+        return;
+      }
+      const { messages, ...head } = chat;
+      const [first] = messages.nodes;
+      const known = this.#view.messages;
+      // What lies between the known messages and a page that does not reach them is not known.
+      const isJoined = keepsEarlier && first !== undefined && known.some(({ id }) => id === first.id);
+      const earlier = isJoined ? known.filter(({ id }) => id < first.id) : [];
+      if (!isJoined || earlier.length === 0) this.#startCursor = messages.pageInfo.startCursor;
+      const hasEarlier = isJoined && earlier.length > 0 ? this.#view.hasEarlier : messages.pageInfo.hasPreviousPage;
+      this.#set({ messages: [...earlier, ...messages.nodes], hasEarlier, error: undefined });
+      this.#takeHead(head);
+    } catch (thrown) {
+      this.#set({ error: readableError(thrown) });
+    }
+  }
+
+  /** Loads the page before the earliest message that is known. */
+  async loadEarlier(count = pageSize): Promise<void> {
+    const before = this.#startCursor;
+    if (!this.#view.hasEarlier || this.#view.isLoadingEarlier || before === null) return;
+    this.#set({ isLoadingEarlier: true });
+    try {
+      const { chat } = await run(ChatTranscriptDocument, { id: this.chatId, last: count, before });
+      if (chat === null || this.#startCursor !== before) return;
+      const { nodes, pageInfo } = chat.messages;
+      const known = new Set(this.#view.messages.map(({ id }) => id));
+      this.#startCursor = pageInfo.startCursor;
+      this.#set({
+        messages: [...nodes.filter(({ id }) => !known.has(id)), ...this.#view.messages],
+        hasEarlier: pageInfo.hasPreviousPage,
+      });
+    } catch (thrown) {
+      this.#set({ error: readableError(thrown) });
+    } finally {
+      this.#set({ isLoadingEarlier: false });
+    }
+  }
+
+  /** A run that began here: its messages stand at once. `branch`: it began a branch, which the messages of the old one leave. */
+  takeBegun(
+    { id, messages }: { readonly id: string; readonly messages: readonly Chat_MessageFragment[] },
+    isBranch = false,
+  ): void {
+    this.#merge(messages);
+    this.#watchRun(id);
+    if (isBranch) void this.reloadBranch();
+  }
+
+  /** Loads the newest messages of another branch: earlier ones may be those of the old branch, so they are loaded again when they are needed. */
+  async reloadBranch(): Promise<void> {
+    await this.reload(false);
+  }
+
+  /** Shows a message before the service has it. @returns a function that takes it away. */
+  addPending(message: PendingMessage): () => void {
+    this.#set({ pending: [...this.#view.pending, message] });
+    return () => this.#set({ pending: this.#view.pending.filter(({ id }) => id !== message.id) });
+  }
+
+  takeMessage(message: Chat_MessageFragment): void {
+    this.#merge([message]);
+  }
+
+  #follow(): void {
+    let isFirst = this.#view.messages.length === 0;
+    if (isFirst) void this.reload();
+    this.#leave = [
+      live.subscribe(ChatMessagesDocument, () => ({ chatId: this.chatId }), {
+        // What happened before the stream began is not told.
+        begin: () => {
+          if (!isFirst) void this.reload();
+          isFirst = false;
+        },
+        next: ({ messagesChanged: { kind, id, node } }) => {
+          if (kind === 'DELETED' || node === null) this.#remove(id);
+          else this.#merge([node]);
+        },
+        error: (error) => this.#set({ error }),
+        complete: () => void this.reload(),
+      }),
+      live.subscribe(ChatHeadDocument, () => ({ chatId: this.chatId }), {
+        next: ({ chatUpdated }) => this.#takeHead(chatUpdated),
+      }),
+    ];
+    for (const id of this.#view.runIds) this.#watchRun(id);
+  }
+
+  #takeHead(chat: Chat_HeadFragment): void {
+    this.#set({ chat });
+    if (chat.activeRunId !== null) this.#watchRun(chat.activeRunId);
+  }
+
+  /** Follows a run until its end, and puts its messages in the place of its stream then. */
+  #watchRun(runId: string): void {
+    if (this.#watchedRuns.has(runId)) return;
+    const store = runStore(runId);
+    const take = () => {
+      const view = store.getSnapshot();
+      if (view.ended === undefined && view.error === undefined) return;
+      this.#watchedRuns.get(runId)?.();
+      this.#watchedRuns.delete(runId);
+      const messages = messagesOf(view).filter(({ role }) => role !== 'SYSTEM');
+      this.#set({ messages: merged(this.#view.messages, messages), runIds: this.#view.runIds.filter((id) => id !== runId) });
+      if (messages.length === 0) void this.reload();
+    };
+    if (store.getSnapshot().ended !== undefined) return;
+    if (!this.#view.runIds.includes(runId)) this.#set({ runIds: [...this.#view.runIds, runId] });
+    this.#watchedRuns.set(runId, store.subscribe(take));
+  }
+
+  #merge(messages: readonly Chat_MessageFragment[]): void {
+    this.#set({ messages: merged(this.#view.messages, messages) });
+  }
+
+  #remove(removed: string): void {
+    this.#set({ messages: this.#view.messages.filter(({ id }) => id !== removed) });
+  }
+
+  #set(changes: Partial<TranscriptView>): void {
+    this.#view = { ...this.#view, ...changes };
+    for (const listener of [...this.#listeners]) listener();
+  }
+}
+
+/** Ids sort by time, and so do the messages of a branch. */
+function merged(
+  known: readonly Chat_MessageFragment[],
+  changed: readonly Chat_MessageFragment[],
+): readonly Chat_MessageFragment[] {
+  if (changed.length === 0) return known;
+  const byId = new Map(known.map((message) => [message.id, message]));
+  for (const message of changed) byId.set(message.id, message);
+  return [...byId.values()].sort((one, other) => (one.id < other.id ? -1 : 1));
+}
+
+const transcriptsMax = 12;
+const transcripts = new Map<string, Transcript>();
+
+export function transcriptOf(chatId: string, chat?: Chat_HeadFragment): Transcript {
+  const known = transcripts.get(chatId);
+  transcripts.delete(chatId);
+  const transcript = known ?? new Transcript(chatId, chat);
+  transcripts.set(chatId, transcript);
+  const [oldest] = transcripts.keys();
+  if (transcripts.size > transcriptsMax && oldest !== undefined) transcripts.delete(oldest);
+  return transcript;
+}
