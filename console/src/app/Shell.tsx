@@ -33,9 +33,9 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           <Search size={18} aria-hidden />
         </IconButton>
       </header>
-      <div className={styles.rail} data-open={isNavOpen} onClickCapture={() => setNavOpen(false)}>
+      <section className={styles.rail} aria-label="Parley" data-open={isNavOpen} onClickCapture={() => setNavOpen(false)}>
         <Navigation onSearch={palette.open} />
-      </div>
+      </section>
       <main id="content" className={styles.content} tabIndex={-1}>
         <ConnectionNote />
         {children}
