@@ -1,5 +1,15 @@
 /** Things of which there are lists that are live. */
-export const liveKinds = ['agent', 'dataSource', 'chat', 'run', 'memory', 'connection'] as const;
+export const liveKinds = [
+  'agent',
+  'dataSource',
+  'chat',
+  'run',
+  'memory',
+  'connection',
+  'membership',
+  'invitation',
+  'group',
+] as const;
 export type LiveKind = (typeof liveKinds)[number];
 
 /** A thing of a list, as far as a stream of changes must know it. */

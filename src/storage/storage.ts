@@ -237,7 +237,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     apiKeys,
     sessions,
     signInLinks: createSignInLinkStore(db),
-    invitations: createInvitationStore(db),
+    invitations: createInvitationStore(db, signals),
     passkeys: createPasskeyStore(db),
     webhooks: createWebhookStore(db),
     schedules: createScheduleStore(db, signals),

@@ -255,6 +255,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Subscription.messageEvents': 'CHATS:WRITE',
   'Subscription.messagesChanged': 'CHATS:READ',
   'Subscription.newResponseEvents': 'CHATS:WRITE',
+  'Subscription.peopleChanged': 'ADMIN:READ',
   'Subscription.regeneratedMessageEvents': 'CHATS:WRITE',
   'Subscription.resumedResponseEvents': 'CHATS:WRITE',
   'Subscription.runEvents': 'CHATS:READ',

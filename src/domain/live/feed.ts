@@ -20,6 +20,9 @@ export const topicsOfKind: Readonly<Record<LiveKind, readonly SignalTopic[]>> = 
   run: ['run-changed', 'runs-recorded'],
   memory: ['memory-changed'],
   connection: ['connection-changed'],
+  membership: ['membership-changed'],
+  invitation: ['invitation-changed'],
+  group: ['group-changed'],
 };
 
 /** By the id of each thing: where it stands; undefined when no row is left of it. */

@@ -1,12 +1,13 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Change, LivePlace } from '../../entities/live.ts';
 import type { RunReach } from '../../storage/runs/history-conditions.ts';
-import { listedAgents, ownChats, visibleChats, visibleDataSources } from '../access/access.ts';
+import { adminReach, listedAgents, ownChats, visibleChats, visibleDataSources } from '../access/access.ts';
 import { getAgent } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';
 import { connectionsListed } from '../knowledge/connections.ts';
 import { reachOf } from '../runs/history.ts';
 import type { Places } from './feed.ts';
+import { merged } from './merged.ts';
 import { type LiveList, watchList } from './watch.ts';
 
 /** Where to go on, and until when. */
@@ -113,6 +114,26 @@ class ReachedRuns implements LiveList {
     const isMine = agents === undefined || [...agents.values()].some((place) => place?.orgId === this.#caller.orgId);
     if (isMine) this.#isCurrent = false;
   }
+}
+
+/**
+ * The members, invitations and groups of the caller's organization, for its administrators; groups for keys that may read them.
+ *
+ * @throws DomainError FORBIDDEN for others.
+ */
+export async function watchPeople(deps: Deps, caller: Caller, { after, signal }: WatchOptions): Changes {
+  const { orgId, scopes } = caller;
+  adminReach(caller);
+  const kinds = ['membership', 'invitation', ...(scopes.has('GROUPS:READ') ? (['group'] as const) : [])] as const;
+  const list = (kind: (typeof kinds)[number]): LiveList => ({
+    rule: { kind, orgId },
+    concerns: (place) => place.orgId === orgId,
+    owns: isNever,
+    isRemembered: true,
+  });
+  const lists: AsyncGenerator<Change, void, void>[] = [];
+  for (const kind of kinds) lists.push(await watchList(deps, list(kind), after, signal));
+  return merged(lists);
 }
 
 /** The caller's memories. */

@@ -5,6 +5,7 @@ import {
   watchConnections,
   watchDataSources,
   watchMemories,
+  watchPeople,
   watchRuns,
 } from '../../domain/live/lists.ts';
 import { watchMessages } from '../../domain/live/messages.ts';
@@ -17,6 +18,7 @@ import type { GraphContext } from '../builder/context.ts';
 import { type ArgBuilder, decodeCursor, encodeCursor } from '../pagination.ts';
 import { AgentRef, ChatRef, DataSourceRef, IntegrationRef, MemoryRef, MessageRef, RunRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
+import { NodeType } from '../types/node.ts';
 import { UsageReportType } from '../usage/usage.ts';
 import { nodeOfChange } from './nodes.ts';
 
@@ -77,6 +79,26 @@ const MemoryChange = changeType({ name: 'Memory', node: MemoryRef, scope: 'CHATS
 const IntegrationChange = changeType({
   ...{ name: 'Integration', node: IntegrationRef, scope: 'CONNECTIONS:READ' },
   thing: 'a connection',
+});
+
+const PeopleChange = builder.objectRef<Change>('PeopleChange').implement({
+  access: { scope: 'ADMIN:READ' },
+  description: 'A change of a member, an invitation or a group of an organization.',
+  fields: (t) => ({
+    kind: t.expose('kind', { type: ChangeKindType, description: 'What happened.' }),
+    id: t.exposeID('id', { description: 'The id of the membership, the invitation or the group.' }),
+    node: t.field({
+      type: NodeType,
+      nullable: true,
+      description: 'The Membership, Invitation or Group as it is now. Null when it was deleted, or went away meanwhile.',
+      resolve: (change, _args, context) => nodeOfChange(change, context) as never,
+    }),
+    cursor: t.string({
+      description:
+        'Pass it as `after` to a new subscription, which then begins with what changed since. Some changes come twice.',
+      resolve: ({ batch }) => encodeCursor([batch.until.toISOString()]),
+    }),
+  }),
 });
 
 const UsageChangeType = builder.objectRef<UsageChange>('UsageChange').implement({
@@ -186,6 +208,14 @@ builder.subscriptionFields((t) => ({
     },
     subscribe: (_root, { ofOrganization, ...args }, context) =>
       watchConnections(context.deps, context.caller, ofOrganization === true, optionsOf(context, args)),
+    resolve: (change) => change,
+  }),
+  peopleChanged: t.field({
+    authScopes: { key: 'ADMIN:READ' },
+    type: PeopleChange,
+    description: `The members, invitations and groups of the caller's organization, as they change, for its administrators: also at a new role, name or e-mail of a member, and when an invitation is sent or accepted. Groups are told to keys with the scope GROUPS:READ. ${told}`,
+    args: afterArg(t.arg, 'New members and invitations, new and changed groups; what was removed is not told.'),
+    subscribe: (_root, args, context) => watchPeople(context.deps, context.caller, optionsOf(context, args)),
     resolve: (change) => change,
   }),
   usageChanged: t.field({

@@ -54,6 +54,7 @@ export function createGroupStore(db: Database, signals: Signals): GroupStore {
           members: { create: members.map((member) => ({ ...member, createdAt: group.createdAt })) },
         },
       });
+      signals.publish('group-changed', group.id);
       return groupOf(row);
     },
     async update(id, changes, { add, removeEmails }) {

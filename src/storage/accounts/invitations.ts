@@ -4,6 +4,7 @@ import type { Invitation, InvitationDelivery } from '../../entities/accounts/inv
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { newestFirst } from '../database/paging.ts';
+import type { Signals } from '../database/signals/signals.ts';
 import { lockRow } from '../database/sql/locks.ts';
 import { membershipsIn } from './reach.ts';
 
@@ -40,7 +41,7 @@ export interface NewInvitation extends Omit<Invitation, 'deliveryProblem' | 'acc
   readonly groupIds: readonly string[];
 }
 
-export function createInvitationStore(db: Database): InvitationStore {
+export function createInvitationStore(db: Database, signals: Signals): InvitationStore {
   const openAt = (at: Date) => ({ acceptedAt: null, revokedAt: null, expiresAt: { gt: at } });
   async function findFirst(where: object): Promise<Invitation | undefined> {
     const row = await db.prisma.invitation.findFirst({ where });
@@ -50,8 +51,15 @@ export function createInvitationStore(db: Database): InvitationStore {
   return {
     async create({ groupIds, ...invitation }) {
       const { orgId, email, createdAt } = invitation;
-      await db.prisma.invitation.updateMany({ where: { orgId, email, ...openAt(createdAt) }, data: { revokedAt: createdAt } });
-      return invitationOf(await db.prisma.invitation.create({ data: { ...invitation, groupIds: [...groupIds] } }));
+      const where = { orgId, email, ...openAt(createdAt) };
+      const revoked = await db.prisma.invitation.updateManyAndReturn({
+        where,
+        data: { revokedAt: createdAt },
+        select: { id: true },
+      });
+      const row = await db.prisma.invitation.create({ data: { ...invitation, groupIds: [...groupIds] } });
+      for (const { id } of [...revoked, row]) signals.publish('invitation-changed', id);
+      return invitationOf(row);
     },
     async findMany(ids, reach) {
       const where = { AND: [{ id: { in: [...ids] } }, membershipsIn(reach)] };
@@ -68,18 +76,23 @@ export function createInvitationStore(db: Database): InvitationStore {
     findOpenById: (id, at) => findFirst({ id, ...openAt(at) }),
     async accept(id, userId, at) {
       const data = { acceptedAt: at, userId };
-      return (await db.prisma.invitation.updateMany({ where: { id, ...openAt(at) }, data })).count === 1;
+      const { count } = await db.prisma.invitation.updateMany({ where: { id, ...openAt(at) }, data });
+      signals.publish('invitation-changed', id);
+      return count === 1;
     },
     async revoke(id, reach, at) {
       const where = { AND: [{ id, ...openAt(at) }, membershipsIn(reach)] };
       const [row] = await db.prisma.invitation.updateManyAndReturn({ where, data: { revokedAt: at } });
-      return row === undefined ? undefined : invitationOf(row);
+      if (row === undefined) return undefined;
+      signals.publish('invitation-changed', id);
+      return invitationOf(row);
     },
     async setMailHash(id, mailHash) {
       await db.prisma.invitation.updateMany({ where: { id }, data: { mailHash } });
     },
     async noteDelivery(id, delivery, deliveryProblem) {
       await db.prisma.invitation.updateMany({ where: { id }, data: { delivery, deliveryProblem } });
+      signals.publish('invitation-changed', id);
     },
     async isUnused(tx, userId) {
       if (!(await lockRow(tx, 'users', userId))) return false;

@@ -57,7 +57,10 @@ export function createMembershipStore(db: Database, signals: Signals): Membershi
       if (after?.role !== now.role) await endSessionsOfMember(tx, found);
       return 'changed';
     });
-    if (result === 'changed') signals.publish('user-changed', found.userId);
+    if (result === 'changed') {
+      signals.publish('user-changed', found.userId);
+      signals.publish('membership-changed', id);
+    }
     return result;
   }
 

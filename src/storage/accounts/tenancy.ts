@@ -119,6 +119,7 @@ export function createTenancyStore(db: Database, signals: Signals): TenancyStore
       }
       await settled(db.prisma.membership.create({ data: { ...member } }), 'membership');
       signals.publish('user-changed', member.userId);
+      signals.publish('membership-changed', member.id);
     },
   };
 }

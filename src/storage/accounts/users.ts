@@ -66,7 +66,11 @@ export function createUserStore(db: Database, signals: Signals): UserStore {
     async update(id, changes) {
       const email = changes.email?.toLowerCase();
       const data = { ...changes, ...(email === undefined ? {} : { email }) };
-      const user = await settled(db.prisma.user.update({ where: { id }, data }), 'user');
+      const { memberships, ...user } = await settled(
+        db.prisma.user.update({ where: { id }, data, include: { memberships: { select: { id: true } } } }),
+        'user',
+      );
+      for (const membership of memberships) signals.publish('membership-changed', membership.id);
       if (email === undefined) return user;
       const groupIds = await db.transaction(async (tx) => [
         ...(await claimGroupMembers(tx, user)),
@@ -78,6 +82,8 @@ export function createUserStore(db: Database, signals: Signals): UserStore {
     async delete(id, also) {
       const where = { userId: id };
       const active = await db.prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
+      const members = await db.prisma.membership.findMany({ where, select: { id: true } });
+      const places = await db.prisma.groupMember.findMany({ where, select: { groupId: true } });
       const held = await db.transaction(async (tx) => {
         const { membership, apiKey, session, agentEditor, groupMember, user } = tx.prisma;
         const memberships = await membership.findMany({ where, select: { orgId: true }, orderBy: { orgId: 'asc' } });
@@ -95,6 +101,8 @@ export function createUserStore(db: Database, signals: Signals): UserStore {
       });
       if (held === undefined) {
         signals.publish('user-changed', id);
+        for (const member of members) signals.publish('membership-changed', member.id);
+        for (const { groupId } of places) signals.publish('group-changed', groupId);
         for (const run of active) signals.publish('run-cancel', run.id);
       }
       return held;

@@ -17,7 +17,8 @@ export type LiveRule =
   | { readonly kind: 'chat'; readonly filter: ChatFilter; readonly agentId: string | undefined }
   | { readonly kind: 'run'; readonly reach: RunReach }
   | { readonly kind: 'memory'; readonly owner: MemoryOwner }
-  | { readonly kind: 'connection'; readonly scope: ConnectionScope };
+  | { readonly kind: 'connection'; readonly scope: ConnectionScope }
+  | { readonly kind: 'membership' | 'invitation' | 'group'; readonly orgId: string };
 
 /** What streams of changes read. No statement reads a long column. */
 export interface LiveStore extends PlaceStore {
@@ -77,7 +78,23 @@ interface Table {
 }
 
 function tableOf({ prisma }: Database, kind: LiveKind): Table {
+  if (kind === 'membership') return withoutUpdates(prisma.membership as unknown as TimelessTable);
+  if (kind === 'invitation') return withoutUpdates(prisma.invitation as unknown as TimelessTable);
   return prisma[kind] as unknown as Table;
+}
+
+/** A table that does not keep when a row has changed: only new rows are found by a time. */
+interface TimelessTable {
+  findMany(query: object): Promise<readonly Pick<LiveRow, 'id' | 'createdAt'>[]>;
+}
+
+function withoutUpdates(table: TimelessTable): Table {
+  return {
+    async findMany(query) {
+      const rows = await table.findMany({ ...query, select: { id: true, createdAt: true } });
+      return rows.map((row) => ({ ...row, updatedAt: row.createdAt }));
+    },
+  };
 }
 
 function changed(
@@ -87,10 +104,11 @@ function changed(
   since: Date,
   limit: number,
 ): Promise<readonly LiveRow[]> {
+  const time = rule.kind === 'membership' || rule.kind === 'invitation' ? 'createdAt' : 'updatedAt';
   return tableOf(db, rule.kind).findMany({
-    where: { AND: [...where, { updatedAt: { gte: since } }] },
+    where: { AND: [...where, { [time]: { gte: since } }] },
     select: columns,
-    orderBy: [{ updatedAt: 'asc' }, { id: 'asc' }],
+    orderBy: [{ [time]: 'asc' }, { id: 'asc' }],
     take: limit,
   });
 }
@@ -130,6 +148,10 @@ function whereOf(rule: LiveRule): object {
     }
     case 'connection':
       return { ...rule.scope };
+    case 'membership':
+    case 'invitation':
+    case 'group':
+      return { orgId: rule.orgId };
   }
 }
 

@@ -48,6 +48,18 @@ export function createPlaceStore({ prisma }: Database): PlaceStore {
       const rows = await prisma.connection.findMany({ where: { id }, select: { id: true, orgId: true, ownerUserId: true } });
       return rows.map(({ id: connectionId, orgId, ownerUserId }) => [connectionId, { orgId, userId: ownerUserId }]);
     },
+    membership: async (id) => {
+      const rows = await prisma.membership.findMany({ where: { id }, select: { id: true, orgId: true, userId: true } });
+      return rows.map(({ id: membershipId, ...place }) => [membershipId, place]);
+    },
+    invitation: async (id) => {
+      const rows = await prisma.invitation.findMany({ where: { id }, select: { id: true, orgId: true, invitedByUserId: true } });
+      return rows.map(({ id: invitationId, orgId, invitedByUserId }) => [invitationId, { orgId, userId: invitedByUserId }]);
+    },
+    group: async (id) => {
+      const rows = await prisma.group.findMany({ where: { id }, select: { id: true, orgId: true, ownerUserId: true } });
+      return rows.map(({ id: groupId, orgId, ownerUserId }) => [groupId, { orgId, userId: ownerUserId }]);
+    },
   };
   return {
     places: async (kind, ids) => new Map(await found[kind]({ in: [...ids] })),

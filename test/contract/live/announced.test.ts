@@ -39,6 +39,10 @@ const tables: Readonly<Record<string, { readonly kind: LiveKind; readonly id: st
   agent_data_sources: { kind: 'dataSource', id: 'dataSourceId' },
   memories: { kind: 'memory', id: 'id' },
   connections: { kind: 'connection', id: 'id', unseen: ['renewalOwner', 'renewalUntil'] },
+  memberships: { kind: 'membership', id: 'id' },
+  invitations: { kind: 'invitation', id: 'id', unseen: ['mailHash'] },
+  groups: { kind: 'group', id: 'id' },
+  group_members: { kind: 'group', id: 'groupId' },
 };
 
 /** `kind id` of what was announced. */

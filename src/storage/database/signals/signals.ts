@@ -47,6 +47,9 @@ export type SignalTopic =
   | 'agent-rated'
   | 'memory-changed'
   | 'connection-changed'
+  /** The payload is ids of memberships, joined by commas: a role, or the name or e-mail of the person. */
+  | 'membership-changed'
+  | 'invitation-changed'
   /** Announced by the trigger when a source is about to be deleted; also published while a source is indexed. */
   | 'data-source-changed'
   | 'usage-changed';
