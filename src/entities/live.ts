@@ -9,6 +9,7 @@ export const liveKinds = [
   'membership',
   'invitation',
   'group',
+  'apiKey',
 ] as const;
 export type LiveKind = (typeof liveKinds)[number];
 

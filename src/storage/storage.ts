@@ -258,7 +258,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     users: createUserStore(db, signals),
     memberships: createMembershipStore(db, signals),
     ownership: createOwnershipStore(db, signals),
-    scim: createScimStore(db),
+    scim: createScimStore(db, signals),
     auditEntries,
     auditBatch,
     auditSink: createAuditSinkStore(db),

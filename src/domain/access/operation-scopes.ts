@@ -244,6 +244,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Query.webhook': 'ADMIN:READ',
   'Query.webhooks': 'ADMIN:READ',
   'Subscription.agentsChanged': 'AGENTS:READ',
+  'Subscription.apiKeysChanged': 'API_KEYS:READ',
   'Subscription.chatUpdated': 'CHATS:READ',
   'Subscription.chatsChanged': 'CHATS:READ',
   'Subscription.completionEvents': 'CHATS:WRITE',

@@ -23,6 +23,8 @@ export const topicsOfKind: Readonly<Record<LiveKind, readonly SignalTopic[]>> = 
   membership: ['membership-changed'],
   invitation: ['invitation-changed'],
   group: ['group-changed'],
+  // Its payload may also be a session: no row of a key is found then.
+  apiKey: ['key-changed'],
 };
 
 /** By the id of each thing: where it stands; undefined when no row is left of it. */

@@ -1,7 +1,8 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
+import { DomainError } from '../../entities/errors.ts';
 import type { Change, LivePlace } from '../../entities/live.ts';
 import type { RunReach } from '../../storage/runs/history-conditions.ts';
-import { adminReach, listedAgents, ownChats, visibleChats, visibleDataSources } from '../access/access.ts';
+import { adminReach, isAdministrator, listedAgents, ownChats, visibleChats, visibleDataSources } from '../access/access.ts';
 import { getAgent } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';
 import { connectionsListed } from '../knowledge/connections.ts';
@@ -134,6 +135,31 @@ export async function watchPeople(deps: Deps, caller: Caller, { after, signal }:
   const lists: AsyncGenerator<Change, void, void>[] = [];
   for (const kind of kinds) lists.push(await watchList(deps, list(kind), after, signal));
   return merged(lists);
+}
+
+/**
+ * The caller's keys of its organization that are not revoked.
+ *
+ * @param ofOrganization  all of the organization, for its administrators. @throws DomainError FORBIDDEN for others.
+ */
+export async function watchApiKeys(
+  deps: Deps,
+  caller: Caller,
+  ofOrganization: boolean,
+  { after, signal }: WatchOptions,
+): Changes {
+  const { orgId } = caller;
+  if (ofOrganization && !isAdministrator(caller, orgId)) {
+    throw new DomainError('FORBIDDEN', 'Only administrators may list the keys of others', { param: 'ofOrganization' });
+  }
+  const userId = ofOrganization ? undefined : caller.userId;
+  const list: LiveList = {
+    rule: { kind: 'apiKey', orgId, userId },
+    concerns: (place) => place.orgId === orgId && (userId === undefined || place.userId === userId),
+    owns: isNever,
+    isRemembered: true,
+  };
+  return watchList(deps, list, after, signal);
 }
 
 /** The caller's memories. */

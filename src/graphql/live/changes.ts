@@ -1,6 +1,7 @@
 import type { ObjectRef } from '@pothos/core';
 import {
   watchAgents,
+  watchApiKeys,
   watchChats,
   watchConnections,
   watchDataSources,
@@ -16,7 +17,7 @@ import { type Change, changeKinds } from '../../entities/live.ts';
 import { type BuilderTypes, builder } from '../builder/builder.ts';
 import type { GraphContext } from '../builder/context.ts';
 import { type ArgBuilder, decodeCursor, encodeCursor } from '../pagination.ts';
-import { AgentRef, ChatRef, DataSourceRef, IntegrationRef, MemoryRef, MessageRef, RunRef } from '../refs.ts';
+import { AgentRef, ApiKeyRef, ChatRef, DataSourceRef, IntegrationRef, MemoryRef, MessageRef, RunRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 import { NodeType } from '../types/node.ts';
 import { UsageReportType } from '../usage/usage.ts';
@@ -81,6 +82,7 @@ const IntegrationChange = changeType({
   thing: 'a connection',
 });
 
+const ApiKeyChange = changeType({ name: 'ApiKey', node: ApiKeyRef, scope: 'API_KEYS:READ', thing: 'a key' });
 const PeopleChange = builder.objectRef<Change>('PeopleChange').implement({
   access: { scope: 'ADMIN:READ' },
   description: 'A change of a member, an invitation or a group of an organization.',
@@ -208,6 +210,21 @@ builder.subscriptionFields((t) => ({
     },
     subscribe: (_root, { ofOrganization, ...args }, context) =>
       watchConnections(context.deps, context.caller, ofOrganization === true, optionsOf(context, args)),
+    resolve: (change) => change,
+  }),
+  apiKeysChanged: t.field({
+    authScopes: { key: 'API_KEYS:READ' },
+    type: ApiKeyChange,
+    description: `The keys that \`apiKeys\` lists, as they change: a key that is revoked is DELETED. Uses of a key are not told. ${told}`,
+    args: {
+      ofOrganization: t.arg.boolean({
+        required: false,
+        description: 'All keys of the organization, for its administrators. Default: the caller’s own.',
+      }),
+      ...afterArg(t.arg, 'Of keys, new and revoked ones.'),
+    },
+    subscribe: (_root, { ofOrganization, ...args }, context) =>
+      watchApiKeys(context.deps, context.caller, ofOrganization === true, optionsOf(context, args)),
     resolve: (change) => change,
   }),
   peopleChanged: t.field({

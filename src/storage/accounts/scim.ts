@@ -2,6 +2,7 @@ import type { MemberRole } from '../../entities/accounts/caller.ts';
 import type { ScimFilter, ScimGroup, ScimList, ScimPage, ScimUser, ScimUserNote } from '../../entities/accounts/scim.ts';
 import type { SessionEnd } from '../../entities/accounts/session.ts';
 import type { Database } from '../database/database.ts';
+import type { Signals } from '../database/signals/signals.ts';
 import { lockRow } from '../database/sql/locks.ts';
 import type { Prisma } from '../generated/client.ts';
 
@@ -25,7 +26,7 @@ export interface ScimStore {
 
 const oldestFirst = [{ createdAt: 'asc' as const }, { id: 'asc' as const }];
 
-export function createScimStore(db: Database): ScimStore {
+export function createScimStore(db: Database, signals: Signals): ScimStore {
   const ofOrganization = (orgId: string): Prisma.UserWhereInput => ({
     OR: [{ memberships: { some: { orgId } } }, { scimUsers: { some: { orgId } } }],
   });
@@ -71,8 +72,11 @@ export function createScimStore(db: Database): ScimStore {
     },
     async endAccess(orgId, userId, at) {
       const data = { endedAt: at, endedBy: 'REVOKED' satisfies SessionEnd };
-      await db.prisma.apiKey.updateMany({ where: { orgId, userId, revokedAt: null }, data: { revokedAt: at, updatedAt: at } });
+      const where = { orgId, userId, revokedAt: null };
+      const revoked = { revokedAt: at, updatedAt: at };
+      const keys = await db.prisma.apiKey.updateManyAndReturn({ where, data: revoked, select: { id: true } });
       await db.prisma.session.updateMany({ where: { orgId, userId, endedAt: null }, data });
+      for (const { id } of keys) signals.publish('key-changed', id);
     },
     async emailsOf(orgId, userIds) {
       const where = { AND: [{ id: { in: [...userIds] } }, ofOrganization(orgId)] };

@@ -83,6 +83,7 @@ export function createUserStore(db: Database, signals: Signals): UserStore {
       const where = { userId: id };
       const active = await db.prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
       const members = await db.prisma.membership.findMany({ where, select: { id: true } });
+      const keys = await db.prisma.apiKey.findMany({ where, select: { id: true } });
       const places = await db.prisma.groupMember.findMany({ where, select: { groupId: true } });
       const held = await db.transaction(async (tx) => {
         const { membership, apiKey, session, agentEditor, groupMember, user } = tx.prisma;
@@ -101,6 +102,7 @@ export function createUserStore(db: Database, signals: Signals): UserStore {
       });
       if (held === undefined) {
         signals.publish('user-changed', id);
+        for (const key of keys) signals.publish('key-changed', key.id);
         for (const member of members) signals.publish('membership-changed', member.id);
         for (const { groupId } of places) signals.publish('group-changed', groupId);
         for (const run of active) signals.publish('run-cancel', run.id);

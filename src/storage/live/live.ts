@@ -18,6 +18,7 @@ export type LiveRule =
   | { readonly kind: 'run'; readonly reach: RunReach }
   | { readonly kind: 'memory'; readonly owner: MemoryOwner }
   | { readonly kind: 'connection'; readonly scope: ConnectionScope }
+  | { readonly kind: 'apiKey'; readonly orgId: string; readonly userId: string | undefined }
   | { readonly kind: 'membership' | 'invitation' | 'group'; readonly orgId: string };
 
 /** What streams of changes read. No statement reads a long column. */
@@ -28,7 +29,7 @@ export interface LiveStore extends PlaceStore {
   newest(rule: LiveRule, limit: number): Promise<readonly LiveRow[]>;
   /** The rows that match the rule and changed since a time, the first changed first. */
   changedSince(rule: LiveRule, since: Date, limit: number): Promise<readonly LiveRow[]>;
-  /** Agents and chats that were deleted since a time and match the rule; of other kinds no trace is kept. */
+  /** Agents and chats that were deleted since a time and match the rule, and keys that were revoked; of other kinds no trace is kept. */
   deletedSince(rule: LiveRule, since: Date, limit: number): Promise<readonly LiveRow[]>;
   /** The newest messages of a chat that people read, on the active branch, with the time of their last change or of their feedback. */
   messages(chatId: string, limit: number): Promise<readonly LiveRow[]>;
@@ -115,13 +116,17 @@ function changed(
 
 /** The rows of a rule that are not deleted. */
 function present(rule: LiveRule): readonly object[] {
-  const isThere = { agent: { isDeleted: false }, dataSource: { deletingAt: null }, chat: { deletedAt: null } };
+  const isThere = {
+    ...{ agent: { isDeleted: false }, dataSource: { deletingAt: null }, chat: { deletedAt: null } },
+    apiKey: { revokedAt: null },
+  };
   return [whereOf(rule), ...(rule.kind in isThere ? [isThere[rule.kind as keyof typeof isThere]] : [])];
 }
 
 /** How a deleted row is known; undefined where its kind leaves none. */
 function traceOf({ kind }: LiveRule): object | undefined {
   if (kind === 'agent') return { isDeleted: true };
+  if (kind === 'apiKey') return { revokedAt: { not: null } };
   return kind === 'chat' ? { deletedAt: { not: null } } : undefined;
 }
 
@@ -148,6 +153,8 @@ function whereOf(rule: LiveRule): object {
     }
     case 'connection':
       return { ...rule.scope };
+    case 'apiKey':
+      return { orgId: rule.orgId, ...(rule.userId === undefined ? {} : { userId: rule.userId }) };
     case 'membership':
     case 'invitation':
     case 'group':

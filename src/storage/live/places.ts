@@ -56,6 +56,10 @@ export function createPlaceStore({ prisma }: Database): PlaceStore {
       const rows = await prisma.invitation.findMany({ where: { id }, select: { id: true, orgId: true, invitedByUserId: true } });
       return rows.map(({ id: invitationId, orgId, invitedByUserId }) => [invitationId, { orgId, userId: invitedByUserId }]);
     },
+    apiKey: async (id) => {
+      const rows = await prisma.apiKey.findMany({ where: { id }, select: { id: true, orgId: true, userId: true } });
+      return rows.map(({ id: keyId, ...place }) => [keyId, place]);
+    },
     group: async (id) => {
       const rows = await prisma.group.findMany({ where: { id }, select: { id: true, orgId: true, ownerUserId: true } });
       return rows.map(({ id: groupId, orgId, ownerUserId }) => [groupId, { orgId, userId: ownerUserId }]);

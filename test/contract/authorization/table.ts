@@ -493,6 +493,7 @@ export const table: Readonly<Record<string, Line>> = {
   'Subscription.runsChanged': line('anyone'),
   'Subscription.memoriesChanged': line('anyone'),
   'Subscription.connectionsChanged': line('anyone'),
+  'Subscription.apiKeysChanged': line('anyone'),
   'Subscription.peopleChanged': line('administersItsOwn'),
 
   'Mutation.transferOwnership': line('manages', async ({ world, visibility, group }) => ({

@@ -41,6 +41,7 @@ const tables: Readonly<Record<string, { readonly kind: LiveKind; readonly id: st
   connections: { kind: 'connection', id: 'id', unseen: ['renewalOwner', 'renewalUntil'] },
   memberships: { kind: 'membership', id: 'id' },
   invitations: { kind: 'invitation', id: 'id', unseen: ['mailHash'] },
+  api_keys: { kind: 'apiKey', id: 'id', unseen: ['lastUsedAt'] },
   groups: { kind: 'group', id: 'id' },
   group_members: { kind: 'group', id: 'groupId' },
 };
