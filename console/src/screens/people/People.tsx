@@ -1,5 +1,41 @@
-import { Page } from '../../ui/page.tsx';
+import { Redirect, Route, Switch } from 'wouter';
+import { useSession } from '../../app/session.tsx';
+import { useText } from '../../text/text.ts';
+import { EmptyState } from '../../ui/feedback.tsx';
+import { GroupPage } from './groups/GroupPage.tsx';
+import { Groups } from './groups/Groups.tsx';
+import { Invitations } from './members/Invitations.tsx';
+import { Members } from './members/Members.tsx';
+import { PeoplePage } from './PeoplePage.tsx';
+import { PersonPage } from './person/PersonPage.tsx';
 
+/** Everything about people: members, groups, what each has, and what the organization keeps. */
 export function People() {
-  return <Page title="People">…</Page>;
+  const { may } = useSession();
+  const isReader = may('ADMIN_READ');
+  return (
+    <Switch>
+      <Route path="/people">{isReader ? <Members /> : <Redirect to="/people/groups" replace />}</Route>
+      <Route path="/people/invitations">{isReader ? <Invitations /> : <NotAllowed />}</Route>
+      <Route path="/people/groups">
+        <Groups />
+      </Route>
+      <Route path="/people/groups/:id">{({ id }) => <GroupPage key={id} id={id} />}</Route>
+      <Route path="/people/:id">{({ id }) => (isReader ? <PersonPage key={id} id={id} /> : <NotAllowed />)}</Route>
+      <Route>
+        <NotAllowed />
+      </Route>
+    </Switch>
+  );
+}
+
+function NotAllowed() {
+  const { t } = useText();
+  return (
+    <PeoplePage title={t('People')}>
+      <EmptyState title={t('Only administrators see this')}>
+        {t('Ask an administrator of your organization if you need it.')}
+      </EmptyState>
+    </PeoplePage>
+  );
 }

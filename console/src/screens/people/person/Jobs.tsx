@@ -1,0 +1,105 @@
+import { Download } from 'lucide-react';
+import { useText } from '../../../text/text.ts';
+import { Badge, Note, Progress } from '../../../ui/feedback.tsx';
+import { Table } from '../../../ui/page.tsx';
+import { formatBytes, Time } from '../../../ui/small.tsx';
+import styles from '../people.module.css';
+import { tableWord } from '../tables.ts';
+import type { PersonErasureFragment, PersonExportFragment } from './documents.ts';
+
+/** How far an export is, and the way to its file. */
+export function ExportState({ state }: { readonly state: Omit<PersonExportFragment, 'userId' | ' $fragmentName'> }) {
+  const { t, number, date } = useText();
+  const { status, counts, sizeBytes, url, expiresAt, createdAt } = state;
+  const rows = counts.reduce((sum, { count }) => sum + count, 0);
+  if (status === 'FAILED') return <Note tone="bad">{t('The export could not be written. Ask for it again.')}</Note>;
+  if (status !== 'READY') {
+    return (
+      <div className={styles.stack}>
+        <p role="status">
+          {status === 'PENDING'
+            ? t('The export begins soon.')
+            : t('The export is being written: {rows} entries so far.', { rows: number(rows) })}
+        </p>
+        <Progress percent={undefined} label={t('Writing the export')} />
+      </div>
+    );
+  }
+  return (
+    <div className={styles.inline}>
+      <div className={styles.grow}>
+        <p>
+          {t('{rows} entries', { rows: number(rows) })}
+          {sizeBytes === null ? '' : ` · ${formatBytes(sizeBytes, number)}`}
+        </p>
+        <p className={styles.quiet}>
+          <Time at={createdAt} />
+          {expiresAt === null ? '' : ` · ${t('kept until {date}', { date: date(expiresAt, { dateStyle: 'medium' }) })}`}
+        </p>
+      </div>
+      {url === null ? (
+        <span className={styles.quiet}>{t('Only who asked for it can download it.')}</span>
+      ) : (
+        <a className={styles.download} href={url} download>
+          <Download size={16} aria-hidden />
+          {t('Download')}
+        </a>
+      )}
+    </div>
+  );
+}
+
+/** How far an erasure is, and what became of each kind of things. */
+export function ErasureState({ erasure }: { readonly erasure: Omit<PersonErasureFragment, 'userId' | ' $fragmentName'> }) {
+  const { t, number } = useText();
+  const { status, report, transferTo } = erasure;
+  const acts = {
+    ERASED: t('Erased'),
+    TRANSFERRED: transferTo === null ? t('Handed over') : t('Handed over to {name}', { name: transferTo.name }),
+    PSEUDONYMISED: t('Kept without the person'),
+    STAYS: t('Stays'),
+  };
+  return (
+    <div className={styles.stack}>
+      <ErasureNote status={status} />
+      {report.length === 0 ? null : (
+        <Table label={t('Report of the erasure')}>
+          <thead>
+            <tr>
+              <th scope="col">{t('What')}</th>
+              <th scope="col" className={styles.number}>
+                {t('Count')}
+              </th>
+              <th scope="col">{t('What became of it')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {report.map(({ table, action, count, reason }) => (
+              <tr key={`${table} ${action}`}>
+                <th scope="row">{tableWord(t, table)}</th>
+                <td className={styles.number}>{number(count)}</td>
+                <td>
+                  <Badge tone={action === 'ERASED' ? 'good' : action === 'STAYS' ? 'warn' : 'neutral'}>{acts[action]}</Badge>
+                  {reason === null ? null : <div className={styles.quiet}>{reason}</div>}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </Table>
+      )}
+    </div>
+  );
+}
+
+function ErasureNote({ status }: { readonly status: PersonErasureFragment['status'] }) {
+  const { t } = useText();
+  if (status === 'DONE') return <Note tone="good">{t('Everything is erased that may be.')}</Note>;
+  if (status === 'STOPPED')
+    return <Note tone="warn">{t('A legal hold stopped the erasure. End the hold and erase again.')}</Note>;
+  return (
+    <>
+      <p role="status">{t('The erasure goes on by itself. Some steps take minutes.')}</p>
+      <Progress percent={undefined} label={t('Erasing')} />
+    </>
+  );
+}
