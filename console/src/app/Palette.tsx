@@ -125,7 +125,9 @@ function entriesOf(session: Session, t: (message: string) => string): readonly E
     session.may('DATA_SOURCES_WRITE')
       ? { id: 'add-knowledge', title: t('Add knowledge'), icon: plus, href: '/knowledge?new' }
       : undefined,
-    session.may('API_KEYS_WRITE') ? { id: 'new-key', title: t('New key'), icon: plus, href: '/keys?new' } : undefined,
+    session.may('API_KEYS_WRITE') && session.viewer.role !== 'AUDITOR'
+      ? { id: 'new-key', title: t('New key'), icon: plus, href: '/keys?new' }
+      : undefined,
     session.may('ADMIN_WRITE') ? { id: 'invite', title: t('Invite'), icon: plus, href: '/people?new' } : undefined,
   ];
   const goes = places

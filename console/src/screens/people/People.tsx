@@ -4,6 +4,7 @@ import { useText } from '../../text/text.ts';
 import { EmptyState } from '../../ui/feedback.tsx';
 import { GroupPage } from './groups/GroupPage.tsx';
 import { Groups } from './groups/Groups.tsx';
+import { Keys } from './keys/Keys.tsx';
 import { Invitations } from './members/Invitations.tsx';
 import { Members } from './members/Members.tsx';
 import { PeoplePage } from './PeoplePage.tsx';
@@ -22,6 +23,9 @@ export function People() {
       </Route>
       <Route path="/people/groups/:id">{({ id }) => <GroupPage key={id} id={id} />}</Route>
       <Route path="/people/:id">{({ id }) => (isReader ? <PersonPage key={id} id={id} /> : <NotAllowed />)}</Route>
+      <Route path="/keys">
+        <Keys />
+      </Route>
       <Route>
         <NotAllowed />
       </Route>

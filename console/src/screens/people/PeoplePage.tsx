@@ -17,24 +17,32 @@ export function PeoplePage({
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }) {
-  const { t } = useText();
-  const { may } = useSession();
+  const tabs = useTabs();
   const [path] = useLocation();
-  const isReader = may('ADMIN_READ');
-  const tabs = [
-    ...(isReader
-      ? [
-          { href: '/people', label: t('Members') },
-          { href: '/people/invitations', label: t('Invitations') },
-        ]
-      : []),
-    { href: '/people/groups', label: t('Groups') },
-  ];
-  const current = tabs.findLast(({ href }) => path === href || path.startsWith(`${href}/`))?.href ?? '/people';
+  const current = tabs.findLast(({ href }) => path === href || path.startsWith(`${href}/`))?.href ?? '';
   return (
     <Page title={title} lead={lead} actions={actions}>
-      <TabLinks label={t('Parts of this screen')} tabs={tabs} current={current} />
+      <PartLinks tabs={tabs} current={current} />
       {children}
     </Page>
   );
+}
+
+function PartLinks({ tabs, current }: { readonly tabs: ReturnType<typeof useTabs>; readonly current: string }) {
+  const { t } = useText();
+  return <TabLinks label={t('Parts of this screen')} tabs={tabs} current={current} />;
+}
+
+/** The parts that the reader may see. */
+function useTabs(): readonly { readonly href: string; readonly label: string }[] {
+  const { t } = useText();
+  const { may } = useSession();
+  const isReader = may('ADMIN_READ');
+  const tabs = [
+    { href: '/people', label: t('Members'), isShown: isReader },
+    { href: '/people/invitations', label: t('Invitations'), isShown: isReader },
+    { href: '/people/groups', label: t('Groups'), isShown: may('GROUPS_READ') },
+    { href: '/keys', label: t('Keys'), isShown: may('API_KEYS_READ') },
+  ];
+  return tabs.filter(({ isShown }) => isShown);
 }

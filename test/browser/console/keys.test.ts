@@ -1,0 +1,109 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hasBrowser } from '../../support/browser.ts';
+import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/console.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
+
+const { service, make } = await withService();
+const run = promisify(execFile);
+let ann: Person;
+
+beforeAll(async () => {
+  ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
+});
+
+describe.skipIf(!hasBrowser())('keys in the console', () => {
+  it('are made for the stock OpenAI client, whose program runs as it is shown, and are revoked', async () => {
+    await make.agent({ owner: ann, name: 'Harbour pilot' });
+    const { page } = await openConsole(service, ann, '/keys?new');
+    const form = page.getByRole('dialog', { name: 'New key' });
+    await form.getByLabel('Name').fill('Ticket bot');
+    await keepConsolePicture(page, 'keys-new');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await form.getByRole('button', { name: 'Make the key' }).click();
+    const shown = page.getByRole('dialog', { name: 'The key Ticket bot' });
+    await shown.getByRole('combobox', { name: 'Who answers' }).selectOption('Harbour pilot');
+    const program = (await shown.getByRole('region', { name: 'Program' }).textContent()) ?? '';
+    await keepConsolePicture(page, 'keys-secret');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    const { stdout } = await runProgram(program);
+    expect(stdout.trim()).not.toBe('');
+    await shown.getByRole('button', { name: 'curl' }).click();
+    const curl = (await shown.getByRole('region', { name: 'Program' }).textContent()) ?? '';
+    const answer = await run('sh', ['-c', curl.replace('curl ', 'curl -s ')]);
+    expect(JSON.parse(answer.stdout)).toMatchObject({ choices: [{ message: { role: 'assistant' } }] });
+
+    await shown.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('button', { name: 'Revoke the key Ticket bot' }).click();
+    await page.getByRole('button', { name: 'Revoke', exact: true }).click();
+    await page
+      .getByRole('row', { name: /Ticket bot/ })
+      .getByText('Revoked')
+      .waitFor();
+    await keepConsolePicture(page, 'keys-list');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await expect(runProgram(program)).rejects.toThrow(/401/);
+  });
+
+  it('are made scope by scope from the keyboard, and shown to administrators with their owners', async () => {
+    const bob = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, name: 'Bob Builder' });
+    const { page } = await openConsole(service, bob, '/keys?new');
+    await page.keyboard.type('Reports');
+    await page.getByRole('radio', { name: /Choose one by one/ }).focus();
+    await page.keyboard.press('Space');
+    for (const name of ['Read: Chats', 'Change: Chats', 'Read: Agents']) {
+      await page.getByRole('checkbox', { name }).focus();
+      await page.keyboard.press('Space');
+    }
+    await page.getByRole('checkbox', { name: 'Read: Usage' }).focus();
+    await page.keyboard.press('Space');
+    expect(await page.getByRole('checkbox', { name: 'Read: Administration' }).count()).toBe(0);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'The key Reports' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page
+      .getByRole('row', { name: /Reports/ })
+      .getByText('Usage (read)')
+      .waitFor();
+
+    const { page: admin } = await openConsole(service, ann, '/keys');
+    await admin.getByRole('combobox', { name: 'Whose keys' }).selectOption('Keys of everybody');
+    await admin.getByRole('row', { name: /Reports.*Bob Builder/ }).waitFor();
+  });
+
+  it('are not offered to auditors', async () => {
+    const ada = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, role: 'AUDITOR' });
+    const { page } = await openConsole(service, ada, '/keys?new');
+    await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+    await page.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' });
+    expect(await page.getByRole('button', { name: 'New key' }).count()).toBe(0);
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
+  it('can be managed by everybody in dark colors on a telephone', async () => {
+    const { page } = await openConsole(service, ann, '/keys?new', { scheme: 'dark', width: 390 });
+    await page.getByRole('dialog', { name: 'New key' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await keepConsolePicture(page, 'keys-new-phone-dark');
+    await page.keyboard.press('Escape');
+    expect(await overflowWidth(page)).toBe(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await keepConsolePicture(page, 'keys-phone-dark');
+  });
+});
+
+/** Runs what the console shows as somebody would who copies it into a file beside an installed `openai`. */
+async function runProgram(program: string): Promise<{ readonly stdout: string }> {
+  const folder = await mkdtemp(join(import.meta.dirname, 'program-'));
+  const file = join(folder, 'program.mjs');
+  try {
+    await writeFile(file, program);
+    return await run(process.execPath, [file]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
