@@ -26,7 +26,11 @@ export function Dialog({ title, isOpen, onClose, children, actions, size = 'norm
   const titleId = useId();
   useEffect(() => {
     const dialog = ref.current;
-    if (isOpen && dialog?.open === false) dialog.showModal();
+    if (isOpen && dialog?.open === false) {
+      dialog.showModal();
+      // Of a form, the first field; the browser would take the button that closes it.
+      dialog.querySelector<HTMLElement>('form :is(input, textarea, select):enabled')?.focus();
+    }
     if (!isOpen && dialog?.open === true) dialog.close();
   }, [isOpen]);
   const submit = (event: FormEvent) => {

@@ -54,9 +54,7 @@ export function GroupDialog({
       }
     >
       <Field label={t('Name')} error={faultOf(error, 'name')}>
-        {(control) => (
-          <TextInput {...control} autoFocus maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />
-        )}
+        {(control) => <TextInput {...control} maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />}
       </Field>
       <Field label={t('Who sees it')} hint={t('Its owner and administrators see it always.')}>
         {(control) => (

@@ -59,9 +59,7 @@ export function KeyForm({
       }
     >
       <Field label={t('Name')} hint={t('What it is for, such as the program that uses it.')} error={faultOf(error, 'name')}>
-        {(control) => (
-          <TextInput {...control} autoFocus maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />
-        )}
+        {(control) => <TextInput {...control} maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />}
       </Field>
       <PresetChoice presets={presets} value={presetId} onChange={setPresetId} />
       {presetId === 'own' ? <ScopeBoxes allowed={viewer.scopes} chosen={own} onChange={setOwn} /> : null}

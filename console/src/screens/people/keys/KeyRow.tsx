@@ -25,14 +25,10 @@ export function KeyRow({
   const confirm = useConfirm();
   const say = useToast();
   const { run, isBusy, error } = useMutate(RevokeKeyDocument);
-  const { id, name, prefix, scopes, level, lastUsedAt, expiresAt, revokedAt, owner, createdBy, ownerUserId } = apiKey;
-  const isOver = revokedAt !== null || (expiresAt !== null && Date.parse(expiresAt) <= Date.now());
+  const { id, name, prefix, scopes, level, lastUsedAt, expiresAt, owner, createdBy, ownerUserId } = apiKey;
+  const isOver = expiresAt !== null && Date.parse(expiresAt) <= Date.now();
   const levels = { ORGANIZATION: undefined, TENANT: t('All organizations of the tenant'), INSTANCE: t('The whole installation') };
-  const mayRevoke =
-    revokedAt === null &&
-    may('API_KEYS_WRITE') &&
-    viewer.role !== 'AUDITOR' &&
-    (ownerUserId === viewer.user.id || may('ADMIN_WRITE'));
+  const mayRevoke = may('API_KEYS_WRITE') && viewer.role !== 'AUDITOR' && (ownerUserId === viewer.user.id || may('ADMIN_WRITE'));
   const onRevoke = async () => {
     const wanted = await confirm({
       title: t('Revoke the key {name}?', { name }),
@@ -70,9 +66,7 @@ export function KeyRow({
         {lastUsedAt === null ? <span className={styles.quiet}>{t('never')}</span> : <Time at={lastUsedAt} />}
       </td>
       <td className={styles.nowrap}>
-        {revokedAt !== null ? (
-          <Badge tone="bad">{t('Revoked')}</Badge>
-        ) : isOver ? (
+        {isOver ? (
           <Badge>{t('Expired')}</Badge>
         ) : expiresAt === null ? (
           <span className={styles.quiet}>{t('never')}</span>

@@ -77,30 +77,30 @@ export type KeysQueryVariables = Exact<{
 }>;
 
 
-export type KeysQuery = { apiKeys: { nodes: Array<{ id: string, name: string, prefix: string, scopes: Array<Scope>, level: AccessLevel, createdAt: string, lastUsedAt: string | null, expiresAt: string | null, revokedAt: string | null, ownerUserId: string, owner: { id: string, name: string } | null, createdBy: { id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+export type KeysQuery = { apiKeys: { nodes: Array<{ id: string, name: string, prefix: string, scopes: Array<Scope>, level: AccessLevel, createdAt: string, lastUsedAt: string | null, expiresAt: string | null, ownerUserId: string, owner: { id: string, name: string } | null, createdBy: { id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
 
-export type KeyRowFragment = { id: string, name: string, prefix: string, scopes: Array<Scope>, level: AccessLevel, createdAt: string, lastUsedAt: string | null, expiresAt: string | null, revokedAt: string | null, ownerUserId: string, owner: { id: string, name: string } | null, createdBy: { id: string, name: string } | null };
+export type KeyRowFragment = { id: string, name: string, prefix: string, scopes: Array<Scope>, level: AccessLevel, createdAt: string, lastUsedAt: string | null, expiresAt: string | null, ownerUserId: string, owner: { id: string, name: string } | null, createdBy: { id: string, name: string } | null };
 
 export type CreateKeyMutationVariables = Exact<{
   input: CreateApiKeyInput;
 }>;
 
 
-export type CreateKeyMutation = { createApiKey: { secret: string, apiKey: { id: string, name: string, prefix: string, scopes: Array<Scope>, level: AccessLevel, createdAt: string, lastUsedAt: string | null, expiresAt: string | null, revokedAt: string | null, ownerUserId: string, owner: { id: string, name: string } | null, createdBy: { id: string, name: string } | null } } };
+export type CreateKeyMutation = { createApiKey: { secret: string, apiKey: { id: string, name: string, prefix: string, scopes: Array<Scope>, level: AccessLevel, createdAt: string, lastUsedAt: string | null, expiresAt: string | null, ownerUserId: string, owner: { id: string, name: string } | null, createdBy: { id: string, name: string } | null } } };
 
 export type RevokeKeyMutationVariables = Exact<{
   id: string;
 }>;
 
 
-export type RevokeKeyMutation = { revokeApiKey: { id: string, name: string, prefix: string, scopes: Array<Scope>, level: AccessLevel, createdAt: string, lastUsedAt: string | null, expiresAt: string | null, revokedAt: string | null, ownerUserId: string, owner: { id: string, name: string } | null, createdBy: { id: string, name: string } | null } };
+export type RevokeKeyMutation = { revokeApiKey: { id: string, name: string, prefix: string, scopes: Array<Scope>, level: AccessLevel, createdAt: string, lastUsedAt: string | null, expiresAt: string | null, ownerUserId: string, owner: { id: string, name: string } | null, createdBy: { id: string, name: string } | null } };
 
 export type SnippetModelsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type SnippetModelsQuery = { viewer: { agents: { nodes: Array<{ id: string, name: string }> } | null }, models: Array<{ id: string }> };
 
-export const KeysDocument = document<KeysQuery, KeysQueryVariables>("query Keys($orgId:ID$first:Int=50$after:String){apiKeys(orgId:$orgId first:$first after:$after){nodes{...KeyRow}pageInfo{endCursor hasNextPage}}} fragment KeyRow on ApiKey{id name prefix scopes level createdAt lastUsedAt expiresAt revokedAt ownerUserId owner{id name}createdBy{id name}}");
-export const CreateKeyDocument = document<CreateKeyMutation, CreateKeyMutationVariables>("mutation CreateKey($input:CreateApiKeyInput!){createApiKey(input:$input){secret apiKey{...KeyRow}}} fragment KeyRow on ApiKey{id name prefix scopes level createdAt lastUsedAt expiresAt revokedAt ownerUserId owner{id name}createdBy{id name}}");
-export const RevokeKeyDocument = document<RevokeKeyMutation, RevokeKeyMutationVariables>("mutation RevokeKey($id:ID!){revokeApiKey(id:$id){...KeyRow}} fragment KeyRow on ApiKey{id name prefix scopes level createdAt lastUsedAt expiresAt revokedAt ownerUserId owner{id name}createdBy{id name}}");
+export const KeysDocument = document<KeysQuery, KeysQueryVariables>("query Keys($orgId:ID$first:Int=50$after:String){apiKeys(orgId:$orgId first:$first after:$after){nodes{...KeyRow}pageInfo{endCursor hasNextPage}}} fragment KeyRow on ApiKey{id name prefix scopes level createdAt lastUsedAt expiresAt ownerUserId owner{id name}createdBy{id name}}");
+export const CreateKeyDocument = document<CreateKeyMutation, CreateKeyMutationVariables>("mutation CreateKey($input:CreateApiKeyInput!){createApiKey(input:$input){secret apiKey{...KeyRow}}} fragment KeyRow on ApiKey{id name prefix scopes level createdAt lastUsedAt expiresAt ownerUserId owner{id name}createdBy{id name}}");
+export const RevokeKeyDocument = document<RevokeKeyMutation, RevokeKeyMutationVariables>("mutation RevokeKey($id:ID!){revokeApiKey(id:$id){...KeyRow}} fragment KeyRow on ApiKey{id name prefix scopes level createdAt lastUsedAt expiresAt ownerUserId owner{id name}createdBy{id name}}");
 export const SnippetModelsDocument = document<SnippetModelsQuery, SnippetModelsQueryVariables>("query SnippetModels{viewer{agents(first:50){nodes{id name}}}models{id}}");

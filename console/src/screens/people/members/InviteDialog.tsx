@@ -64,7 +64,6 @@ function InviteForm({
             {...control}
             type="email"
             autoComplete="off"
-            autoFocus
             value={email}
             onChange={(event) => setEmail(event.target.value)}
           />

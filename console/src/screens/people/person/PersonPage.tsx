@@ -9,7 +9,13 @@ import { Time } from '../../../ui/small.tsx';
 import { RoleSelect } from '../members/RoleSelect.tsx';
 import { PeoplePage } from '../PeoplePage.tsx';
 import styles from '../people.module.css';
-import { PersonDataDocument, PersonDocument, PersonKeysDocument, type PersonQuery } from './documents.ts';
+import {
+  DeactivatedPeopleDocument,
+  PersonDataDocument,
+  PersonDocument,
+  PersonKeysDocument,
+  type PersonQuery,
+} from './documents.ts';
 import { ErasureState } from './Jobs.tsx';
 import { LeaveActions } from './LeaveActions.tsx';
 import { PersonActions } from './PersonActions.tsx';
@@ -34,15 +40,21 @@ export function PersonPage({ id }: { readonly id: string }) {
   }, [isWorking, reloadJobs]);
   const reloadAll = () => {
     reload();
+    gone.reload();
     reloadJobs();
   };
-  const person = data?.user;
+  const gone = usePage(DeactivatedPeopleDocument, { orgId }, { pause: data?.user !== null });
+  const deactivated = gone.data?.users.nodes.find((each) => each.id === id);
+  // Who is deactivated is found in the list of those only, and has nothing but the name here.
+  const person =
+    data?.user ??
+    (deactivated === undefined ? data?.user : { ...deactivated, memberships: null, groups: null, identities: null, usage: null });
   if (person === undefined || person === null) {
     return (
       <PeoplePage title={t('Person')}>
         <ErrorNote error={error} onRetry={reload} />
-        {isLoading ? <Skeleton lines={8} /> : null}
-        {person === null && erasure === undefined ? (
+        {isLoading || gone.isLoading ? <Skeleton lines={8} /> : null}
+        {person === null && erasure === undefined && !gone.isLoading ? (
           <EmptyState title={t('There is no such person')}>{t('The person is erased, or in another organization.')}</EmptyState>
         ) : null}
         {person === null && erasure !== undefined ? (

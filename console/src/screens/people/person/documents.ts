@@ -151,6 +151,13 @@ export type SignInLinkMutationVariables = Exact<{
 
 export type SignInLinkMutation = { createSignInLink: { url: string, expiresAt: string } };
 
+export type DeactivatedPeopleQueryVariables = Exact<{
+  orgId: string;
+}>;
+
+
+export type DeactivatedPeopleQuery = { users: { nodes: Array<{ id: string, name: string, email: string, isActive: boolean, createdAt: string }> } };
+
 export const PersonDocument = document<PersonQuery, PersonQueryVariables>("query Person($id:ID!$orgId:ID!){user(id:$id){id name email isActive createdAt memberships(first:100){nodes{id role orgId createdAt}}groups(first:50){nodes{id name}totalCount}identities(first:20){nodes{provider email lastUsedAt isAdminByGroup}}usage{apiTokensUsed dataTokensUsed}}legalHolds(first:20 filter:{userId:$id orgId:$orgId isLasting:true}){nodes{id reason createdAt}}}");
 export const PersonKeysDocument = document<PersonKeysQuery, PersonKeysQueryVariables>("query PersonKeys($id:ID!$orgId:ID!){apiKeys(userId:$id orgId:$orgId first:50){nodes{id name prefix lastUsedAt expiresAt revokedAt}}}");
 export const PersonDataDocument = document<PersonDataQuery, PersonDataQueryVariables>("query PersonData($orgId:ID!){dataExports(first:100){nodes{...PersonExport}}erasures(first:100 orgId:$orgId){nodes{...PersonErasure}}} fragment PersonExport on DataExport{id userId status sizeBytes createdAt endedAt expiresAt url counts{table count}} fragment PersonErasure on Erasure{id userId status createdAt endedAt transferTo{id name}report{table action count reason}}");
@@ -161,3 +168,4 @@ export const RemoveMemberDocument = document<RemoveMemberMutation, RemoveMemberM
 export const ExportPersonDocument = document<ExportPersonMutation, ExportPersonMutationVariables>("mutation ExportPerson($input:ExportPersonDataInput!){exportPersonData(input:$input){...PersonExport}} fragment PersonExport on DataExport{id userId status sizeBytes createdAt endedAt expiresAt url counts{table count}}");
 export const ErasePersonDocument = document<ErasePersonMutation, ErasePersonMutationVariables>("mutation ErasePerson($input:ErasePersonInput!){erasePerson(input:$input){...PersonErasure}} fragment PersonErasure on Erasure{id userId status createdAt endedAt transferTo{id name}report{table action count reason}}");
 export const SignInLinkDocument = document<SignInLinkMutation, SignInLinkMutationVariables>("mutation SignInLink($input:CreateSignInLinkInput!){createSignInLink(input:$input){url expiresAt}}");
+export const DeactivatedPeopleDocument = document<DeactivatedPeopleQuery, DeactivatedPeopleQueryVariables>("query DeactivatedPeople($orgId:ID!){users(orgId:$orgId isActive:false first:100){nodes{id name email isActive createdAt}}}");
