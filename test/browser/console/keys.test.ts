@@ -50,6 +50,8 @@ describe.skipIf(!hasBrowser())('keys in the console', () => {
   it('are made scope by scope from the keyboard, and shown to administrators with their owners', async () => {
     const bob = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, name: 'Bob Builder' });
     const { page } = await openConsole(service, bob, '/keys?new');
+    // The first field has the focus.
+    await page.getByRole('dialog', { name: 'New key' }).waitFor();
     await page.keyboard.type('Reports');
     await page.getByRole('radio', { name: /Choose one by one/ }).focus();
     await page.keyboard.press('Space');

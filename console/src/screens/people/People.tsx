@@ -2,11 +2,14 @@ import { Redirect, Route, Switch } from 'wouter';
 import { useSession } from '../../app/session.tsx';
 import { useText } from '../../text/text.ts';
 import { EmptyState } from '../../ui/feedback.tsx';
+import { Account } from './account/Account.tsx';
+import { Connections } from './connections/Connections.tsx';
 import { GroupPage } from './groups/GroupPage.tsx';
 import { Groups } from './groups/Groups.tsx';
 import { Keys } from './keys/Keys.tsx';
 import { Invitations } from './members/Invitations.tsx';
 import { Members } from './members/Members.tsx';
+import { Memories } from './memories/Memories.tsx';
 import { PeoplePage } from './PeoplePage.tsx';
 import { PersonPage } from './person/PersonPage.tsx';
 
@@ -25,6 +28,15 @@ export function People() {
       <Route path="/people/:id">{({ id }) => (isReader ? <PersonPage key={id} id={id} /> : <NotAllowed />)}</Route>
       <Route path="/keys">
         <Keys />
+      </Route>
+      <Route path="/account">
+        <Account />
+      </Route>
+      <Route path="/memories">
+        <Memories />
+      </Route>
+      <Route path="/connections">
+        <Connections />
       </Route>
       <Route>
         <NotAllowed />

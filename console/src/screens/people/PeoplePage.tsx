@@ -43,6 +43,9 @@ function useTabs(): readonly { readonly href: string; readonly label: string }[]
     { href: '/people/invitations', label: t('Invitations'), isShown: isReader },
     { href: '/people/groups', label: t('Groups'), isShown: may('GROUPS_READ') },
     { href: '/keys', label: t('Keys'), isShown: may('API_KEYS_READ') },
+    { href: '/connections', label: t('Connections'), isShown: may('CONNECTIONS_READ') },
+    { href: '/memories', label: t('Memories'), isShown: may('CHATS_READ') },
+    { href: '/account', label: t('Account'), isShown: true },
   ];
   return tabs.filter(({ isShown }) => isShown);
 }

@@ -1,0 +1,35 @@
+import { useState } from 'react';
+import { useMutate } from '../../../graphql/hooks.ts';
+import type { Text } from '../../../text/text.ts';
+import { ConnectDocument, type ConnectMutationVariables } from './documents.ts';
+
+export type Provider = ConnectMutationVariables['input']['provider'];
+
+/** The services by the names that people know. */
+export const providerWords = (t: Text['t']): Readonly<Record<Provider, string>> => ({
+  DRIVE_A: t('Google Drive'),
+  DRIVE_B: t('OneDrive and SharePoint'),
+  WIKI: t('Confluence'),
+  TRACKER: t('Jira'),
+  REPO_HOST: t('GitHub'),
+  MCP: t('MCP server'),
+});
+
+/** Services that are connected by a sign-in there. */
+export const oauthProviders: readonly Provider[] = ['DRIVE_A', 'DRIVE_B', 'WIKI', 'TRACKER', 'REPO_HOST'];
+
+/** Connects an account in a window of its own; the list follows by its subscription. */
+export function useConnect() {
+  const { run, isBusy, error, reset } = useMutate(ConnectDocument);
+  const [blockedUrl, setBlockedUrl] = useState<string>();
+  const connect = async (provider: Provider) => {
+    setBlockedUrl(undefined);
+    // Opened by the click itself: browsers block windows that come later.
+    const popup = window.open('', 'parley-connect', 'popup,width=640,height=760');
+    const url = (await run({ input: { provider } }))?.authorizeConnection.url;
+    if (url === undefined) return popup?.close();
+    if (popup === null) setBlockedUrl(url);
+    else popup.location.href = url;
+  };
+  return { connect, isConnecting: isBusy, error, reset, blockedUrl };
+}

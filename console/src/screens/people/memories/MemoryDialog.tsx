@@ -1,0 +1,58 @@
+import { useState } from 'react';
+import { useMutate } from '../../../graphql/hooks.ts';
+import { useText } from '../../../text/text.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { errorBeside, faultOf } from '../../../ui/faults.ts';
+import { ErrorNote } from '../../../ui/feedback.tsx';
+import { Field, TextArea } from '../../../ui/field.tsx';
+import { AddMemoryDocument, type MemoryRowFragment, SaveMemoryDocument } from './documents.ts';
+
+/** Corrects a memory, or adds one for every agent. */
+export function MemoryDialog({
+  memory,
+  onClose,
+  onSaved,
+}: {
+  readonly memory: MemoryRowFragment | undefined;
+  readonly onClose: () => void;
+  readonly onSaved: () => void;
+}) {
+  const { t } = useText();
+  const [text, setText] = useState(memory?.text ?? '');
+  const add = useMutate(AddMemoryDocument);
+  const change = useMutate(SaveMemoryDocument);
+  const { isBusy, error } = memory === undefined ? add : change;
+  const save = async () => {
+    const input = { text: text.trim() };
+    const saved = memory === undefined ? await add.run({ input }) : await change.run({ id: memory.id, input });
+    if (saved === undefined) return;
+    onSaved();
+    onClose();
+  };
+  return (
+    <Dialog
+      title={memory === undefined ? t('Add a memory') : t('Edit the memory')}
+      isOpen
+      onClose={onClose}
+      onSubmit={() => void save()}
+      actions={
+        <>
+          <Button onClick={onClose}>{t('Cancel')}</Button>
+          <Button type="submit" variant="primary" isBusy={isBusy} disabled={text.trim() === ''}>
+            {t('Save')}
+          </Button>
+        </>
+      }
+    >
+      <Field
+        label={t('What agents should know')}
+        hint={memory === undefined ? t('Such as: I work in sales. Answer briefly, in German.') : undefined}
+        error={faultOf(error, 'text')}
+      >
+        {(control) => <TextArea {...control} value={text} onChange={(event) => setText(event.target.value)} />}
+      </Field>
+      <ErrorNote error={errorBeside(error, ['text'])} />
+    </Dialog>
+  );
+}
