@@ -29,6 +29,7 @@ import './tools/enabled-tools.ts';
 import './agents/agents.ts';
 import './agents/catalog.ts';
 import './agents/tools.ts';
+import './agents/tool-trials.ts';
 import './agents/user-inputs.ts';
 import './agents/skills.ts';
 import './agents/flows.ts';

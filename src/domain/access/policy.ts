@@ -15,6 +15,8 @@ export const pageScopes: Readonly<Record<string, Scope | null>> = {
 export const runOperations: ReadonlySet<string> = new Set([
   'Mutation.generateAgentProfile',
   'Mutation.createCompletion',
+  'Mutation.testModel',
+  'Mutation.tryAgentTool',
   'Mutation.sendMessage',
   'Mutation.submitToolOutputs',
   'Mutation.editMessage',

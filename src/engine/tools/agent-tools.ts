@@ -41,7 +41,12 @@ export function createAgentTools(deps: AgentToolsDeps): AgentTools {
   };
 }
 
-function apiTool({ settings, storage, egress }: AgentToolsDeps, agent: RunnableAgent, tool: RunnableTool): ServerTool {
+/** Makes one API_FUNCTION of an agent callable. */
+export function apiTool(
+  { settings, storage, egress }: Omit<AgentToolsDeps, 'now'>,
+  agent: Pick<RunnableAgent, 'id' | 'orgId'>,
+  tool: Pick<RunnableTool, 'name' | 'data'>,
+): ServerTool {
   const made = createApiTool(tool, secretKeysIn(tool.data), {
     egress,
     timeoutMs: settings.API_FUNCTION_TIMEOUT_MS,

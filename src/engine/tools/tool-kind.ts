@@ -92,6 +92,11 @@ export interface ToolRun {
   cite(passage: Passage): number;
 }
 
+/** What the tools of MCP servers need of a run. A call of one tool outside a run has it too. */
+export interface McpRun extends Pick<ToolRun, 'secrets' | 'signal' | 'files'> {
+  readonly plan: Pick<RunPlan, 'charge' | 'askedBy'>;
+}
+
 /** The files of the run's chat. A stateless run has those of its own calls only, in memory. */
 export interface RunFiles {
   list(signal: AbortSignal): Promise<readonly RunFile[]>;

@@ -8,10 +8,10 @@ import {
 } from '../../domain/responses/shown-items.ts';
 import { type CallResult, publicForm, publicOutput, type RunItem, type TokenLogprob } from '../../entities/runs/event.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
-import type { CallForm, FileSearchResult, ListedTool, WebSource } from '../../entities/runs/tool.ts';
-import { stringOf } from '../../lib/json.ts';
+import type { CallForm, FileSearchResult, WebSource } from '../../entities/runs/tool.ts';
 import { type BuilderTypes, builder } from '../builder/builder.ts';
 import { CitationType, ToolOutputStatusType } from '../chats/messages.ts';
+import { McpListedToolType } from '../tools/mcp-listed-tool.ts';
 import { enumOf, ofFormat } from '../types/enums.ts';
 import { ItemPartType } from './item-parts.ts';
 import { OutputFileType } from './parts.ts';
@@ -397,48 +397,17 @@ builder.objectRef<ItemOf<'server_tool_call_output'>>('ToolOutputItem').implement
   }),
 });
 
-/** A hint of the Model Context Protocol. */
-function hint(t: PothosSchemaTypes.ObjectFieldBuilder<BuilderTypes, ListedTool>, name: string, description: string) {
-  return t.boolean({
-    nullable: true,
-    description,
-    resolve: ({ annotations }) => {
-      const value = annotations?.[name];
-      return typeof value === 'boolean' ? value : null;
-    },
-  });
-}
-
-const McpToolType = builder.objectRef<ListedTool>('McpListedTool').implement({
-  access,
-  description: 'A tool that an MCP server offers.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'Its name at the server.' }),
-    description: t.exposeString('description', { nullable: true, description: 'What it does, as the server says.' }),
-    inputSchema: t.field({
-      type: 'JsonSchema',
-      description: 'JSON Schema of its arguments.',
-      resolve: ({ inputSchema }) => inputSchema,
-    }),
-    title: t.string({
-      nullable: true,
-      description: 'Its name for people, as the server says.',
-      resolve: ({ annotations }) => stringOf(annotations?.title) ?? null,
-    }),
-    isReadOnly: hint(t, 'readOnlyHint', 'Whether it changes nothing, as the server says; null where it says nothing.'),
-    isDestructive: hint(t, 'destructiveHint', 'Whether it may delete or overwrite; null where the server says nothing.'),
-    isIdempotent: hint(t, 'idempotentHint', 'Whether a repeated call has no further effect; null where the server says nothing.'),
-    isOpenWorld: hint(t, 'openWorldHint', 'Whether it reaches beyond the server; null where the server says nothing.'),
-  }),
-});
-
 builder.objectRef<ItemOf<'mcp_list_tools'>>('McpToolsItem').implement({
   access,
   description: 'The tools of an MCP server of the request, as the run found them.',
   interfaces: [RunItemType],
   fields: (t) => ({
     serverLabel: t.exposeString('serverLabel', { description: 'The label that the request gave the server.' }),
-    tools: t.field({ type: [McpToolType], description: 'Those that the request allows.', resolve: ({ tools }) => [...tools] }),
+    tools: t.field({
+      type: [McpListedToolType],
+      description: 'Those that the request allows.',
+      resolve: ({ tools }) => [...tools],
+    }),
     unavailableReason: t.exposeString('error', {
       nullable: true,
       description: 'Why the server cannot be used; null when it can.',

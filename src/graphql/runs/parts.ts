@@ -94,7 +94,8 @@ export const SelectionType = builder.objectRef<SelectionMetadata>('SelectionMeta
 });
 
 export const OutputFileType = builder.objectRef<OutputFile>('OutputFile').implement({
-  access: { scope: 'CHATS:READ' },
+  // Whoever may see the call may see what it made.
+  access: { scope: null },
   description: 'A file that a tool of the service made.',
   fields: (t) => ({
     fileId: t.exposeID('fileId', { nullable: true, description: 'The file of the chat; null for a run that stores nothing.' }),

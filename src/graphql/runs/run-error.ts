@@ -3,7 +3,8 @@ import { builder } from '../builder/builder.ts';
 import { ErrorCodeType, isErrorCode } from '../errors/codes.ts';
 
 export const RunErrorType = builder.objectRef<RunError>('RunError').implement({
-  access: { scope: 'CHATS:READ' },
+  // Whoever may see the run may see why it failed.
+  access: { scope: null },
   description: 'Why a run failed.',
   fields: (t) => ({
     code: t.field({

@@ -118,6 +118,7 @@ const harmless: Readonly<Record<string, string>> = {
   approveAgent: 'gives the approval',
   deleteAgent: 'nobody asks it any more',
   generateAgentProfile: 'a profile is for people',
+  tryAgentTool: 'calls a tool and changes nothing of the agent',
   transferOwnership: 'the model reads the same',
   createAgentCategory: 'a catalog is for people',
   renameAgentCategory: 'a catalog is for people',

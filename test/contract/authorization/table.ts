@@ -109,6 +109,8 @@ export const table: Readonly<Record<string, Line>> = {
   })),
   'Mutation.updateAgentTool': line('edits', ofAgentById('tool', { settings: { apiFunction: toolData } })),
   'Mutation.deleteAgentTool': line('edits', async ({ agent, world }) => ({ agentId: agent, id: await world.tool(agent) })),
+  'Query.agentToolTools': line('edits', async ({ agent, world }) => ({ id: await world.serverTool(agent) })),
+  'Mutation.tryAgentTool': line('edits', byId('tool')),
   'Query.userInputs': line('sees', ofAgent),
   'Query.userInput': line('sees', ofAgentById('userInput')),
   'Mutation.createUserInput': line('edits', ({ agent, world }) => ({

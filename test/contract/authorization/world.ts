@@ -260,6 +260,11 @@ export class World {
   tool(agent: string): Promise<string> {
     return this.part(agent, 'tools', { name: this.name('tool'), type: 'API_FUNCTION', data: toolData });
   }
+  /** Of a server that does not answer. */
+  serverTool(agent: string): Promise<string> {
+    const data = { url: 'http://127.0.0.1:9/mcp' };
+    return this.part(agent, 'tools', { name: this.name('server'), type: 'MCP_SERVER', data });
+  }
   userInput(agent: string): Promise<string> {
     return this.part(agent, 'user-inputs', { variableName: this.name('variable'), type: 'SHORT_TEXT', label: 'Which?' });
   }

@@ -25,7 +25,10 @@ const statelessFilesMax = 50;
 const statelessBytesMax = 50_000_000;
 
 /** The files of a run: those of its chat, or for a stateless run those that its own calls made, and those of the chat that it goes on from. */
-export function runFilesOf(deps: RunFilesDeps, { chatId = null, readsFilesOf, charge }: RunPlan): RunFiles {
+export function runFilesOf(
+  deps: RunFilesDeps,
+  { chatId = null, readsFilesOf, charge }: Pick<RunPlan, 'chatId' | 'readsFilesOf' | 'charge'>,
+): RunFiles {
   if (chatId !== null) return new ChatFiles(deps, charge.orgId, chatId);
   const earlier = readsFilesOf === undefined ? undefined : new ChatFiles(deps, charge.orgId, readsFilesOf);
   return new StatelessFiles(deps, charge.orgId, earlier);

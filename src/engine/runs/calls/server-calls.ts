@@ -1,14 +1,12 @@
 import type { Logger } from 'pino';
-import { DomainError } from '../../../entities/errors.ts';
-import { storableText } from '../../../lib/text.ts';
 import type { ModelMessage, ModelTool } from '../../models/port.ts';
 import type { RunMask } from '../../tools/masking.ts';
-import type { CallPass, ServerTool, ServerTools, Tell, ToolResult } from '../../tools/server-tool.ts';
+import type { CallPass, ServerTool, ServerTools, Tell } from '../../tools/server-tool.ts';
 import type { RunTrace } from '../../tracing/run-trace.ts';
 import type { RunHold } from '../control/control.ts';
-import { RunStop } from '../control/stop.ts';
 import type { RunOutput } from '../output/output.ts';
 import type { RunRecorder } from '../record/recorder.ts';
+import { callTool } from './call-tool.ts';
 import { type CallEnd, type CallError, OpenCall, type WholeCall } from './open-call.ts';
 
 export interface ServerCallContext {
@@ -212,35 +210,15 @@ function answerMessage({ callId }: { readonly callId: string }, { output, error 
 async function answer(
   { item, key, records }: OpenCall,
   args: string,
-  { tools, secrets, logger, mask: ofSecrets, hidesOutputs, hold, keyPrefix }: ServerCallContext,
+  { tools, secrets, logger, mask, hidesOutputs, hold, keyPrefix }: ServerCallContext,
   { tell, whenRecorded }: { readonly tell: Tell; readonly whenRecorded: () => Promise<void> },
   signal: AbortSignal,
 ): Promise<Answer> {
   const { name } = item;
-  const mask = (text: string) => ofSecrets?.text(text) ?? text;
   const ofHold = { isFresh: () => hold.isFresh(), renew: () => hold.renew() };
   const pass: CallPass = { key: `${keyPrefix}:${key}`, ...ofHold, whenRecorded, before: records };
-  try {
-    const result = await tools.get(name)?.run(args, secrets, signal, tell, pass);
-    if (result === undefined) return { output: '', error: { code: 'unknown_tool', message: `There is no tool ${name}` } };
-    const { text, files = [], form, isConfidential }: ToolResult = typeof result === 'string' ? { text: result } : result;
-    return {
-      output: mask(storableText(text)),
-      error: null,
-      ...(files.length === 0 ? {} : { files }),
-      ...(form === undefined ? {} : { form }),
-      ...(isConfidential === true ? { isConfidential } : {}),
-      ...(hidesOutputs ? { isHidden: true } : {}),
-    };
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof RunStop) throw error;
-    if (error instanceof DomainError) {
-      return { output: '', error: { code: error.code.toLowerCase(), message: mask(error.message) } };
-    }
-    logger.error({ err: ofSecrets?.error(error) ?? error, tool: name }, 'a tool failed');
-    return { output: '', error: { code: 'tool_failed', message: 'The tool failed' } };
-  }
+  const answered = await callTool({ name, tool: tools.get(name), args }, { secrets, logger, mask, tell, pass }, signal);
+  return hidesOutputs && answered.error === null ? { ...answered, isHidden: true } : answered;
 }
 
 /** Lets one reader wait for the progress of a tool. */

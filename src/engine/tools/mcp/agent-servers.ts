@@ -1,10 +1,11 @@
 import type { RunnableAgent } from '../../../entities/agents/agent.ts';
+import type { JsonObject, RunnableTool } from '../../../entities/agents/part.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import type { Storage } from '../../../storage/storage.ts';
-import type { OpenedTool, ToolRun } from '../tool-kind.ts';
-import { openServer } from './open-server.ts';
+import type { McpRun, OpenedTool, ToolRun } from '../tool-kind.ts';
+import { type OpenedServer, openServer } from './open-server.ts';
 import { type ResolveDeps, resolveAgentServer, serverFault } from './resolve.ts';
-import { readAllowed } from './tool-filter.ts';
+import { type AllowedTools, readAllowed } from './tool-filter.ts';
 import { serverUnavailable } from './unavailable.ts';
 
 /** Opens the MCP servers of an agent for a run that offers the agent's tools; a plain value when it has none. */
@@ -38,16 +39,8 @@ async function openAgentServers(
   const servers = agent.tools.filter(({ type }) => type === 'MCP_SERVER');
   return Promise.all(
     servers.map(async (tool): Promise<OpenedTool> => {
-      const { allowedTools, allowed_tools, requireApproval } = tool.data;
       try {
-        return await openServer({
-          servers: deps.servers,
-          endpoint: await resolveAgentServer(deps, agent, tool, run),
-          run,
-          namedBy: 'agent',
-          allowed: readAllowed(allowedTools ?? allowed_tools),
-          requiresApproval: () => requireApproval === true,
-        });
+        return await openAgentServer(deps, agent, tool, run);
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
         const instructions = `The tools of ${tool.name} are not available in this run: ${error.message}`;
@@ -57,4 +50,33 @@ async function openAgentServers(
       }
     }),
   );
+}
+
+/**
+ * Opens one MCP server that an agent has as a tool.
+ *
+ * @param isAnew  asks the server for its tools, also when they are known.
+ * @throws DomainError when its data names no server that can be used; the reason of the run's signal.
+ */
+export async function openAgentServer(
+  deps: ResolveDeps,
+  agent: Pick<RunnableAgent, 'id' | 'orgId'>,
+  tool: Pick<RunnableTool, 'name' | 'data'>,
+  run: McpRun,
+  isAnew = false,
+): Promise<OpenedServer> {
+  return openServer({
+    servers: deps.servers,
+    endpoint: await resolveAgentServer(deps, agent, tool, run),
+    run,
+    isAnew,
+    namedBy: 'agent',
+    allowed: allowedToolsOf(tool.data),
+    requiresApproval: () => tool.data.requireApproval === true,
+  });
+}
+
+/** The tools of its server that a tool of type MCP_SERVER allows. */
+export function allowedToolsOf({ allowedTools, allowed_tools }: JsonObject): AllowedTools {
+  return readAllowed(allowedTools ?? allowed_tools);
 }

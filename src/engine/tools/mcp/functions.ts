@@ -5,7 +5,7 @@ import { SchemaError } from '../json-schema/read-schema.ts';
 import { masker } from '../masking.ts';
 import { freeFunctionName, mcpFunctionName } from '../names.ts';
 import type { ServerTool } from '../server-tool.ts';
-import type { ToolRun } from '../tool-kind.ts';
+import type { McpRun } from '../tool-kind.ts';
 import { type McpEndpoint, secretsOf } from './endpoint.ts';
 import { readResult } from './result.ts';
 import type { McpServers } from './servers.ts';
@@ -14,7 +14,7 @@ import { type AllowedTools, hasHint, isAllowed } from './tool-filter.ts';
 export interface FunctionsOptions {
   readonly servers: McpServers;
   readonly endpoint: McpEndpoint;
-  readonly run: ToolRun;
+  readonly run: McpRun;
   readonly allowed: AllowedTools;
   /** The server's tools, as the caller has them; absent: the server is asked. */
   readonly listed?: readonly ListedTool[];

@@ -14,6 +14,8 @@ export interface OpenedServer extends OpenedTool {
 }
 
 export interface OpenOptions extends FunctionsOptions {
+  /** Asks the server for its tools, also when they are known. Default: false. */
+  readonly isAnew?: boolean;
   readonly namedBy: NamedBy;
 }
 
@@ -26,10 +28,10 @@ const descriptionCharsMax = 1_000;
  * @throws the reason of the run's signal.
  */
 export async function openServer(options: OpenOptions): Promise<OpenedServer> {
-  const { servers, endpoint, run, listed, allowed, namedBy, serverDescription } = options;
+  const { servers, endpoint, run, listed, allowed, namedBy, serverDescription, isAnew } = options;
   try {
     // A caller's list is as foreign as a server's.
-    const found = listed === undefined ? await servers.tools(endpoint, run.plan.charge, run.signal) : readTools(listed);
+    const found = listed === undefined ? await servers.tools(endpoint, run.plan.charge, run.signal, isAnew) : readTools(listed);
     const functions = functionsOf(found.tools, options);
     const notes = [
       ...(typeof serverDescription === 'string' && serverDescription.trim() !== ''

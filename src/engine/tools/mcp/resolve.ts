@@ -9,7 +9,7 @@ import { openSecrets as openConnection } from '../../knowledge/connections/secre
 import type { AgentRights, RightsOfAgent } from '../agent-rights.ts';
 import { splitAddress } from '../api-function/address.ts';
 import { openSecrets as openAgentSecrets } from '../bound-secrets.ts';
-import type { ToolRun } from '../tool-kind.ts';
+import type { McpRun } from '../tool-kind.ts';
 import type { HttpEndpoint, McpEndpoint } from './endpoint.ts';
 import { fillAddress, fillHeaders } from './secret-headers.ts';
 import type { McpServers } from './servers.ts';
@@ -22,7 +22,7 @@ export interface ResolveDeps {
 }
 
 /** Who asks, and the secrets that may fill `{{secret:KEY}}` of the server that is looked for. */
-type Asking = Pick<ToolRun, 'plan' | 'secrets'>;
+type Asking = Pick<McpRun, 'plan' | 'secrets'>;
 
 /**
  * Finds the server that a run names: one of the operator's by its name, else a connection of the run's user by its id or name. Another

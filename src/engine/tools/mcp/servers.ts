@@ -57,13 +57,14 @@ export class McpServers {
   /**
    * The tools of a server: remembered for a while, and until the server says that they have changed.
    *
+   * @param isAnew  asks the server in any case.
    * @throws like `McpSessions.use`.
    */
-  async tools(endpoint: McpEndpoint, owner: SessionOwner, signal: AbortSignal): Promise<McpTools> {
+  async tools(endpoint: McpEndpoint, owner: SessionOwner, signal: AbortSignal, isAnew = false): Promise<McpTools> {
     const key = this.#sessions.keyOf(endpoint, owner);
     const nowMs = this.#options.now().getTime();
     const known = this.#lists.get(key);
-    const isFresh = known !== undefined && nowMs - known.atMs < this.#options.toolsTtlMs;
+    const isFresh = !isAnew && known !== undefined && nowMs - known.atMs < this.#options.toolsTtlMs;
     if (isFresh) return unlessAborted(known.tools, signal);
     // Others may wait for the same list, so it is not this caller's signal that ends the work, but its time limit.
     const listed = this.#sessions.use(endpoint, owner, new AbortController().signal, (session) => session.list());
