@@ -81,6 +81,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.deleteUserInput': 'AGENTS:WRITE',
   'Mutation.deleteVectorStore': 'DATA_SOURCES:WRITE',
   'Mutation.deleteWebhook': 'ADMIN:WRITE',
+  'Mutation.detachDataSource': 'DATA_SOURCES:WRITE',
   'Mutation.detachVectorStoreFile': 'DATA_SOURCES:WRITE',
   'Mutation.duplicateChat': 'CHATS:WRITE',
   'Mutation.editMessage': 'CHATS:WRITE',

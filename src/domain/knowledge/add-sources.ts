@@ -138,3 +138,20 @@ export async function attachDataSource(
   await deps.audit.change(caller, () => deps.storage.dataSources.attach(agent.id, source.id));
   return { aiId: agent.id, dataSourceId: source.id, ...(await endedApproval(deps, agent)) };
 }
+
+/**
+ * Takes a source from an agent and keeps it, also when no other agent has it; one that is not attached stays so.
+ *
+ * @throws DomainError NOT_FOUND; FORBIDDEN for an agent the caller may not edit.
+ */
+export async function detachDataSource(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  dataSourceId: string,
+): Promise<{ readonly aiId: string; readonly dataSourceId: string } & EndedApproval> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const source = await getDataSource(deps, caller, dataSourceId);
+  await deps.audit.change(caller, () => deps.storage.dataSources.detach(agent.id, source.id));
+  return { aiId: agent.id, dataSourceId: source.id, ...(await endedApproval(deps, agent)) };
+}

@@ -1,5 +1,5 @@
 import { approvalWarnings } from '../../domain/agents/warnings.ts';
-import { addFileDataSource, attachDataSource } from '../../domain/knowledge/add-sources.ts';
+import { addFileDataSource, attachDataSource, detachDataSource } from '../../domain/knowledge/add-sources.ts';
 import {
   bulkDeleteDataSources,
   cancelDataSource,
@@ -48,36 +48,40 @@ const approvalNote = 'That the approval of the agent ended with it; null when th
 
 const agentEdge = 'The agent; null when the key may not read agents.';
 
-interface AttachedDataSource extends EndedApproval {
+interface DataSourceOfAgent extends EndedApproval {
   readonly aiId: string;
   readonly dataSourceId: string;
 }
-const AttachDataSourcePayload = builder.objectRef<AttachedDataSource>('AttachDataSourcePayload').implement({
-  access: { scope: 'DATA_SOURCES:READ' },
-  description: 'What was attached to what.',
-  fields: (t) => ({
-    agentId: t.exposeID('aiId', { description: 'The id of the agent.' }),
-    agent: t.field({
-      type: AgentRef,
-      nullable: true,
-      description: agentEdge,
-      resolve: ({ aiId }, _args, context) => nodeOf(context, 'agent', aiId),
+function attachmentPayload(name: string, description: string) {
+  return builder.objectRef<DataSourceOfAgent>(name).implement({
+    access: { scope: 'DATA_SOURCES:READ' },
+    description,
+    fields: (t) => ({
+      agentId: t.exposeID('aiId', { description: 'The id of the agent.' }),
+      agent: t.field({
+        type: AgentRef,
+        nullable: true,
+        description: agentEdge,
+        resolve: ({ aiId }, _args, context) => nodeOf(context, 'agent', aiId),
+      }),
+      dataSourceId: t.exposeID('dataSourceId', { description: 'The id of the source.' }),
+      dataSource: t.field({
+        type: DataSourceRef,
+        nullable: true,
+        description: 'The source; null when it was deleted meanwhile.',
+        resolve: ({ dataSourceId }, _args, context) => nodeOf(context, 'dataSource', dataSourceId),
+      }),
+      warnings: t.field({
+        type: [WarningType],
+        nullable: true,
+        description: approvalNote,
+        resolve: (change) => (change.endedApproval === true ? [...approvalWarnings(change)] : null),
+      }),
     }),
-    dataSourceId: t.exposeID('dataSourceId', { description: 'The id of the source.' }),
-    dataSource: t.field({
-      type: DataSourceRef,
-      nullable: true,
-      description: 'The source; null when it was deleted meanwhile.',
-      resolve: ({ dataSourceId }, _args, context) => nodeOf(context, 'dataSource', dataSourceId),
-    }),
-    warnings: t.field({
-      type: [WarningType],
-      nullable: true,
-      description: approvalNote,
-      resolve: (change) => (change.endedApproval === true ? [...approvalWarnings(change)] : null),
-    }),
-  }),
-});
+  });
+}
+const AttachDataSourcePayload = attachmentPayload('AttachDataSourcePayload', 'What was attached to what.');
+const DetachDataSourcePayload = attachmentPayload('DetachDataSourcePayload', 'What was taken from what.');
 const AttachDataSourceInput = builder.inputType('AttachDataSourceInput', {
   description: 'A source that exists.',
   fields: (t) => ({ dataSourceId: t.id({ description: 'Its id.' }) }),
@@ -133,6 +137,17 @@ builder.mutationFields((t) => ({
       input: t.arg({ type: AttachDataSourceInput, description: 'The source.' }),
     },
     resolve: (_root, { agentId, input }, { deps, caller }) => attachDataSource(deps, caller, agentId, input.dataSourceId),
+  }),
+  detachDataSource: t.field({
+    authScopes: { key: 'DATA_SOURCES:WRITE' },
+    type: DetachDataSourcePayload,
+    description:
+      'Takes a source from an agent, for who may edit the agent. The source is kept, also when no agent has it any more.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      dataSourceId: t.arg.id({ description: 'The id of the source.' }),
+    },
+    resolve: (_root, { agentId, dataSourceId }, { deps, caller }) => detachDataSource(deps, caller, agentId, dataSourceId),
   }),
   updateDataSource: t.field({
     authScopes: { key: 'DATA_SOURCES:WRITE' },

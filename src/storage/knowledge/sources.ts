@@ -44,6 +44,7 @@ export interface DataSourceStore {
   /** How many sources are attached to an agent. */
   countOf(agentId: string): Promise<number>;
   attach(agentId: string, dataSourceId: string): Promise<void>;
+  detach(agentId: string, dataSourceId: string): Promise<void>;
   update(id: string, changes: DataSourceChanges): Promise<void>;
   /**
    * Takes sources from an agent: those that other agents have attached too are detached, the others are hidden from everybody as by
@@ -94,6 +95,10 @@ export function createDataSourceStore(db: Database, signals: Signals): DataSourc
     countOf: (agentId) => db.prisma.agentDataSource.count({ where: { agentId } }),
     async attach(agentId, dataSourceId) {
       await db.prisma.agentDataSource.createMany({ data: [{ agentId, dataSourceId }], skipDuplicates: true });
+      announce(dataSourceId, [agentId]);
+    },
+    async detach(agentId, dataSourceId) {
+      await db.prisma.agentDataSource.deleteMany({ where: { agentId, dataSourceId } });
       announce(dataSourceId, [agentId]);
     },
     async update(id, { attach = [], detach = [], data: configuration, ...changes }) {

@@ -95,6 +95,14 @@ const reaching: Readonly<Record<string, (agent: string) => Promise<Change>>> = {
     const one = await source((await make.agent({ owner })).id);
     return (agent) => owner.post(at(agent, 'data-sources'), { dataSourceId: one });
   },
+  detachDataSource: async (id) => {
+    const one = await source(id);
+    return (agent) =>
+      owner.graphql(
+        'mutation ($agent: ID!, $id: ID!) { detachDataSource(agentId: $agent, dataSourceId: $id) { warnings { code } } }',
+        { agent, id: one },
+      );
+  },
   updateDataSource: async () => {
     const one = await source((await make.agent({ owner })).id);
     return (agent) => owner.patch(`/api/v1/data-sources/${one}`, { ais: [agent] });

@@ -320,6 +320,10 @@ export const table: Readonly<Record<string, Line>> = {
     ...(await world.uploadLink(agent)),
   })),
   'Mutation.attachDataSource': line('attaches', ({ agent, source }) => ({ agentId: agent, input: { dataSourceId: source } })),
+  'Mutation.detachDataSource': line('edits', async ({ agent, world }) => ({
+    agentId: agent,
+    dataSourceId: await world.source(agent),
+  })),
   'Mutation.updateDataSource': line('changesSource', byId('source', { refreshPeriod: 'DAILY' })),
   'Mutation.deleteDataSource': line('changesSource', async ({ agent, world }) => ({ id: await world.source(agent) })),
   'Mutation.bulkDeleteDataSources': line('manages', async ({ agent, world }) => ({

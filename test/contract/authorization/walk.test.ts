@@ -34,6 +34,7 @@ const unreached: Readonly<Record<string, readonly string[]>> = {
     'CreateApiKeyPayload',
     'DeleteMemoriesPayload',
     'Embeddings',
+    'DetachDataSourcePayload',
     'EndOtherSessionsPayload',
     'ImportAgentPayload',
     'InvitePayload',
