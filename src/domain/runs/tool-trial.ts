@@ -65,6 +65,7 @@ export async function tryAgentTool(
 
 /** What the server of a tool offers now. */
 export interface ServerListing {
+  readonly agentId: string;
   readonly tools: readonly OfferedTool[];
   /** How many more the server has than runs offer. */
   readonly leftOutCount: number;
@@ -91,7 +92,7 @@ export async function listServerTools(deps: Deps, caller: Caller, place: PartPla
   const { found, error } = await openServerOf(deps, agent, part, trialRun(deps, caller, agent, signal), true);
   const allowed = allowedToolsOf(part.data);
   const tools = (found?.tools ?? []).map((tool) => ({ tool, isAllowed: isAllowed(tool, allowed) }));
-  return { tools, leftOutCount: found?.leftOut ?? 0, unavailableReason: error?.message ?? null };
+  return { agentId: agent.id, tools, leftOutCount: found?.leftOut ?? 0, unavailableReason: error?.message ?? null };
 }
 
 function requireRunsHere({ type, name }: AgentTool): void {

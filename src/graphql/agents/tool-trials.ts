@@ -6,6 +6,8 @@ import {
   tryAgentTool,
 } from '../../domain/runs/tool-trial.ts';
 import { builder } from '../builder/builder.ts';
+import { nodeOf } from '../builder/nodes.ts';
+import { AgentRef } from '../refs.ts';
 import { OutputFileType } from '../runs/parts.ts';
 import { McpListedToolType } from '../tools/mcp-listed-tool.ts';
 
@@ -42,6 +44,13 @@ const ServerListingType = builder.objectRef<ServerListing>('McpServerListing').i
   access,
   description: 'What the MCP server of an agent offers now.',
   fields: (t) => ({
+    agentId: t.exposeID('agentId', { description: 'The agent that has the server.' }),
+    agent: t.field({
+      type: AgentRef,
+      nullable: true,
+      description: 'That agent.',
+      resolve: ({ agentId }, _args, context) => nodeOf(context, 'agent', agentId),
+    }),
     tools: t.expose('tools', { type: [OfferedToolType], description: 'Its tools, at most 128.' }),
     leftOutCount: t.exposeInt('leftOutCount', { description: 'How many more it has, which runs do not offer.' }),
     unavailableReason: t.exposeString('unavailableReason', {
