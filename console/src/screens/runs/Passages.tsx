@@ -1,0 +1,30 @@
+import { Link } from 'wouter';
+import { useText } from '../../text/text.ts';
+import type { PassageFragment } from './documents.ts';
+import styles from './runs.module.css';
+
+/** Documents that a search found, best first, with how well they fit. */
+export function Passages({ title, passages }: { readonly title: string; readonly passages: readonly PassageFragment[] }) {
+  const { number } = useText();
+  const best = Math.max(...passages.map(({ score }) => score), 0);
+  return (
+    <div className={styles.passages}>
+      <h3>{title}</h3>
+      <ol>
+        {passages.map(({ title: name, score, dataSource }, place) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a document may be found with several passages
+          <li key={place}>
+            <span className={styles.passageTitle}>
+              {dataSource?.name === name ? null : `${name} `}
+              {dataSource === null ? null : <Link href={`/knowledge/${dataSource.id}`}>{dataSource.name}</Link>}
+            </span>
+            <span className={styles.scoreBar} aria-hidden>
+              <span style={{ width: `${best === 0 ? 0 : Math.max(2, (score / best) * 100)}%` }} />
+            </span>
+            <span className={styles.score}>{number(score, { maximumFractionDigits: 3, minimumFractionDigits: 3 })}</span>
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}

@@ -1,0 +1,115 @@
+import { SquareActivity } from 'lucide-react';
+import { useMemo } from 'react';
+import { Link, useSearch } from 'wouter';
+import { run } from '../../graphql/client.ts';
+import { useLiveReload, useMorePages, usePage } from '../../graphql/hooks.ts';
+import { useText } from '../../text/text.ts';
+import { ButtonLink } from '../../ui/button.tsx';
+import { EmptyState, ErrorNote, Skeleton } from '../../ui/feedback.tsx';
+import { ShowMore } from '../../ui/more.tsx';
+import { Section } from '../../ui/page.tsx';
+import { RunningRunsDocument, RunsChangedDocument, RunsDocument } from './documents.ts';
+import { useRepeat } from './elapsed.ts';
+import { Filters } from './Filters.tsx';
+import { RunTable, type TableRun } from './RunTable.tsx';
+import { addressOf, filterOf, viewOf } from './view.ts';
+
+/** How often the tokens of runs that go on are asked for: nothing tells them in a list. */
+const usageEveryMs = 4_000;
+
+/** The runs that go on, and the history of the others, narrowed by what the address says. */
+export function RunList() {
+  const { t } = useText();
+  const search = useSearch();
+  const view = useMemo(() => viewOf(search), [search]);
+  const filter = useMemo(() => filterOf(view), [view]);
+  const page = usePage(RunsDocument, { filter });
+  // Whoever asks for a state or for the past finds the runs in the one table.
+  const showsRunning = view.status === undefined && view.until === undefined && view.feedback === undefined;
+  const active = useMemo(() => ({ ...filter, since: null, status: 'IN_PROGRESS' as const }), [filter]);
+  const running = usePage(RunningRunsDocument, { filter: active }, { pause: !showsRunning });
+  const reload = () => {
+    page.reload();
+    if (showsRunning) running.reload();
+  };
+  useLiveReload(RunsChangedDocument, {}, reload);
+  const activeRuns = showsRunning ? (running.data?.runs.nodes ?? []) : [];
+  useRepeat(running.reload, usageEveryMs, activeRuns.length > 0);
+  const more = useMorePages(page.data?.runs, (after) => run(RunsDocument, { filter, after }).then(({ runs }) => runs));
+  const past = showsRunning ? more.nodes.filter(({ status }) => status !== 'IN_PROGRESS') : more.nodes;
+  const currency = page.data?.viewer.costCurrency ?? 'USD';
+  const isFiltered = search !== '';
+  return (
+    <>
+      <Filters view={view} />
+      <ErrorNote error={page.error} onRetry={page.reload} />
+      <ErrorNote error={running.error} onRetry={running.reload} />
+      {activeRuns.length === 0 ? null : (
+        <Section
+          title={t('Running now')}
+          actions={
+            running.data?.runs.pageInfo.hasNextPage === true ? (
+              <Link href={addressOf(search, { status: 'IN_PROGRESS' })}>{t('Show all that are running')}</Link>
+            ) : null
+          }
+        >
+          <RunTable label={t('Running now')} runs={activeRuns.map(withUsageSoFar)} currency={currency} onStopped={reload} />
+        </Section>
+      )}
+      {page.isLoading ? <Skeleton lines={8} /> : null}
+      {past.length > 0 ? (
+        <Section title={activeRuns.length === 0 ? t('History') : t('Before')}>
+          <RunTable label={t('History')} runs={past} currency={currency} onStopped={reload} />
+        </Section>
+      ) : null}
+      <ShowMore pages={more} />
+      {page.data !== undefined && past.length + activeRuns.length === 0 && !more.hasMore ? (
+        isFiltered ? (
+          <EmptyState title={t('No run fits')} action={<ButtonLink href="/runs">{t('Clear the filters')}</ButtonLink>}>
+            {t('Nothing ran that fits all of what you chose.')}
+          </EmptyState>
+        ) : (
+          <NothingRan />
+        )
+      ) : null}
+    </>
+  );
+}
+
+function NothingRan() {
+  const { t } = useText();
+  return (
+    <EmptyState
+      icon={<SquareActivity aria-hidden />}
+      title={t('Nothing has run yet')}
+      action={
+        <ButtonLink href="/" variant="primary">
+          {t('Ask something')}
+        </ButtonLink>
+      }
+    >
+      {t(
+        'Each answer in a chat and each call of the API is a run. Here you see it while it goes on, what it did, and what it cost.',
+      )}
+    </EmptyState>
+  );
+}
+
+type RunningRun = TableRun & {
+  readonly steps: readonly ({ readonly __typename: string } & {
+    readonly cost?: number | null;
+    readonly usage?: { readonly totalTokens: number } | null;
+  })[];
+};
+
+/** A run that goes on has no sums yet: those of its calls of models until now. */
+function withUsageSoFar({ steps, ...row }: RunningRun): TableRun {
+  const calls = steps.filter(({ usage }) => usage !== undefined && usage !== null);
+  if (row.usage !== null || calls.length === 0) return row;
+  const isPriced = calls.every(({ cost }) => typeof cost === 'number');
+  return {
+    ...row,
+    usage: { totalTokens: calls.reduce((sum, { usage }) => sum + (usage?.totalTokens ?? 0), 0) },
+    cost: isPriced ? calls.reduce((sum, { cost }) => sum + (cost ?? 0), 0) : row.cost,
+  };
+}

@@ -1,0 +1,126 @@
+import { MessageSquare } from 'lucide-react';
+import { useSession } from '../../app/session.tsx';
+import { useLive, usePage } from '../../graphql/hooks.ts';
+import { useText } from '../../text/text.ts';
+import { ButtonLink } from '../../ui/button.tsx';
+import { Badge, EmptyState, ErrorNote, Note, Skeleton } from '../../ui/feedback.tsx';
+import { Page, Section } from '../../ui/page.tsx';
+import { Time } from '../../ui/small.tsx';
+import { RunDocument, type RunQuery, RunsChangedDocument } from './documents.ts';
+import { useElapsedMs } from './elapsed.ts';
+import { useRunEvents } from './events.ts';
+import { Passages } from './Passages.tsx';
+import { RunFacts } from './RunFacts.tsx';
+import { titleOf } from './RunTable.tsx';
+import styles from './runs.module.css';
+import { StopButton, useMayStop } from './StopButton.tsx';
+import { Waterfall } from './Waterfall.tsx';
+import { kindWords, stateOf } from './words.ts';
+
+export type ShownRun = NonNullable<RunQuery['run']>;
+
+/** One run: what it did, step by step, and what that took and cost. Follows it while it goes on. */
+export function RunPage({ id }: { readonly id: string }) {
+  const { t } = useText();
+  const { data, error, isLoading, reload } = usePage(RunDocument, { id });
+  useLive(RunsChangedDocument, {}, ({ runsChanged }) => runsChanged.id === id && reload(), { onBegin: reload });
+  if (data?.run === null) {
+    return (
+      <EmptyState title={t('There is no such run')} action={<ButtonLink href="/runs">{t('To the runs')}</ButtonLink>}>
+        {t('It is deleted, or you may not see it.')}
+      </EmptyState>
+    );
+  }
+  if (data === undefined) {
+    return (
+      <Page title={t('Run')}>
+        <ErrorNote error={error} onRetry={reload} />
+        {isLoading ? <Skeleton lines={8} /> : null}
+      </Page>
+    );
+  }
+  return (
+    <>
+      <ErrorNote error={error} onRetry={reload} />
+      <Content run={data.run} currency={data.viewer.costCurrency} onChange={reload} />
+    </>
+  );
+}
+
+function Content({
+  run,
+  currency,
+  onChange,
+}: {
+  readonly run: ShownRun;
+  readonly currency: string;
+  readonly onChange: () => void;
+}) {
+  const { t } = useText();
+  const { may } = useSession();
+  const mayStop = useMayStop();
+  const isRunning = run.status === 'IN_PROGRESS';
+  const elapsedMs = useElapsedMs(run.startedAt ?? run.createdAt, isRunning);
+  const happening = useRunEvents(run.id, isRunning && run.isStored, onChange);
+  const state = stateOf(run, t);
+  const text = isRunning ? happening.text || run.text : run.text;
+  const near = run.retrieval?.passageCount === 0 ? run.retrieval.nearPassages : [];
+  return (
+    <Page
+      title={titleOf(run, t)}
+      lead={
+        <span className={styles.lead}>
+          <Badge tone={state.tone}>{state.word}</Badge>
+          <span>{[kindWords(t)[run.kind], run.user?.name].filter((part) => part !== undefined).join(' · ')}</span>
+          <Time at={run.createdAt} />
+        </span>
+      }
+      actions={
+        <>
+          {run.chat !== null && may('CHATS_READ') ? (
+            <ButtonLink href={`/chats/${run.chat.id}`} icon={<MessageSquare size={16} aria-hidden />}>
+              {t('Open the chat')}
+            </ButtonLink>
+          ) : null}
+          {mayStop(run) ? <StopButton run={run} onStopped={onChange} size="normal" /> : null}
+        </>
+      }
+    >
+      {run.error === null ? null : (
+        <Note tone="bad">
+          <p>{run.error.message}</p>
+        </Note>
+      )}
+      {run.warnings.map(({ message }) => (
+        <Note key={message} tone="warn">
+          {message}
+        </Note>
+      ))}
+      <RunFacts run={run} currency={currency} elapsedMs={isRunning ? elapsedMs : undefined} tokensSoFar={happening.tokens} />
+      <Section title={t('What it did')}>
+        <Waterfall
+          run={run}
+          currency={currency}
+          totalMs={isRunning ? elapsedMs : (run.durationMs ?? 0)}
+          progress={happening.progress}
+        />
+      </Section>
+      {near.length === 0 ? null : (
+        <Section title={t('Knowledge had no answer')} lead={t('Nothing was close enough to be given to the model.')}>
+          <Passages title={t('What was near')} passages={near} />
+        </Section>
+      )}
+      {text === null ? null : (
+        <Section title={t('What it said')}>
+          <p className={styles.text}>{text}</p>
+        </Section>
+      )}
+      {run.trace?.instructions == null ? null : (
+        <details className={styles.instructions}>
+          <summary>{t('What the model was told first')}</summary>
+          <p className={styles.text}>{run.trace.instructions}</p>
+        </details>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,118 @@
+import { ThumbsDown, ThumbsUp } from 'lucide-react';
+import { Link } from 'wouter';
+import { useText } from '../../text/text.ts';
+import { formatCost } from '../../ui/cost.ts';
+import { Badge } from '../../ui/feedback.tsx';
+import { Table } from '../../ui/page.tsx';
+import { formatMs, Time } from '../../ui/small.tsx';
+import type { RunRowFragment } from './documents.ts';
+import { useElapsedMs } from './elapsed.ts';
+import styles from './runs.module.css';
+import { StopButton, useMayStop } from './StopButton.tsx';
+import { kindWords, stateOf } from './words.ts';
+
+export type TableRun = RunRowFragment;
+
+/** Runs as rows. Each leads to its page; those that go on can be stopped. */
+export function RunTable({
+  label,
+  runs,
+  currency,
+  onStopped,
+}: {
+  readonly label: string;
+  readonly runs: readonly TableRun[];
+  readonly currency: string;
+  readonly onStopped: () => void;
+}) {
+  const { t } = useText();
+  const mayStop = useMayStop();
+  const hasStop = runs.some(mayStop);
+  return (
+    <Table label={label}>
+      <thead>
+        <tr>
+          <th scope="col">{t('Run')}</th>
+          <th scope="col">{t('State')}</th>
+          <th scope="col">{t('Person')}</th>
+          <th scope="col">{t('Began')}</th>
+          <th scope="col" className={styles.number}>
+            {t('Took')}
+          </th>
+          <th scope="col" className={styles.number}>
+            {t('Tokens')}
+          </th>
+          <th scope="col" className={styles.number}>
+            {t('Cost')}
+          </th>
+          {hasStop ? (
+            <th scope="col">
+              <span className="visually-hidden">{t('Stop')}</span>
+            </th>
+          ) : null}
+        </tr>
+      </thead>
+      <tbody>
+        {runs.map((run) => (
+          <Row key={run.id} run={run} currency={currency} hasStop={hasStop} onStopped={onStopped} />
+        ))}
+      </tbody>
+    </Table>
+  );
+}
+
+function Row({
+  run,
+  currency,
+  hasStop,
+  onStopped,
+}: {
+  readonly run: TableRun;
+  readonly currency: string;
+  readonly hasStop: boolean;
+  readonly onStopped: () => void;
+}) {
+  const { t, number } = useText();
+  const mayStop = useMayStop();
+  const state = stateOf(run, t);
+  const isRunning = run.status === 'IN_PROGRESS';
+  const elapsedMs = useElapsedMs(run.startedAt ?? run.createdAt, isRunning);
+  const ms = isRunning ? elapsedMs : (run.durationMs ?? undefined);
+  return (
+    <tr>
+      <th scope="row" className={styles.what}>
+        <Link href={`/runs/${run.id}`}>{titleOf(run, t)}</Link>
+        <small>{subtitleOf(run, t)}</small>
+      </th>
+      <td>
+        <span className={styles.state}>
+          <Badge tone={state.tone}>{state.word}</Badge>
+          {run.ratedUpCount > 0 ? <ThumbsUp size={15} role="img" aria-label={t('Rated good')} /> : null}
+          {run.ratedDownCount > 0 ? <ThumbsDown size={15} role="img" aria-label={t('Rated bad')} /> : null}
+        </span>
+        {run.error === null ? null : <small className={styles.error}>{run.error.message}</small>}
+      </td>
+      <td>
+        <span className={styles.person}>{run.user?.name ?? '–'}</span>
+        {run.key === null ? null : <small className={styles.quiet}>{t('Key {name}', { name: run.key.name })}</small>}
+      </td>
+      <td className={styles.nowrap}>
+        <Time at={run.createdAt} />
+      </td>
+      <td className={styles.number}>{ms === undefined ? '–' : formatMs(ms, number)}</td>
+      <td className={styles.number}>{run.usage === null ? '–' : number(run.usage.totalTokens)}</td>
+      <td className={styles.number}>{run.cost === null ? '–' : formatCost(run.cost, currency, number)}</td>
+      {hasStop ? <td>{mayStop(run) ? <StopButton run={run} onStopped={onStopped} /> : null}</td> : null}
+    </tr>
+  );
+}
+
+/** Who answers, else what it is. */
+export function titleOf({ agent, modelId, kind }: TableRun, t: Parameters<typeof kindWords>[0]): string {
+  return agent?.name ?? modelId ?? kindWords(t)[kind];
+}
+
+function subtitleOf({ agent, modelId, kind, chat }: TableRun, t: Parameters<typeof kindWords>[0]): string {
+  const model = agent === null ? undefined : (modelId ?? undefined);
+  return [kindWords(t)[kind], chat?.name ?? undefined, model].filter((part) => part !== undefined && part !== '').join(' · ');
+}

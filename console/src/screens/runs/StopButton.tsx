@@ -1,0 +1,48 @@
+import { useSession } from '../../app/session.tsx';
+import { useMutate } from '../../graphql/hooks.ts';
+import { useText } from '../../text/text.ts';
+import { Button } from '../../ui/button.tsx';
+import { useConfirm } from '../../ui/confirm.tsx';
+import { ErrorNote } from '../../ui/feedback.tsx';
+import { CancelRunDocument, type RunRowFragment } from './documents.ts';
+
+type StoppableRun = Pick<RunRowFragment, 'id' | 'status' | 'incompleteReason' | 'isStored' | 'userId'>;
+
+/** Whether the reader may stop a run, and it can be stopped. One that is not stored ends with the request that asked for it. */
+export function useMayStop(): (run: StoppableRun) => boolean {
+  const { may, viewer } = useSession();
+  return ({ status, incompleteReason, isStored, userId }) =>
+    (status === 'IN_PROGRESS' || incompleteReason === 'PAUSED') && isStored && may('CHATS_WRITE') && userId === viewer.user.id;
+}
+
+/** Stops a run after asking. */
+export function StopButton({
+  run,
+  onStopped,
+  size = 'small',
+}: {
+  readonly run: StoppableRun;
+  readonly onStopped: () => void;
+  readonly size?: 'small' | 'normal';
+}) {
+  const { t } = useText();
+  const confirm = useConfirm();
+  const cancel = useMutate(CancelRunDocument);
+  const stop = async () => {
+    const isWanted = await confirm({
+      title: t('Stop this run?'),
+      body: t('It ends at once. What it has said so far stays, and what it has cost is counted.'),
+      action: t('Stop the run'),
+      isDanger: true,
+    });
+    if (isWanted && (await cancel.run({ id: run.id })) !== undefined) onStopped();
+  };
+  return (
+    <>
+      <Button size={size} variant="danger" isBusy={cancel.isBusy} onClick={() => void stop()}>
+        {t('Stop')}
+      </Button>
+      <ErrorNote error={cancel.error} />
+    </>
+  );
+}
