@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { type Request, type Response, Router } from 'express';
 import { DomainError } from '../entities/errors.ts';
+import { formHeaders, htmlType, renderPage, sendPage } from '../http/page/page.ts';
 import { escapeHtml } from '../lib/html.ts';
-import { formHeaders, htmlType, renderPage, sendPage } from './page.ts';
 
 /** What the pages ask the domain for. */
 export interface ConnectSteps {

@@ -3,10 +3,10 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { requestIdOf } from '../http/context.ts';
+import { htmlType } from '../http/page/page.ts';
 import { sendBody } from '../http/reply/reply.ts';
 import { StaticContent } from '../http/reply/static.ts';
 import { escapeHtml } from '../lib/html.ts';
-import { htmlType } from './page.ts';
 
 /** First parts of the addresses that the console shows; what is behind them is its own. */
 const screens = [
@@ -109,7 +109,7 @@ function sendPage(req: Request, res: Response, status: number, html: string, mor
 
 function unbuiltPage(): string {
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Parley</title><link rel="stylesheet" href="/pages/style.css"></head>
+<html lang="en"><head><meta charset="utf-8"><title>Parley</title><link rel="stylesheet" href="/pages/tokens.css"><link rel="stylesheet" href="/pages/style.css"></head>
 <body><main><h1>The console is being built</h1>
 <p>This takes some seconds after an installation or an update; the page loads again by itself. If it stays, run <code>npm run build</code>, and read what it says.</p>
 <p>Meanwhile: <a href="/about">About this service</a>, <a href="/manual">the manual</a>, <a href="/graphql">GraphiQL</a>.</p>

@@ -11,9 +11,9 @@ import {
 } from '../http/authenticate/session-cookie.ts';
 import { readBytes } from '../http/body/json.ts';
 import { requestIdOf } from '../http/context.ts';
+import { htmlType, pageHeaders, renderPage, sendPage } from '../http/page/page.ts';
 import { sendBody, sendJson } from '../http/reply/reply.ts';
 import { escapeHtml } from '../lib/html.ts';
-import { htmlType, pageHeaders, renderPage, sendPage } from './page.ts';
 
 /** What the addresses of providers ask the domain for. */
 export interface OidcSteps {

@@ -7,11 +7,11 @@ import type { FailedKeys } from '../http/authenticate/failed-keys.ts';
 import { type Addressing, requireOwnPage, sessionCookies, sessionSecretOf } from '../http/authenticate/session-cookie.ts';
 import { readJsonBody } from '../http/body/json.ts';
 import { requestIdOf } from '../http/context.ts';
+import { htmlType, pageHeaders, renderPage } from '../http/page/page.ts';
 import { sendJson } from '../http/reply/reply.ts';
 import { StaticContent } from '../http/reply/static.ts';
 import { escapeHtml } from '../lib/html.ts';
 import { isObject } from '../lib/json.ts';
-import { htmlType, pageHeaders, renderPage } from './page.ts';
 
 /** What the pages ask the domain for. `sessionSecret`: of the session that the browser has already. */
 export interface SignInSteps {

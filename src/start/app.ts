@@ -20,6 +20,7 @@ import { beginPasskeySignIn, relyingPartyOf, signInByPasskey } from '../domain/s
 import { type Browser, isSignedIn, signInByLink, signInByPassword, signOut } from '../domain/sign-in/sign-in.ts';
 import { servedSchema } from '../graphql/builder/one-api.ts';
 import { createGraphiqlPage } from '../graphql/graphiql/page.ts';
+import { graphqlSearchEntries } from '../graphql/graphiql/search-entries.ts';
 import { buildSchema } from '../graphql/schema.ts';
 import { createGraphqlHandler } from '../graphql/server/server.ts';
 import { networkOf } from '../http/address.ts';
@@ -37,12 +38,13 @@ import { SseStreams } from '../http/reply/sse.ts';
 import { createMcpEndpoint } from '../mcp/endpoint.ts';
 import { createConnectPages } from '../pages/connect.ts';
 import { createConsole } from '../pages/console.ts';
-import { createPages } from '../pages/home.ts';
+import { createPages } from '../pages/pages.ts';
 import { createSignIn, type SignInSteps } from '../pages/sign-in.ts';
 import { createOidcPages, type OidcSteps } from '../pages/sign-in-oidc.ts';
 import { compileRoutes, type Route } from '../rest/compile.ts';
 import { createContentLinks } from '../rest/content-links.ts';
 import { createReference } from '../rest/reference/reference.ts';
+import { restSearchEntries } from '../rest/reference/search-entries.ts';
 import { createRestRouter } from '../rest/router.ts';
 import { allRoutes } from '../rest/routes/index.ts';
 import { createResponseSocket } from '../rest/socket.ts';
@@ -117,7 +119,7 @@ export function createApp(deps: Deps, { schema, graphqlSchema, routes }: Apis): 
     createReference(schema, routes, packageJson.version),
     createProbes(deps, metrics, () => isStopping),
     createConsole({ version: packageJson.version, heartbeatMs: settings.SSE_HEARTBEAT_MS }),
-    createPages(packageJson.version),
+    createPages(packageJson.version, () => [...restSearchEntries(routes), ...graphqlSearchEntries(graphqlSchema)]),
     createConnectPages({
       receive: (callback, req, signal) => receiveCallback(deps, callback, originOf(deps, req), signal),
       confirm: (word, req) => confirmConnection(deps, word, originOf(deps, req)),

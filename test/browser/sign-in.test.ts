@@ -44,7 +44,10 @@ describe.skipIf(!hasBrowser())('signing in, in Chromium', () => {
     expect(await result.jsonValue()).not.toContain('"errors"');
     // The cookie is out of reach of scripts.
     expect(await page.evaluate(() => document.cookie)).toBe('');
-    await Promise.all([page.waitForNavigation(), page.click('#sign-out')]);
+    await isShown(page, '#site-sign-out');
+    expect(await visible(page, '#site-person')).toBe('Ann Example');
+    await Promise.all([page.waitForNavigation(), page.click('#site-sign-out')]);
+    await isShown(page, '#site-sign-in');
     await page.waitForFunction(() => document.getElementById('key-status')?.textContent?.includes('or sign in') === true);
     expect(problems).toEqual([]);
     expect([...origins]).toEqual([service.url]);

@@ -25,7 +25,8 @@ describe.skipIf(!hasBrowser())('single sign-on, in Chromium', () => {
     expect(page.url()).toBe(`${service.url}/graphql`);
     // The cookie is out of reach of scripts.
     expect(await page.evaluate(() => document.cookie)).toBe('');
-    await page.click('#sign-out');
+    await page.waitForSelector('#site-sign-out', { visible: true });
+    await page.click('#site-sign-out');
     await page.waitForFunction((issuer) => location.href.startsWith(`${issuer}/session/end`), {}, provider.issuer);
     await page.goto(`${service.url}/sign-in`);
     await page.waitForSelector('.provider', { visible: true });

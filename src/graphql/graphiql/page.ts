@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { Router } from 'express';
+import { siteHead, siteHeader } from '../../http/page/header.ts';
 import { StaticContent } from '../../http/reply/static.ts';
 
 /** The page needs its own inline script, workers made from it, and the files of the key field; nothing from anywhere else. */
@@ -23,11 +24,17 @@ const pageHeaders = [
   ...['x-content-type-options', 'nosniff', 'referrer-policy', 'no-referrer'],
 ];
 
-/** Without it a phone draws the page as wide as a desk, and small. */
-const viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">';
+/** Without the first a phone draws the page as wide as a desk, and small. */
+const head = `<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+`;
 
-/** The key field; its script comes first, because GraphiQL asks for the schema through it. */
-const keyField = '<link rel="stylesheet" href="/pages/key.css"><script src="/pages/key.js" data-page="graphql"></script>';
+/** The header of all pages, and the key field, whose script comes first, because GraphiQL asks for the schema through it. */
+const top = `${siteHeader('graphiql')}
+<link rel="stylesheet" href="/pages/key.css">
+<link rel="stylesheet" href="/pages/graphiql.css">
+<script src="/pages/key.js" data-page="graphql"></script>
+`;
 
 /**
  * GraphiQL in one page that loads nothing from elsewhere, for a browser that opens `/graphql`. Made at the first visit: it has nine
@@ -44,7 +51,7 @@ export function createGraphiqlPage(): Router {
       shouldPersistHeaders: false,
       subscriptionsProtocol: 'SSE',
     });
-    return insertedBefore(insertedBefore(html, '<div id="root"></div>', keyField), '<meta charset="utf-8" />', viewport);
+    return insertedBefore(insertedBefore(html, '<div id="root"></div>', top), '<meta charset="utf-8" />', `${head}${siteHead}\n`);
   });
   const router = Router({ strict: true, caseSensitive: true });
   return router.get(['/graphql', '/graphql/'], (req, res, next) => (isVisit(req) ? page.send(req, res) : next()));

@@ -13,12 +13,10 @@
 
   const bar = document.createElement('form');
   bar.className = 'key-bar';
-  bar.innerHTML = `<a class="key-home" href="/">Parley</a>
-<label for="key">API key</label>
+  bar.innerHTML = `<label for="key">API key</label>
 <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="pk_…" aria-describedby="key-status">
 <button type="submit" id="key-use">Use key</button>
 <button type="button" id="key-forget" hidden>Forget key</button>
-<button type="button" id="sign-out" hidden>Sign out</button>
 <p id="key-status" role="status"></p>`;
   document.currentScript.before(bar);
   const [input, forget, status] = ['key', 'key-forget', 'key-status'].map((id) => document.getElementById(id));
@@ -89,7 +87,6 @@
     try {
       const { user, organization } = await ownerOf(null);
       isSignedIn = true;
-      document.getElementById('sign-out').hidden = false;
       say(`You are signed in as ${user.name}, ${organization.name}.`);
       begin();
     } catch (error) {
@@ -108,10 +105,12 @@
   const problem = (message) =>
     new Response(JSON.stringify({ errors: [{ message }] }), { headers: { 'content-type': 'application/json' } });
 
-  /** GraphiQL asks through here: its requests get the key, unless its headers name another. */
+  /** GraphiQL asks through here: its requests get the key, unless its headers name another. The header of the page asks for the session. */
   window.fetch = async (resource, options = {}) => {
     const headers = new Headers(options.headers);
-    if (page !== 'graphql' || headers.has('authorization')) return plainFetch(resource, options);
+    const isOwn = new URL(resource.url ?? resource, location.href).pathname.startsWith('/graphql');
+    const hasCredentials = ['authorization', 'graphql-require-preflight'].some((name) => headers.has(name));
+    if (page !== 'graphql' || !isOwn || hasCredentials) return plainFetch(resource, options);
     if (key === null && !isSignedIn) {
       if (!String(options.body ?? resource).includes('__schema')) {
         input.focus();
@@ -133,14 +132,6 @@
     const candidate = input.value.trim();
     if (candidate === '') input.focus();
     else void use(candidate);
-  });
-  document.getElementById('sign-out').addEventListener('click', async () => {
-    const headers = { 'content-type': 'application/json', ...credentials(null) };
-    const reply = await plainFetch('/sign-out', { method: 'POST', headers, body: '{}' }).catch(() => undefined);
-    const { logoutUrl } = (await reply?.json().catch(() => undefined)) ?? {};
-    // Where a provider began the session, the person signs out there too.
-    if (logoutUrl === undefined) location.reload();
-    else location.assign(logoutUrl);
   });
   forget.addEventListener('click', () => {
     sessionStorage.removeItem(storageName);

@@ -1,35 +1,48 @@
 import { posix } from 'node:path';
-import { Marked } from 'marked';
+import { Marked, type Token } from 'marked';
 import { escapeHtml } from '../../lib/html.ts';
 
+/** A part of a page, from one heading to the next. */
+export interface Section {
+  /** Of its heading. */
+  readonly id: string;
+  /** 1 to 6. */
+  readonly depth: number;
+  /** Of its heading, as HTML without elements. */
+  readonly heading: string;
+  /** The words below the heading, without markup. */
+  readonly text: string;
+}
+
 export interface RenderedMarkdown {
-  /** Text of the first heading. */
+  /** Of the first heading, as HTML without elements. */
   readonly title: string;
   readonly html: string;
-  /** Headings of the second level, in order. */
-  readonly headings: readonly { readonly id: string; readonly text: string }[];
+  /** In order, the first heading's included. */
+  readonly sections: readonly Section[];
 }
 
 /**
- * Makes HTML of a page of the manual.
+ * Makes HTML of a page of the manual. Each heading below the first has a link to itself.
  *
  * @param path  of the page below the root of the manual; links are relative to it.
  * @param pages  paths of all pages. A link to another file of the repository becomes its text.
  */
 export function renderMarkdown(text: string, path: string, pages: ReadonlySet<string>): RenderedMarkdown {
-  const headings: { id: string; text: string }[] = [];
+  const headings = new Map<Token, { readonly id: string; readonly heading: string }>();
   const ids = new Set<string>();
-  let title: string | undefined;
   const marked = new Marked({
     gfm: true,
     renderer: {
-      heading({ tokens, depth }) {
+      heading(token) {
+        const { tokens, depth } = token;
         const inner = this.parser.parseInline(tokens);
-        const plain = this.parser.parseInline(tokens, this.parser.textRenderer);
-        const id = freeId(plain, ids);
-        if (depth === 1) title ??= plain;
-        if (depth === 2) headings.push({ id, text: plain });
-        return `<h${depth} id="${escapeHtml(id)}">${inner}</h${depth}>\n`;
+        const heading = this.parser.parseInline(tokens, this.parser.textRenderer);
+        const id = freeId(heading, ids);
+        headings.set(token, { id, heading });
+        const place = escapeHtml(id);
+        const link = `<a class="anchor" href="#${place}" aria-label="Link to this part"><span aria-hidden="true">#</span></a>`;
+        return `<h${depth} id="${place}">${inner}${depth === 1 ? '' : link}</h${depth}>\n`;
       },
       link({ href, tokens }) {
         const inner = this.parser.parseInline(tokens);
@@ -55,8 +68,37 @@ export function renderMarkdown(text: string, path: string, pages: ReadonlySet<st
       },
     },
   });
-  const html = marked.parse(text, { async: false });
-  return { title: title ?? path, html, headings };
+  const tokens = marked.lexer(text);
+  const html = marked.parser(tokens);
+  const sections = sectionsOf(tokens, headings);
+  return { title: sections[0]?.heading ?? path, html, sections };
+}
+
+function sectionsOf(
+  tokens: readonly Token[],
+  headings: ReadonlyMap<Token, { readonly id: string; readonly heading: string }>,
+): readonly Section[] {
+  const sections: { id: string; depth: number; heading: string; text: string }[] = [];
+  for (const token of tokens) {
+    const known = headings.get(token);
+    const last = sections.at(-1);
+    if (known !== undefined && token.type === 'heading') sections.push({ ...known, depth: Number(token.depth), text: '' });
+    else if (last !== undefined) last.text = `${last.text} ${wordsOf(token)}`.trim();
+  }
+  return sections;
+}
+
+/** What a token says, without its markup. */
+function wordsOf(token: Token): string {
+  if (token.type === 'html' || token.type === 'space') return '';
+  const join = (parts: readonly Token[], between: string) => parts.map(wordsOf).join(between);
+  if (token.type === 'list') return join(token.items, ' ');
+  if (token.type === 'table') {
+    const rows: readonly (readonly { readonly tokens: Token[] }[])[] = [token.header, ...token.rows];
+    return rows.map((row) => row.map((cell) => join(cell.tokens, '')).join(' ')).join(' ');
+  }
+  if ('tokens' in token && token.tokens !== undefined) return join(token.tokens, token.type === 'blockquote' ? ' ' : '');
+  return 'text' in token ? String(token.text) : '';
 }
 
 /** As repository hosts make them, so that links between the files work in both places. */

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
+import { siteHead, siteHeader } from '../../http/page/header.ts';
 import { jsonType } from '../../http/reply/reply.ts';
 import { StaticContent } from '../../http/reply/static.ts';
 import type { Route } from '../compile.ts';
@@ -34,10 +35,15 @@ export function createReference(schema: GraphQLSchema, routes: readonly Route[],
   const file = (path: string) => () => readFile(path);
   const ownFolder = join(import.meta.dirname, 'page');
   const swaggerFolder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  const served: readonly [paths: string[], type: string, make: () => string | Promise<Buffer>][] = [
+  const page = async () => {
+    const html = await readFile(join(ownFolder, 'index.html'), 'utf8');
+    return html.replace('{{head}}', siteHead).replace('{{header}}', siteHeader('reference'));
+  };
+  const served: readonly [paths: string[], type: string, make: () => string | Promise<string | Buffer>][] = [
     [['/openapi.json'], jsonType, openapi],
-    [['/docs', '/docs/', '/docs/index.html'], htmlType, file(join(ownFolder, 'index.html'))],
+    [['/docs', '/docs/', '/docs/index.html'], htmlType, page],
     [['/docs/start.js'], scriptType, file(join(ownFolder, 'start.js'))],
+    [['/docs/reference.css'], 'text/css; charset=utf-8', file(join(ownFolder, 'reference.css'))],
     [['/docs/swagger-ui.css'], 'text/css; charset=utf-8', file(join(swaggerFolder, 'swagger-ui.css'))],
     [['/docs/swagger-ui-bundle.js'], scriptType, file(join(swaggerFolder, 'swagger-ui-bundle.js'))],
   ];

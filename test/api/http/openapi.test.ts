@@ -201,8 +201,11 @@ describe('the reference', () => {
     const { status, headers, body } = await service.nobody.get('/docs');
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
-    const loaded = [...String(body).matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
-    for (const path of loaded.filter((address) => address !== 'data:,')) {
+    const loaded = [...String(body).matchAll(/<(?:script|link|img)\b[^>]*(?:src|href)="([^"]+)"/g)].map(
+      (match) => match[1] ?? '',
+    );
+    expect(loaded.length).toBeGreaterThan(6);
+    for (const path of loaded) {
       expect(path).toMatch(/^\//);
       expect((await service.nobody.get(path)).status).toBe(200);
     }

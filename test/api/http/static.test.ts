@@ -37,6 +37,8 @@ describe.each([
   ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8', 3],
   ['/docs/swagger-ui.css', 'text/css; charset=utf-8', 5],
   ['/docs/start.js', 'text/javascript; charset=utf-8', 1.5],
+  ['/manual/docs/chats.md', 'text/html; charset=utf-8', 1.5],
+  ['/pages/search.json', 'application/json; charset=utf-8', 3],
   ['/pages/key.js', 'text/javascript; charset=utf-8', 1.5],
   ['/graphql', 'text/html; charset=utf-8', 3],
 ])('%s', (path, type, factor) => {

@@ -51,3 +51,6 @@ const reference = SwaggerUIBundle({
     window.onKey((key) => reference.preauthorizeApiKey('apiKey', key));
   },
 });
+
+// The search of the header leads to operations of the page that is open.
+addEventListener('hashchange', () => reference.getSystem().layoutActions.parseDeepLinkHash(decodeURIComponent(location.hash)));

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { requestIdOf } from '../http/context.ts';
-import { sendBody } from '../http/reply/reply.ts';
-import { escapeHtml } from '../lib/html.ts';
+import { escapeHtml } from '../../lib/html.ts';
+import { requestIdOf } from '../context.ts';
+import { sendBody } from '../reply/reply.ts';
+import { type SitePart, siteHead, siteHeader } from './header.ts';
 
 /** Pages load files of this process only, run no inline script, and cannot be framed. */
 const pagePolicy = [
@@ -29,12 +30,19 @@ export interface Page {
   readonly title: string;
   /** HTML of the main part. */
   readonly main: string;
+  /** HTML beside the main part; the page is a column without it. */
+  readonly aside?: string;
+  /** Whether the main part is as wide as a list of cards; it is as wide as a text without it. */
+  readonly isWide?: boolean;
+  /** The part of the site that the header marks. */
+  readonly part?: SitePart;
   /** Address of a script of this process. */
   readonly script?: string;
 }
 
 /** The complete HTML of a page. */
-export function renderPage({ title, main, script }: Page): string {
+export function renderPage({ title, main, aside, isWide = false, part, script }: Page): string {
+  const column = `<main id="main" tabindex="-1"${isWide ? ' class="wide"' : ''}>\n${main}\n</main>`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -42,22 +50,13 @@ export function renderPage({ title, main, script }: Page): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title>
-<link rel="icon" href="/favicon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/pages/style.css">
+${siteHead}
+<link rel="stylesheet" href="/pages/style.css">${aside === undefined ? '' : '\n<link rel="stylesheet" href="/pages/manual.css">'}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header>
-<a class="brand" href="/"><img src="/favicon.svg" alt="" width="24" height="24">Parley</a>
-<nav aria-label="Pages">
-<a href="/manual">Manual</a>
-<a href="/docs">REST reference</a>
-<a href="/graphql">GraphiQL</a>
-</nav>
-</header>
-<main id="main" tabindex="-1">
-${main}
-</main>
+${siteHeader(part)}
+${aside === undefined ? column : `<div class="beside">\n${aside}\n${column}\n</div>`}
 ${script === undefined ? '' : `<script type="module" src="${script}"></script>\n`}</body>
 </html>
 `;

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../support/browser.ts';
+import { lowContrast } from '../support/low-contrast.ts';
 import { openPage, visible } from '../support/pages.ts';
 import { withService } from '../support/service.ts';
 
 const { service } = await withService();
 
-describe.skipIf(!hasBrowser())('/ in Chromium', () => {
+describe.skipIf(!hasBrowser())('/about in Chromium', () => {
   it('shows that the service is ready, and its own address, without a request to anywhere else', async () => {
-    const { page, problems, origins } = await openPage(`${service.url}/`);
+    const { page, problems, origins } = await openPage(`${service.url}/about`);
     await page.waitForSelector('[data-state="ready"]');
     expect(await visible(page, '#status')).toBe('The service is ready.');
     expect(await visible(page, '#curl')).toContain(`curl ${service.url}/api/v1/chat/completions`);
@@ -22,7 +23,7 @@ describe.skipIf(!hasBrowser())('/ in Chromium', () => {
     ] as const;
     const shown: (string | undefined)[] = [];
     for (const [status, body] of answers) {
-      const { page } = await openPage(`${service.url}/`, { '/readyz': { status, body: JSON.stringify(body) } });
+      const { page } = await openPage(`${service.url}/about`, { '/readyz': { status, body: JSON.stringify(body) } });
       await page.waitForSelector('[data-state="down"], [data-state="slow"]');
       shown.push(await visible(page, '#status'));
     }
@@ -33,7 +34,7 @@ describe.skipIf(!hasBrowser())('/ in Chromium', () => {
     ]);
   });
   it('copies an example', async () => {
-    const { page } = await openPage(`${service.url}/`);
+    const { page } = await openPage(`${service.url}/about`);
     await page.browserContext().setPermission(service.url, { permission: { name: 'clipboard-write' }, state: 'granted' });
     await page.browserContext().setPermission(service.url, { permission: { name: 'clipboard-read' }, state: 'granted' });
     await page.bringToFront();
@@ -42,7 +43,7 @@ describe.skipIf(!hasBrowser())('/ in Chromium', () => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(`base_url="${service.url}/api/v1"`);
   });
   it.each(['light', 'dark'] as const)('can be read by everybody in %s colors, on a telephone too', async (scheme) => {
-    for (const path of ['/', '/manual', '/manual/docs/configuration.md']) {
+    for (const path of ['/about', '/sign-in', '/manual', '/manual/docs/configuration.md']) {
       const { page, problems } = await openPage(`${service.url}${path}`, {}, scheme);
       for (const width of [1280, 390]) {
         await page.setViewport({ width, height: 844 });
@@ -56,7 +57,7 @@ describe.skipIf(!hasBrowser())('/ in Chromium', () => {
     }
   });
   it('leads the keyboard past the header, then through every link and button', async () => {
-    const { page } = await openPage(`${service.url}/`);
+    const { page } = await openPage(`${service.url}/about`);
     await page.keyboard.press('Tab');
     expect(await visible(page, ':focus')).toBe('Skip to the content');
     await page.keyboard.press('Enter');
@@ -68,29 +69,3 @@ describe.skipIf(!hasBrowser())('/ in Chromium', () => {
     expect(reached).toEqual(['GraphiQL', 'REST reference', 'Manual', 'openapi.json', 'Copy', 'Copy', 'Copy']);
   });
 });
-
-/** Texts whose contrast to what is behind them is below 4.5, the AA level of WCAG. Runs in the page. */
-function lowContrast(): string[] {
-  const channels = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number);
-  const luminance = (color: string) => {
-    const [red = 0, green = 0, blue = 0] = channels(color).map((value) => {
-      const share = value / 255;
-      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-  };
-  const backOf = (element: Element | null): string => {
-    if (element === null) return 'rgb(255, 255, 255)';
-    const color = getComputedStyle(element).backgroundColor;
-    return channels(color)[3] === 0 ? backOf(element.parentElement) : color;
-  };
-  const low = new Set<string>();
-  for (const element of document.querySelectorAll('body *')) {
-    const text = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim() !== '');
-    if (!text) continue;
-    const [front, back] = [luminance(getComputedStyle(element).color), luminance(backOf(element))];
-    const contrast = (Math.max(front, back) + 0.05) / (Math.min(front, back) + 0.05);
-    if (contrast < 4.5) low.add(`${element.tagName} ${element.textContent?.slice(0, 40)} ${contrast.toFixed(2)}`);
-  }
-  return [...low];
-}

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
+import { globSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import packageJson from '../../../package.json' with { type: 'json' };
+import type { SearchEntry } from '../../../src/http/page/search-entry.ts';
 import { withService } from '../../support/service.ts';
 
 const { service } = await withService();
@@ -23,11 +25,11 @@ describe('/', () => {
     const body = (await reply.json()) as { links: Record<string, string> };
     expect(body).toMatchObject({ name: 'Parley', version: packageJson.version });
     expect(Object.keys(body)).toEqual(['name', 'version', 'description', 'links']);
-    for (const path of ['openapi', 'reference', 'manual', 'health', 'readiness'])
+    for (const path of ['openapi', 'reference', 'manual', 'about', 'health', 'readiness'])
       expect([path, (await ask(body.links[path] ?? '')).status]).toEqual([path, 200]);
   });
-  it('is a page for browsers, with the version and a policy that allows files of this service only', async () => {
-    const reply = await ask('/', asBrowser);
+  it('has a page about the service at /about, with a policy that allows files of this service only', async () => {
+    const reply = await ask('/about');
     const html = await reply.text();
     expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(html).toContain(`version ${packageJson.version}`);
@@ -36,8 +38,8 @@ describe('/', () => {
     expect(policy).not.toContain('unsafe');
   });
   it('answers HEAD with the head of the same reply', async () => {
-    for (const headers of [{}, asBrowser.headers]) {
-      const [get, head] = [await ask('/', { headers }), await ask('/', { method: 'HEAD', headers })];
+    for (const path of ['/', '/about']) {
+      const [get, head] = [await ask(path), await ask(path, { method: 'HEAD' })];
       expect([head.status, await head.text()]).toEqual([200, '']);
       for (const name of ['content-type', 'content-length', 'vary']) expect(head.headers.get(name)).toBe(get.headers.get(name));
       await get.body?.cancel();
@@ -50,7 +52,7 @@ describe('/', () => {
   });
   it('is the same with a key and without: it tells nothing about what is stored or set', async () => {
     const withKey = { headers: { ...asBrowser.headers, authorization: `Bearer ${service.adminKey}` } };
-    expect(await (await ask('/', withKey)).text()).toBe(await (await ask('/', asBrowser)).text());
+    expect(await (await ask('/about', withKey)).text()).toBe(await (await ask('/about', asBrowser)).text());
   });
   it('has the icon where browsers ask for one', async () => {
     const reply = await ask('/favicon.ico');
@@ -58,8 +60,8 @@ describe('/', () => {
   });
 });
 
-describe.each(['/', '/sign-in'])('the page %s', (page) => {
-  it('loads and links only what this service has, in less than 24 KB', async () => {
+describe.each(['/about', '/sign-in'])('the page %s', (page) => {
+  it('loads and links only what this service has, in less than 34 KB before compression', async () => {
     const html = await (await ask(page, asBrowser)).text();
     const loaded = loadedBy(html);
     let sizeBytes = html.length;
@@ -69,8 +71,9 @@ describe.each(['/', '/sign-in'])('the page %s', (page) => {
       expect([path, reply.status]).toEqual([path, 200]);
     }
     expect(loaded).toContain('/favicon.svg');
-    expect(sizeBytes).toBeLessThan(24_576);
-    for (const path of new Set(linksOf(html).filter((link) => !link.startsWith('#'))))
+    expect(sizeBytes).toBeLessThan(34_816);
+    // The console at / has tests of its own, and a build that may be missing here.
+    for (const path of new Set(linksOf(html).filter((link) => !link.startsWith('#') && link !== '/')))
       expect([path, (await ask(path, asBrowser)).status]).toEqual([path, 200]);
   });
 });
@@ -100,7 +103,7 @@ describe('the manual', () => {
   });
   it('shows Markdown as HTML, without the comments in it', async () => {
     const tour = await (await ask('/manual/README.md')).text();
-    expect(tour).toContain('<h2 id="quick-tour">Quick tour</h2>');
+    expect(tour).toContain('<h2 id="quick-tour">Quick tour<a class="anchor" href="#quick-tour"');
     expect(tour).not.toContain('&lt;!--');
     expect(tour).not.toContain('<!-- tour');
     expect(await (await ask('/manual/docs/configuration.md')).text()).toContain('<table>');
@@ -116,9 +119,79 @@ describe('the manual', () => {
   });
 });
 
+describe('the list of pages in the manual', () => {
+  const groupsOf = (html: string) =>
+    [...html.matchAll(/<details(?: open)?><summary>(\w+)<\/summary>(.*?)<\/details>/gs)].map(
+      ([, group = '', list = '']) => [group, linksOf(list)] as const,
+    );
+
+  it('has guides before administration, reference and decisions, each page once, also those that no group names', async () => {
+    const html = await (await ask('/manual/docs/chats.md')).text();
+    const groups = groupsOf(html);
+    expect(groups.map(([group]) => group)).toEqual(['Start', 'Guides', 'Administration', 'Reference', 'Decisions']);
+    const listed = groups.flatMap(([, links]) => links);
+    const files = globSync(['*.md', 'docs/*.md', 'docs/decisions/*.md']).filter(
+      (path) => !['CODE_OF_CONDUCT.md', 'CONTRIBUTING.md'].includes(path),
+    );
+    expect(listed.toSorted()).toEqual(files.map((path) => `/manual/${path}`).toSorted());
+    expect(linksOf(html).filter((link) => link === '/manual/docs/chats.md')).toHaveLength(1);
+    expect(html).toContain('<a href="/manual/docs/chats.md" aria-current="page">Chats</a>');
+  });
+  it('is the order of the links to the page before and the page after', async () => {
+    const listed = groupsOf(await (await ask('/manual/docs/chats.md')).text()).flatMap(([, links]) => links);
+    const walked: string[] = [];
+    for (let next: string | undefined = listed[0]; next !== undefined; ) {
+      walked.push(next);
+      next = /<a rel="next" href="([^"]+)"/.exec(await (await ask(next)).text())?.[1];
+    }
+    expect(walked).toEqual(listed);
+  });
+});
+
+describe('the index of the search', () => {
+  const index = async () => {
+    const reply = await ask('/pages/search.json');
+    return (await reply.json()) as SearchEntry[];
+  };
+
+  it('has every operation of REST, at its place in the reference', async () => {
+    const { paths } = (await (await ask('/openapi.json')).json()) as {
+      paths: Record<string, Record<string, { operationId: string; tags: string[] }>>;
+    };
+    const operations = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId, tags }]) => [
+        `${method.toUpperCase()} ${path}`,
+        `/docs#/${encodeURIComponent(tags[0] ?? '')}/${operationId}`,
+      ]),
+    );
+    const found = (await index()).filter(({ kind }) => kind === 'rest').map(({ title, address }) => [title, address]);
+    expect(found.toSorted()).toEqual(operations.toSorted());
+  });
+  it('leads to headings that the pages of the manual have', async () => {
+    const entries = (await index()).filter(({ kind }) => kind === 'manual');
+    const pages = new Map<string, string>();
+    const faults: string[] = [];
+    for (const { address, title } of entries) {
+      const [path = '', anchor] = address.split('#');
+      const html = pages.get(path) ?? (await (await ask(path)).text());
+      pages.set(path, html);
+      if (anchor !== undefined && !html.includes(` id="${anchor}"`)) faults.push(address);
+      if (title.trim() === '' || title.includes('&#')) faults.push(`${address} is called ${title}`);
+    }
+    expect(faults).toEqual([]);
+    expect(entries.length).toBeGreaterThan(300);
+  });
+  it('holds the words below a heading, without markup', async () => {
+    const part = (await index()).find(({ address }) => address === '/manual/docs/chats.md#branches');
+    expect(part).toMatchObject({ title: 'Branches', detail: 'Chats' });
+    expect(part?.text).toContain('The messages of a chat are a tree.');
+    expect(part?.text).not.toMatch(/`|\||<\/?[a-z]/);
+  });
+});
+
 describe('the first request on the page', () => {
   const examples = async () => {
-    const html = await (await ask('/', asBrowser)).text();
+    const html = await (await ask('/about', asBrowser)).text();
     const blocks = [...html.matchAll(/<pre id="(\w+)"><code>(.*?)<\/code>/gs)].map(([, name = '', code = '']) => [
       name,
       plain(code),
