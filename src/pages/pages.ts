@@ -23,6 +23,7 @@ const assets: Readonly<Record<string, readonly [file: string, type: string]>> = 
   '/pages/manual.css': ['manual.css', 'text/css; charset=utf-8'],
   '/pages/key.css': ['key.css', 'text/css; charset=utf-8'],
   '/pages/graphiql.css': ['graphiql.css', 'text/css; charset=utf-8'],
+  '/pages/theme.js': ['theme.js', 'text/javascript; charset=utf-8'],
   '/pages/header.js': ['header.js', 'text/javascript; charset=utf-8'],
   '/pages/search.js': ['search.js', 'text/javascript; charset=utf-8'],
   '/pages/key.js': ['key.js', 'text/javascript; charset=utf-8'],

@@ -56,6 +56,17 @@ describe.skipIf(!hasBrowser())('/about in Chromium', () => {
       expect(problems).toEqual([]);
     }
   });
+  it('has the colors that the reader chose in the console, in place of those of the device', async () => {
+    const { page } = await openPage(`${service.url}/about`, {}, 'light');
+    const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    expect(await background()).toBe('rgb(255, 255, 255)');
+    await page.evaluate(() => localStorage.setItem('parley.theme', 'dark'));
+    await page.reload();
+    expect(await background()).toBe('rgb(21, 23, 26)');
+    await page.goto(`${service.url}/docs`);
+    await page.waitForSelector('html.dark-mode .opblock');
+    expect(await background()).toBe('rgb(21, 23, 26)');
+  });
   it('leads the keyboard past the header, then through every link and button', async () => {
     const { page } = await openPage(`${service.url}/about`);
     await page.keyboard.press('Tab');

@@ -8,8 +8,9 @@ const links: readonly (readonly [part: SitePart | 'console', address: string, te
   ['graphiql', '/graphql', 'GraphiQL'],
 ];
 
-/** What the head of every page has: the colors, the header's styles, and its script. */
+/** What the head of every page has: the colors, the theme that the reader chose, the header's styles, and its script. */
 export const siteHead = `<link rel="icon" href="/favicon.svg" type="image/svg+xml">
+<script src="/pages/theme.js"></script>
 <link rel="stylesheet" href="/pages/tokens.css">
 <link rel="stylesheet" href="/pages/site.css">
 <script type="module" src="/pages/header.js"></script>`;

@@ -1,5 +1,6 @@
 const dark = matchMedia('(prefers-color-scheme: dark)');
-const followScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+const { classList, dataset } = document.documentElement;
+const followScheme = () => classList.toggle('dark-mode', dataset.theme === undefined ? dark.matches : dataset.theme === 'dark');
 dark.addEventListener('change', followScheme);
 followScheme();
 
