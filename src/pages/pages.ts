@@ -68,13 +68,16 @@ export function createPages(version: string, operations: () => readonly SearchEn
   return router.get('/pages/search.json', (req, res) => index.send(req, res)).use(createManual(readPages));
 }
 
-/** `/` for API clients: an index in JSON. Browsers get the console there (console.ts). */
+/** `/` for API clients: an index in JSON. A browser is left to the console (console.ts), which comes behind. */
 function createRoot(version: string): Router {
   const router = Router({ strict: true, caseSensitive: true });
   const index = JSON.stringify({ name: 'Parley', version, description, links });
   router
     .route('/')
-    .get((req, res) => sendJson(res, 200, index, requestIdOf(req), ['vary', 'accept']))
+    .get((req, res, next) => {
+      if (req.headers.accept?.includes('text/html') === true) return next('route');
+      sendJson(res, 200, index, requestIdOf(req), ['vary', 'accept']);
+    })
     .options((req, res) => sendEmpty(res, 204, requestIdOf(req), ['allow', allowed]))
     .all(refuseMethod);
   return router;

@@ -118,8 +118,8 @@ export function createApp(deps: Deps, { schema, graphqlSchema, routes }: Apis): 
     createScimEndpoint({ deps, metrics, admissions }),
     createReference(schema, routes, packageJson.version),
     createProbes(deps, metrics, () => isStopping),
-    createConsole({ version: packageJson.version, heartbeatMs: settings.SSE_HEARTBEAT_MS }),
     createPages(packageJson.version, () => [...restSearchEntries(routes), ...graphqlSearchEntries(graphqlSchema)]),
+    createConsole({ version: packageJson.version, heartbeatMs: settings.SSE_HEARTBEAT_MS }),
     createConnectPages({
       receive: (callback, req, signal) => receiveCallback(deps, callback, originOf(deps, req), signal),
       confirm: (word, req) => confirmConnection(deps, word, originOf(deps, req)),
