@@ -1,0 +1,143 @@
+import { Download } from 'lucide-react';
+import { lazy, Suspense, useMemo } from 'react';
+import { Link, useSearch } from 'wouter';
+import { useText } from '../../text/text.ts';
+import { Button } from '../../ui/button.tsx';
+import { formatCost } from '../../ui/cost.ts';
+import { Section, Table } from '../../ui/page.tsx';
+import { csvOf, download } from './csv.ts';
+import type { UsageLedgerQuery, UsageOfRunsQuery } from './documents.ts';
+import { tokensOf, type UsageRow } from './rows.ts';
+import styles from './usage.module.css';
+import { addressOf, daysOf, type Measure, measures, type UsageView } from './view.ts';
+
+const Plot = lazy(() => import('./Plot.tsx').then(({ Plot: plot }) => ({ default: plot })));
+
+/** The days of the range as bars, and the same numbers as a table. */
+export function Days({
+  view,
+  runs,
+  ledger,
+}: {
+  readonly view: UsageView;
+  readonly runs: UsageOfRunsQuery | undefined;
+  readonly ledger: UsageLedgerQuery | undefined;
+}) {
+  const { t, number, date } = useText();
+  const search = useSearch();
+  const hasRuns = runs !== undefined;
+  const measure = hasRuns ? view.measure : 'tokens';
+  const currency = runs?.viewer.costCurrency ?? 'USD';
+  const rows = useMemo(() => dayRowsOf(view, runs, ledger), [view, runs, ledger]);
+  const values = useMemo(() => rows.map((row) => barValueOf(row, measure)), [rows, measure]);
+  const words = { cost: t('Cost'), tokens: t('Tokens'), runs: t('Runs') };
+  const format = (value: number) => (measure === 'cost' ? formatCost(value, currency, number) : number(value));
+  const dayWords = (day: string) => date(day, { dateStyle: 'medium', timeZone: 'UTC' });
+  const save = () =>
+    download(
+      `usage-by-day-${view.from}-${view.to}.csv`,
+      csvOf([
+        ['Day', 'Runs', 'Failed', 'Input tokens', 'Output tokens', `Cost (${currency})`, 'Indexing tokens'],
+        ...rows.map(({ id, figures, dataTokens }) => [
+          id,
+          figures?.runCount ?? null,
+          figures?.failedCount ?? null,
+          figures?.inputTokens ?? null,
+          figures?.outputTokens ?? null,
+          figures?.cost ?? null,
+          dataTokens,
+        ]),
+      ]),
+    );
+  return (
+    <Section
+      title={t('By day')}
+      actions={
+        <>
+          {hasRuns ? (
+            <nav className={styles.choice} aria-label={t('What is shown')}>
+              {measures.map((each) => (
+                <Link
+                  key={each}
+                  href={addressOf(search, { measure: each === 'cost' ? null : each })}
+                  replace
+                  aria-current={each === measure ? 'true' : undefined}
+                >
+                  {words[each]}
+                </Link>
+              ))}
+            </nav>
+          ) : null}
+          <Button size="small" icon={<Download size={15} aria-hidden />} onClick={save}>
+            {t('CSV of the days')}
+          </Button>
+        </>
+      }
+    >
+      <figure
+        className={styles.plot}
+        aria-label={t('{measure} by day: the numbers are in the table below', { measure: words[measure] })}
+      >
+        <Suspense fallback={null}>
+          <Plot days={rows.map(({ id }) => id ?? '')} values={values} format={format} formatDay={dayWords} />
+        </Suspense>
+      </figure>
+      <details className={styles.numbers}>
+        <summary>{t('The days as a table')}</summary>
+        <Table label={t('Usage by day')}>
+          <thead>
+            <tr>
+              <th scope="col">{t('Day (UTC)')}</th>
+              <th scope="col" className={styles.number}>
+                {t('Runs')}
+              </th>
+              <th scope="col" className={styles.number}>
+                {t('Tokens')}
+              </th>
+              <th scope="col" className={styles.number}>
+                {t('Cost')}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={row.id}>
+                <th scope="row">{dayWords(row.id ?? '')}</th>
+                <td className={styles.number}>{row.figures === undefined ? '–' : number(row.figures.runCount)}</td>
+                <td className={styles.number}>{number(tokensOf(row))}</td>
+                <td className={styles.number}>
+                  {row.figures === undefined ? '–' : formatCost(row.figures.cost, currency, number)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </Table>
+      </details>
+    </Section>
+  );
+}
+
+const noFigures = { runCount: 0, failedCount: 0, inputTokens: 0, outputTokens: 0, cost: 0, unpricedCount: 0 };
+
+/** A row for each day, those without use too. */
+function dayRowsOf(
+  view: UsageView,
+  runs: UsageOfRunsQuery | undefined,
+  ledger: UsageLedgerQuery | undefined,
+): readonly UsageRow[] {
+  const figures = new Map(runs?.days.groups.map((group) => [group.startsAt?.slice(0, 10), group.figures]));
+  const counted = new Map(ledger?.usage.days.nodes.map((day) => [day.day, day]));
+  return daysOf(view).map((day) => ({
+    id: day,
+    name: day,
+    figures: runs === undefined ? undefined : (figures.get(day) ?? noFigures),
+    runTokens: counted.get(day)?.apiTokensUsed,
+    dataTokens: counted.get(day)?.dataTokensUsed ?? 0,
+  }));
+}
+
+/** What a bar shows. */
+export function barValueOf(row: UsageRow, measure: Measure): number {
+  if (measure === 'tokens') return tokensOf(row);
+  return (measure === 'cost' ? row.figures?.cost : row.figures?.runCount) ?? 0;
+}

@@ -1,0 +1,97 @@
+import { useEffect, useRef, useState } from 'react';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import styles from './plot.module.css';
+
+const heightPx = 220;
+
+/** A bar for each day. Above them stands the day under the pointer, else the last one. */
+export function Plot({
+  days,
+  values,
+  format,
+  formatDay,
+}: {
+  readonly days: readonly string[];
+  readonly values: readonly number[];
+  readonly format: (value: number) => string;
+  readonly formatDay: (day: string) => string;
+}) {
+  const box = useRef<HTMLDivElement>(null);
+  const [pointed, setPointed] = useState<number>();
+  const shown = pointed ?? days.length - 1;
+  const formats = useRef({ format, formatDay });
+  formats.current = { format, formatDay };
+  const theme = useThemeName();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another theme draws anew
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const data: uPlot.AlignedData = [days.map((day) => Date.parse(day) / 1_000), [...values]];
+    const plot = new uPlot(
+      optionsOf(element, (value) => formats.current.format(value), setPointed),
+      data,
+      element,
+    );
+    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: heightPx }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      plot.destroy();
+    };
+  }, [days.join(), values, theme]);
+  return (
+    <div aria-hidden>
+      <p className={styles.reading}>
+        <strong>{format(values[shown] ?? 0)}</strong> {days[shown] === undefined ? '' : formatDay(days[shown])}
+      </p>
+      <div ref={box} className={styles.plot} />
+    </div>
+  );
+}
+
+function optionsOf(
+  element: HTMLElement,
+  format: (value: number) => string,
+  onPoint: (index: number | undefined) => void,
+): uPlot.Options {
+  // A canvas does not know the variables of the page: the box has its colors as its own.
+  const { color: accent, borderTopColor: line, caretColor: quiet, fontFamily } = getComputedStyle(element);
+  const bars = uPlot.paths.bars?.({ size: [0.72, 48], radius: 0.15 }) ?? (() => null);
+  const axis = { stroke: quiet, font: `12px ${fontFamily}`, ticks: { show: false } };
+  return {
+    width: element.clientWidth,
+    height: heightPx,
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
+    legend: { show: false },
+    cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
+    scales: { y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.08 : 1] } },
+    axes: [
+      { ...axis, grid: { show: false } },
+      { ...axis, size: 76, grid: { stroke: line, width: 1 }, values: (_plot, ticks) => ticks.map(format) },
+    ],
+    series: [{}, { stroke: accent, fill: accent, paths: bars }],
+    hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? undefined)] },
+  };
+}
+
+/** Changes when the colors of the page change. */
+function useThemeName(): string {
+  const [name, setName] = useState(themeName);
+  useEffect(() => {
+    const look = () => setName(themeName());
+    const query = matchMedia('(prefers-color-scheme: dark)');
+    query.addEventListener('change', look);
+    const observer = new MutationObserver(look);
+    observer.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    return () => {
+      query.removeEventListener('change', look);
+      observer.disconnect();
+    };
+  }, []);
+  return name;
+}
+
+function themeName(): string {
+  return `${document.documentElement.dataset.theme} ${matchMedia('(prefers-color-scheme: dark)').matches}`;
+}

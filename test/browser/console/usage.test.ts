@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hasBrowser } from '../../support/browser.ts';
+import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/console.ts';
+import type { Organization, Person } from '../../support/make.ts';
+import { pricedModelSettings, pricedUsage } from '../../support/runs/priced-model.ts';
+import { withService } from '../../support/service.ts';
+
+const { service, make, upstream } = await withService('model', { env: await pricedModelSettings() });
+let organization: Organization;
+let ann: Person;
+let bob: Person;
+
+beforeAll(async () => {
+  organization = await make.organization();
+  ann = await make.person({ organization, role: 'ADMIN', name: 'Ann Example' });
+  bob = await make.person({ organization, name: 'Bob Builder, "the" =1' });
+  await ask(ann, 1);
+  await ask(bob, 2);
+});
+
+/** Each answer costs $0.0012. */
+async function ask(who: Person, times: number) {
+  for (let time = 0; time < times; time += 1) {
+    upstream.next({ text: 'Hello', usage: pricedUsage });
+    const reply = await who.post('/api/v1/chat/completions', {
+      model: 'lab/priced',
+      messages: [{ role: 'user', content: 'Hi' }],
+    });
+    expect(reply.status).toBe(200);
+  }
+}
+
+describe.skipIf(!hasBrowser())('usage', () => {
+  it("tells a week's cost by person in two clicks, as CSV too, and as it grows", async () => {
+    const { page, problems } = await openConsole(service, ann, '/usage');
+    await page.getByRole('link', { name: '7 days' }).click();
+    await page.getByRole('navigation', { name: 'What usage is counted by' }).getByRole('link', { name: 'People' }).click();
+    const rows = page.getByRole('table', { name: 'Usage: People' }).getByRole('row');
+    await rows.filter({ hasText: 'Bob Builder' }).getByText('$0.0024').waitFor();
+    await rows.filter({ hasText: 'Ann Example' }).getByText('$0.0012').waitFor();
+    const saving = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download CSV' }).click();
+    const file = await saving;
+    expect(file.suggestedFilename()).toMatch(/^usage-by-person-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv$/);
+    const text = (await readFile(await file.path(), 'utf8')).replace('\uFEFF', '');
+    expect(text.split('\r\n')).toEqual([
+      'Person,Id,Runs,Failed,Input tokens,Output tokens,Cost (USD),Runs without a price,Indexing tokens',
+      `"Bob Builder, ""the"" =1",${bob.userId},2,0,2000,1000,0.0024,0,0`,
+      `Ann Example,${ann.userId},1,0,1000,500,0.0012,0,0`,
+      '',
+    ]);
+    await ask(bob, 1);
+    await rows.filter({ hasText: 'Bob Builder' }).getByText('$0.0036').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'is a plot and a table of the same numbers in %s colors, on a telephone too',
+    async (scheme) => {
+      const { page, problems, strangers } = await openConsole(service, ann, '/usage?days=30&measure=runs', { scheme });
+      await page.locator('canvas').waitFor();
+      await page.getByText('The days as a table').focus();
+      await page.keyboard.press('Enter');
+      const today = page.getByRole('table', { name: 'Usage by day' }).getByRole('row').last();
+      const runs = await today.getByRole('cell').first().textContent();
+      expect(Number(runs)).toBeGreaterThanOrEqual(3);
+      await keepConsolePicture(page, `usage-table-${scheme}`);
+      await page.getByText('The days as a table').click();
+      await keepConsolePicture(page, `usage-${scheme}`);
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await page.setViewportSize({ width: 390, height: 800 });
+      expect(await overflowWidth(page)).toBe(0);
+      await keepConsolePicture(page, `usage-phone-${scheme}`);
+      expect(await accessibilityFaults(page)).toEqual([]);
+      expect(problems).toEqual([]);
+      expect([...strangers]).toEqual([]);
+    },
+  );
+
+  it('shows members their own runs, and how near the limits are', async () => {
+    const setLimit =
+      'mutation ($id: ID!, $input: UpdateOrganizationInput!) { updateOrganization(id: $id, input: $input) { id } }';
+    const limited = await service.client().graphql(setLimit, { id: organization.id, input: { apiUsageTokenLimit: 7_000 } });
+    expect(limited.errors).toBeUndefined();
+    const { page } = await openConsole(service, bob, '/usage?by=person');
+    const rows = page.getByRole('table', { name: 'Usage: People' }).getByRole('row');
+    await rows.filter({ hasText: 'Bob Builder' }).waitFor();
+    expect(await rows.filter({ hasText: 'Ann Example' }).count()).toBe(0);
+    await page.getByText('Nearly used up').waitFor();
+    await keepConsolePicture(page, 'usage-member');
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
+
+  it('teaches what it is for while nothing was used, and refuses a range that is too long in words', async () => {
+    const cleo = await make.person({ name: 'Cleo' });
+    const { page } = await openConsole(service, cleo, '/usage');
+    await page.getByRole('heading', { name: 'Nothing was used in this time' }).waitFor();
+    await keepConsolePicture(page, 'usage-empty');
+    await page.goto(`${service.url}/usage?from=2020-01-01&to=2020-12-31`);
+    await page.getByRole('alert').filter({ hasText: 'at most 92 days' }).waitFor();
+  });
+});
