@@ -1,5 +1,15 @@
-import { Page } from '../../ui/page.tsx';
+import { Route, Switch } from 'wouter';
+import { AgentEditor } from './editor/AgentEditor.tsx';
+import { AgentList } from './list/AgentList.tsx';
 
+/** Agents: the list at `/agents`, and each with its sections at `/agents/<id>/<section>`. */
 export function Agents() {
-  return <Page title="Agents">…</Page>;
+  return (
+    <Switch>
+      <Route path="/agents">
+        <AgentList />
+      </Route>
+      <Route path="/agents/:id/:section?">{({ id, section }) => <AgentEditor key={id} id={id} section={section} />}</Route>
+    </Switch>
+  );
 }

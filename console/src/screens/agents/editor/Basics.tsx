@@ -1,0 +1,83 @@
+import { useText } from '../../../text/text.ts';
+import { Checkbox, Field, TextArea, TextInput } from '../../../ui/field.tsx';
+import { Section } from '../../../ui/page.tsx';
+import { Avatar } from '../../../ui/small.tsx';
+import { faultAt } from '../faults.ts';
+import styles from './editor.module.css';
+import { PictureInput } from './PictureInput.tsx';
+import type { SectionProps } from './sections.tsx';
+
+/** Name, description, greeting and what people see of an answer. */
+export function Basics({ form }: SectionProps) {
+  const { t } = useText();
+  const { fields, set, error, isReadOnly } = form;
+  return (
+    <fieldset className={styles.fields} disabled={isReadOnly}>
+      <legend className="visually-hidden">{t('Basics')}</legend>
+      <Section title={t('Basics')} lead={t('How people find this agent and how it meets them.')}>
+        <div className={styles.picture}>
+          <Avatar name={fields.name} pictureUrl={fields.pictureUrl} size={56} />
+          <PictureInput
+            value={fields.pictureUrl}
+            onChange={(value) => set('pictureUrl', value)}
+            error={faultAt(error, 'input.pictureUrl')}
+          />
+        </div>
+        <Field label={t('Name')} error={faultAt(error, 'input.name')}>
+          {(control) => <TextInput {...control} value={fields.name} onChange={(event) => set('name', event.target.value)} />}
+        </Field>
+        <Field
+          label={t('What it is for')}
+          error={faultAt(error, 'input.description')}
+          hint={t('One sentence that colleagues read in the list.')}
+        >
+          {(control) => (
+            <TextArea
+              {...control}
+              rows={2}
+              value={fields.description}
+              onChange={(event) => set('description', event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label={t('Greeting')} error={faultAt(error, 'input.introduction')} hint={t('Shown at the start of each chat.')}>
+          {(control) => (
+            <TextArea
+              {...control}
+              rows={2}
+              value={fields.introduction}
+              onChange={(event) => set('introduction', event.target.value)}
+            />
+          )}
+        </Field>
+        <Field
+          label={t('First words')}
+          error={faultAt(error, 'input.seed')}
+          hint={t('Stands in the box of a new chat, for people to go on from.')}
+        >
+          {(control) => <TextInput {...control} value={fields.seed} onChange={(event) => set('seed', event.target.value)} />}
+        </Field>
+      </Section>
+      <Section title={t('Answers and chats')}>
+        <Checkbox
+          label={t('Cite passages')}
+          hint={t('Answers from knowledge name the passages that they rest on.')}
+          checked={fields.generateCitations}
+          onChange={(event) => set('generateCitations', event.target.checked)}
+        />
+        <Checkbox
+          label={t('Show steps')}
+          hint={t('People see searches, steps of flows and what tools return.')}
+          checked={fields.intermediateStepsVisible}
+          onChange={(event) => set('intermediateStepsVisible', event.target.checked)}
+        />
+        <Checkbox
+          label={t('Editors read chats')}
+          hint={t('Editors may read the chats of the organization that begin while this is on.')}
+          checked={fields.chatLogsVisible}
+          onChange={(event) => set('chatLogsVisible', event.target.checked)}
+        />
+      </Section>
+    </fieldset>
+  );
+}

@@ -1,0 +1,66 @@
+import { useText } from '../../../text/text.ts';
+import { Field, Select, TextArea } from '../../../ui/field.tsx';
+import { Section } from '../../../ui/page.tsx';
+import { faultAt } from '../faults.ts';
+import styles from './editor.module.css';
+import { ModelOptions } from './ModelOptions.tsx';
+import type { SectionProps } from './sections.tsx';
+
+/** What the model is told first, which model answers, and how it samples. */
+export function Instructions({ form, models }: SectionProps) {
+  const { t, number } = useText();
+  const { fields, set, error, isReadOnly } = form;
+  const model = models.find(({ id }) => id === fields.modelId);
+  return (
+    <fieldset className={styles.fields} disabled={isReadOnly}>
+      <legend className="visually-hidden">{t('Instructions and model')}</legend>
+      <Section
+        title={t('Instructions')}
+        lead={t('The model reads this before each answer. Say who it is, whom it helps, how it answers and what it must not do.')}
+      >
+        <Field
+          label={t('Instructions')}
+          error={faultAt(error, 'input.instructions')}
+          hint={
+            <span className={styles.between}>
+              <span>{t('Answers to inputs stand where {placeholder} is written.', { placeholder: '{{variable}}' })}</span>
+              <span>{t('{count} characters', { count: number(fields.instructions.length) })}</span>
+            </span>
+          }
+        >
+          {(control) => (
+            <TextArea
+              {...control}
+              rows={14}
+              value={fields.instructions}
+              onChange={(event) => set('instructions', event.target.value)}
+            />
+          )}
+        </Field>
+      </Section>
+      <Section title={t('Model')}>
+        <Field
+          label={t('Model')}
+          error={faultAt(error, 'input.modelId')}
+          hint={
+            model === undefined
+              ? t('This installation does not have this model any more: choose another one.')
+              : t('Takes {count} tokens of a conversation.', { count: number(model.contextTokensMax) })
+          }
+        >
+          {(control) => (
+            <Select {...control} value={fields.modelId} onChange={(event) => set('modelId', event.target.value)}>
+              {model === undefined ? <option value={fields.modelId}>{fields.modelId}</option> : null}
+              {models.map(({ id, isPremium }) => (
+                <option key={id} value={id}>
+                  {isPremium ? t('{model} (premium)', { model: id }) : id}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        <ModelOptions options={fields.options} onChange={(options) => set('options', options)} error={error} />
+      </Section>
+    </fieldset>
+  );
+}

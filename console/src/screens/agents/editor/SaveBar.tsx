@@ -1,0 +1,91 @@
+import type { ParleyError } from '@parley/client';
+import { useEffect } from 'react';
+import { useText } from '../../../text/text.ts';
+import { Button } from '../../../ui/button.tsx';
+import { ErrorNote, Note } from '../../../ui/feedback.tsx';
+import { useToast } from '../../../ui/toasts.tsx';
+import { wordsOf } from '../faults.ts';
+import type { FieldName } from './draft.ts';
+import styles from './editor.module.css';
+import { fieldLabel, fieldOfPlace } from './field-labels.ts';
+import type { AgentForm } from './use-draft.ts';
+
+/** Stands at the foot of the editor as long as something is not saved. Ctrl S and ⌘ S save too. */
+export function SaveBar({ form }: { readonly form: AgentForm }) {
+  const { t } = useText();
+  const toast = useToast();
+  const isDirty = form.changed.length > 0;
+  const save = async () => {
+    const warnings = await form.save();
+    if (warnings === undefined) return;
+    toast(t('Saved.'));
+    for (const warning of warnings) toast(warning, 'warn');
+  };
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+      event.preventDefault();
+      if (isDirty && !form.isSaving) void save();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  });
+  if (!isDirty) return null;
+  return (
+    <section className={styles.saveBar} aria-label={t('Unsaved changes')}>
+      {form.conflicts.map((name) => (
+        <Conflict key={name} name={name} form={form} />
+      ))}
+      <Refusal error={form.error} />
+      <div className={styles.saveRow}>
+        <p>{t('Not saved: {fields}', { fields: form.changed.map((name) => fieldLabel(t, name)).join(', ') })}</p>
+        <Button onClick={form.discard} disabled={form.isSaving}>
+          {t('Discard')}
+        </Button>
+        <Button variant="primary" isBusy={form.isSaving} disabled={form.conflicts.length > 0} onClick={() => void save()}>
+          {t('Save')}
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+/** Somebody else changed the same field: the reader chooses. */
+function Conflict({ name, form }: { readonly name: FieldName; readonly form: AgentForm }) {
+  const { t } = useText();
+  return (
+    <Note
+      tone="warn"
+      action={
+        <span className={styles.choices}>
+          <Button size="small" onClick={() => form.takeTheirs(name)}>
+            {t('Take theirs')}
+          </Button>
+          <Button size="small" onClick={() => form.keepMine(name)}>
+            {t('Keep mine')}
+          </Button>
+        </span>
+      }
+    >
+      {t('Somebody else saved “{field}” while you changed it.', { field: fieldLabel(t, name) })}
+    </Note>
+  );
+}
+
+/** Why the agent is not saved: the values that are wrong by the names of their fields, which stand in several sections. */
+function Refusal({ error }: { readonly error: ParleyError | undefined }) {
+  const { t } = useText();
+  if (error === undefined || error.faults.length === 0) return <ErrorNote error={error} />;
+  return (
+    <Note tone="bad">
+      {error.faults.map((fault) => {
+        const name = fieldOfPlace(fault.path);
+        return (
+          <p key={`${fault.path} ${fault.message}`}>
+            {name === undefined ? fault.message : `${fieldLabel(t, name)}: ${wordsOf(fault)}`}
+          </p>
+        );
+      })}
+    </Note>
+  );
+}

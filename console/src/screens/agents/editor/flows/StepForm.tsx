@@ -1,0 +1,232 @@
+import { ArrowDown, ArrowUp, X } from 'lucide-react';
+import { useState } from 'react';
+import { useText } from '../../../../text/text.ts';
+import { IconButton } from '../../../../ui/button.tsx';
+import { Field, Select, TextArea, TextInput } from '../../../../ui/field.tsx';
+import { jsonOf } from '../words.ts';
+import type { FlowStepInput } from './documents.ts';
+import styles from './flows.module.css';
+import { kindName, kindOf, operatorName, operators } from './steps.ts';
+import type { KnownNames } from './Versions.tsx';
+
+interface Props {
+  readonly number: number;
+  readonly step: FlowStepInput;
+  readonly steps: readonly FlowStepInput[];
+  readonly names: KnownNames;
+  readonly fault: string | undefined;
+  readonly onChange: (step: FlowStepInput) => void;
+  readonly onMove: (by: -1 | 1) => void;
+  readonly onRemove: () => void;
+}
+
+/** One step with what its kind takes. */
+export function StepForm({ number, step, steps, names, fault, onChange, onMove, onRemove }: Props) {
+  const { t } = useText();
+  const kind = kindOf(step);
+  const stepId = step[kind]?.stepId ?? '';
+  const setId = (id: string) => onChange({ [kind]: { ...step[kind], stepId: id === '' ? null : id } } as FlowStepInput);
+  return (
+    <fieldset className={styles.step}>
+      <legend>{t('{number}. {kind}', { number, kind: kindName(t, kind) })}</legend>
+      <div className={styles.stepHead}>
+        <Field label={t('Id of step {number}', { number })}>
+          {(control) => <TextInput {...control} value={stepId} onChange={(event) => setId(event.target.value)} />}
+        </Field>
+        <IconButton label={t('Move step {number} up', { number })} disabled={number === 1} onClick={() => onMove(-1)}>
+          <ArrowUp size={16} aria-hidden />
+        </IconButton>
+        <IconButton label={t('Move step {number} down', { number })} disabled={number === steps.length} onClick={() => onMove(1)}>
+          <ArrowDown size={16} aria-hidden />
+        </IconButton>
+        <IconButton label={t('Remove step {number}', { number })} onClick={onRemove}>
+          <X size={16} aria-hidden />
+        </IconButton>
+      </div>
+      <StepFields step={step} names={names} onChange={onChange} />
+      {fault === undefined ? null : (
+        <p className={styles.fault} role="alert">
+          {fault}
+        </p>
+      )}
+    </fieldset>
+  );
+}
+
+function StepFields({
+  step,
+  names,
+  onChange,
+}: {
+  readonly step: FlowStepInput;
+  readonly names: KnownNames;
+  readonly onChange: (step: FlowStepInput) => void;
+}) {
+  const { t } = useText();
+  if (step.prompt !== undefined) {
+    const { prompt } = step;
+    return <Words label={t('Text')} value={prompt.text} onChange={(text) => onChange({ prompt: { ...prompt, text } })} />;
+  }
+  if (step.retrieve !== undefined) {
+    const { retrieve } = step;
+    return (
+      <>
+        <Words
+          label={t('Search for')}
+          hint={t('Empty: what the user said.')}
+          value={retrieve.query ?? ''}
+          onChange={(query) => onChange({ retrieve: { ...retrieve, query: query === '' ? null : query } })}
+        />
+        <Field label={t('Passages at most')}>
+          {(control) => (
+            <TextInput
+              {...control}
+              type="number"
+              min={1}
+              max={50}
+              value={retrieve.limit ?? ''}
+              onChange={(event) =>
+                onChange({ retrieve: { ...retrieve, limit: event.target.value === '' ? null : Number(event.target.value) } })
+              }
+            />
+          )}
+        </Field>
+      </>
+    );
+  }
+  if (step.model !== undefined) {
+    const { model } = step;
+    return (
+      <>
+        <Words
+          label={t('What it is asked')}
+          hint={t('Empty: what the user said.')}
+          value={model.prompt ?? ''}
+          onChange={(prompt) => onChange({ model: { ...model, prompt: prompt === '' ? null : prompt } })}
+        />
+        <Field label={t('Model')}>
+          {(control) => (
+            <Select
+              {...control}
+              value={model.modelId ?? ''}
+              onChange={(event) =>
+                onChange({ model: { ...model, modelId: event.target.value === '' ? null : event.target.value } })
+              }
+            >
+              <option value="">{t('That of the agent')}</option>
+              {names.models.map((id) => (
+                <option key={id} value={id}>
+                  {id}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+      </>
+    );
+  }
+  if (step.tool !== undefined) return <ToolFields tool={step.tool} names={names} onChange={(tool) => onChange({ tool })} />;
+  return <BranchFields branch={step.branch} onChange={(branch) => onChange({ branch })} />;
+}
+
+type Branch = NonNullable<FlowStepInput['branch']>;
+
+function BranchFields({ branch, onChange }: { readonly branch: Branch; readonly onChange: (branch: Branch) => void }) {
+  const { t } = useText();
+  const { condition } = branch;
+  const isAlone = condition.operator === 'IS_EMPTY' || condition.operator === 'IS_NOT_EMPTY';
+  const put = (members: Partial<Branch['condition']>) => onChange({ ...branch, condition: { ...condition, ...members } });
+  return (
+    <div className={styles.stepGrid}>
+      <Line label={t('If')} value={condition.left} onChange={(left) => put({ left })} />
+      <Field label={t('Comparison')}>
+        {(control) => (
+          <Select
+            {...control}
+            value={condition.operator}
+            onChange={(event) => put({ operator: operators.find((name) => name === event.target.value) ?? 'CONTAINS' })}
+          >
+            {operators.map((name) => (
+              <option key={name} value={name}>
+                {operatorName(t, name)}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      {isAlone ? null : <Line label={t('With')} value={condition.right ?? ''} onChange={(right) => put({ right })} />}
+      <Line label={t('Then go to step')} value={branch.onTrue} onChange={(onTrue) => onChange({ ...branch, onTrue })} />
+      <Line
+        label={t('Else go to step')}
+        value={branch.onFalse ?? ''}
+        onChange={(onFalse) => onChange({ ...branch, onFalse: onFalse === '' ? null : onFalse })}
+      />
+    </div>
+  );
+}
+
+type Tool = NonNullable<FlowStepInput['tool']>;
+
+function ToolFields({
+  tool,
+  names,
+  onChange,
+}: {
+  readonly tool: Tool;
+  readonly names: KnownNames;
+  readonly onChange: (tool: Tool) => void;
+}) {
+  const { t } = useText();
+  const [text, setText] = useState(() => JSON.stringify(tool.arguments ?? {}, undefined, 2));
+  const value = jsonOf(text);
+  return (
+    <>
+      <Field
+        label={t('Tool')}
+        hint={names.tools.length === 0 ? undefined : t('For example {names}', { names: names.tools.join(', ') })}
+      >
+        {(control) => (
+          <TextInput {...control} value={tool.tool} onChange={(event) => onChange({ ...tool, tool: event.target.value })} />
+        )}
+      </Field>
+      <Field label={t('Arguments as JSON')} error={value === undefined ? t('This is no JSON.') : undefined}>
+        {(control) => (
+          <TextArea
+            {...control}
+            rows={3}
+            spellCheck={false}
+            value={text}
+            onChange={(event) => {
+              setText(event.target.value);
+              const read = jsonOf(event.target.value);
+              if (read !== undefined) onChange({ ...tool, arguments: read });
+            }}
+          />
+        )}
+      </Field>
+    </>
+  );
+}
+
+interface TextProps {
+  readonly label: string;
+  readonly hint?: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function Words({ label, hint, value, onChange }: TextProps) {
+  return (
+    <Field label={label} hint={hint}>
+      {(control) => <TextArea {...control} rows={2} value={value} onChange={(event) => onChange(event.target.value)} />}
+    </Field>
+  );
+}
+
+function Line({ label, value, onChange }: TextProps) {
+  return (
+    <Field label={label}>
+      {(control) => <TextInput {...control} value={value} onChange={(event) => onChange(event.target.value)} />}
+    </Field>
+  );
+}

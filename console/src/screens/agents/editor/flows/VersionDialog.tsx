@@ -1,0 +1,118 @@
+import type { ParleyError } from '@parley/client';
+import { useState } from 'react';
+import { useText } from '../../../../text/text.ts';
+import { Button } from '../../../../ui/button.tsx';
+import { Field, TextArea, TextInput } from '../../../../ui/field.tsx';
+import { errorBeside, faultAt } from '../../faults.ts';
+import { PartDialog } from '../parts/PartDialog.tsx';
+import { jsonOf } from '../words.ts';
+import type { FlowStepInput, FlowVersionInput } from './documents.ts';
+import styles from './flows.module.css';
+import { StepForm } from './StepForm.tsx';
+import { kindName, newStep, stepKinds } from './steps.ts';
+import type { KnownNames } from './Versions.tsx';
+
+interface Props {
+  readonly version: FlowVersionInput;
+  /** Where the version stands among the variables of the mutation: places of faults begin with it. */
+  readonly place: string;
+  readonly names: KnownNames;
+  readonly isBusy: boolean;
+  readonly error: ParleyError | undefined;
+  readonly onClose: () => void;
+  readonly onSave: (version: FlowVersionInput) => void;
+}
+
+/** The steps of a version, as forms or as JSON. */
+export function VersionDialog({ version, place, names, isBusy, error, onClose, onSave }: Props) {
+  const { t } = useText();
+  const [description, setDescription] = useState(version.description ?? '');
+  const [steps, setSteps] = useState<readonly FlowStepInput[]>(version.steps);
+  const [json, setJson] = useState<string>();
+  const [fault, setFault] = useState<string>();
+  const read = () => {
+    const value = json === undefined ? steps : jsonOf(json);
+    const list = Array.isArray(value) ? (value as readonly FlowStepInput[]) : undefined;
+    setFault(list === undefined ? t('This is no JSON array of steps.') : undefined);
+    return list;
+  };
+  const toForm = () => {
+    const list = read();
+    if (list === undefined) return;
+    setSteps(list);
+    setJson(undefined);
+  };
+  const save = () => {
+    const list = read();
+    if (list !== undefined) onSave({ ...version, description, steps: [...list] });
+  };
+  const isDirty = description !== (version.description ?? '') || json !== undefined || steps !== version.steps;
+  const shown = [`${place}.description`, ...(json === undefined ? steps.map((_, index) => `${place}.steps.${index}`) : [])];
+  return (
+    <PartDialog
+      title={t('Version {version}', { version: version.version })}
+      size="wide"
+      isDirty={isDirty}
+      isBusy={isBusy}
+      error={errorBeside(error, shown)}
+      onClose={onClose}
+      onSubmit={save}
+      action={t('Save')}
+    >
+      <Field label={t('What changed')} error={faultAt(error, `${place}.description`)}>
+        {(control) => <TextInput {...control} value={description} onChange={(event) => setDescription(event.target.value)} />}
+      </Field>
+      <div className={styles.acts}>
+        <p className={styles.quiet}>
+          {t('A step is named by its id: {reference} is what it came to.', { reference: '{{steps.find}}' })}
+        </p>
+        {json === undefined ? (
+          <Button size="small" onClick={() => setJson(JSON.stringify(steps, undefined, 2))}>
+            {t('Edit as JSON')}
+          </Button>
+        ) : (
+          <Button size="small" onClick={toForm}>
+            {t('Edit as a form')}
+          </Button>
+        )}
+      </div>
+      {json === undefined ? (
+        <>
+          {steps.map((step, index) => (
+            <StepForm
+              // biome-ignore lint/suspicious/noArrayIndexKey: steps have no ids of their own
+              key={index}
+              number={index + 1}
+              step={step}
+              steps={steps}
+              names={names}
+              fault={faultAt(error, `${place}.steps.${index}`)}
+              onChange={(changed) => setSteps(steps.map((other, at) => (at === index ? changed : other)))}
+              onMove={(by) => setSteps(moved(steps, index, by))}
+              onRemove={() => setSteps(steps.filter((_, at) => at !== index))}
+            />
+          ))}
+          <div className={styles.acts}>
+            {stepKinds.map((kind) => (
+              <Button key={kind} size="small" onClick={() => setSteps([...steps, newStep(kind)])}>
+                + {kindName(t, kind)}
+              </Button>
+            ))}
+          </div>
+        </>
+      ) : (
+        <Field label={t('Steps as JSON')} error={fault}>
+          {(control) => (
+            <TextArea {...control} rows={18} spellCheck={false} value={json} onChange={(event) => setJson(event.target.value)} />
+          )}
+        </Field>
+      )}
+    </PartDialog>
+  );
+}
+
+function moved<Item>(items: readonly Item[], index: number, by: number): readonly Item[] {
+  const rest = items.filter((_, at) => at !== index);
+  const item = items[index];
+  return item === undefined ? items : [...rest.slice(0, index + by), item, ...rest.slice(index + by)];
+}

@@ -1,0 +1,113 @@
+import { ArrowDown, ArrowUp, ListChecks, Pencil, Plus, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { useMutate, usePage } from '../../../../graphql/hooks.ts';
+import { useText } from '../../../../text/text.ts';
+import { Button, IconButton } from '../../../../ui/button.tsx';
+import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../../ui/feedback.tsx';
+import { Section } from '../../../../ui/page.tsx';
+import { Row, Rows } from '../parts/Rows.tsx';
+import { useRemove } from '../parts/use-remove.ts';
+import type { SectionProps } from '../sections.tsx';
+import { AgentInputsDocument, DeleteInputDocument, UpdateInputDocument } from './documents.ts';
+import { InputDialog } from './InputDialog.tsx';
+import { type AgentInput, inputTypeName } from './values.ts';
+
+/** What the agent asks a person for when a chat begins. */
+export function Inputs({ agent, form }: SectionProps) {
+  const { t } = useText();
+  const { data, error, isLoading, reload } = usePage(AgentInputsDocument, { id: agent.id });
+  const update = useMutate(UpdateInputDocument);
+  const remove = useRemove(DeleteInputDocument, reload);
+  const [edited, setEdited] = useState<AgentInput | 'new'>();
+  const inputs = data?.agent?.userInputs ?? [];
+  const add = form.isReadOnly ? undefined : (
+    <Button icon={<Plus size={16} aria-hidden />} onClick={() => setEdited('new')}>
+      {t('Add an input')}
+    </Button>
+  );
+  /** Moves an input, and numbers all of them anew: their places may be equal. */
+  const move = async (index: number, step: number) => {
+    const order = [...inputs];
+    const [moved] = order.splice(index, 1);
+    if (moved === undefined) return;
+    order.splice(index + step, 0, moved);
+    for (const [orderIndex, { id, orderIndex: before }] of order.entries()) {
+      if (orderIndex !== before) await update.run({ id, input: { orderIndex } });
+    }
+    reload();
+  };
+  return (
+    <Section
+      title={t('Inputs')}
+      lead={t('Asked when a chat begins; answers stand in the instructions where their names are written.')}
+      actions={inputs.length > 0 ? add : undefined}
+    >
+      <ErrorNote error={error ?? update.error} onRetry={reload} />
+      {isLoading ? <Skeleton /> : null}
+      {data !== undefined && inputs.length === 0 ? (
+        <EmptyState icon={<ListChecks size={26} aria-hidden />} title={t('It asks for nothing')} action={add}>
+          {t('Ask for a customer, a language or a product once, instead of in each question.')}
+        </EmptyState>
+      ) : null}
+      {inputs.length === 0 ? null : (
+        <Rows label={t('Inputs')}>
+          {inputs.map((input, index) => (
+            <Row
+              key={input.id}
+              title={input.label}
+              note={<code>{`{{${input.variableName}}}`}</code>}
+              badges={
+                <>
+                  <Badge>{inputTypeName(t, input.type)}</Badge>
+                  {input.settings.isRequired ? <Badge tone="accent">{t('Required')}</Badge> : null}
+                  {input.showOnChatCreate ? null : <Badge>{t('Not asked at the start')}</Badge>}
+                </>
+              }
+              actions={
+                form.isReadOnly ? undefined : (
+                  <>
+                    <IconButton
+                      label={t('Move {name} up', { name: input.label })}
+                      disabled={index === 0}
+                      onClick={() => void move(index, -1)}
+                    >
+                      <ArrowUp size={16} aria-hidden />
+                    </IconButton>
+                    <IconButton
+                      label={t('Move {name} down', { name: input.label })}
+                      disabled={index === inputs.length - 1}
+                      onClick={() => void move(index, 1)}
+                    >
+                      <ArrowDown size={16} aria-hidden />
+                    </IconButton>
+                    <IconButton label={t('Edit {name}', { name: input.label })} onClick={() => setEdited(input)}>
+                      <Pencil size={16} aria-hidden />
+                    </IconButton>
+                    <IconButton
+                      label={t('Delete {name}', { name: input.label })}
+                      onClick={() => void remove(input.id, input.label, t('New chats do not ask for it any more.'))}
+                    >
+                      <Trash2 size={16} aria-hidden />
+                    </IconButton>
+                  </>
+                )
+              }
+            />
+          ))}
+        </Rows>
+      )}
+      {edited === undefined ? null : (
+        <InputDialog
+          agentId={agent.id}
+          input={edited === 'new' ? undefined : edited}
+          orderIndex={inputs.length}
+          onClose={() => setEdited(undefined)}
+          onSaved={() => {
+            setEdited(undefined);
+            reload();
+          }}
+        />
+      )}
+    </Section>
+  );
+}

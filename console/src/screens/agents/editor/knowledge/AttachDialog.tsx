@@ -1,0 +1,82 @@
+import { useState } from 'react';
+import { readableError, run } from '../../../../graphql/client.ts';
+import { useMorePages, usePage } from '../../../../graphql/hooks.ts';
+import { useText } from '../../../../text/text.ts';
+import { Button } from '../../../../ui/button.tsx';
+import { Dialog } from '../../../../ui/dialog.tsx';
+import { ErrorNote, Note, Skeleton } from '../../../../ui/feedback.tsx';
+import { SearchInput } from '../../../../ui/field.tsx';
+import { Row, Rows } from '../parts/Rows.tsx';
+import { AttachableSourcesDocument, type AttachableSourcesQuery, AttachSourceDocument } from './documents.ts';
+import { stateName } from './words.ts';
+
+type Source = AttachableSourcesQuery['dataSources']['nodes'][number];
+
+interface Props {
+  readonly agentId: string;
+  /** Ids of the sources that the agent has. */
+  readonly attached: readonly string[];
+  readonly onClose: () => void;
+  readonly onAttached: () => void;
+}
+
+/** Chooses among the knowledge that the reader may see. */
+export function AttachDialog({ agentId, attached, onClose, onAttached }: Props) {
+  const { t } = useText();
+  const [typed, setTyped] = useState('');
+  const search = typed.trim() === '' ? null : typed.trim();
+  const { data, error, isLoading, reload } = usePage(AttachableSourcesDocument, { search, after: null });
+  const pages = useMorePages<Source>(
+    data?.dataSources,
+    async (after) => (await run(AttachableSourcesDocument, { search, after })).dataSources,
+  );
+  const [busyId, setBusy] = useState<string>();
+  const [fault, setFault] = useState<string>();
+  const attach = async ({ id }: Source) => {
+    setBusy(id);
+    setFault(undefined);
+    try {
+      await run(AttachSourceDocument, { agentId, dataSourceId: id });
+      onAttached();
+    } catch (thrown) {
+      setFault(readableError(thrown).message);
+    } finally {
+      setBusy(undefined);
+    }
+  };
+  return (
+    <Dialog title={t('Attach knowledge')} isOpen onClose={onClose} actions={<Button onClick={onClose}>{t('Done')}</Button>}>
+      <SearchInput label={t('Search knowledge')} value={typed} onChange={setTyped} />
+      <ErrorNote error={error} onRetry={reload} />
+      {fault === undefined ? null : <Note tone="bad">{fault}</Note>}
+      {isLoading ? <Skeleton /> : null}
+      {data !== undefined && pages.nodes.length === 0 ? <Note>{t('There is no knowledge that fits.')}</Note> : null}
+      {pages.nodes.length === 0 ? null : (
+        <Rows label={t('Knowledge to attach')}>
+          {pages.nodes.map((source) => (
+            <Row
+              key={source.id}
+              title={source.name}
+              note={[stateName(t, source.indexStatus), source.owner?.name].filter((words) => words !== undefined).join(' · ')}
+              actions={
+                attached.includes(source.id) ? (
+                  <span>{t('Attached')}</span>
+                ) : (
+                  <Button size="small" isBusy={busyId === source.id} onClick={() => void attach(source)}>
+                    {t('Attach')}
+                    <span className="visually-hidden"> {source.name}</span>
+                  </Button>
+                )
+              }
+            />
+          ))}
+        </Rows>
+      )}
+      {pages.hasMore ? (
+        <Button isBusy={pages.isLoadingMore} onClick={pages.loadMore}>
+          {t('Show more')}
+        </Button>
+      ) : null}
+    </Dialog>
+  );
+}

@@ -1,0 +1,146 @@
+import type { UploadProgress } from '@parley/client';
+import { Library, Link2, Upload } from 'lucide-react';
+import { useRef, useState } from 'react';
+import { Link } from 'wouter';
+import { useSession } from '../../../../app/session.tsx';
+import { readableError, run, upload } from '../../../../graphql/client.ts';
+import { useLiveReload, useMorePages, usePage } from '../../../../graphql/hooks.ts';
+import { useText } from '../../../../text/text.ts';
+import { Button } from '../../../../ui/button.tsx';
+import { Badge, EmptyState, ErrorNote, Note, Progress, Skeleton } from '../../../../ui/feedback.tsx';
+import { Section } from '../../../../ui/page.tsx';
+import { Row, Rows } from '../parts/Rows.tsx';
+import type { SectionProps } from '../sections.tsx';
+import { AttachDialog } from './AttachDialog.tsx';
+import { AddFileDocument, AgentKnowledgeChangedDocument, AgentKnowledgeDocument, type AgentSourceFragment } from './documents.ts';
+import { stateName, stateTone } from './words.ts';
+
+/** What the agent answers from. */
+export function Knowledge({ agent, form }: SectionProps) {
+  const { t } = useText();
+  const session = useSession();
+  const { data, error, isLoading, reload } = usePage(AgentKnowledgeDocument, { id: agent.id, after: null });
+  useLiveReload(AgentKnowledgeChangedDocument, {}, reload);
+  const pages = useMorePages<AgentSourceFragment>(data?.agent?.sources, async (after) => {
+    return (await run(AgentKnowledgeDocument, { id: agent.id, after })).agent?.sources;
+  });
+  const [isAttaching, setAttaching] = useState(false);
+  const { input, send, sending, fault } = useFiles(agent.id, reload);
+  const mayAdd = !form.isReadOnly && session.may('DATA_SOURCES_WRITE');
+  const acts = (
+    <>
+      <Button icon={<Upload size={16} aria-hidden />} isBusy={sending !== undefined} onClick={() => input.current?.click()}>
+        {t('Add files')}
+      </Button>
+      <Button icon={<Link2 size={16} aria-hidden />} onClick={() => setAttaching(true)}>
+        {t('Attach knowledge')}
+      </Button>
+    </>
+  );
+  return (
+    <Section
+      title={t('Knowledge')}
+      lead={t('Documents, sites and wikis that the agent searches and cites.')}
+      actions={mayAdd && pages.nodes.length > 0 ? acts : undefined}
+    >
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        aria-label={t('Files')}
+        onChange={(event) => {
+          void send([...(event.target.files ?? [])]);
+          event.target.value = '';
+        }}
+      />
+      <ErrorNote error={error} onRetry={reload} />
+      {sending === undefined ? null : <Progress percent={sending.percent} label={t('{name} is sent', { name: sending.name })} />}
+      {fault === undefined ? null : <Note tone="bad">{fault}</Note>}
+      {isLoading ? <Skeleton /> : null}
+      {data !== undefined && pages.nodes.length === 0 ? (
+        <EmptyState
+          icon={<Library size={26} aria-hidden />}
+          title={t('It has no knowledge yet')}
+          action={mayAdd ? <div>{acts}</div> : undefined}
+        >
+          {t('With knowledge the agent answers from your documents and names the passages.')}
+        </EmptyState>
+      ) : null}
+      {pages.nodes.length === 0 ? null : (
+        <Rows label={t('Knowledge')}>
+          {pages.nodes.map((source) => (
+            <SourceRow key={source.id} source={source} />
+          ))}
+        </Rows>
+      )}
+      <ErrorNote error={pages.error} onRetry={pages.loadMore} />
+      {pages.hasMore ? (
+        <Button isBusy={pages.isLoadingMore} onClick={pages.loadMore}>
+          {t('Show more')}
+        </Button>
+      ) : null}
+      {mayAdd ? (
+        <p>
+          <Link href={`/knowledge?new&agent=${agent.id}`}>{t('Add a site, a wiki or a drive')}</Link>
+        </p>
+      ) : null}
+      {isAttaching ? (
+        <AttachDialog
+          agentId={agent.id}
+          attached={pages.nodes.map(({ id }) => id)}
+          onClose={() => setAttaching(false)}
+          onAttached={reload}
+        />
+      ) : null}
+    </Section>
+  );
+}
+
+function SourceRow({ source }: { readonly source: AgentSourceFragment }) {
+  const { t } = useText();
+  const { indexStatus, indexPercentage, statistics, errorMessage } = source;
+  const isWorking = stateTone(indexStatus) === 'accent' || (indexStatus === 'INDEXED' && indexPercentage < 100);
+  return (
+    <Row
+      title={<Link href={`/knowledge/${source.id}`}>{source.name}</Link>}
+      badges={<Badge tone={stateTone(indexStatus)}>{stateName(t, indexStatus)}</Badge>}
+      note={
+        <>
+          {t('{done} of {total, plural, one {# document} other {# documents}} ready', {
+            done: statistics.doneCount,
+            total: statistics.totalCount,
+          })}
+          {statistics.failedCount === 0 ? null : ` · ${t('{count} failed', { count: statistics.failedCount })}`}
+          {errorMessage === null ? null : <p>{errorMessage}</p>}
+        </>
+      }
+    >
+      {isWorking ? <Progress percent={indexPercentage} label={t('Progress of {name}', { name: source.name })} /> : null}
+    </Row>
+  );
+}
+
+/** Sends files one after the other, each as a source of the agent. */
+function useFiles(agentId: string, onSent: () => void) {
+  const input = useRef<HTMLInputElement>(null);
+  const [sending, setSending] = useState<{ readonly name: string; readonly percent: number }>();
+  const [fault, setFault] = useState<string>();
+  const send = async (files: readonly File[]) => {
+    setFault(undefined);
+    for (const file of files) {
+      const { name } = file;
+      setSending({ name, percent: 0 });
+      try {
+        const onProgress = ({ sentBytes, totalBytes }: UploadProgress) =>
+          setSending({ name, percent: (100 * sentBytes) / Math.max(totalBytes, 1) });
+        await upload(AddFileDocument, { agentId, file }, { onProgress });
+      } catch (thrown) {
+        setFault(`${name}: ${readableError(thrown).message}`);
+      }
+      onSent();
+    }
+    setSending(undefined);
+  };
+  return { input, send, sending, fault };
+}

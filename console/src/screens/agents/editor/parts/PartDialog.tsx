@@ -1,0 +1,59 @@
+import type { ParleyError } from '@parley/client';
+import type { ReactNode } from 'react';
+import { useText } from '../../../../text/text.ts';
+import { Button } from '../../../../ui/button.tsx';
+import { useConfirm } from '../../../../ui/confirm.tsx';
+import { Dialog } from '../../../../ui/dialog.tsx';
+import { ErrorNote } from '../../../../ui/feedback.tsx';
+
+interface Props {
+  readonly title: string;
+  /** Whether something was typed that closing would lose. */
+  readonly isDirty: boolean;
+  readonly isBusy: boolean;
+  /** What no field of the form shows. */
+  readonly error: ParleyError | undefined;
+  readonly onClose: () => void;
+  readonly onSubmit: () => void;
+  /** The word on the button that saves. */
+  readonly action: string;
+  readonly size?: 'normal' | 'wide';
+  readonly children: ReactNode;
+}
+
+/** The form of a part of an agent. It asks before it loses what was typed. */
+export function PartDialog({ title, isDirty, isBusy, error, onClose, onSubmit, action, size = 'normal', children }: Props) {
+  const { t } = useText();
+  const confirm = useConfirm();
+  const close = async () => {
+    const wanted =
+      !isDirty ||
+      (await confirm({
+        title: t('Close without saving?'),
+        body: t('What you typed is lost.'),
+        action: t('Close without saving'),
+        isDanger: true,
+      }));
+    if (wanted) onClose();
+  };
+  return (
+    <Dialog
+      title={title}
+      isOpen
+      size={size}
+      onClose={() => void close()}
+      onSubmit={onSubmit}
+      actions={
+        <>
+          <Button onClick={() => void close()}>{t('Cancel')}</Button>
+          <Button type="submit" variant="primary" isBusy={isBusy}>
+            {action}
+          </Button>
+        </>
+      }
+    >
+      {children}
+      <ErrorNote error={error} />
+    </Dialog>
+  );
+}

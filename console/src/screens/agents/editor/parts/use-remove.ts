@@ -1,0 +1,27 @@
+import { readableError, run } from '../../../../graphql/client.ts';
+import type { Document } from '../../../../graphql/document.ts';
+import { useText } from '../../../../text/text.ts';
+import { useConfirm } from '../../../../ui/confirm.tsx';
+import { useToast } from '../../../../ui/toasts.tsx';
+
+/** Deletes a part of an agent by its id, once the reader has said so. */
+export function useRemove<Result>(mutation: Document<Result, { id: string }>, onRemoved: () => void) {
+  const { t } = useText();
+  const confirm = useConfirm();
+  const toast = useToast();
+  return async (id: string, name: string, consequence: string) => {
+    const wanted = await confirm({
+      title: t('Delete {name}?', { name }),
+      body: consequence,
+      action: t('Delete'),
+      isDanger: true,
+    });
+    if (!wanted) return;
+    try {
+      await run(mutation, { id });
+      onRemoved();
+    } catch (thrown) {
+      toast(readableError(thrown).message, 'bad');
+    }
+  };
+}

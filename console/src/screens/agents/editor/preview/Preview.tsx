@@ -1,0 +1,142 @@
+import { RotateCcw, X } from 'lucide-react';
+import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useText } from '../../../../text/text.ts';
+import { Button, IconButton } from '../../../../ui/button.tsx';
+import { ErrorNote, Note } from '../../../../ui/feedback.tsx';
+import { TextArea } from '../../../../ui/field.tsx';
+import type { EditorAgent } from '../AgentEditor.tsx';
+import styles from './preview.module.css';
+import { PreviewChat, type Turn } from './preview-chat.ts';
+
+interface Props {
+  readonly agent: EditorAgent;
+  /** Whether the editor holds changes that the preview does not know. */
+  readonly isDirty: boolean;
+  readonly onClose: () => void;
+}
+
+/** A chat beside the editor with the agent as it is saved. It is deleted when the preview is closed or begins anew. */
+export function Preview(props: Props) {
+  const [round, setRound] = useState(0);
+  return <PreviewRound key={round} {...props} onRestart={() => setRound(round + 1)} />;
+}
+
+function PreviewRound({ agent, isDirty, onClose, onRestart }: Props & { readonly onRestart: () => void }) {
+  const { t } = useText();
+  const [chat] = useState(() => new PreviewChat(agent.id));
+  const turns = useSyncExternalStore(chat.subscribe, chat.getSnapshot);
+  const [text, setText] = useState('');
+  const log = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const close = () => chat.close();
+    addEventListener('pagehide', close);
+    return () => {
+      removeEventListener('pagehide', close);
+      close();
+    };
+  }, [chat]);
+  // The end of the answer stays in sight while it grows.
+  useEffect(() => {
+    if (turns.length > 0) log.current?.scrollTo({ top: log.current.scrollHeight });
+  }, [turns]);
+  const last = turns.at(-1);
+  const isBusy = last !== undefined && last.ended === undefined && last.error === undefined;
+  const send = () => {
+    const question = text.trim();
+    if (question === '' || isBusy) return;
+    setText('');
+    void chat.ask(question, [], t('Preview of {name}', { name: agent.name }).slice(0, 200));
+  };
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    send();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    send();
+  };
+  return (
+    <aside className={styles.preview} aria-label={t('Preview')}>
+      <header className={styles.head}>
+        <h2>{t('Preview')}</h2>
+        <IconButton label={t('Begin anew')} disabled={turns.length === 0} onClick={onRestart}>
+          <RotateCcw size={17} aria-hidden />
+        </IconButton>
+        <IconButton label={t('Close the preview')} onClick={onClose}>
+          <X size={18} aria-hidden />
+        </IconButton>
+      </header>
+      {isDirty ? <Note tone="warn">{t('The preview answers as the agent is saved: save to try what you changed.')}</Note> : null}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      <section ref={log} className={styles.log} aria-label={t('Preview of the chat')} tabIndex={0}>
+        {turns.length === 0 ? (
+          <p className={styles.hint}>
+            {agent.introduction ?? t('Ask something that people will ask. The chat is deleted when you close the preview.')}
+          </p>
+        ) : null}
+        {turns.map((turn, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: turns are added at the end only
+          <TurnView key={index} turn={turn} />
+        ))}
+      </section>
+      <form className={styles.composer} onSubmit={onSubmit}>
+        <TextArea
+          aria-label={t('Try a question')}
+          placeholder={t('Try a question')}
+          rows={1}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={onKeyDown}
+        />
+        {isBusy ? (
+          <Button onClick={() => void chat.stop()}>{t('Stop')}</Button>
+        ) : (
+          <Button type="submit" disabled={text.trim() === ''}>
+            {t('Send')}
+          </Button>
+        )}
+      </form>
+    </aside>
+  );
+}
+
+function TurnView({ turn }: { readonly turn: Turn }) {
+  const { t } = useText();
+  const { question, answer, tools, ended, error } = turn;
+  const waiting = ended?.toolCalls ?? [];
+  return (
+    <article className={styles.turn}>
+      <p className={styles.question}>{question}</p>
+      {tools.length > 0 ? (
+        <p className={styles.tools}>{t('Called: {tools}', { tools: [...new Set(tools)].join(', ') })}</p>
+      ) : null}
+      {answer === '' && ended === undefined && error === undefined ? (
+        <p className={styles.tools} role="status">
+          {t('Answering …')}
+        </p>
+      ) : (
+        <div className={styles.answer}>{answer}</div>
+      )}
+      {ended !== undefined && ended.citations.length > 0 ? (
+        <ol className={styles.sources} aria-label={t('Cited')}>
+          {ended.citations.map(({ id, index, name }) => (
+            <li key={id} value={index}>
+              {name}
+            </li>
+          ))}
+        </ol>
+      ) : null}
+      {waiting.length > 0 ? (
+        <Note tone="warn">
+          {t('It waits for {tools}. Ask the agent in a chat to approve or to answer.', {
+            tools: waiting.map(({ name }) => name).join(', '),
+          })}
+        </Note>
+      ) : null}
+      {ended?.error == null ? null : <Note tone="bad">{ended.error.message}</Note>}
+      {ended?.incompleteReason == null ? null : <Note tone="warn">{t('The answer is cut.')}</Note>}
+      <ErrorNote error={error} />
+    </article>
+  );
+}

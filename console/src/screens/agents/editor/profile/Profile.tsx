@@ -1,0 +1,149 @@
+import { Plus, Sparkles, X } from 'lucide-react';
+import { useMutate } from '../../../../graphql/hooks.ts';
+import { useText } from '../../../../text/text.ts';
+import { Button, IconButton } from '../../../../ui/button.tsx';
+import { ErrorNote } from '../../../../ui/feedback.tsx';
+import { Field, TextArea, TextInput } from '../../../../ui/field.tsx';
+import { Section } from '../../../../ui/page.tsx';
+import { faultAt } from '../../faults.ts';
+import type { AgentFields } from '../draft.ts';
+import styles from '../editor.module.css';
+import type { SectionProps } from '../sections.tsx';
+import { WriteProfileDocument } from './documents.ts';
+
+type ProfileFields = AgentFields['profile'];
+
+/** How the agent is presented: a headline, what it is good at, and sample questions that a new chat offers. */
+export function Profile({ agent, form, reload }: SectionProps) {
+  const { t } = useText();
+  const { fields, error, isReadOnly } = form;
+  const write = useMutate(WriteProfileDocument);
+  const { profile } = fields;
+  const change = (members: Partial<ProfileFields>) => form.set('profile', { ...profile, ...members });
+  const draft = async () => {
+    if ((await write.run({ id: agent.id })) !== undefined) reload();
+  };
+  return (
+    <fieldset className={styles.fields} disabled={isReadOnly}>
+      <legend className="visually-hidden">{t('Profile')}</legend>
+      <Section
+        title={t('Profile')}
+        lead={t('How the agent is presented to people who do not know it.')}
+        actions={
+          isReadOnly ? undefined : (
+            <Button
+              icon={<Sparkles size={16} aria-hidden />}
+              isBusy={write.isBusy}
+              disabled={form.changed.includes('profile')}
+              onClick={() => void draft()}
+            >
+              {t('Let its model write it')}
+            </Button>
+          )
+        }
+      >
+        <ErrorNote error={write.error} />
+        <Field label={t('Headline')} error={faultAt(error, 'input.profile.headline')}>
+          {(control) => (
+            <TextInput
+              {...control}
+              value={profile.headline ?? ''}
+              onChange={(event) => change({ headline: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field label={t('Description')} error={faultAt(error, 'input.profile.description')}>
+          {(control) => (
+            <TextArea
+              {...control}
+              rows={3}
+              value={profile.description ?? ''}
+              onChange={(event) => change({ description: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field label={t('What it knows')} error={faultAt(error, 'input.profile.trainingDescription')}>
+          {(control) => (
+            <TextArea
+              {...control}
+              rows={2}
+              value={profile.trainingDescription ?? ''}
+              onChange={(event) => change({ trainingDescription: event.target.value })}
+            />
+          )}
+        </Field>
+      </Section>
+      <Pairs
+        title={t('What it is good at')}
+        names={[t('In a few words'), t('In a sentence')]}
+        pairs={profile.features.map(({ title, description }) => [title, description])}
+        onChange={(pairs) => change({ features: pairs.map(([title, description]) => ({ title, description })) })}
+        faultOf={(index) => faultAt(error, `input.profile.features.${index}`)}
+      />
+      <Pairs
+        title={t('Sample questions')}
+        lead={t('A new chat offers the questions as buttons.')}
+        names={[t('Question'), t('Answer')]}
+        pairs={profile.conversations.map(({ question, answer }) => [question ?? '', answer ?? ''])}
+        onChange={(pairs) => change({ conversations: pairs.map(([question, answer]) => ({ question, answer })) })}
+        faultOf={(index) => faultAt(error, `input.profile.conversations.${index}`)}
+      />
+    </fieldset>
+  );
+}
+
+type Pair = readonly [string, string];
+
+/** A list of two texts each. */
+function Pairs({
+  title,
+  lead,
+  names,
+  pairs,
+  onChange,
+  faultOf,
+}: {
+  readonly title: string;
+  readonly lead?: string;
+  readonly names: Pair;
+  readonly pairs: readonly Pair[];
+  readonly onChange: (pairs: readonly Pair[]) => void;
+  readonly faultOf: (index: number) => string | undefined;
+}) {
+  const { t } = useText();
+  const replace = (index: number, pair: Pair) => onChange(pairs.map((other, at) => (at === index ? pair : other)));
+  return (
+    <Section
+      title={title}
+      lead={lead}
+      actions={
+        <Button size="small" icon={<Plus size={15} aria-hidden />} onClick={() => onChange([...pairs, ['', '']])}>
+          {t('Add')}
+          <span className="visually-hidden"> {title}</span>
+        </Button>
+      }
+    >
+      {pairs.map(([first, second], index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the pairs have no ids
+        <div key={index} className={styles.pair}>
+          <Field label={`${names[0]} ${index + 1}`} error={faultOf(index)}>
+            {(control) => (
+              <TextInput {...control} value={first} onChange={(event) => replace(index, [event.target.value, second])} />
+            )}
+          </Field>
+          <Field label={`${names[1]} ${index + 1}`}>
+            {(control) => (
+              <TextArea {...control} rows={2} value={second} onChange={(event) => replace(index, [first, event.target.value])} />
+            )}
+          </Field>
+          <IconButton
+            label={t('Remove {name}', { name: `${title} ${index + 1}` })}
+            onClick={() => onChange(pairs.filter((_, at) => at !== index))}
+          >
+            <X size={16} aria-hidden />
+          </IconButton>
+        </div>
+      ))}
+    </Section>
+  );
+}

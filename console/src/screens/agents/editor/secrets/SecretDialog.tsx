@@ -1,0 +1,104 @@
+import { useState } from 'react';
+import { useMutate } from '../../../../graphql/hooks.ts';
+import { useText } from '../../../../text/text.ts';
+import { Field, Select, TextArea, TextInput } from '../../../../ui/field.tsx';
+import { errorBeside, faultAt } from '../../faults.ts';
+import { PartDialog } from '../parts/PartDialog.tsx';
+import { linesOf } from '../words.ts';
+import { CreateSecretDocument, type SecretType, UpdateSecretDocument } from './documents.ts';
+import type { Secret } from './Secrets.tsx';
+import { secretTypeName } from './words.ts';
+
+const types: readonly SecretType[] = ['API_KEY', 'BEARER_TOKEN', 'BASIC_AUTH', 'HEADER'];
+
+interface Props {
+  readonly agentId: string;
+  /** Undefined: a new one. */
+  readonly secret: Secret | undefined;
+  readonly onClose: () => void;
+  readonly onSaved: () => void;
+}
+
+/** A new secret, or another value for one. An empty value keeps the one that is stored. */
+export function SecretDialog({ agentId, secret, onClose, onSaved }: Props) {
+  const { t } = useText();
+  const create = useMutate(CreateSecretDocument);
+  const update = useMutate(UpdateSecretDocument);
+  const [key, setKey] = useState('');
+  const [secretType, setType] = useState<SecretType>(secret?.secretType ?? 'API_KEY');
+  const [description, setDescription] = useState(secret?.description ?? '');
+  const [value, setValue] = useState('');
+  const [origins, setOrigins] = useState(secret?.origins.join('\n') ?? '');
+  const error = create.error ?? update.error;
+  const save = async () => {
+    const given = value === '' ? {} : { value, ...(origins.trim() === '' ? {} : { origins: linesOf(origins) }) };
+    const saved =
+      secret === undefined
+        ? await create.run({ agentId, input: { key, secretType, description, ...given } })
+        : await update.run({ id: secret.id, input: { secretType, description, ...given } });
+    if (saved !== undefined) onSaved();
+  };
+  return (
+    <PartDialog
+      title={secret === undefined ? t('New secret') : t('Change {name}', { name: secret.key })}
+      isDirty={key !== '' || value !== '' || description !== (secret?.description ?? '')}
+      isBusy={create.isBusy || update.isBusy}
+      error={errorBeside(error, ['input.key', 'input.value', 'input.origins', 'input.description'])}
+      onClose={onClose}
+      onSubmit={() => void save()}
+      action={t('Save')}
+    >
+      {secret === undefined ? (
+        <Field
+          label={t('Key')}
+          error={faultAt(error, 'input.key')}
+          hint={t('Tools write it as {reference}.', { reference: `{{secret:${key === '' ? 'KEY' : key}}}` })}
+        >
+          {(control) => (
+            <TextInput {...control} value={key} autoComplete="off" onChange={(event) => setKey(event.target.value)} />
+          )}
+        </Field>
+      ) : null}
+      <Field label={t('Kind')}>
+        {(control) => (
+          <Select
+            {...control}
+            value={secretType}
+            onChange={(event) => setType(types.find((type) => type === event.target.value) ?? 'API_KEY')}
+          >
+            {types.map((type) => (
+              <option key={type} value={type}>
+                {secretTypeName(t, type)}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <Field
+        label={t('Value')}
+        error={faultAt(error, 'input.value')}
+        hint={secret?.hasValue === true ? t('Empty keeps the value that is stored.') : t('It is never shown again.')}
+      >
+        {(control) => (
+          <TextInput
+            {...control}
+            type="password"
+            autoComplete="off"
+            value={value}
+            onChange={(event) => setValue(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field
+        label={t('Where it may be sent')}
+        error={faultAt(error, 'input.origins')}
+        hint={t('Origins such as https://api.example.com, one a line. Empty: those of the tools that name it.')}
+      >
+        {(control) => <TextArea {...control} rows={2} value={origins} onChange={(event) => setOrigins(event.target.value)} />}
+      </Field>
+      <Field label={t('What it is for')} error={faultAt(error, 'input.description')}>
+        {(control) => <TextInput {...control} value={description} onChange={(event) => setDescription(event.target.value)} />}
+      </Field>
+    </PartDialog>
+  );
+}

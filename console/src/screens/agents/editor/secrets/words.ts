@@ -1,0 +1,11 @@
+import type { Text } from '../../../../text/text.ts';
+import type { SecretType } from './documents.ts';
+
+export function secretTypeName(t: Text['t'], type: SecretType): string {
+  return {
+    API_KEY: t('Key of an API'),
+    BEARER_TOKEN: t('Bearer token'),
+    BASIC_AUTH: t('User and password'),
+    HEADER: t('Value of a header'),
+  }[type];
+}

@@ -1,0 +1,85 @@
+import type { ComponentType } from 'react';
+import type { Session } from '../../../app/session.tsx';
+import type { Text } from '../../../text/text.ts';
+import type { EditorAgent } from './AgentEditor.tsx';
+import { Basics } from './Basics.tsx';
+import type { AgentEditorQuery } from './documents.ts';
+import { Flows } from './flows/Flows.tsx';
+import { Instructions } from './Instructions.tsx';
+import { Inputs } from './inputs/Inputs.tsx';
+import { Knowledge } from './knowledge/Knowledge.tsx';
+import { Profile } from './profile/Profile.tsx';
+import { Secrets } from './secrets/Secrets.tsx';
+import { Sharing } from './sharing/Sharing.tsx';
+import { Skills } from './skills/Skills.tsx';
+import { Tools } from './tools/Tools.tsx';
+import type { AgentForm } from './use-draft.ts';
+
+export interface SectionProps {
+  readonly agent: EditorAgent;
+  readonly form: AgentForm;
+  readonly models: AgentEditorQuery['models'];
+  /** Asks again for everything that the editor shows. */
+  readonly reload: () => void;
+}
+
+const names = [
+  'basics',
+  'instructions',
+  'knowledge',
+  'tools',
+  'skills',
+  'flows',
+  'inputs',
+  'secrets',
+  'sharing',
+  'profile',
+] as const;
+export type SectionName = (typeof names)[number];
+
+/** The section that an address names; the first one where it names none. */
+export function sectionOf(address: string | undefined): SectionName {
+  return names.find((name) => name === address) ?? 'basics';
+}
+
+interface Section {
+  readonly name: SectionName;
+  readonly label: string;
+  readonly count?: number;
+  readonly component: ComponentType<SectionProps>;
+}
+
+/** The sections of an agent that the reader may see. */
+export function sectionsFor(t: Text['t'], agent: EditorAgent, session: Session): readonly Section[] {
+  const sections: readonly (Section & { readonly isHidden?: boolean })[] = [
+    { name: 'basics', label: t('Basics'), component: Basics },
+    { name: 'instructions', label: t('Instructions'), component: Instructions, isHidden: !agent.canEdit },
+    {
+      name: 'knowledge',
+      label: t('Knowledge'),
+      count: agent.sources.totalCount ?? 0,
+      component: Knowledge,
+      isHidden: !session.may('DATA_SOURCES_READ'),
+    },
+    {
+      name: 'tools',
+      label: t('Tools'),
+      count: agent.tools.length + agent.enabledTools.length,
+      component: Tools,
+      isHidden: !agent.canEdit,
+    },
+    { name: 'skills', label: t('Skills'), count: agent.skills.length, component: Skills, isHidden: !session.may('SKILLS_READ') },
+    { name: 'flows', label: t('Flows'), count: agent.flows.length, component: Flows, isHidden: !agent.canEdit },
+    { name: 'inputs', label: t('Inputs'), count: agent.userInputs.length, component: Inputs },
+    {
+      name: 'secrets',
+      label: t('Secrets'),
+      count: agent.secrets?.length ?? 0,
+      component: Secrets,
+      isHidden: agent.secrets === null,
+    },
+    { name: 'sharing', label: t('Sharing'), component: Sharing, isHidden: !agent.canEdit },
+    { name: 'profile', label: t('Profile'), component: Profile },
+  ];
+  return sections.filter(({ isHidden }) => isHidden !== true);
+}

@@ -1,0 +1,84 @@
+import { X } from 'lucide-react';
+import { useState } from 'react';
+import { useText } from '../../../../text/text.ts';
+import { Button, IconButton } from '../../../../ui/button.tsx';
+import { Field, TextInput } from '../../../../ui/field.tsx';
+import { Section } from '../../../../ui/page.tsx';
+import { Avatar } from '../../../../ui/small.tsx';
+import { faultAt } from '../../faults.ts';
+import styles from '../editor.module.css';
+import { Row, Rows } from '../parts/Rows.tsx';
+import type { AgentForm } from '../use-draft.ts';
+
+/** Who may change the agent besides its owner. */
+export function Editors({ form, owner }: { readonly form: AgentForm; readonly owner: string | undefined }) {
+  const { t } = useText();
+  const [email, setEmail] = useState('');
+  const editors = form.fields.editors;
+  const add = () => {
+    const wanted = email.trim().toLowerCase();
+    if (wanted === '' || editors.some((editor) => editor.email === wanted)) return;
+    form.set('editors', [...editors, { id: null, name: wanted, email: wanted }]);
+    setEmail('');
+  };
+  return (
+    <Section
+      title={t('Who may edit it')}
+      lead={t('Editors change everything but who uses and edits it. {owner} owns it.', { owner: owner ?? t('A former member') })}
+    >
+      {editors.length === 0 ? null : (
+        <Rows label={t('Editors')}>
+          {editors.map((editor) => (
+            <Row
+              key={editor.id ?? editor.email}
+              title={
+                <span className={styles.choices}>
+                  <Avatar name={editor.name} size={28} />
+                  {editor.name}
+                </span>
+              }
+              note={editor.email !== null && editor.email !== editor.name ? editor.email : undefined}
+              actions={
+                <IconButton
+                  label={t('Remove {name}', { name: editor.name })}
+                  onClick={() =>
+                    form.set(
+                      'editors',
+                      editors.filter((other) => other !== editor),
+                    )
+                  }
+                >
+                  <X size={16} aria-hidden />
+                </IconButton>
+              }
+            />
+          ))}
+        </Rows>
+      )}
+      <div className={styles.addRow}>
+        <Field
+          label={t('Add an editor')}
+          hint={t('The e-mail of a member of the organization.')}
+          error={faultAt(form.error, 'input.editors')}
+        >
+          {(control) => (
+            <TextInput
+              {...control}
+              type="email"
+              value={email}
+              onChange={(event) => setEmail(event.target.value)}
+              onKeyDown={(event) => {
+                if (event.key !== 'Enter') return;
+                event.preventDefault();
+                add();
+              }}
+            />
+          )}
+        </Field>
+        <Button onClick={add} disabled={email.trim() === ''}>
+          {t('Add')}
+        </Button>
+      </div>
+    </Section>
+  );
+}

@@ -1,0 +1,41 @@
+import { useState } from 'react';
+import { usePage } from '../../../../graphql/hooks.ts';
+import { useText } from '../../../../text/text.ts';
+import { ErrorNote, Note } from '../../../../ui/feedback.tsx';
+import { Checkbox, SearchInput } from '../../../../ui/field.tsx';
+import { faultAt } from '../../faults.ts';
+import styles from '../editor.module.css';
+import type { AgentForm } from '../use-draft.ts';
+import { SharingChoicesDocument } from './documents.ts';
+import { Fault } from './Sharing.tsx';
+
+/** The groups that an agent is shared with: those that are chosen first, then what the search finds. */
+export function GroupChoice({ form }: { readonly form: AgentForm }) {
+  const { t } = useText();
+  const [search, setSearch] = useState('');
+  const { data, error } = usePage(SharingChoicesDocument, { search: search.trim() === '' ? null : search.trim() });
+  const chosen = form.fields.groups;
+  const others = (data?.groups.nodes ?? []).filter(({ id }) => !chosen.some((group) => group.id === id));
+  const hasMany = search !== '' || data?.groups.pageInfo.hasNextPage === true;
+  return (
+    <fieldset className={styles.group}>
+      <legend>{t('Groups')}</legend>
+      {hasMany ? <SearchInput label={t('Search groups')} value={search} onChange={setSearch} /> : null}
+      <ErrorNote error={error} />
+      {[...chosen, ...others].map(({ id, name }) => (
+        <Checkbox
+          key={id}
+          label={name}
+          checked={chosen.some((group) => group.id === id)}
+          onChange={(event) =>
+            form.set('groups', event.target.checked ? [...chosen, { id, name }] : chosen.filter((group) => group.id !== id))
+          }
+        />
+      ))}
+      {data !== undefined && chosen.length + others.length === 0 ? (
+        <Note>{search === '' ? t('There are no groups yet. Make one under People.') : t('No group fits.')}</Note>
+      ) : null}
+      <Fault text={faultAt(form.error, 'input.groups')} />
+    </fieldset>
+  );
+}

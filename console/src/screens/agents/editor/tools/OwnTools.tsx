@@ -1,0 +1,123 @@
+import { Pencil, Plus, Trash2, Wrench } from 'lucide-react';
+import { useState } from 'react';
+import { useText } from '../../../../text/text.ts';
+import { Button, IconButton } from '../../../../ui/button.tsx';
+import { Badge, EmptyState, Note } from '../../../../ui/feedback.tsx';
+import { Menu } from '../../../../ui/menu.tsx';
+import { Section } from '../../../../ui/page.tsx';
+import { Row, Rows } from '../parts/Rows.tsx';
+import { useRemove } from '../parts/use-remove.ts';
+import { type AgentToolsQuery, DeleteToolDocument, type OwnToolFragment } from './documents.ts';
+import { ToolDialog } from './ToolDialog.tsx';
+import type { ToolKind } from './values.ts';
+
+interface Props {
+  readonly agentId: string;
+  readonly tools: readonly OwnToolFragment[];
+  readonly secrets: NonNullable<NonNullable<AgentToolsQuery['agent']>['secrets']>;
+  readonly isReadOnly: boolean;
+  readonly onChanged: () => void;
+}
+
+/** Functions of APIs, functions of the caller and MCP servers of this agent. */
+export function OwnTools({ agentId, tools, secrets, isReadOnly, onChanged }: Props) {
+  const { t } = useText();
+  const remove = useRemove(DeleteToolDocument, onChanged);
+  const [edited, setEdited] = useState<OwnToolFragment | ToolKind>();
+  const kinds = {
+    API_FUNCTION: t('Function of an API'),
+    CLIENT_FUNCTION: t('Function of the caller'),
+    MCP_SERVER: t('MCP server'),
+  };
+  const add = isReadOnly ? undefined : (
+    <Menu
+      label={t('Add a tool')}
+      items={[
+        { label: kinds.API_FUNCTION, onSelect: () => setEdited('api') },
+        { label: kinds.MCP_SERVER, onSelect: () => setEdited('mcp') },
+        { label: kinds.CLIENT_FUNCTION, onSelect: () => setEdited('client') },
+      ]}
+    >
+      <Button icon={<Plus size={16} aria-hidden />}>{t('Add a tool')}</Button>
+    </Menu>
+  );
+  return (
+    <Section
+      title={t('Own tools')}
+      lead={t(
+        'Calls of APIs that the service makes, servers of the Model Context Protocol, and functions that a calling program carries out.',
+      )}
+      actions={tools.length > 0 ? add : undefined}
+    >
+      {tools.length === 0 ? (
+        <EmptyState icon={<Wrench size={26} aria-hidden />} title={t('No tools of its own')} action={add}>
+          {t('For example: look up an order in your shop, or open a ticket.')}
+        </EmptyState>
+      ) : (
+        <Rows label={t('Own tools')}>
+          {tools.map((tool) => (
+            <Row
+              key={tool.id}
+              title={<code>{tool.name}</code>}
+              badges={<Badge>{kinds[tool.type]}</Badge>}
+              note={<ToolNote tool={tool} />}
+              actions={
+                isReadOnly ? undefined : (
+                  <>
+                    <IconButton label={t('Edit {name}', { name: tool.name })} onClick={() => setEdited(tool)}>
+                      <Pencil size={16} aria-hidden />
+                    </IconButton>
+                    <IconButton
+                      label={t('Delete {name}', { name: tool.name })}
+                      onClick={() => void remove(tool.id, tool.name, t('The agent cannot call it any more.'))}
+                    >
+                      <Trash2 size={16} aria-hidden />
+                    </IconButton>
+                  </>
+                )
+              }
+            >
+              {tool.warnings.map(({ message }) => (
+                <Note key={message} tone="warn">
+                  {message}
+                </Note>
+              ))}
+            </Row>
+          ))}
+        </Rows>
+      )}
+      {edited === undefined ? null : (
+        <ToolDialog
+          agentId={agentId}
+          tool={typeof edited === 'string' ? undefined : edited}
+          kind={typeof edited === 'string' ? edited : undefined}
+          secrets={secrets}
+          onClose={() => setEdited(undefined)}
+          onSaved={() => {
+            setEdited(undefined);
+            onChanged();
+          }}
+        />
+      )}
+    </Section>
+  );
+}
+
+function ToolNote({ tool: { description, settings } }: { readonly tool: OwnToolFragment }) {
+  const place =
+    settings?.__typename === 'ApiFunctionSettings'
+      ? `${settings.method} ${settings.url}`
+      : settings?.__typename === 'McpServerSettings'
+        ? (settings.server ?? settings.serverUrl ?? settings.program?.command)
+        : undefined;
+  return (
+    <>
+      {description === '' ? null : <p>{description}</p>}
+      {place == null ? null : (
+        <p>
+          <code>{place}</code>
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,252 @@
+import { useState } from 'react';
+import { useMutate } from '../../../../graphql/hooks.ts';
+import { useText } from '../../../../text/text.ts';
+import { Checkbox, Field, Select, TextArea, TextInput } from '../../../../ui/field.tsx';
+import { errorBeside, faultAt } from '../../faults.ts';
+import { PartDialog } from '../parts/PartDialog.tsx';
+import { AuthFields } from './AuthFields.tsx';
+import { CreateToolDocument, type OwnToolFragment, UpdateToolDocument } from './documents.ts';
+import {
+  methods,
+  newValues,
+  parametersOf,
+  settingsInputOf,
+  settingsMember,
+  type ToolKind,
+  type ToolValues,
+  valuesOf,
+} from './values.ts';
+
+interface Props {
+  readonly agentId: string;
+  /** Undefined: a new one, of `kind`. */
+  readonly tool: OwnToolFragment | undefined;
+  readonly kind: ToolKind | undefined;
+  readonly secrets: readonly { readonly key: string }[];
+  readonly onClose: () => void;
+  readonly onSaved: () => void;
+}
+
+/** The form of a tool of an agent, by its kind. */
+export function ToolDialog({ agentId, tool, kind = 'api', secrets, onClose, onSaved }: Props) {
+  const { t } = useText();
+  const create = useMutate(CreateToolDocument);
+  const update = useMutate(UpdateToolDocument);
+  const [first] = useState(() => (tool === undefined ? newValues(kind) : valuesOf(tool)));
+  const [values, setValues] = useState(first);
+  const [parametersFault, setFault] = useState<string>();
+  const change = (members: Partial<ToolValues>) => setValues({ ...values, ...members });
+  const error = create.error ?? update.error;
+  const at = settingsMember(values.kind);
+  const save = async () => {
+    const isReadable = parametersOf(values) !== undefined;
+    setFault(isReadable ? undefined : t('This is no JSON object.'));
+    if (!isReadable) return;
+    const input = { name: values.name, settings: settingsInputOf(values, tool?.settings) };
+    const saved = tool === undefined ? await create.run({ agentId, input }) : await update.run({ id: tool.id, input });
+    if (saved !== undefined) onSaved();
+  };
+  const titles = { api: t('New function of an API'), client: t('New function of the caller'), mcp: t('New MCP server') };
+  const members = ['description', 'url', 'serverUrl', 'server', 'headers', 'query', 'body', 'parameters', 'auth', 'allowedTools'];
+  const fault = (member: string) => faultAt(error, `${at}.${member}`);
+  const props: FieldsProps = { values, change, fault };
+  return (
+    <PartDialog
+      title={tool === undefined ? titles[values.kind] : t('Edit {name}', { name: tool.name })}
+      size="wide"
+      isDirty={JSON.stringify(values) !== JSON.stringify(first)}
+      isBusy={create.isBusy || update.isBusy}
+      error={errorBeside(error, ['input.name', ...members.map((member) => `${at}.${member}`)])}
+      onClose={onClose}
+      onSubmit={() => void save()}
+      action={t('Save')}
+    >
+      <Field
+        label={t('Name')}
+        error={faultAt(error, 'input.name')}
+        hint={t('The model calls it by this name: letters, digits, _ and -.')}
+      >
+        {(control) => (
+          <TextInput
+            {...control}
+            value={values.name}
+            spellCheck={false}
+            onChange={(event) => change({ name: event.target.value })}
+          />
+        )}
+      </Field>
+      <Field label={t('What it does')} error={fault('description')} hint={t('The model decides by this when it calls it.')}>
+        {(control) => (
+          <TextArea
+            {...control}
+            rows={2}
+            value={values.description}
+            onChange={(event) => change({ description: event.target.value })}
+          />
+        )}
+      </Field>
+      {values.kind === 'api' ? <ApiFields {...props} /> : null}
+      {values.kind === 'mcp' ? <ServerFields {...props} /> : null}
+      {values.kind === 'mcp' ? null : (
+        <Field
+          label={t('Arguments, as JSON Schema')}
+          error={parametersFault ?? fault('parameters')}
+          hint={t('Empty: it takes no arguments.')}
+        >
+          {(control) => (
+            <TextArea
+              {...control}
+              rows={6}
+              spellCheck={false}
+              placeholder='{"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}'
+              value={values.parameters}
+              onChange={(event) => change({ parameters: event.target.value })}
+            />
+          )}
+        </Field>
+      )}
+      {values.kind === 'client' ? null : (
+        <>
+          <AuthFields values={values} change={change} secrets={secrets} fault={fault('auth')} />
+          <Checkbox
+            label={t('Ask before each call')}
+            hint={t('A person approves each call in the chat.')}
+            checked={values.requireApproval}
+            onChange={(event) => change({ requireApproval: event.target.checked })}
+          />
+        </>
+      )}
+    </PartDialog>
+  );
+}
+
+interface FieldsProps {
+  readonly values: ToolValues;
+  readonly change: (members: Partial<ToolValues>) => void;
+  readonly fault: (member: string) => string | undefined;
+}
+
+function ApiFields({ values, change, fault }: FieldsProps) {
+  const { t } = useText();
+  return (
+    <>
+      <Field label={t('Method')}>
+        {(control) => (
+          <Select
+            {...control}
+            value={values.method}
+            onChange={(event) => change({ method: methods.find((name) => name === event.target.value) ?? 'GET' })}
+          >
+            {methods.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <Field
+        label={t('Address')}
+        error={fault('url')}
+        hint={t('{argument} is an argument and {secret} a secret; behind the host only.', {
+          argument: '{city}',
+          secret: '{{secret:KEY}}',
+        })}
+      >
+        {(control) => (
+          <TextInput
+            {...control}
+            spellCheck={false}
+            placeholder="https://api.example.com/weather/{city}"
+            value={values.url}
+            onChange={(event) => change({ url: event.target.value })}
+          />
+        )}
+      </Field>
+      <Lines label={t('Query')} name="query" {...{ values, change, fault }} />
+      <Lines label={t('Headers')} name="headers" {...{ values, change, fault }} />
+      {values.method === 'GET' || values.method === 'HEAD' ? null : (
+        <>
+          <Field label={t('Body')} error={fault('body')} hint={t('JSON whose texts may name arguments, or one text.')}>
+            {(control) => (
+              <TextArea
+                {...control}
+                rows={4}
+                spellCheck={false}
+                value={values.body}
+                onChange={(event) => change({ body: event.target.value })}
+              />
+            )}
+          </Field>
+          <Checkbox
+            label={t('A repeated call changes nothing more')}
+            hint={t('Then the service repeats it after a breakdown.')}
+            checked={values.isIdempotent}
+            onChange={(event) => change({ isIdempotent: event.target.checked })}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+function ServerFields({ values, change, fault }: FieldsProps) {
+  const { t } = useText();
+  return (
+    <>
+      <Field label={t('Address of the server')} error={fault('serverUrl')} hint={t('Or name a connected server below.')}>
+        {(control) => (
+          <TextInput
+            {...control}
+            spellCheck={false}
+            placeholder="https://mcp.example.com/mcp"
+            value={values.url}
+            onChange={(event) => change({ url: event.target.value, server: '' })}
+          />
+        )}
+      </Field>
+      <Field
+        label={t('Connected server')}
+        error={fault('server')}
+        hint={t('Its name here: of the operator, or one of your connections.')}
+      >
+        {(control) => (
+          <TextInput {...control} value={values.server} onChange={(event) => change({ server: event.target.value, url: '' })} />
+        )}
+      </Field>
+      <Field label={t('Only these of its tools')} error={fault('allowedTools')} hint={t('One a line. Empty: all.')}>
+        {(control) => (
+          <TextArea
+            {...control}
+            rows={2}
+            spellCheck={false}
+            value={values.allowedTools}
+            onChange={(event) => change({ allowedTools: event.target.value })}
+          />
+        )}
+      </Field>
+      <Lines label={t('Headers')} name="headers" {...{ values, change, fault }} />
+    </>
+  );
+}
+
+function Lines({
+  label,
+  name,
+  values,
+  change,
+  fault,
+}: FieldsProps & { readonly label: string; readonly name: 'headers' | 'query' }) {
+  const { t } = useText();
+  return (
+    <Field label={label} error={fault(name)} hint={t('Lines of “name: value”. Secrets are moved into the vault.')}>
+      {(control) => (
+        <TextArea
+          {...control}
+          rows={2}
+          spellCheck={false}
+          value={values[name]}
+          onChange={(event) => change({ [name]: event.target.value })}
+        />
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,93 @@
+import type { ParleyError } from '@parley/client';
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import { readableError, run } from '../../../graphql/client.ts';
+import { useMutate } from '../../../graphql/hooks.ts';
+import { AgentEditorDocument, type AgentFieldsFragment, SaveAgentDocument } from './documents.ts';
+import {
+  type AgentFields,
+  changedFields,
+  type Draft,
+  draftOf,
+  type FieldName,
+  fieldsOf,
+  inputOf,
+  mergeSaved,
+  mergeTheirs,
+} from './draft.ts';
+
+export interface AgentForm {
+  readonly fields: AgentFields;
+  readonly set: <Name extends FieldName>(name: Name, value: AgentFields[Name]) => void;
+  readonly isReadOnly: boolean;
+  readonly changed: readonly FieldName[];
+  /** Fields that somebody else changed too. */
+  readonly conflicts: readonly FieldName[];
+  readonly takeTheirs: (name: FieldName) => void;
+  readonly keepMine: (name: FieldName) => void;
+  readonly discard: () => void;
+  /** @returns the warnings of the change; undefined when it was refused or waits for a decision. */
+  readonly save: () => Promise<readonly string[] | undefined>;
+  readonly isSaving: boolean;
+  /** Why the last save was refused. Its places begin with `input.`. */
+  readonly error: ParleyError | undefined;
+}
+
+/** The form of an agent over all sections. `agent` is what the service says now; what it says anew is merged with what the reader changed. */
+export function useDraft(agent: AgentFieldsFragment, isReadOnly: boolean): AgentForm {
+  const [draft, setDraft] = useState(() => draftOf(fieldsOf(agent)));
+  const mutation = useMutate(SaveAgentDocument);
+  const [looking, setLooking] = useState<{ readonly isBusy: boolean; readonly error?: ParleyError }>({ isBusy: false });
+  const isSaving = mutation.isBusy || looking.isBusy;
+  useEffect(() => {
+    if (!isSaving) setDraft((current) => mergeTheirs(current, fieldsOf(agent)));
+  }, [agent, isSaving]);
+  const changed = useMemo(() => changedFields(draft), [draft]);
+  const set = useCallback(
+    <Name extends FieldName>(name: Name, value: AgentFields[Name]) =>
+      setDraft((current) => ({ ...current, mine: { ...current.mine, [name]: value } })),
+    [],
+  );
+  const withoutConflict = (current: Draft, name: FieldName) => current.conflicts.filter((other) => other !== name);
+  const save = async () => {
+    const sent = draft.mine;
+    setLooking({ isBusy: true });
+    mutation.reset();
+    try {
+      // Whoever saves over what they have not seen is asked first.
+      const { agent: now } = await run(AgentEditorDocument, { id: agent.id });
+      const merged = now === null ? draft : mergeTheirs(draft, fieldsOf(now));
+      setDraft(merged);
+      setLooking({ isBusy: false });
+      if (merged.conflicts.length > 0) return undefined;
+      const names = changedFields(merged);
+      const reply = await mutation.run({ id: agent.id, input: inputOf(merged.mine, names) });
+      if (reply === undefined) return undefined;
+      setDraft((current) => mergeSaved(current, sent, names, fieldsOf(reply.updateAgent)));
+      return (reply.updateAgent.warnings ?? []).map(({ message }) => message);
+    } catch (thrown) {
+      setLooking({ isBusy: false, error: readableError(thrown) });
+      return undefined;
+    }
+  };
+  return {
+    fields: draft.mine,
+    set,
+    isReadOnly,
+    changed,
+    conflicts: draft.conflicts,
+    takeTheirs: (name) =>
+      setDraft((current) => ({
+        ...current,
+        mine: { ...current.mine, [name]: current.base[name] },
+        conflicts: withoutConflict(current, name),
+      })),
+    keepMine: (name) => setDraft((current) => ({ ...current, conflicts: withoutConflict(current, name) })),
+    discard: () => {
+      mutation.reset();
+      setDraft((current) => draftOf(current.base));
+    },
+    save,
+    isSaving,
+    error: mutation.error ?? looking.error,
+  };
+}

@@ -1,0 +1,158 @@
+import { Bot, LayoutGrid, Plus, Rows3, Upload } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import { useSession } from '../../../app/session.tsx';
+import { run } from '../../../graphql/client.ts';
+import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useText } from '../../../text/text.ts';
+import { Button, IconButton } from '../../../ui/button.tsx';
+import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { SearchInput, Select } from '../../../ui/field.tsx';
+import { Page, Toolbar } from '../../../ui/page.tsx';
+import { searchAfterMs } from '../words.ts';
+import { AgentGallery } from './AgentGallery.tsx';
+import { AgentTable } from './AgentTable.tsx';
+import {
+  type AgentCardFragment,
+  AgentListChangedDocument,
+  AgentListDocument,
+  type AgentListScope,
+  MoreAgentsDocument,
+} from './documents.ts';
+import { ImportAgent } from './ImportAgent.tsx';
+import styles from './list.module.css';
+import { NewAgent } from './NewAgent.tsx';
+
+const viewStoredAs = 'parley.agents.view';
+
+/** All agents that the reader may use, as cards or as a table. */
+export function AgentList() {
+  const { t, number } = useText();
+  const session = useSession();
+  const [, go] = useLocation();
+  const isNewAsked = new URLSearchParams(useSearch()).has('new');
+  const [isImporting, setImporting] = useState(false);
+  const [view, setView] = useState(() => localStorage.getItem(viewStoredAs) ?? 'gallery');
+  const [typed, setTyped] = useState('');
+  const search = useDelayed(typed.trim());
+  const [scope, setScope] = useState<AgentListScope>('ALL');
+  const [categoryId, setCategory] = useState('');
+  const filter = { scope, ...(search === '' ? {} : { search }), ...(categoryId === '' ? {} : { categoryId }) };
+  const isTable = view === 'table';
+  const { data, error, isLoading, reload } = usePage(AgentListDocument, { filter, isTable });
+  useLiveReload(AgentListChangedDocument, {}, reload);
+  const pages = useMorePages<AgentCardFragment>(
+    data?.agents,
+    async (after) => (await run(MoreAgentsDocument, { after, filter, isTable })).agents,
+  );
+  const choose = (next: 'gallery' | 'table') => {
+    localStorage.setItem(viewStoredAs, next);
+    setView(next);
+  };
+  const mayWrite = session.may('AGENTS_WRITE');
+  const isNarrowed = search !== '' || scope !== 'ALL' || categoryId !== '';
+  const isEmpty = data !== undefined && pages.nodes.length === 0 && !isNarrowed;
+  const newAgent = (
+    <Button variant="primary" icon={<Plus size={17} aria-hidden />} onClick={() => go('/agents?new')}>
+      {t('New agent')}
+    </Button>
+  );
+  return (
+    <Page
+      title={t('Agents')}
+      lead={t('Assistants with instructions, knowledge and tools of their own.')}
+      actions={
+        mayWrite ? (
+          <>
+            <Button icon={<Upload size={16} aria-hidden />} onClick={() => setImporting(true)}>
+              {t('Import')}
+            </Button>
+            {isEmpty ? null : newAgent}
+          </>
+        ) : undefined
+      }
+    >
+      <Toolbar>
+        <SearchInput label={t('Search agents')} value={typed} onChange={setTyped} />
+        <Select aria-label={t('Whose agents')} value={scope} onChange={(event) => setScope(scopeOf(event.target.value))}>
+          <option value="ALL">{t('All agents')}</option>
+          <option value="OWNED">{t('Mine')}</option>
+          <option value="SHARED">{t('Shared with me')}</option>
+          <option value="ORGANIZATION">{t('Of the organization')}</option>
+        </Select>
+        {(data?.agentCategories.length ?? 0) > 0 ? (
+          <Select aria-label={t('Category')} value={categoryId} onChange={(event) => setCategory(event.target.value)}>
+            <option value="">{t('All categories')}</option>
+            {data?.agentCategories.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </Select>
+        ) : null}
+        <div className={styles.views}>
+          {data?.agents.totalCount == null ? null : (
+            <span className={styles.count}>
+              {data.agents.isTotalCountExact === false
+                ? t('More than {count} agents', { count: number(data.agents.totalCount) })
+                : t('{count, plural, one {# agent} other {# agents}}', { count: data.agents.totalCount })}
+            </span>
+          )}
+          <IconButton label={t('Cards')} isActive={!isTable} onClick={() => choose('gallery')}>
+            <LayoutGrid size={18} aria-hidden />
+          </IconButton>
+          <IconButton label={t('Table')} isActive={isTable} onClick={() => choose('table')}>
+            <Rows3 size={18} aria-hidden />
+          </IconButton>
+        </div>
+      </Toolbar>
+      <ErrorNote error={error} onRetry={reload} />
+      {isLoading ? <Skeleton lines={8} /> : null}
+      {data !== undefined && pages.nodes.length === 0 ? (
+        isNarrowed ? (
+          <EmptyState icon={<Bot size={26} aria-hidden />} title={t('No agent fits')}>
+            {t('Search for another word, or look at all agents.')}
+          </EmptyState>
+        ) : (
+          <EmptyState
+            icon={<Bot size={26} aria-hidden />}
+            title={t('Make your first agent')}
+            action={mayWrite ? newAgent : undefined}
+          >
+            {t(
+              'An agent answers by your instructions: give it knowledge to cite and tools to call, try it beside the editor, then share it.',
+            )}
+          </EmptyState>
+        )
+      ) : null}
+      {pages.nodes.length === 0 ? null : isTable ? (
+        <AgentTable agents={pages.nodes} currency={data?.viewer.costCurrency ?? 'USD'} />
+      ) : (
+        <AgentGallery agents={pages.nodes} categories={data?.agentCategories ?? []} />
+      )}
+      <ErrorNote error={pages.error} onRetry={pages.loadMore} />
+      {pages.hasMore ? (
+        <div className={styles.more}>
+          <Button isBusy={pages.isLoadingMore} onClick={pages.loadMore}>
+            {t('Show more')}
+          </Button>
+        </div>
+      ) : null}
+      {isNewAsked && mayWrite ? <NewAgent onClose={() => go('/agents', { replace: true })} /> : null}
+      {isImporting ? <ImportAgent onClose={() => setImporting(false)} /> : null}
+    </Page>
+  );
+}
+
+function scopeOf(value: string): AgentListScope {
+  return value === 'OWNED' || value === 'SHARED' || value === 'ORGANIZATION' ? value : 'ALL';
+}
+
+function useDelayed(value: string): string {
+  const [delayed, setDelayed] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setDelayed(value), searchAfterMs);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return delayed;
+}

@@ -1,0 +1,128 @@
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { useMutate } from '../../../graphql/hooks.ts';
+import { useText } from '../../../text/text.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { ErrorNote, Note } from '../../../ui/feedback.tsx';
+import { Field, TextInput } from '../../../ui/field.tsx';
+import { useToast } from '../../../ui/toasts.tsx';
+import { errorBeside, faultAt } from '../faults.ts';
+import { type AgentFile, readAgentFile } from './agent-file.ts';
+import { ImportAgentDocument } from './documents.ts';
+import styles from './list.module.css';
+
+/** Makes an agent from a file: what differs here is shown first, then nothing or all of it is made. */
+export function ImportAgent({ onClose }: { readonly onClose: () => void }) {
+  const { t } = useText();
+  const toast = useToast();
+  const [, go] = useLocation();
+  const [file, setFile] = useState<AgentFile>();
+  const [fault, setFault] = useState<string>();
+  const [name, setName] = useState('');
+  const [secrets, setSecrets] = useState<Readonly<Record<string, string>>>({});
+  const [warnings, setWarnings] = useState<readonly string[]>();
+  const send = useMutate(ImportAgentDocument);
+  const inputOf = ({ bundle }: AgentFile, values: Readonly<Record<string, string>>) => ({
+    bundle,
+    ...(name.trim() === '' ? {} : { name }),
+    secrets: Object.entries(values).flatMap(([key, value]) => (value === '' ? [] : [{ name: key, value }])),
+  });
+  const check = async (read: AgentFile, values = secrets) => {
+    const checked = await send.run({ input: inputOf(read, values), dryRun: true });
+    setWarnings(checked?.importAgent.warnings);
+  };
+  const choose = async (chosen: File | undefined) => {
+    if (chosen === undefined) return;
+    send.reset();
+    setWarnings(undefined);
+    setSecrets({});
+    const read = readAgentFile(await chosen.text());
+    setFile(read);
+    setFault(read === undefined ? t('This is no file of an agent: it holds no JSON object.') : undefined);
+    if (read === undefined) return;
+    setName(read.name);
+    await check(read, {});
+  };
+  const submit = async () => {
+    if (file === undefined) return;
+    const made = await send.run({ input: inputOf(file, secrets), dryRun: false });
+    if (made === undefined || made.importAgent.agentId === null) return;
+    toast(t('{name} is imported.', { name: made.importAgent.agent?.name ?? name }));
+    go(`/agents/${made.importAgent.agentId}`);
+  };
+  const secretError = (index: number) => faultAt(send.error, `input.secrets.${index}`);
+  const shown = ['input.name', ...Object.keys(secrets).map((_, index) => `input.secrets.${index}`)];
+  return (
+    <Dialog
+      title={t('Import an agent')}
+      isOpen
+      onClose={onClose}
+      onSubmit={() => void submit()}
+      actions={
+        <>
+          <Button onClick={onClose}>{t('Cancel')}</Button>
+          {file === undefined ? null : (
+            <Button isBusy={send.isBusy} onClick={() => void check(file)}>
+              {t('Check again')}
+            </Button>
+          )}
+          <Button type="submit" variant="primary" disabled={warnings === undefined} isBusy={send.isBusy}>
+            {t('Import')}
+          </Button>
+        </>
+      }
+    >
+      <Field label={t('File')} hint={t('As “Export as a file” gives it, from here or from another installation.')} error={fault}>
+        {(control) => (
+          <input
+            {...control}
+            type="file"
+            accept=".json,application/json"
+            onChange={(event) => void choose(event.target.files?.[0])}
+          />
+        )}
+      </Field>
+      {file === undefined ? null : (
+        <>
+          <Field label={t('Name')} error={faultAt(send.error, 'input.name')}>
+            {(control) => (
+              <TextInput {...control} value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />
+            )}
+          </Field>
+          {file.secrets.map(({ key, description }, index) => (
+            <Field
+              key={key}
+              label={t('Secret {key}', { key })}
+              hint={description === '' ? t('The file holds no secrets. Without a value, tools that need it fail.') : description}
+              error={secretError(index)}
+            >
+              {(control) => (
+                <TextInput
+                  {...control}
+                  type="password"
+                  autoComplete="off"
+                  value={secrets[key] ?? ''}
+                  onChange={(event) => setSecrets({ ...secrets, [key]: event.target.value })}
+                />
+              )}
+            </Field>
+          ))}
+        </>
+      )}
+      {warnings === undefined ? null : warnings.length === 0 ? (
+        <Note tone="good">{t('Checked: the agent will be as it was.')}</Note>
+      ) : (
+        <Note tone="warn">
+          <p>{t('Checked. What will not be as it was:')}</p>
+          <ul className={styles.warnings}>
+            {warnings.map((warning) => (
+              <li key={warning}>{warning}</li>
+            ))}
+          </ul>
+        </Note>
+      )}
+      <ErrorNote error={errorBeside(send.error, shown)} />
+    </Dialog>
+  );
+}
