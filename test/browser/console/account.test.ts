@@ -43,9 +43,9 @@ describe.skipIf(!hasBrowser())('what is the reader’s own, in the console', () 
     await page.getByRole('button', { name: 'Add a memory' }).click();
     await page.getByRole('textbox', { name: 'What agents should know' }).fill('I work in sales.');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('I work in sales.').waitFor();
+    await page.getByRole('listitem').filter({ hasText: 'I work in sales.' }).waitFor();
     await ann.graphql('mutation { createMemory(input: { text: "Answers in German, please." }) { id } }');
-    await page.getByText('Answers in German, please.').waitFor();
+    await page.getByRole('listitem').filter({ hasText: 'Answers in German, please.' }).waitFor();
     await keepConsolePicture(page, 'memories');
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Delete all' }).click();

@@ -42,8 +42,15 @@ describe.skipIf(!hasBrowser())('people in the console', () => {
     await bob.click('#accept');
     await bob.waitForURL((address) => address.pathname !== '/sign-in');
 
+    // The page of the administrator follows by itself.
+    await page
+      .getByRole('row', { name: /bob@people\.example/ })
+      .getByText('Accepted')
+      .waitFor();
     await page.getByRole('link', { name: 'Members', exact: true }).click();
     await page.getByRole('link', { name: 'Bob Builder' }).waitFor();
+    await make.person({ organization: orgOf(ann), name: 'Dora New' });
+    await page.getByRole('link', { name: 'Dora New' }).waitFor();
     await keepConsolePicture(page, 'people-members');
     expect(problems.filter((line) => !line.includes('400'))).toEqual([]);
   });

@@ -3,6 +3,7 @@ import { useSession } from '../../app/session.tsx';
 import { useText } from '../../text/text.ts';
 import { EmptyState } from '../../ui/feedback.tsx';
 import { Account } from './account/Account.tsx';
+import { AuditLog } from './audit/AuditLog.tsx';
 import { Connections } from './connections/Connections.tsx';
 import { GroupPage } from './groups/GroupPage.tsx';
 import { Groups } from './groups/Groups.tsx';
@@ -29,6 +30,7 @@ export function People() {
       <Route path="/keys">
         <Keys />
       </Route>
+      <Route path="/audit">{isReader ? <AuditLog /> : <NotAllowed />}</Route>
       <Route path="/account">
         <Account />
       </Route>

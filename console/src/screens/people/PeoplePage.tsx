@@ -45,6 +45,7 @@ function useTabs(): readonly { readonly href: string; readonly label: string }[]
     { href: '/keys', label: t('Keys'), isShown: may('API_KEYS_READ') },
     { href: '/connections', label: t('Connections'), isShown: may('CONNECTIONS_READ') },
     { href: '/memories', label: t('Memories'), isShown: may('CHATS_READ') },
+    { href: '/audit', label: t('Audit log'), isShown: isReader },
     { href: '/account', label: t('Account'), isShown: true },
   ];
   return tabs.filter(({ isShown }) => isShown);

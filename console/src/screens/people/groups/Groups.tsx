@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useSession } from '../../../app/session.tsx';
 import { run } from '../../../graphql/client.ts';
-import { useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { Button } from '../../../ui/button.tsx';
 import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
@@ -12,6 +12,7 @@ import { ShowMore } from '../../../ui/more.tsx';
 import { Table, Toolbar } from '../../../ui/page.tsx';
 import { Avatar } from '../../../ui/small.tsx';
 import { useDelayed } from '../delayed.ts';
+import { PeopleChangedDocument } from '../members/documents.ts';
 import { PeoplePage } from '../PeoplePage.tsx';
 import styles from '../people.module.css';
 import { type GroupRowFragment, GroupsDocument } from './documents.ts';
@@ -27,6 +28,8 @@ export function Groups() {
   const search = useDelayed(typed.trim());
   const variables = { search: search === '' ? null : search };
   const { data, error, isLoading, reload } = usePage(GroupsDocument, variables);
+  // What changes among people is told to administrators.
+  useLiveReload(PeopleChangedDocument, {}, reload, { pause: !may('ADMIN_READ') });
   const pages = useMorePages(data?.groups, async (after) => (await run(GroupsDocument, { ...variables, after })).groups);
   const isEmpty = data !== undefined && pages.nodes.length === 0 && search === '';
   const make = may('GROUPS_WRITE') ? (

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { useSession } from '../../../app/session.tsx';
 import { run } from '../../../graphql/client.ts';
-import { useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { Button } from '../../../ui/button.tsx';
 import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
@@ -11,7 +11,7 @@ import { Select } from '../../../ui/field.tsx';
 import { ShowMore } from '../../../ui/more.tsx';
 import { Table, Toolbar } from '../../../ui/page.tsx';
 import { PeoplePage } from '../PeoplePage.tsx';
-import { type CreateKeyMutation, KeysDocument } from './documents.ts';
+import { type CreateKeyMutation, KeysChangedDocument, KeysDocument } from './documents.ts';
 import { KeyForm } from './KeyForm.tsx';
 import { KeyRow } from './KeyRow.tsx';
 import { KeySecret } from './KeySecret.tsx';
@@ -28,6 +28,7 @@ export function Keys() {
   const [made, setMade] = useState<CreateKeyMutation['createApiKey']>();
   const variables = { orgId: isOfAll ? viewer.organization.id : null };
   const { data, error, isLoading, reload } = usePage(KeysDocument, variables);
+  useLiveReload(KeysChangedDocument, { ofOrganization: isOfAll }, reload);
   const pages = useMorePages(data?.apiKeys, async (after) => (await run(KeysDocument, { ...variables, after })).apiKeys);
   const isEmpty = data !== undefined && pages.nodes.length === 0;
   const make = mayMake ? (

@@ -13,6 +13,15 @@ export type AccessLevel =
   /** All organizations of its tenant. */
   | 'TENANT';
 
+/** What happened to a thing of a list, as the caller sees the list. */
+export type ChangeKind =
+  /** It is new, or the caller may see it from now on. */
+  | 'CREATED'
+  /** It is gone, or the caller may not see it any more. Only its id is told. */
+  | 'DELETED'
+  /** It has changed. Also told of a thing that the client does not know: take it into the list. */
+  | 'UPDATED';
+
 /** A new key. It never exceeds the key that makes it. */
 export type CreateApiKeyInput = {
   /** When it ends. Default: with the key that makes it, or never. */
@@ -100,7 +109,15 @@ export type SnippetModelsQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type SnippetModelsQuery = { viewer: { agents: { nodes: Array<{ id: string, name: string }> } | null }, models: Array<{ id: string }> };
 
+export type KeysChangedSubscriptionVariables = Exact<{
+  ofOrganization?: boolean | null | undefined;
+}>;
+
+
+export type KeysChangedSubscription = { apiKeysChanged: { id: string, kind: ChangeKind } };
+
 export const KeysDocument = document<KeysQuery, KeysQueryVariables>("query Keys($orgId:ID$first:Int=50$after:String){apiKeys(orgId:$orgId first:$first after:$after){nodes{...KeyRow}pageInfo{endCursor hasNextPage}}} fragment KeyRow on ApiKey{id name prefix scopes level createdAt lastUsedAt expiresAt ownerUserId owner{id name}createdBy{id name}}");
 export const CreateKeyDocument = document<CreateKeyMutation, CreateKeyMutationVariables>("mutation CreateKey($input:CreateApiKeyInput!){createApiKey(input:$input){secret apiKey{...KeyRow}}} fragment KeyRow on ApiKey{id name prefix scopes level createdAt lastUsedAt expiresAt ownerUserId owner{id name}createdBy{id name}}");
 export const RevokeKeyDocument = document<RevokeKeyMutation, RevokeKeyMutationVariables>("mutation RevokeKey($id:ID!){revokeApiKey(id:$id){...KeyRow}} fragment KeyRow on ApiKey{id name prefix scopes level createdAt lastUsedAt expiresAt ownerUserId owner{id name}createdBy{id name}}");
 export const SnippetModelsDocument = document<SnippetModelsQuery, SnippetModelsQueryVariables>("query SnippetModels{viewer{agents(first:50){nodes{id name}}}models{id}}");
+export const KeysChangedDocument = document<KeysChangedSubscription, KeysChangedSubscriptionVariables>("subscription KeysChanged($ofOrganization:Boolean){apiKeysChanged(ofOrganization:$ofOrganization){id kind}}");

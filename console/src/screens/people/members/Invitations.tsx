@@ -2,7 +2,7 @@ import { Mail, UserPlus } from 'lucide-react';
 import { Link, useLocation } from 'wouter';
 import { useSession } from '../../../app/session.tsx';
 import { run } from '../../../graphql/client.ts';
-import { useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useLiveReload, useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { Button } from '../../../ui/button.tsx';
 import { useConfirm } from '../../../ui/confirm.tsx';
@@ -13,7 +13,7 @@ import { Time } from '../../../ui/small.tsx';
 import { PeoplePage } from '../PeoplePage.tsx';
 import styles from '../people.module.css';
 import { roleWords } from '../words.ts';
-import { type InvitationRowFragment, InvitationsDocument, RevokeInvitationDocument } from './documents.ts';
+import { type InvitationRowFragment, InvitationsDocument, PeopleChangedDocument, RevokeInvitationDocument } from './documents.ts';
 
 /** Who was asked to become a member, and what became of it. */
 export function Invitations() {
@@ -22,6 +22,7 @@ export function Invitations() {
   const [, go] = useLocation();
   const orgId = viewer.organization.id;
   const { data, error, isLoading, reload } = usePage(InvitationsDocument, { orgId });
+  useLiveReload(PeopleChangedDocument, {}, reload);
   const pages = useMorePages(data?.invitations, async (after) => (await run(InvitationsDocument, { orgId, after })).invitations);
   const invite = may('ADMIN_WRITE') ? (
     <Button variant="primary" icon={<UserPlus size={17} aria-hidden />} onClick={() => go('/people?new')}>

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { useSession } from '../../../app/session.tsx';
 import { run } from '../../../graphql/client.ts';
-import { useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
@@ -14,7 +14,7 @@ import { Time } from '../../../ui/small.tsx';
 import { useDelayed } from '../delayed.ts';
 import { PeoplePage } from '../PeoplePage.tsx';
 import styles from '../people.module.css';
-import { type MemberRowFragment, MembersDocument } from './documents.ts';
+import { type MemberRowFragment, MembersDocument, PeopleChangedDocument } from './documents.ts';
 import { InviteDialog } from './InviteDialog.tsx';
 import { PersonCell } from './PersonCell.tsx';
 import { RoleSelect } from './RoleSelect.tsx';
@@ -30,6 +30,7 @@ export function Members() {
   const search = useDelayed(typed.trim());
   const variables = { orgId: viewer.organization.id, isActive, search: search === '' ? null : search };
   const { data, error, isLoading, reload } = usePage(MembersDocument, variables);
+  useLiveReload(PeopleChangedDocument, {}, reload);
   const pages = useMorePages(data?.users, async (after) => (await run(MembersDocument, { ...variables, after })).users);
   return (
     <PeoplePage

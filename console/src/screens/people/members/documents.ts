@@ -4,6 +4,15 @@ import { document } from '../../../graphql/document.ts';
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+/** What happened to a thing of a list, as the caller sees the list. */
+export type ChangeKind =
+  /** It is new, or the caller may see it from now on. */
+  | 'CREATED'
+  /** It is gone, or the caller may not see it any more. Only its id is told. */
+  | 'DELETED'
+  /** It has changed. Also told of a thing that the client does not know: take it into the list. */
+  | 'UPDATED';
+
 /** Whether an invitation was sent by mail. */
 export type InvitationDelivery =
   /** It was given up: give the person a link. */
@@ -100,9 +109,15 @@ export type RevokeInvitationMutationVariables = Exact<{
 
 export type RevokeInvitationMutation = { revokeInvitation: { id: string, status: InvitationStatus } };
 
+export type PeopleChangedSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type PeopleChangedSubscription = { peopleChanged: { id: string, kind: ChangeKind } };
+
 export const MembersDocument = document<MembersQuery, MembersQueryVariables>("query Members($orgId:ID!$search:String$isActive:Boolean$first:Int=50$after:String){users(orgId:$orgId search:$search isActive:$isActive first:$first after:$after){nodes{...MemberRow}pageInfo{endCursor hasNextPage}totalCount}} fragment MemberRow on User{id name email isActive createdAt memberships(first:20){nodes{id role orgId createdAt}}groups(first:3){nodes{id name}totalCount}}");
 export const ChangeRoleDocument = document<ChangeRoleMutation, ChangeRoleMutationVariables>("mutation ChangeRole($id:ID!$role:MemberRole!){updateMembership(id:$id input:{role:$role}){id role}}");
 export const GroupChoiceDocument = document<GroupChoiceQuery, GroupChoiceQueryVariables>("query GroupChoice($search:String){groups(first:50 search:$search){nodes{id name}pageInfo{hasNextPage}}}");
 export const InviteDocument = document<InviteMutation, InviteMutationVariables>("mutation Invite($input:InviteInput!){invite(input:$input){url invitation{...InvitationRow}}} fragment InvitationRow on Invitation{id email role status delivery deliveryProblem createdAt expiresAt acceptedAt userId groups{id name}}");
 export const InvitationsDocument = document<InvitationsQuery, InvitationsQueryVariables>("query Invitations($orgId:ID!$first:Int=50$after:String){invitations(orgId:$orgId first:$first after:$after){nodes{...InvitationRow}pageInfo{endCursor hasNextPage}}} fragment InvitationRow on Invitation{id email role status delivery deliveryProblem createdAt expiresAt acceptedAt userId groups{id name}}");
 export const RevokeInvitationDocument = document<RevokeInvitationMutation, RevokeInvitationMutationVariables>("mutation RevokeInvitation($id:ID!){revokeInvitation(id:$id){id status}}");
+export const PeopleChangedDocument = document<PeopleChangedSubscription, PeopleChangedSubscriptionVariables>("subscription PeopleChanged{peopleChanged{id kind}}");

@@ -1,11 +1,12 @@
 import { useEffect } from 'react';
 import { Link } from 'wouter';
 import { useSession } from '../../../app/session.tsx';
-import { usePage } from '../../../graphql/hooks.ts';
+import { useLiveReload, usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { Badge, EmptyState, ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
 import { Facts, Section } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/small.tsx';
+import { PeopleChangedDocument } from '../members/documents.ts';
 import { RoleSelect } from '../members/RoleSelect.tsx';
 import { PeoplePage } from '../PeoplePage.tsx';
 import styles from '../people.module.css';
@@ -38,14 +39,15 @@ export function PersonPage({ id }: { readonly id: string }) {
     const timer = setInterval(reloadJobs, pollMs);
     return () => clearInterval(timer);
   }, [isWorking, reloadJobs]);
+  const gone = usePage(DeactivatedPeopleDocument, { orgId }, { pause: data?.user !== null });
+  const deactivated = gone.data?.users.nodes.find((each) => each.id === id);
+  // Who is deactivated is found in the list of those only, and has nothing but the name here.
   const reloadAll = () => {
     reload();
     gone.reload();
     reloadJobs();
   };
-  const gone = usePage(DeactivatedPeopleDocument, { orgId }, { pause: data?.user !== null });
-  const deactivated = gone.data?.users.nodes.find((each) => each.id === id);
-  // Who is deactivated is found in the list of those only, and has nothing but the name here.
+  useLiveReload(PeopleChangedDocument, {}, reloadAll);
   const person =
     data?.user ??
     (deactivated === undefined ? data?.user : { ...deactivated, memberships: null, groups: null, identities: null, usage: null });

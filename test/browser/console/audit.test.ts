@@ -1,0 +1,50 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hasBrowser } from '../../support/browser.ts';
+import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/console.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
+
+const { service, make } = await withService();
+let ann: Person;
+let bob: Person;
+
+beforeAll(async () => {
+  ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
+  bob = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, name: 'Bob Builder' });
+  const group = await ann.graphql(
+    'mutation { createGroup(input: { name: "Pilots", availability: EVERYONE, memberEmails: [] }) { id } }',
+  );
+  const rename = 'mutation ($id: ID!) { updateGroup(id: $id, input: { name: "Captains", availability: RESTRICTED }) { id } }';
+  await ann.graphql(rename, { id: group.data.createGroup.id });
+  await make.agent({ owner: bob, name: 'Harbour pilot' });
+  await bob.graphql('{ users { nodes { id } } }');
+});
+
+describe.skipIf(!hasBrowser())('the audit log in the console', () => {
+  it('says who did what, with what was before and after, and is narrowed by kind and person', async () => {
+    const { page, problems } = await openConsole(service, ann, '/audit');
+    const entry = page.getByRole('listitem').filter({ hasText: 'Group changed: Captains' });
+    await entry.getByText('everyone').waitFor();
+    await entry.getByText('restricted').waitFor();
+    await keepConsolePicture(page, 'audit');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('combobox', { name: 'What happened' }).selectOption('Refusals');
+    await page.getByRole('listitem').filter({ hasText: 'Bob Builder' }).getByText('Refused').waitFor();
+    await entry.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'No filter' }).click();
+    await page.getByRole('combobox', { name: 'By' }).fill('Bob Builder');
+    await page.getByRole('listitem').filter({ hasText: 'Agent created: Harbour pilot' }).waitFor();
+    await entry.waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+  });
+
+  it('can be read by everybody in dark colors on a telephone, and by administrators alone', async () => {
+    const { page } = await openConsole(service, ann, '/audit', { scheme: 'dark', width: 390 });
+    await page.getByRole('listitem').filter({ hasText: 'Group changed' }).waitFor();
+    expect(await overflowWidth(page)).toBe(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await keepConsolePicture(page, 'audit-phone-dark');
+    const { page: member } = await openConsole(service, bob, '/audit');
+    await member.getByText('Only administrators see this').waitFor();
+  });
+});
