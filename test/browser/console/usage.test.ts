@@ -79,14 +79,21 @@ describe.skipIf(!hasBrowser())('usage', () => {
   );
 
   it('shows members their own runs, and how near the limits are', async () => {
+    const small = await make.organization();
+    const [dora, emil] = [
+      await make.person({ organization: small, name: 'Dora' }),
+      await make.person({ organization: small, name: 'Emil' }),
+    ];
+    await ask(dora, 1);
+    await ask(emil, 1);
     const setLimit =
       'mutation ($id: ID!, $input: UpdateOrganizationInput!) { updateOrganization(id: $id, input: $input) { id } }';
-    const limited = await service.client().graphql(setLimit, { id: organization.id, input: { apiUsageTokenLimit: 7_000 } });
+    const limited = await service.client().graphql(setLimit, { id: small.id, input: { apiUsageTokenLimit: 3_500 } });
     expect(limited.errors).toBeUndefined();
-    const { page } = await openConsole(service, bob, '/usage?by=person');
+    const { page } = await openConsole(service, dora, '/usage?by=person');
     const rows = page.getByRole('table', { name: 'Usage: People' }).getByRole('row');
-    await rows.filter({ hasText: 'Bob Builder' }).waitFor();
-    expect(await rows.filter({ hasText: 'Ann Example' }).count()).toBe(0);
+    await rows.filter({ hasText: 'Dora' }).waitFor();
+    expect(await rows.filter({ hasText: 'Emil' }).count()).toBe(0);
     await page.getByText('Nearly used up').waitFor();
     await keepConsolePicture(page, 'usage-member');
     expect(await accessibilityFaults(page)).toEqual([]);

@@ -33,6 +33,7 @@ export function Days({
   const words = { cost: t('Cost'), tokens: t('Tokens'), runs: t('Runs') };
   const format = (value: number) => (measure === 'cost' ? formatCost(value, currency, number) : number(value));
   const dayWords = (day: string) => date(day, { dateStyle: 'medium', timeZone: 'UTC' });
+  const tickWords = (day: Date) => date(day, { day: 'numeric', month: 'short', timeZone: 'UTC' });
   const save = () =>
     download(
       `usage-by-day-${view.from}-${view.to}.csv`,
@@ -79,7 +80,13 @@ export function Days({
         aria-label={t('{measure} by day: the numbers are in the table below', { measure: words[measure] })}
       >
         <Suspense fallback={null}>
-          <Plot days={rows.map(({ id }) => id ?? '')} values={values} format={format} formatDay={dayWords} />
+          <Plot
+            days={rows.map(({ id }) => id ?? '')}
+            values={values}
+            format={format}
+            formatDay={dayWords}
+            formatTick={tickWords}
+          />
         </Suspense>
       </figure>
       <details className={styles.numbers}>

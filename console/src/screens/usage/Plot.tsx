@@ -4,6 +4,7 @@ import 'uplot/dist/uPlot.min.css';
 import styles from './plot.module.css';
 
 const heightPx = 220;
+const halfDayS = 43_200;
 
 /** A bar for each day. Above them stands the day under the pointer, else the last one. */
 export function Plot({
@@ -11,28 +12,27 @@ export function Plot({
   values,
   format,
   formatDay,
+  formatTick,
 }: {
   readonly days: readonly string[];
   readonly values: readonly number[];
   readonly format: (value: number) => string;
   readonly formatDay: (day: string) => string;
+  /** A day in few letters, for the axis. */
+  readonly formatTick: (day: Date) => string;
 }) {
   const box = useRef<HTMLDivElement>(null);
   const [pointed, setPointed] = useState<number>();
   const shown = pointed ?? days.length - 1;
-  const formats = useRef({ format, formatDay });
-  formats.current = { format, formatDay };
+  const formats = useRef({ format, formatTick });
+  formats.current = { format, formatTick };
   const theme = useThemeName();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another theme draws anew
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
     const data: uPlot.AlignedData = [days.map((day) => Date.parse(day) / 1_000), [...values]];
-    const plot = new uPlot(
-      optionsOf(element, (value) => formats.current.format(value), setPointed),
-      data,
-      element,
-    );
+    const plot = new uPlot(optionsOf(element, formats.current, setPointed), data, element);
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: heightPx }));
     observer.observe(element);
     return () => {
@@ -52,7 +52,7 @@ export function Plot({
 
 function optionsOf(
   element: HTMLElement,
-  format: (value: number) => string,
+  { format, formatTick }: { readonly format: (value: number) => string; readonly formatTick: (day: Date) => string },
   onPoint: (index: number | undefined) => void,
 ): uPlot.Options {
   // A canvas does not know the variables of the page: the box has its colors as its own.
@@ -65,12 +65,16 @@ function optionsOf(
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
-    scales: { y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.08 : 1] } },
+    scales: {
+      // Half a day at each side, so that the first and the last bar are whole.
+      x: { range: (_plot, min, max) => [min - halfDayS, max + halfDayS] },
+      y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.08 : 1] },
+    },
     axes: [
-      { ...axis, grid: { show: false } },
+      { ...axis, grid: { show: false }, values: (_plot, ticks) => ticks.map((seconds) => formatTick(new Date(seconds * 1_000))) },
       { ...axis, size: 76, grid: { stroke: line, width: 1 }, values: (_plot, ticks) => ticks.map(format) },
     ],
-    series: [{}, { stroke: accent, fill: accent, paths: bars }],
+    series: [{}, { fill: accent, width: 0, points: { show: false }, paths: bars }],
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? undefined)] },
   };
 }
