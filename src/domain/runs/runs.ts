@@ -4,7 +4,7 @@ import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { RunEventStream } from '../../entities/runs/event.ts';
 import type { Run } from '../../entities/runs/run.ts';
-import { canWriteChat, visibleChats } from '../access/access.ts';
+import { canWriteChat, isAdministrator, visibleChats, visibleRuns } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 import { asVisible } from './thread.ts';
 
@@ -74,12 +74,31 @@ export async function followRun(
   return deps.runs.follow(run.id, afterSequence, signal);
 }
 
-/** Stops a run of the caller's chat in any process; a finished run is returned unchanged. @throws DomainError NOT_FOUND, FORBIDDEN. */
+/**
+ * Stops a stored run in whichever process it works: one of the caller's own, and for administrators any of their organization, also of a chat that they
+ * may not read. A finished run is returned unchanged.
+ *
+ * @throws DomainError NOT_FOUND; FORBIDDEN for a run of somebody else whose chat the caller may read.
+ */
 export async function cancelRun(deps: Deps, caller: Caller, id: string, chatId?: string | null): Promise<Run> {
-  const run = await getRun(deps, caller, id, chatId);
-  if (!canWriteChat(caller, run)) throw new DomainError('FORBIDDEN', 'Only the user of a chat may cancel its runs');
+  const run = await getStoppableRun(deps, caller, id, chatId);
   const isPaused = run.incompleteReason === 'paused';
   if (run.status !== 'in_progress' && !isPaused) return run;
   await deps.runs.cancel(run.id, (write) => deps.audit.change(caller, write));
-  return getRun(deps, caller, id);
+  return getStoppableRun(deps, caller, id, chatId);
+}
+
+async function getStoppableRun(deps: Deps, caller: Caller, id: string, chatId?: string | null): Promise<Run> {
+  if (isAdministrator(caller, caller.orgId)) {
+    const isRunId = isId('run', id) || isId('response', id);
+    const [run] = isRunId ? await deps.storage.runHistory.findMany([id], visibleRuns(caller)) : [];
+    if (run === undefined || !run.isStored || (typeof chatId === 'string' && run.chatId !== chatId)) throw missingRun();
+    readRuns(deps, caller, [run]);
+    return run;
+  }
+  const run = await getRun(deps, caller, id, chatId);
+  if (!canWriteChat(caller, run)) {
+    throw new DomainError('FORBIDDEN', 'Only the user of a chat and administrators may stop its runs');
+  }
+  return run;
 }

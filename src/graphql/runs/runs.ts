@@ -156,7 +156,8 @@ builder.mutationFields((t) => ({
   cancelRun: t.field({
     authScopes: { key: 'CHATS:WRITE' },
     type: RunRef,
-    description: 'Stops a run and answers when it is over. What it said stays; a run that is over is returned as it is.',
+    description:
+      'Stops a run and answers when it is over: one of the caller, and for administrators any of their organization. What it said stays; a run that is over is returned as it is.',
     args: {
       id: t.arg.id({ description: runId }),
       chatId: t.arg.id({ ...ofChat }),

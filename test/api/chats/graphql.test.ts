@@ -129,6 +129,22 @@ describe('runs on GraphQL', () => {
     }
   });
 
+  it('are stopped by administrators of the organization, who are not told what was said', async () => {
+    const chatId = await newChat();
+    const admin = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, role: 'ADMIN' });
+    const auditor = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, role: 'AUDITOR' });
+    const stranger = await make.person({ role: 'ADMIN' });
+    upstream.next({ text: ['Half', 'never'], chunkDelayMs: 60_000 });
+    const { id } = (await ann.graphql(send, { chatId, input: { prompt: { text: 'Hi' } } })).data.sendMessage;
+    const following = all(ann.subscribe(events, { runId: id }));
+    await upstream.until(({ openStreams }) => openStreams === 1);
+    const cancel = 'mutation ($id: ID!) { cancelRun(id: $id) { status text messages { id } } }';
+    expect((await stranger.graphql(cancel, { id })).errors).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
+    expect((await auditor.graphql(cancel, { id })).errors).toMatchObject([{ extensions: { code: 'INSUFFICIENT_SCOPE' } }]);
+    expect((await admin.graphql(cancel, { id })).data.cancelRun).toEqual({ status: 'CANCELLED', text: null, messages: [] });
+    expect((await following).at(-1).runEvents).toMatchObject({ __typename: 'RunCancelled' });
+  });
+
   it('answer tool calls and go on', async () => {
     const chatId = await newChat();
     upstream.next({ toolCalls: [{ id: 'call_1', name: 'look', arguments: '{}' }] }, { text: 'Seen.' });

@@ -1,30 +1,18 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/console.ts';
 import { indexed } from '../../support/knowledge/knowledge.ts';
 import type { Organization, Person } from '../../support/make.ts';
-import { scriptedUpstream, withService } from '../../support/service.ts';
+import { pricedModel, pricedModelSettings, pricedUsage } from '../../support/runs/priced-model.ts';
+import { withService } from '../../support/service.ts';
 import { heldAnswer } from '../../support/upstream.ts';
 
-const model = 'lab/priced';
-const { service, make, upstream } = await withService('model', { env: await pricedModel() });
+const model = pricedModel;
+const usage = pricedUsage;
+const { service, make, upstream } = await withService('model', { env: await pricedModelSettings() });
 let organization: Organization;
 let ann: Person;
 let bob: Person;
-
-/** A model with a price: 1,000 tokens in and 500 out cost $0.0012. */
-async function pricedModel() {
-  const file = join(mkdtempSync(join(tmpdir(), 'parley-models-')), 'models.json');
-  const price = { inputPerMillionTokens: 0.4, outputPerMillionTokens: 1.6 };
-  const baseUrl = (await scriptedUpstream()).url;
-  writeFileSync(file, JSON.stringify({ providers: [{ id: 'lab', baseUrl, models: [{ name: 'priced', price }] }] }));
-  return { MODELS_FILE: file, DEFAULT_MODEL: model, MODEL_RETRIES_MAX: '0' };
-}
-
-const usage = { prompt_tokens: 1_000, completion_tokens: 500 };
 
 beforeAll(async () => {
   organization = await make.organization();
@@ -79,24 +67,25 @@ describe.skipIf(!hasBrowser())('the runs', () => {
     await page.waitForURL(`**/knowledge?new&agent=${agent.id}`);
   });
 
-  it('show a runaway run as it begins, and stop it', async () => {
-    const agent = await make.agent({ owner: ann, name: 'Endless talker', modelId: model });
+  it('show the runaway run of a colleague as it begins, and stop it', async () => {
+    const agent = await make.agent({ owner: bob, name: 'Endless talker', modelId: model });
     const { page, problems } = await openConsole(service, ann, '/runs');
     await page.getByRole('searchbox', { name: 'Search runs' }).waitFor();
-    const { script } = heldAnswer({ text: ['On and', ' on'] });
-    upstream.next(script);
-    const asked = ask(ann, agent.id, 'Tell me everything');
-    const now = page.getByRole('region', { name: 'Running now' });
-    const row = now.getByRole('row', { name: /Endless talker/ });
+    upstream.next(heldAnswer({ text: ['On and', ' on'] }).script);
+    const asked = ask(bob, agent.id, 'Tell me everything');
+    const row = page.getByRole('region', { name: 'Running now' }).getByRole('row', { name: /Endless talker/ });
     await row.getByText('Running').waitFor();
     await keepConsolePicture(page, 'runs-running');
     await row.getByRole('link', { name: 'Endless talker' }).click();
-    await page.getByText('On and').waitFor();
-    await keepConsolePicture(page, 'run-live');
-    await page.goBack();
-    await row.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('Only who may read the chat is shown what was said.').waitFor();
+    const { page: ofBob } = await openConsole(service, bob, new URL(page.url()).pathname);
+    await ofBob.getByText('On and').waitFor();
+    await keepConsolePicture(ofBob, 'run-live');
+    await page.getByRole('button', { name: 'Stop' }).click();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Stop the run' }).click();
+    for (const each of [page, ofBob]) await each.getByText('Stopped').waitFor();
+    await page.goBack();
     await page
       .getByRole('region', { name: 'History' })
       .getByRole('row', { name: /Endless talker.*Stopped/ })

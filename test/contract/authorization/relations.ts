@@ -105,6 +105,8 @@ export const relations = {
   // to a chat of the owner, whose agent shows its logs
   readsChat: thingIs(family, family, true),
   writesChat: thingIs(['owner'], family, true),
+  /** Administrators stop what runs away, whosever it is. */
+  stopsRun: thingIs(['owner', ...administrators], family, true),
 
   // to a data source of the owner, attached to an agent and not open to the organization
   readsSource: thingIs(family, family, true),

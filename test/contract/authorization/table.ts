@@ -273,7 +273,7 @@ export const table: Readonly<Record<string, Line>> = {
   'Query.runTrace': line('readsChat', ({ run }) => ({ runId: run })),
   'Mutation.sendMessage': line('writesChat', newMessage),
   'Mutation.submitToolOutputs': line('writesChat', answers),
-  'Mutation.cancelRun': line('writesChat', ({ chat, run }) => ({ id: run, chatId: chat })),
+  'Mutation.cancelRun': line('stopsRun', ({ chat, run }) => ({ id: run, chatId: chat })),
   'Mutation.retryRun': conflict('writesChat', ({ chat, run }) => ({ id: run, chatId: chat })),
   'Subscription.runEvents': line('readsChat', ({ chat, run }) => ({ runId: run, chatId: chat })),
   'Subscription.messageEvents': line('writesChat', newMessage),

@@ -57,7 +57,7 @@ function Content({
   readonly onChange: () => void;
 }) {
   const { t } = useText();
-  const { may } = useSession();
+  const { may, viewer } = useSession();
   const mayStop = useMayStop();
   const isRunning = run.status === 'IN_PROGRESS';
   const elapsedMs = useElapsedMs(run.startedAt ?? run.createdAt, isRunning);
@@ -110,6 +110,9 @@ function Content({
           <Passages title={t('What was near')} passages={near} />
         </Section>
       )}
+      {run.isStored && run.chat === null && run.userId !== viewer.user.id ? (
+        <p className={styles.quiet}>{t('Only who may read the chat is shown what was said.')}</p>
+      ) : null}
       {text === null ? null : (
         <Section title={t('What it said')}>
           <p className={styles.text}>{text}</p>

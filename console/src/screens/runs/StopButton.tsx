@@ -8,11 +8,14 @@ import { CancelRunDocument, type RunRowFragment } from './documents.ts';
 
 type StoppableRun = Pick<RunRowFragment, 'id' | 'status' | 'incompleteReason' | 'isStored' | 'userId'>;
 
-/** Whether the reader may stop a run, and it can be stopped. One that is not stored ends with the request that asked for it. */
+/** Whether the reader may stop a run, and it can be stopped. Administrators stop those of everybody. One that is not stored ends with the request that asked for it. */
 export function useMayStop(): (run: StoppableRun) => boolean {
-  const { may, viewer } = useSession();
+  const { may, viewer, isAdmin } = useSession();
   return ({ status, incompleteReason, isStored, userId }) =>
-    (status === 'IN_PROGRESS' || incompleteReason === 'PAUSED') && isStored && may('CHATS_WRITE') && userId === viewer.user.id;
+    (status === 'IN_PROGRESS' || incompleteReason === 'PAUSED') &&
+    isStored &&
+    may('CHATS_WRITE') &&
+    (isAdmin || userId === viewer.user.id);
 }
 
 /** Stops a run after asking. */
