@@ -16,6 +16,15 @@ const agent = {
   description: 'Answers questions about Parley from its own manual. Made at the first start; change it or delete it as you like.',
   introduction: 'Ask me how Parley works: agents, knowledge, chats, keys, models, running it.',
   instructions: 'You explain Parley to people who use or run it. Answer briefly, from the manual you are given, and cite it.',
+  // What the console suggests to ask first.
+  profile: {
+    conversations: [
+      { question: 'How do I back up Parley?' },
+      { question: 'How do I add knowledge to an agent?' },
+      { question: 'How do I use another model?' },
+      { question: 'Who may use an agent?' },
+    ],
+  },
 };
 
 /** What users and operators of Parley read, as paths from the folder of the program. */

@@ -43,7 +43,7 @@ export const Answer = memo(function Answer({
     <article className={styles.answer} aria-label={name} aria-busy={isLive}>
       <Avatar name={name} pictureUrl={chat.agent?.pictureUrl} />
       <div className={styles.answerBody}>
-        <div className={styles.who}>{name}</div>
+        <h2 className={styles.who}>{name}</h2>
         {runId === undefined ? null : <Steps runId={runId} view={view} isLive={isLive} hasText={shown.length > 0} />}
         <CitationsContext value={cited}>
           {shown.map(({ text }, index) => (
@@ -57,7 +57,7 @@ export const Answer = memo(function Answer({
           <>
             <Calls messages={messages} isLast={isLast} />
             <Outcome run={last.run} error={last.run?.error ?? null} messageId={last.id} />
-            {runId === undefined ? null : (
+            {runId === undefined || shown.length === 0 ? null : (
               <AnswerBar message={last} text={shown.map(({ text }) => text).join('\n\n')} cited={cited} isBusy={isBusy} />
             )}
           </>
