@@ -59,7 +59,8 @@ function formOf(query: string, variables: unknown): Form {
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutFiles(member, `${path}.${name}`)]));
   };
   const operations = JSON.stringify({ query, variables: withoutFiles(variables, 'variables') });
-  const boundary = `parley-${crypto.randomUUID()}`;
+  // Pages of an origin that is not secure have no `randomUUID`.
+  const boundary = `parley-${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;
   const head = (name: string, more = '') => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n`;
   const parts = [
     ...[head('operations'), operations, '\r\n', head('map'), JSON.stringify(map), '\r\n'],

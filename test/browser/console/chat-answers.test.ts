@@ -26,7 +26,7 @@ beforeAll(async () => {
   const data = { services: [{ name: 'Puncture repair', priceEuro: 15 }] };
   await indexed(ann, (await make.apiDataSource({ owner: ann, agentId, name: 'Prices', data })).id);
   const parameters = { type: 'object', properties: { part: { type: 'string' } }, required: ['part'] };
-  const order = { method: 'POST', url: `${api.url}/orders`, parameters, body: '{"part":"{{part}}"}', requireApproval: true };
+  const order = { method: 'POST', url: `${api.url}/orders`, parameters, body: '{"part":"{part}"}', requireApproval: true };
   const { status, body } = await ann.post(`/api/v1/ais/${agentId}/tools`, { name: 'order', type: 'API_FUNCTION', data: order });
   if (status >= 300) throw new Error(JSON.stringify(body));
 });

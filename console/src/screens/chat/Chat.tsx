@@ -1,16 +1,23 @@
 import { PanelLeft } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { useText } from '../../text/text.ts';
 import { IconButton } from '../../ui/button.tsx';
+import { Skeleton } from '../../ui/feedback.tsx';
 import styles from './Chat.module.css';
-import { Conversation } from './Conversation.tsx';
 import { Sidebar } from './sidebar/Sidebar.tsx';
 import { Start } from './start/Start.tsx';
+
+/** Markdown and the long list are not needed to begin: they come while the first page is read, or at once where the address is that of a chat. */
+const loadConversation = () => import('./Conversation.tsx');
+const Conversation = lazy(() => loadConversation().then(({ Conversation: conversation }) => ({ default: conversation })));
+if (location.pathname.startsWith('/chats/')) void loadConversation().catch(() => undefined);
 
 /** The screen of chats: the list, and the chat that is open, or the place where a new one begins. */
 export function Chat({ id }: { readonly id?: string }) {
   const { t } = useText();
   const [isListOpen, setListOpen] = useState(false);
+  // Where this fails, opening a chat tries again and says so.
+  useEffect(() => void loadConversation().catch(() => undefined), []);
   return (
     <div className={styles.chat}>
       <Sidebar chatId={id} isOpen={isListOpen} onClose={() => setListOpen(false)} />
@@ -20,8 +27,18 @@ export function Chat({ id }: { readonly id?: string }) {
             <PanelLeft size={18} aria-hidden />
           </IconButton>
         </div>
-        <div className={styles.place}>{id === undefined ? <Start /> : <Conversation key={id} chatId={id} />}</div>
+        <div className={styles.place}>
+          <Suspense fallback={<Loading />}>{id === undefined ? <Start /> : <Conversation key={id} chatId={id} />}</Suspense>
+        </div>
       </div>
+    </div>
+  );
+}
+
+function Loading() {
+  return (
+    <div className={styles.loading}>
+      <Skeleton lines={8} />
     </div>
   );
 }

@@ -73,7 +73,7 @@ export function Conversation({ chatId }: { readonly chatId: string }) {
         {view.error === undefined ? null : <ErrorNote error={view.error} onRetry={() => void transcript.reload()} />}
         <Rows transcript={transcript} view={view} />
         {chat.canWrite ? (
-          <Foot around={around} runId={runId} limits={settings?.viewer.limits} />
+          <Foot around={around} runId={runId} fileMaxBytes={settings?.viewer.limits.chatFileMaxBytes} />
         ) : (
           <p className={styles.readOnly}>{t('This is the chat of another person: you may read it, not write in it.')}</p>
         )}
@@ -121,11 +121,11 @@ function Header({ chat }: { readonly chat: Chat_HeadFragment }) {
 function Foot({
   around: { chat, transcript, models },
   runId,
-  limits,
+  fileMaxBytes,
 }: {
   readonly around: ChatAround;
   readonly runId: string | undefined;
-  readonly limits: { readonly chatFileMaxBytes: number; readonly chatFilesMax: number } | undefined;
+  readonly fileMaxBytes: number | undefined;
 }) {
   const attachments = useAttachments(chat.id);
   const [model, setModel] = useState(() => chosenModel(chat.id));
@@ -141,7 +141,7 @@ function Foot({
         place={chat.id}
         seed=""
         attachments={attachments}
-        limits={limits === undefined ? undefined : { fileMaxBytes: limits.chatFileMaxBytes, filesMax: limits.chatFilesMax }}
+        fileMaxBytes={fileMaxBytes}
         sending={sending}
         onStop={runId === undefined ? undefined : onStop}
         isStopping={stop.isBusy}

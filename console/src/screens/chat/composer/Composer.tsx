@@ -16,7 +16,7 @@ interface ComposerProps {
   /** What the box begins with where there is no draft. */
   readonly seed: string;
   readonly attachments: Attachments;
-  readonly limits: { readonly fileMaxBytes: number; readonly filesMax: number } | undefined;
+  readonly fileMaxBytes: number | undefined;
   readonly sending: Sending;
   /** A run goes on, which can be stopped. */
   readonly onStop: (() => void) | undefined;
@@ -26,7 +26,7 @@ interface ComposerProps {
 }
 
 /** The box in which a message is written: several lines, files by button, drop and paste, and a draft that stays. */
-export function Composer({ place, seed, attachments, limits, sending, onStop, isStopping, children }: ComposerProps) {
+export function Composer({ place, seed, attachments, fileMaxBytes, sending, onStop, isStopping, children }: ComposerProps) {
   const { t, number } = useText();
   const [text, setText] = useState(() => readDraft(place) || seed);
   const [tooLarge, setTooLarge] = useState<readonly string[]>([]);
@@ -52,9 +52,9 @@ export function Composer({ place, seed, attachments, limits, sending, onStop, is
     }
   };
   const addFiles = (files: readonly File[]) => {
-    const { fileMaxBytes = Number.POSITIVE_INFINITY } = limits ?? {};
-    setTooLarge(files.filter(({ size }) => size > fileMaxBytes).map(({ name }) => name));
-    const fitting = files.filter(({ size }) => size <= fileMaxBytes);
+    const isTooLarge = ({ size }: File) => fileMaxBytes !== undefined && size > fileMaxBytes;
+    setTooLarge(files.filter(isTooLarge).map(({ name }) => name));
+    const fitting = files.filter((file) => !isTooLarge(file));
     if (fitting.length > 0) attachments.add(fitting);
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -94,7 +94,7 @@ export function Composer({ place, seed, attachments, limits, sending, onStop, is
         <Note tone="warn">
           {t('{names}: a file may have {size} at most.', {
             names: tooLarge.join(', '),
-            size: formatBytes(limits?.fileMaxBytes ?? 0, number),
+            size: formatBytes(fileMaxBytes ?? 0, number),
           })}
         </Note>
       )}

@@ -94,7 +94,6 @@ function StartWith({
     setShowsFaults(true);
     return faults.size > 0 ? false : first.send(text);
   };
-  const limits = data?.viewer.limits;
   return (
     <div className={styles.start}>
       <header className={styles.bar}>
@@ -121,7 +120,7 @@ function StartWith({
           place="new"
           seed={agent.seed ?? ''}
           attachments={attachments}
-          limits={limits === undefined ? undefined : { fileMaxBytes: limits.chatFileMaxBytes, filesMax: limits.chatFilesMax }}
+          fileMaxBytes={data?.viewer.limits.chatFileMaxBytes}
           sending={{ ...first, send }}
           onStop={undefined}
           isStopping={false}

@@ -16,6 +16,9 @@ const tailMin = 4;
 const tailMax = 16;
 const nearEndPx = 80;
 const nearStartPx = 600;
+/** What a reader scrolls by, and how long the scrolling lasts then. */
+const inputEvents = ['wheel', 'touchmove', 'pointerdown', 'pointermove', 'keydown'] as const;
+const inputLastsMs = 1_000;
 /** A link to a message leads back through this many messages at most. */
 const targetPagesMax = 60;
 
@@ -97,7 +100,7 @@ function useTailStart(rows: readonly Row[]): number {
 /** Keeps the end in view while what is in it grows, unless the reader went away from it. */
 function useEnd(scroller: { readonly current: HTMLElement | null }, inner: { readonly current: HTMLElement | null }) {
   const isAtEnd = useRef(true);
-  const lastTop = useRef(0);
+  const lastInputMs = useRef(Number.NEGATIVE_INFINITY);
   const [isAway, setAway] = useState(false);
   const go = useCallback(() => {
     isAtEnd.current = true;
@@ -116,16 +119,22 @@ function useEnd(scroller: { readonly current: HTMLElement | null }, inner: { rea
     observer.observe(content);
     observer.observe(box);
     keep();
-    return () => observer.disconnect();
+    const note = () => {
+      lastInputMs.current = performance.now();
+    };
+    for (const name of inputEvents) box.addEventListener(name, note, { passive: true });
+    return () => {
+      observer.disconnect();
+      for (const name of inputEvents) box.removeEventListener(name, note);
+    };
   }, [scroller, inner]);
   const onScroll = () => {
     const box = scroller.current;
     if (box === null) return;
     const isNear = box.scrollHeight - box.scrollTop - box.clientHeight < nearEndPx;
-    // Only the reader scrolls up: growing content never does.
     if (isNear) isAtEnd.current = true;
-    else if (box.scrollTop < lastTop.current - 2) isAtEnd.current = false;
-    lastTop.current = box.scrollTop;
+    // The virtual list scrolls too, when it learns how high a row is; only the reader leaves the end.
+    else if (performance.now() - lastInputMs.current < inputLastsMs) isAtEnd.current = false;
     setAway(!isNear && !isAtEnd.current);
   };
   const leave = useCallback(() => {
