@@ -15,6 +15,7 @@ const agent = {
   name: demoAgentName,
   description: 'Answers questions about Parley from its own manual. Made at the first start; change it or delete it as you like.',
   introduction: 'Ask me how Parley works: agents, knowledge, chats, keys, models, running it.',
+  seed: 'How does the backup work?',
   instructions: 'You explain Parley to people who use or run it. Answer briefly, from the manual you are given, and cite it.',
   // What the console suggests to ask first.
   profile: {

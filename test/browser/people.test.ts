@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../support/browser.ts';
+import { builtConsole } from '../support/console.ts';
 import type { Organization, Person } from '../support/make.ts';
 import { keepPicture, openPage, visible } from '../support/pages.ts';
 import { withService } from '../support/service.ts';
@@ -15,6 +16,7 @@ let home: Organization;
 let admin: Person;
 
 beforeAll(async () => {
+  await builtConsole();
   provider.register(service.url, 'idp');
   const { data } = await service.client().graphql('{ viewer { organization { id tenantId } } }');
   home = data.viewer.organization;
@@ -42,10 +44,10 @@ function ask(page: Page, query: string) {
   }, query);
 }
 
-/** Who is signed in, as GraphiQL says it, and what a model answers there. */
+/** Who is signed in, as the console says it, and what a model answers there. */
 async function seenSignedIn(page: Page, name: string): Promise<{ readonly viewer: unknown; readonly answer: string }> {
   await page.waitForFunction(
-    (wanted) => document.getElementById('key-status')?.textContent?.includes(`signed in as ${wanted}`) === true,
+    (wanted) => [...document.querySelectorAll('button')].some((button) => button.textContent?.includes(wanted)),
     {},
     name,
   );
@@ -89,7 +91,7 @@ describe.skipIf(!hasBrowser())('people come to one organization, in Chromium', (
     await page.locator('#invited-password').fill(password);
     expect(problems).toEqual([]);
     await page.click('#accept');
-    await isAt(page, '/graphql');
+    await isAt(page, '/');
     expect(await seenSignedIn(page, 'Bob Example')).toEqual({
       viewer: { role: 'MEMBER', user: { email }, session: { method: 'INVITATION' } },
       answer: 'Hello from upstream',
@@ -148,7 +150,7 @@ describe.skipIf(!hasBrowser())('people come to one organization, in Chromium', (
     expect(await followed(page)).toContain('INVALID_API_KEY');
     expect((await ask(page, '{ viewer { role } }')).errors[0].extensions.code).toBe('INVALID_API_KEY');
     await page.reload();
-    await page.waitForFunction(() => document.getElementById('key-status')?.textContent?.includes('or sign in') === true);
+    await isAt(page, '/sign-in');
     await keepPicture(page, 'deactivated-dark');
     await page.goto(`${service.url}/sign-in`);
     await isShown(page, '.provider');

@@ -24,9 +24,9 @@ async function useLink(page: Page): Promise<void> {
 describe.skipIf(!hasBrowser())('signing in, in Chromium', () => {
   it('leads from a link to a result in GraphiQL, and signs out again', async () => {
     const hash = await newLink();
-    const { page, problems, origins } = await openPage(`${service.url}/sign-in${hash}`);
+    const { page, problems, origins } = await openPage(`${service.url}/sign-in?next=/graphql${hash}`);
     await isShown(page, '#use-link');
-    expect(page.url()).toBe(`${service.url}/sign-in`);
+    expect(page.url()).toBe(`${service.url}/sign-in?next=/graphql`);
     await useLink(page);
     expect(new URL(page.url()).pathname).toBe('/graphql');
     await page.waitForFunction(
@@ -84,10 +84,10 @@ describe.skipIf(!hasBrowser())('signing in, in Chromium', () => {
   });
 
   it.each([
-    ['//evil.example/x', '/graphql'],
-    ['/\\evil.example/x', '/graphql'],
-    ['https://evil.example/x', '/graphql'],
-    ['javascript:alert(1)', '/graphql'],
+    ['//evil.example/x', '/'],
+    ['/\\evil.example/x', '/'],
+    ['https://evil.example/x', '/'],
+    ['javascript:alert(1)', '/'],
     ['/.//evil.example/x', '//evil.example/x'],
     ['/docs?x=1', '/docs'],
   ])('leads to addresses of its own only: %s', async (next, path) => {

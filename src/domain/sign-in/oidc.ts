@@ -193,7 +193,7 @@ function providerOf({ oidc }: Deps, name: string): OidcProvider {
 /** An absolute address of this service: browsers read some paths as the address of another host. */
 function ownAddress(deps: Deps, next: string | undefined): string {
   const base = deps.publicUrl();
-  const fallback = `${base}/graphql`;
+  const fallback = `${base}/`;
   if (next === undefined || !next.startsWith('/') || next.length > nextLengthMax || !URL.canParse(next, base)) return fallback;
   const url = new URL(next, base);
   return url.origin === new URL(base).origin ? url.href : fallback;

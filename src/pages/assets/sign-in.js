@@ -12,13 +12,13 @@ const sections = {
   'by-password': 'Sign in',
 };
 
-/** Where the visitor goes then: an address of this service, else GraphiQL. */
+/** Where the visitor goes then: an address of this service, else the console. */
 function nextAddress() {
   const wanted = new URLSearchParams(location.search).get('next');
-  if (wanted === null || !wanted.startsWith('/')) return '/graphql';
+  if (wanted === null || !wanted.startsWith('/')) return '/';
   // Browsers read "//host" and "/\host" as another host, and the path of "/.//host" is "//host": so the whole address is kept.
   const url = new URL(wanted, location.origin);
-  return url.origin === location.origin ? url.href : '/graphql';
+  return url.origin === location.origin ? url.href : '/';
 }
 
 function show(section) {

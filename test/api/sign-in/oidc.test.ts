@@ -97,7 +97,7 @@ describe('an answer of a provider', () => {
   async function answered(page: WalkingBrowser): Promise<string> {
     const ann = await colleague();
     provider.signsIn(verified(ann.email));
-    const { url } = await page.walk('/sign-in/oidc/idp', callback());
+    const { url } = await page.walk('/sign-in/oidc/idp?next=/about', callback());
     return url;
   }
 
@@ -114,7 +114,7 @@ describe('an answer of a provider', () => {
   it('counts once, also twice at one moment', async () => {
     const page = browser();
     const url = await answered(page);
-    const replies = await Promise.all([page.walk(url, `${service.url}/graphql`), page.walk(url, `${service.url}/graphql`)]);
+    const replies = await Promise.all([page.walk(url, `${service.url}/about`), page.walk(url, `${service.url}/about`)]);
     expect(replies.map(({ status }) => status).sort()).toEqual([0, 400]);
   });
 
