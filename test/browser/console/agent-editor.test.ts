@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/console.ts';
+import { startApiServer } from '../../support/egress/api-server.ts';
 import type { Organization, Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
@@ -182,7 +183,7 @@ describe.skipIf(!hasBrowser())('the editor of an agent', () => {
     await dialog.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('button', { name: 'New version from it' }).click();
     await dialog.getByRole('button', { name: '+ Make a text' }).click();
-    await dialog.getByRole('textbox', { name: 'Text', exact: true }).fill('Found: {{steps.find}}');
+    await dialog.getByRole('textbox', { name: 'Text', exact: true }).fill('Found: {{steps.find.output}}');
     await keepConsolePicture(page, 'agent-flow');
     expect(await accessibilityFaults(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Edit as JSON' }).click();
@@ -190,12 +191,47 @@ describe.skipIf(!hasBrowser())('the editor of an agent', () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.locator('summary', { hasText: 'Version 2' }).click();
     await page.getByRole('button', { name: 'Make version 2 active' }).click();
-    await page.getByRole('button', { name: 'Make version 1 active' }).waitFor({ state: 'attached' });
+    await page.locator('summary', { hasText: /Version 2.*Active/s }).waitFor();
     await keepConsolePicture(page, 'agent-flows');
     expect(await accessibilityFaults(page)).toEqual([]);
     // The service counts the parts as the sections do.
-    await section(page, 'Skills1').waitFor();
+    await page.getByRole('link', { name: /^Skills ?1$/ }).waitFor();
     expect(problems.filter((problem) => !problem.includes('400'))).toEqual([]);
+  });
+
+  it('makes a function of an API and tries it against a server', async () => {
+    const api = await startApiServer();
+    api.answer(({ path }) => ({ body: JSON.stringify({ path, degrees: 21 }) }));
+    const agent = await make.agent({ owner: ann, name: 'Weather desk' });
+    const { page } = await openConsole(service, ann, `/agents/${agent.id}/tools`);
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Add a tool' }).click();
+    await page.getByRole('menuitem', { name: 'Function of an API' }).click();
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('get_weather');
+    await dialog.getByRole('textbox', { name: 'What it does' }).fill('Says how warm it is.');
+    await dialog.getByRole('textbox', { name: 'Address' }).fill('not an address');
+    const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+    await dialog.getByRole('textbox', { name: 'Arguments, as JSON Schema' }).fill(JSON.stringify(schema));
+    await dialog.getByRole('combobox', { name: 'How it signs in' }).selectOption('BEARER_TOKEN');
+    await dialog.getByLabel('Value', { exact: true }).fill('the-token-of-the-weather');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => dialog.getByRole('textbox', { name: 'Address' }).getAttribute('aria-invalid')).toBe('true');
+    await dialog.getByRole('textbox', { name: 'Address' }).fill(`${api.url}/weather/{city}`);
+    await keepConsolePicture(page, 'agent-tool');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Try it get_weather' }).click();
+    await dialog.getByRole('textbox', { name: 'Arguments as JSON' }).fill('{"city": "Hamburg"}');
+    await dialog.getByRole('button', { name: 'Call it' }).click();
+    await dialog.getByText('"degrees":21').waitFor();
+    await keepConsolePicture(page, 'agent-try');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(api.requests.at(-1)).toMatchObject({
+      path: '/weather/Hamburg',
+      headers: { authorization: 'Bearer the-token-of-the-weather' },
+    });
+    expect(await page.content()).not.toContain('the-token-of-the-weather');
+    await api.close();
   });
 
   it.each(['light', 'dark'] as const)('can be used by everybody in %s colors, on a telephone too', async (scheme) => {

@@ -16,9 +16,14 @@ import type { Flow } from './steps.ts';
 import { Versions } from './Versions.tsx';
 
 /** Fixed sequences of steps that answer in place of the model alone. */
-export function Flows({ agent, form }: SectionProps) {
+export function Flows({ agent, form, reload: reloadAgent }: SectionProps) {
   const { t } = useText();
-  const { data, error, isLoading, reload } = usePage(AgentFlowsDocument, { id: agent.id });
+  const { data, error, isLoading, reload: reloadParts } = usePage(AgentFlowsDocument, { id: agent.id });
+  const reload = () => {
+    reloadParts();
+    // The editor counts them.
+    reloadAgent();
+  };
   const update = useMutate(UpdateFlowDocument);
   const remove = useRemove(DeleteFlowDocument, reload);
   const [isAdding, setAdding] = useState(false);

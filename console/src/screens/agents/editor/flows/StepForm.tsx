@@ -25,7 +25,10 @@ export function StepForm({ number, step, steps, names, fault, onChange, onMove, 
   const { t } = useText();
   const kind = kindOf(step);
   const stepId = step[kind]?.stepId ?? '';
-  const setId = (id: string) => onChange({ [kind]: { ...step[kind], stepId: id === '' ? null : id } } as FlowStepInput);
+  const setId = (id: string) => {
+    const { stepId: _before, ...rest } = step[kind] ?? {};
+    onChange({ [kind]: id === '' ? rest : { ...rest, stepId: id } } as FlowStepInput);
+  };
   return (
     <fieldset className={styles.step}>
       <legend>{t('{number}. {kind}', { number, kind: kindName(t, kind) })}</legend>

@@ -64,7 +64,7 @@ export function VersionDialog({ version, place, names, isBusy, error, onClose, o
       </Field>
       <div className={styles.acts}>
         <p className={styles.quiet}>
-          {t('A step is named by its id: {reference} is what it came to.', { reference: '{{steps.find}}' })}
+          {t('A step is named by its id: {reference} is what it came to.', { reference: '{{steps.find.output}}' })}
         </p>
         {json === undefined ? (
           <Button size="small" onClick={() => setJson(JSON.stringify(steps, undefined, 2))}>

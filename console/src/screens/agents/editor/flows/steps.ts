@@ -44,20 +44,21 @@ export function operatorName(t: Text['t'], operator: FlowOperator): string {
 
 /** A step as the service takes it. */
 export function stepInputOf(step: FlowStepFieldsFragment): FlowStepInput {
-  const { stepId } = step;
+  // An id that is null is refused.
+  const id = step.stepId === null ? {} : { stepId: step.stepId };
   switch (step.__typename) {
     case 'BranchStep': {
       const { left, operator, right } = step.condition;
-      return { branch: { stepId, condition: { left, operator, right }, onTrue: step.onTrue, onFalse: step.onFalse } };
+      return { branch: { ...id, condition: { left, operator, right }, onTrue: step.onTrue, onFalse: step.onFalse } };
     }
     case 'ModelStep':
-      return { model: { stepId, prompt: step.prompt, modelId: step.modelId } };
+      return { model: { ...id, prompt: step.prompt, modelId: step.modelId } };
     case 'PromptStep':
-      return { prompt: { stepId, text: step.text } };
+      return { prompt: { ...id, text: step.text } };
     case 'RetrieveStep':
-      return { retrieve: { stepId, query: step.query, limit: step.limit, dataSourceIds: step.dataSourceIds } };
+      return { retrieve: { ...id, query: step.query, limit: step.limit, dataSourceIds: step.dataSourceIds } };
     case 'ToolStep':
-      return { tool: { stepId, tool: step.tool, arguments: step.arguments } };
+      return { tool: { ...id, tool: step.tool, arguments: step.arguments } };
   }
 }
 

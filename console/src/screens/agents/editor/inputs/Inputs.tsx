@@ -13,9 +13,14 @@ import { InputDialog } from './InputDialog.tsx';
 import { type AgentInput, inputTypeName } from './values.ts';
 
 /** What the agent asks a person for when a chat begins. */
-export function Inputs({ agent, form }: SectionProps) {
+export function Inputs({ agent, form, reload: reloadAgent }: SectionProps) {
   const { t } = useText();
-  const { data, error, isLoading, reload } = usePage(AgentInputsDocument, { id: agent.id });
+  const { data, error, isLoading, reload: reloadParts } = usePage(AgentInputsDocument, { id: agent.id });
+  const reload = () => {
+    reloadParts();
+    // The editor counts them.
+    reloadAgent();
+  };
   const update = useMutate(UpdateInputDocument);
   const remove = useRemove(DeleteInputDocument, reload);
   const [edited, setEdited] = useState<AgentInput | 'new'>();

@@ -1,31 +1,56 @@
 import type { UploadProgress } from '@parley/client';
-import { Library, Link2, Upload } from 'lucide-react';
+import { Library, Link2, Unlink, Upload } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { useSession } from '../../../../app/session.tsx';
 import { readableError, run, upload } from '../../../../graphql/client.ts';
 import { useLiveReload, useMorePages, usePage } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
-import { Button } from '../../../../ui/button.tsx';
+import { Button, IconButton } from '../../../../ui/button.tsx';
+import { useConfirm } from '../../../../ui/confirm.tsx';
 import { Badge, EmptyState, ErrorNote, Note, Progress, Skeleton } from '../../../../ui/feedback.tsx';
 import { Section } from '../../../../ui/page.tsx';
+import { useToast } from '../../../../ui/toasts.tsx';
 import { Row, Rows } from '../parts/Rows.tsx';
 import type { SectionProps } from '../sections.tsx';
 import { AttachDialog } from './AttachDialog.tsx';
-import { AddFileDocument, AgentKnowledgeChangedDocument, AgentKnowledgeDocument, type AgentSourceFragment } from './documents.ts';
+import {
+  AddFileDocument,
+  AgentKnowledgeChangedDocument,
+  AgentKnowledgeDocument,
+  type AgentSourceFragment,
+  DetachSourceDocument,
+} from './documents.ts';
 import { stateName, stateTone } from './words.ts';
 
 /** What the agent answers from. */
-export function Knowledge({ agent, form }: SectionProps) {
+export function Knowledge({ agent, form, reload: reloadAgent }: SectionProps) {
   const { t } = useText();
   const session = useSession();
-  const { data, error, isLoading, reload } = usePage(AgentKnowledgeDocument, { id: agent.id, after: null });
-  useLiveReload(AgentKnowledgeChangedDocument, {}, reload);
+  const { data, error, isLoading, reload: reloadSources } = usePage(AgentKnowledgeDocument, { id: agent.id, after: null });
+  const reload = () => {
+    reloadSources();
+    // The editor counts them.
+    reloadAgent();
+  };
+  useLiveReload(AgentKnowledgeChangedDocument, {}, reloadSources);
   const pages = useMorePages<AgentSourceFragment>(data?.agent?.sources, async (after) => {
     return (await run(AgentKnowledgeDocument, { id: agent.id, after })).agent?.sources;
   });
   const [isAttaching, setAttaching] = useState(false);
   const { input, send, sending, fault } = useFiles(agent.id, reload);
+  const confirm = useConfirm();
+  const toast = useToast();
+  const detach = async ({ id, name }: AgentSourceFragment) => {
+    const body = t('The agent does not search it any more. The knowledge itself stays, for other agents too.');
+    if (!(await confirm({ title: t('Detach {name}?', { name }), body, action: t('Detach') }))) return;
+    try {
+      await run(DetachSourceDocument, { agentId: agent.id, dataSourceId: id });
+      reload();
+    } catch (thrown) {
+      toast(readableError(thrown).message, 'bad');
+    }
+  };
   const mayAdd = !form.isReadOnly && session.may('DATA_SOURCES_WRITE');
   const acts = (
     <>
@@ -70,7 +95,7 @@ export function Knowledge({ agent, form }: SectionProps) {
       {pages.nodes.length === 0 ? null : (
         <Rows label={t('Knowledge')}>
           {pages.nodes.map((source) => (
-            <SourceRow key={source.id} source={source} />
+            <SourceRow key={source.id} source={source} onDetach={form.isReadOnly ? undefined : () => void detach(source)} />
           ))}
         </Rows>
       )}
@@ -97,7 +122,14 @@ export function Knowledge({ agent, form }: SectionProps) {
   );
 }
 
-function SourceRow({ source }: { readonly source: AgentSourceFragment }) {
+function SourceRow({
+  source,
+  onDetach,
+}: {
+  readonly source: AgentSourceFragment;
+  /** Undefined: the reader may not. */
+  readonly onDetach: (() => void) | undefined;
+}) {
   const { t } = useText();
   const { indexStatus, indexPercentage, statistics, errorMessage } = source;
   const isWorking = stateTone(indexStatus) === 'accent' || (indexStatus === 'INDEXED' && indexPercentage < 100);
@@ -105,6 +137,13 @@ function SourceRow({ source }: { readonly source: AgentSourceFragment }) {
     <Row
       title={<Link href={`/knowledge/${source.id}`}>{source.name}</Link>}
       badges={<Badge tone={stateTone(indexStatus)}>{stateName(t, indexStatus)}</Badge>}
+      actions={
+        onDetach === undefined ? undefined : (
+          <IconButton label={t('Detach {name}', { name: source.name })} onClick={onDetach}>
+            <Unlink size={16} aria-hidden />
+          </IconButton>
+        )
+      }
       note={
         <>
           {t('{done} of {total, plural, one {# document} other {# documents}} ready', {

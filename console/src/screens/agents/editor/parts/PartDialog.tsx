@@ -1,5 +1,5 @@
 import type { ParleyError } from '@parley/client';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { useText } from '../../../../text/text.ts';
 import { Button } from '../../../../ui/button.tsx';
 import { useConfirm } from '../../../../ui/confirm.tsx';
@@ -25,6 +25,11 @@ interface Props {
 export function PartDialog({ title, isDirty, isBusy, error, onClose, onSubmit, action, size = 'normal', children }: Props) {
   const { t } = useText();
   const confirm = useConfirm();
+  const note = useRef<HTMLDivElement>(null);
+  // A long form would hide it at its foot.
+  useEffect(() => {
+    if (error !== undefined) note.current?.scrollIntoView({ block: 'nearest' });
+  }, [error]);
   const close = async () => {
     const wanted =
       !isDirty ||
@@ -53,7 +58,9 @@ export function PartDialog({ title, isDirty, isBusy, error, onClose, onSubmit, a
       }
     >
       {children}
-      <ErrorNote error={error} />
+      <div ref={note}>
+        <ErrorNote error={error} />
+      </div>
     </Dialog>
   );
 }

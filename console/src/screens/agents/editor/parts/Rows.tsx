@@ -25,10 +25,10 @@ export function Row({ title, note, badges, actions, children }: RowProps) {
     <li className={styles.row}>
       <div className={styles.line}>
         <div className={styles.words}>
-          <p className={styles.title}>
-            <strong>{title}</strong>
+          <div className={styles.title}>
+            <div>{title}</div>
             {badges}
-          </p>
+          </div>
           {note === undefined || note === '' ? null : <div className={styles.note}>{note}</div>}
         </div>
         {actions === undefined ? null : <div className={styles.actions}>{actions}</div>}

@@ -16,9 +16,14 @@ import { secretTypeName } from './words.ts';
 export type Secret = NonNullable<NonNullable<AgentSecretsQuery['agent']>['secrets']>[number];
 
 /** Credentials of tools. Values go in and never come out. */
-export function Secrets({ agent, form }: SectionProps) {
+export function Secrets({ agent, form, reload: reloadAgent }: SectionProps) {
   const { t } = useText();
-  const { data, error, isLoading, reload } = usePage(AgentSecretsDocument, { id: agent.id });
+  const { data, error, isLoading, reload: reloadParts } = usePage(AgentSecretsDocument, { id: agent.id });
+  const reload = () => {
+    reloadParts();
+    // The editor counts them.
+    reloadAgent();
+  };
   const remove = useRemove(DeleteSecretDocument, reload);
   const [edited, setEdited] = useState<Secret | 'new'>();
   const secrets = data?.agent?.secrets ?? [];

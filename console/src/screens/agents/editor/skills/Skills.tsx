@@ -22,9 +22,14 @@ import {
 type Skill = NonNullable<AgentSkillsQuery['agent']>['skills'][number];
 
 /** Instructions that the agent takes up when a task needs them. */
-export function Skills({ agent, form }: SectionProps) {
+export function Skills({ agent, form, reload: reloadAgent }: SectionProps) {
   const { t } = useText();
-  const { data, error, isLoading, reload } = usePage(AgentSkillsDocument, { id: agent.id });
+  const { data, error, isLoading, reload: reloadParts } = usePage(AgentSkillsDocument, { id: agent.id });
+  const reload = () => {
+    reloadParts();
+    // The editor counts them.
+    reloadAgent();
+  };
   const update = useMutate(UpdateSkillDocument);
   const remove = useRemove(DeleteSkillDocument, reload);
   const [edited, setEdited] = useState<Skill | 'new'>();

@@ -9,6 +9,7 @@ import { Row, Rows } from '../parts/Rows.tsx';
 import { useRemove } from '../parts/use-remove.ts';
 import { type AgentToolsQuery, DeleteToolDocument, type OwnToolFragment } from './documents.ts';
 import { ToolDialog } from './ToolDialog.tsx';
+import { TryDialog } from './TryDialog.tsx';
 import type { ToolKind } from './values.ts';
 
 interface Props {
@@ -24,6 +25,7 @@ export function OwnTools({ agentId, tools, secrets, isReadOnly, onChanged }: Pro
   const { t } = useText();
   const remove = useRemove(DeleteToolDocument, onChanged);
   const [edited, setEdited] = useState<OwnToolFragment | ToolKind>();
+  const [tried, setTried] = useState<OwnToolFragment>();
   const kinds = {
     API_FUNCTION: t('Function of an API'),
     CLIENT_FUNCTION: t('Function of the caller'),
@@ -64,6 +66,12 @@ export function OwnTools({ agentId, tools, secrets, isReadOnly, onChanged }: Pro
               actions={
                 isReadOnly ? undefined : (
                   <>
+                    {tool.type === 'CLIENT_FUNCTION' ? null : (
+                      <Button size="small" onClick={() => setTried(tool)}>
+                        {tool.type === 'MCP_SERVER' ? t('Look at its tools') : t('Try it')}
+                        <span className="visually-hidden"> {tool.name}</span>
+                      </Button>
+                    )}
                     <IconButton label={t('Edit {name}', { name: tool.name })} onClick={() => setEdited(tool)}>
                       <Pencil size={16} aria-hidden />
                     </IconButton>
@@ -86,6 +94,7 @@ export function OwnTools({ agentId, tools, secrets, isReadOnly, onChanged }: Pro
           ))}
         </Rows>
       )}
+      {tried === undefined ? null : <TryDialog tool={tried} onClose={() => setTried(undefined)} />}
       {edited === undefined ? null : (
         <ToolDialog
           agentId={agentId}

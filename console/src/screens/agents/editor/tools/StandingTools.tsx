@@ -106,8 +106,9 @@ function Missing({ reason, setting }: { readonly reason: string | null; readonly
   const { t } = useText();
   return (
     <p className={styles.missing}>
-      {reason ?? t('This installation cannot run it.')}
-      {setting === null ? null : ` ${t('The operator switches it on by the setting {setting}.', { setting })}`}
+      {setting === null
+        ? (reason ?? t('This installation cannot run it.'))
+        : t('Missing here: {reason}. The operator sets {setting}.', { reason: reason ?? '', setting })}
     </p>
   );
 }

@@ -7,8 +7,13 @@ import { OwnTools } from './OwnTools.tsx';
 import { StandingTools } from './StandingTools.tsx';
 
 /** The tools of the service that the agent may use, and those of its own. */
-export function Tools({ agent, form }: SectionProps) {
-  const { data, error, isLoading, reload } = usePage(AgentToolsDocument, { id: agent.id });
+export function Tools({ agent, form, reload: reloadAgent }: SectionProps) {
+  const { data, error, isLoading, reload: reloadParts } = usePage(AgentToolsDocument, { id: agent.id });
+  const reload = () => {
+    reloadParts();
+    // The editor counts them.
+    reloadAgent();
+  };
   return (
     <div className={styles.fields}>
       <ErrorNote error={error} onRetry={reload} />

@@ -218,8 +218,26 @@ export type DeleteToolMutationVariables = Exact<{
 
 export type DeleteToolMutation = { deleteAgentTool: { id: string } };
 
+export type TryToolMutationVariables = Exact<{
+  id: string;
+  tool?: string | null | undefined;
+  arguments?: unknown;
+}>;
+
+
+export type TryToolMutation = { tryAgentTool: { output: string, isError: boolean, durationMs: number } };
+
+export type OfferedToolsQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type OfferedToolsQuery = { agentToolTools: { unavailableReason: string | null, leftOutCount: number, tools: Array<{ isAllowed: boolean, tool: { name: string, title: string | null, description: string | null, inputSchema: Record<string, unknown>, isReadOnly: boolean | null, isDestructive: boolean | null } }> } };
+
 export const AgentToolsDocument = document<AgentToolsQuery, AgentToolsQueryVariables>("query AgentTools($id:ID!){agent(id:$id){id tools{...OwnTool}secrets{id key}}tools{type description isAvailable reason setting}} fragment OwnTool on AgentTool{id name type description warnings{message}settings{__typename ...on ApiFunctionSettings{apiDescription:description method url query{name value}headers{name value}body parameters isIdempotent requireApproval auth{type location name username credential}}...on ClientFunctionSettings{clientDescription:description parameters}...on McpServerSettings{mcpDescription:description server serverUrl headers{name value}requireApproval allowedTools{isReadOnly names}program{command arguments directory environment{name value}}auth{type location name username credential}}}}");
 export const SubagentChoicesDocument = document<SubagentChoicesQuery, SubagentChoicesQueryVariables>("query SubagentChoices{agents(first:100){nodes{id name}}}");
 export const CreateToolDocument = document<CreateToolMutation, CreateToolMutationVariables>("mutation CreateTool($agentId:ID!$input:CreateAgentToolInput!){createAgentTool(agentId:$agentId input:$input){...OwnTool}} fragment OwnTool on AgentTool{id name type description warnings{message}settings{__typename ...on ApiFunctionSettings{apiDescription:description method url query{name value}headers{name value}body parameters isIdempotent requireApproval auth{type location name username credential}}...on ClientFunctionSettings{clientDescription:description parameters}...on McpServerSettings{mcpDescription:description server serverUrl headers{name value}requireApproval allowedTools{isReadOnly names}program{command arguments directory environment{name value}}auth{type location name username credential}}}}");
 export const UpdateToolDocument = document<UpdateToolMutation, UpdateToolMutationVariables>("mutation UpdateTool($id:ID!$input:UpdateAgentToolInput!){updateAgentTool(id:$id input:$input){...OwnTool}} fragment OwnTool on AgentTool{id name type description warnings{message}settings{__typename ...on ApiFunctionSettings{apiDescription:description method url query{name value}headers{name value}body parameters isIdempotent requireApproval auth{type location name username credential}}...on ClientFunctionSettings{clientDescription:description parameters}...on McpServerSettings{mcpDescription:description server serverUrl headers{name value}requireApproval allowedTools{isReadOnly names}program{command arguments directory environment{name value}}auth{type location name username credential}}}}");
 export const DeleteToolDocument = document<DeleteToolMutation, DeleteToolMutationVariables>("mutation DeleteTool($id:ID!){deleteAgentTool(id:$id){id}}");
+export const TryToolDocument = document<TryToolMutation, TryToolMutationVariables>("mutation TryTool($id:ID!$tool:String$arguments:JSON){tryAgentTool(id:$id tool:$tool arguments:$arguments){output isError durationMs}}");
+export const OfferedToolsDocument = document<OfferedToolsQuery, OfferedToolsQueryVariables>("query OfferedTools($id:ID!){agentToolTools(id:$id){unavailableReason leftOutCount tools{isAllowed tool{name title description inputSchema isReadOnly isDestructive}}}}");
