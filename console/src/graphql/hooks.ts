@@ -71,10 +71,17 @@ export function useLive<Result, Variables extends object>(
     pause = false,
     onBegin,
     onError,
-  }: { readonly pause?: boolean; readonly onBegin?: () => void; readonly onError?: (error: ParleyError) => void } = {},
+    onComplete,
+  }: {
+    readonly pause?: boolean;
+    readonly onBegin?: () => void;
+    readonly onError?: (error: ParleyError) => void;
+    /** The service ended it: what it told about is gone, or may not be seen any more. */
+    readonly onComplete?: () => void;
+  } = {},
 ): void {
-  const handlers = useRef({ onNext, onBegin, onError });
-  handlers.current = { onNext, onBegin, onError };
+  const handlers = useRef({ onNext, onBegin, onError, onComplete });
+  handlers.current = { onNext, onBegin, onError, onComplete };
   const key = JSON.stringify(variables);
   useEffect(() => {
     if (pause) return;
@@ -82,6 +89,7 @@ export function useLive<Result, Variables extends object>(
       next: (result) => handlers.current.onNext(result),
       begin: () => handlers.current.onBegin?.(),
       error: (error) => handlers.current.onError?.(error),
+      complete: () => handlers.current.onComplete?.(),
     });
   }, [subscription, key, pause]);
 }

@@ -152,7 +152,11 @@ export function contentUrlOf(deps: Deps, { contentUrl, contentBlobKey, dataSourc
 }
 
 /** The address of an item's original, for readers of answers: signed where Parley keeps it. Null for none. */
-export function citedUrlOf(deps: Deps, { contentUrl, contentBlobKey, dataSourceId, id, orgId }: KnowledgeItem): string | null {
-  if (contentUrl !== null) return contentUrl;
+export function citedUrlOf(deps: Deps, item: KnowledgeItem): string | null {
+  return item.contentUrl ?? downloadUrlOf(deps, item);
+}
+
+/** A signed link to the bytes that are kept here, wherever the original is; null when none are. */
+export function downloadUrlOf(deps: Deps, { contentBlobKey, dataSourceId, id, orgId }: KnowledgeItem): string | null {
   return contentBlobKey === null ? null : signedContentAddress(deps, { dataSourceId, itemId: id, orgId });
 }

@@ -23,6 +23,7 @@ import { Faults } from '../faults.ts';
 import { dataAtSite } from './sites.ts';
 
 const searchLengthMax = 200;
+const nameLengthMax = 200;
 const bulkMax = 1_000;
 const attachedAgentsMax = 1_000;
 const pageMax = 1_000_000;
@@ -160,6 +161,8 @@ export async function pageAgentsOfDataSources(
 
 /** Absent members are kept; null restores the default. */
 export interface UpdateDataSourceInput {
+  /** 1 to 200 characters; null keeps it. */
+  readonly name?: string | null | undefined;
   readonly refreshPeriod?: RefreshPeriod | null | undefined;
   readonly cite?: boolean | null | undefined;
   /** Replaces the agents that the source is attached to, among those that the caller may edit. */
@@ -179,13 +182,18 @@ export async function updateDataSource(
   deps: Deps,
   caller: Caller,
   id: string,
-  { refreshPeriod, cite, ais, orgVisible, cloudId }: UpdateDataSourceInput,
+  { name, refreshPeriod, cite, ais, orgVisible, cloudId }: UpdateDataSourceInput,
 ): Promise<DataSource> {
   const source = await editableSource(deps, caller, id, 'change');
+  const faults = new Faults();
+  const newName = name?.trim();
+  if (newName !== undefined) faults.requireName('name', newName, nameLengthMax);
+  faults.throwIfAny();
   const agents = ais === undefined ? {} : await agentChanges(deps, caller, source, ais ?? []);
   const approved = await approvedAmong(deps, caller, agents);
   const data = cloudId === undefined ? undefined : await dataAtSite(deps, source, cloudId ?? undefined);
   const changes = {
+    ...(newName === undefined ? {} : { name: newName }),
     ...(refreshPeriod === undefined ? {} : { refreshPeriod: refreshPeriod ?? 'NEVER' }),
     ...(cite === undefined ? {} : { cite: cite ?? true }),
     ...(orgVisible === undefined ? {} : { orgVisible: orgVisible ?? false }),

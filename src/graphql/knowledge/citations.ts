@@ -4,7 +4,7 @@ import { nodeLoaderOf, nodeOf } from '../builder/nodes.ts';
 import { CitationType } from '../chats/messages.ts';
 import { DataSourceRef, KnowledgeItemRef } from '../refs.ts';
 
-const PassageContentType = builder.objectRef<PassageText>('PassageContent').implement({
+export const PassageContentType = builder.objectRef<PassageText>('PassageContent').implement({
   access: { scope: 'CHATS:READ' },
   description: 'A cited passage as it stands in its document now, with the text around it.',
   fields: (t) => ({

@@ -2,6 +2,7 @@ import { listPassagesOfItems } from '../../domain/knowledge/item-passages.ts';
 import {
   citedUrlOf,
   contentUrlOf,
+  downloadUrlOf,
   getCitedItem,
   getKnowledgeItem,
   getKnowledgeItems,
@@ -9,6 +10,7 @@ import {
   listKnowledgeItems,
   updateKnowledgeItem,
 } from '../../domain/knowledge/items.ts';
+import { readPassages } from '../../domain/knowledge/passages.ts';
 import { type DataSource, type KnowledgeItem, sourceTypeOf } from '../../entities/knowledge/data-source.ts';
 import { knowledgeErrorCode } from '../../entities/knowledge/failure.ts';
 import type { KnowledgePassage } from '../../entities/knowledge/passage.ts';
@@ -19,6 +21,7 @@ import { describedOnRest, restOnly } from '../builder/one-api.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { DataSourceRef, KnowledgeItemRef } from '../refs.ts';
 import { NodeType } from '../types/node.ts';
+import { PassageContentType } from './citations.ts';
 import { KnowledgeErrorCodeType } from './failures.ts';
 import { DataSourceKind, IndexStatusType } from './sources.ts';
 
@@ -163,6 +166,29 @@ const CitedDocumentType = builder.objectRef<KnowledgeItem>('CitedDocument').impl
       description:
         'Where to read it: its own address, or a link to its original that works without a key for an hour. Null without an original.',
       resolve: (item, _args, { deps }) => citedUrlOf(deps, item),
+    }),
+    mimeType: t.exposeString('mimeType', {
+      nullable: true,
+      description: 'What it is: as declared, and once it is indexed as found in its bytes; null where nobody knows.',
+    }),
+    downloadUrl: t.string({
+      nullable: true,
+      description: 'A link to its bytes that works without a key for an hour; null when they are not kept here.',
+      resolve: (item, _args, { deps }) => downloadUrlOf(deps, item),
+    }),
+    passage: t.field({
+      type: PassageContentType,
+      nullable: true,
+      description: 'One of its passages in the text around it, as a citation or a search names it. Null when its text is gone.',
+      args: {
+        id: t.arg.string({ required: false, description: 'The id of the passage; without it `isCurrent` is false.' }),
+        charStart: t.arg.int({ description: 'Where it starts in the text of the document, in UTF-16 code units.' }),
+        charEnd: t.arg.int({ description: 'Where it ends.' }),
+      },
+      resolve: async ({ id: knowledgeItemId, dataSourceId }, { id: passageId, charStart, charEnd }, { deps, caller }) => {
+        const place = { id: passageId ?? '', knowledgeItemId, dataSourceId, charStart, charEnd };
+        return (await readPassages(deps, caller, [place]))[0] ?? null;
+      },
     }),
   }),
 });

@@ -23,6 +23,7 @@ const UpdateDataSourceInput = flatInput<UpdateDataSourceChanges>(
   builder.inputType('UpdateDataSourceInput', {
     description: 'Changes of a source: absent members are kept, null gives back the default.',
     fields: (t) => ({
+      name: t.string({ required: false, description: 'What it is called: 1 to 200 characters; null keeps it.' }),
       refreshPeriod: t.field({
         type: RefreshPeriodType,
         required: false,

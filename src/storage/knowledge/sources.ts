@@ -64,6 +64,7 @@ export interface DataSourceStore {
   ): Promise<readonly string[]>;
 }
 export interface DataSourceChanges {
+  readonly name?: string;
   readonly refreshPeriod?: RefreshPeriod;
   readonly cite?: boolean;
   readonly orgVisible?: boolean;

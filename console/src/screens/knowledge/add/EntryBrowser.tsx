@@ -1,0 +1,108 @@
+import { ChevronRight, FileText, Folder } from 'lucide-react';
+import { useState } from 'react';
+import { run } from '../../../graphql/client.ts';
+import { usePage } from '../../../graphql/hooks.ts';
+import { useText } from '../../../text/text.ts';
+import { Button } from '../../../ui/button.tsx';
+import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { SearchInput } from '../../../ui/field.tsx';
+import { ConnectionContentDocument, type ConnectionContentQuery } from '../documents.ts';
+import { useDelayed } from '../use-delayed.ts';
+import { useFurther } from '../use-further.ts';
+import styles from './add.module.css';
+
+export type Entry = ConnectionContentQuery['connectionEntries']['nodes'][number];
+
+/** Lists what an account holds, from the top down, to choose from. */
+export function EntryBrowser({
+  connectionId,
+  chosen,
+  isMany,
+  onChange,
+}: {
+  readonly connectionId: string;
+  readonly chosen: readonly Entry[];
+  readonly isMany: boolean;
+  readonly onChange: (entries: readonly Entry[]) => void;
+}) {
+  const { t } = useText();
+  const [path, setPath] = useState<readonly Entry[]>([]);
+  const [typed, setTyped] = useState('');
+  const search = useDelayed(typed.trim());
+  const variables = {
+    connectionId,
+    parentId: search === '' ? (path.at(-1)?.entryId ?? null) : null,
+    search: search === '' ? null : search,
+  };
+  const { data, error, isLoading, reload } = usePage(ConnectionContentDocument, variables);
+  const further = useFurther(data?.connectionEntries, async (after) => {
+    return (await run(ConnectionContentDocument, { ...variables, after })).connectionEntries;
+  });
+  const isChosen = ({ entryId }: Entry) => chosen.some((each) => each.entryId === entryId);
+  const choose = (entry: Entry) => {
+    if (isChosen(entry)) onChange(chosen.filter(({ entryId }) => entryId !== entry.entryId));
+    else onChange(isMany ? [...chosen, entry] : [entry]);
+  };
+  return (
+    <fieldset className={styles.browser}>
+      <legend>{t('What to read')}</legend>
+      <SearchInput label={t('Search in the service')} value={typed} onChange={setTyped} />
+      {search === '' && path.length > 0 ? (
+        <nav aria-label={t('Path')} className={styles.crumbs}>
+          <Button size="small" variant="quiet" onClick={() => setPath([])}>
+            {t('Top')}
+          </Button>
+          {path.map((entry, index) => (
+            <span key={entry.entryId}>
+              <ChevronRight size={14} aria-hidden />
+              <Button size="small" variant="quiet" onClick={() => setPath(path.slice(0, index + 1))}>
+                {entry.name}
+              </Button>
+            </span>
+          ))}
+        </nav>
+      ) : null}
+      <ErrorNote error={error ?? further.error} onRetry={reload} />
+      {isLoading ? <Skeleton lines={4} /> : null}
+      <ul className={styles.entries}>
+        {further.nodes.map((entry) => (
+          <li key={entry.entryId}>
+            <label>
+              <input
+                type={isMany ? 'checkbox' : 'radio'}
+                name="entry"
+                disabled={!entry.canBeAdded}
+                checked={isChosen(entry)}
+                onChange={() => choose(entry)}
+              />
+              {entry.hasChildren ? <Folder size={16} aria-hidden /> : <FileText size={16} aria-hidden />}
+              <span>
+                {entry.name}
+                {search !== '' && entry.path !== entry.name ? <small>{entry.path}</small> : null}
+              </span>
+            </label>
+            {entry.hasChildren && search === '' ? (
+              <Button
+                size="small"
+                variant="quiet"
+                onClick={() => setPath([...path, entry])}
+                aria-label={t('Open {name}', { name: entry.name })}
+              >
+                {t('Open')}
+              </Button>
+            ) : null}
+          </li>
+        ))}
+      </ul>
+      {data !== undefined && further.nodes.length === 0 ? <p className={styles.hint}>{t('There is nothing here.')}</p> : null}
+      {further.hasMore ? (
+        <Button size="small" onClick={further.loadMore} isBusy={further.isLoadingMore}>
+          {t('Show more')}
+        </Button>
+      ) : null}
+      {chosen.length > 0 ? (
+        <p className={styles.hint}>{t('Chosen: {names}', { names: chosen.map(({ name }) => name).join(', ') })}</p>
+      ) : null}
+    </fieldset>
+  );
+}

@@ -1,0 +1,159 @@
+import { FolderUp, Upload, X } from 'lucide-react';
+import { useRef, useState } from 'react';
+import { run } from '../../../graphql/client.ts';
+import { usePage } from '../../../graphql/hooks.ts';
+import { useText } from '../../../text/text.ts';
+import { Button, IconButton } from '../../../ui/button.tsx';
+import { Note } from '../../../ui/feedback.tsx';
+import { Checkbox, Field, TextInput } from '../../../ui/field.tsx';
+import { formatBytes } from '../../../ui/small.tsx';
+import { AttachSourceDocument, MakeCollectionDocument, UploadLimitsDocument } from '../documents.ts';
+import type { AddFormProps } from './AddDialog.tsx';
+import { AddForm, useAddSource } from './AddForm.tsx';
+import { agentIdOf, useAgentChoice } from './AgentPicker.tsx';
+import styles from './add.module.css';
+import { DropArea } from './DropArea.tsx';
+import { chosenFiles, type NamedFile } from './dropped.ts';
+import { uploads } from './uploads.ts';
+
+/** Adds files: together as one source with a name, or each as a source of its own. */
+export function FilesForm({ files: dropped, agentId, onClose }: AddFormProps & { readonly files: readonly NamedFile[] }) {
+  const { t, number } = useText();
+  const [files, setFiles] = useState(dropped);
+  const [isTogether, setTogether] = useState(true);
+  const [typedName, setTypedName] = useState<string>();
+  const { data } = usePage(UploadLimitsDocument, {});
+  const maxBytes = data?.viewer.limits.sourceFileMaxBytes ?? Number.POSITIVE_INFINITY;
+  const { add, isBusy, error } = useAddSource(onClose);
+  const large = files.filter(({ file }) => file.size > maxBytes);
+  const sent = files.filter(({ file }) => file.size <= maxBytes);
+  const isOne = !(files.length > 1 && isTogether === false);
+  const { picker, agent, isReady } = useAgentChoice(agentId, isOne);
+  const name = (typedName ?? nameOf(files, t('{count} files', { count: files.length }))).trim();
+  const send = () =>
+    add(async () => {
+      const id = await agentIdOf(agent);
+      // A single file of an agent needs no collection around it.
+      if (id !== undefined && (!isOne || files.length === 1)) {
+        uploads.add(sent, { kind: 'each', agentId: id });
+        return undefined;
+      }
+      const { id: collectionId, dataSourceId: sourceId } = (await run(MakeCollectionDocument, { name })).createVectorStore;
+      if (id !== undefined) await run(AttachSourceDocument, { agentId: id, sourceId });
+      uploads.add(sent, { kind: 'together', collectionId, sourceId });
+      return sourceId;
+    });
+  const more = (added: readonly NamedFile[]) => setFiles((before) => [...before, ...added]);
+  return (
+    <AddForm
+      error={error}
+      isBusy={isBusy}
+      isReady={sent.length > 0 && isReady && (name !== '' || !isOne)}
+      onSubmit={() => void send()}
+      onClose={onClose}
+    >
+      <DropArea onFiles={more}>
+        <FileChoice onFiles={more} />
+      </DropArea>
+      {files.length > 0 ? (
+        <ul className={styles.files} aria-label={t('Files to add')}>
+          {files.slice(0, shownMax).map((each, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the same name may come from two folders
+            <li key={`${index} ${each.name}`}>
+              <span className={styles.fileName}>{each.name}</span>
+              <span className={styles.fileSize}>{formatBytes(each.file.size, number)}</span>
+              <IconButton
+                label={t('Leave out {name}', { name: each.name })}
+                onClick={() => setFiles(files.filter((other) => other !== each))}
+              >
+                <X size={16} aria-hidden />
+              </IconButton>
+            </li>
+          ))}
+          {files.length > shownMax ? <li>{t('and {count} more', { count: files.length - shownMax })}</li> : null}
+        </ul>
+      ) : null}
+      {large.length > 0 ? (
+        <Note tone="warn">
+          {t('{count, plural, one {# file is} other {# files are}} larger than {size}, and left out.', {
+            count: large.length,
+            size: formatBytes(maxBytes, number),
+          })}
+        </Note>
+      ) : null}
+      {files.length > 1 ? (
+        <Checkbox
+          label={t('One source with all files')}
+          hint={t('Otherwise each file becomes a source of its own.')}
+          checked={isTogether}
+          onChange={({ target }) => setTogether(target.checked)}
+        />
+      ) : null}
+      {files.length > 1 && isTogether ? (
+        <Field label={t('Name')}>
+          {(control) => (
+            <TextInput
+              {...control}
+              maxLength={200}
+              value={typedName ?? nameOf(files, t('{count} files', { count: files.length }))}
+              onChange={({ target }) => setTypedName(target.value)}
+            />
+          )}
+        </Field>
+      ) : null}
+      {picker}
+    </AddForm>
+  );
+}
+
+const shownMax = 50;
+
+/** That of the only folder, or of the only file. */
+function nameOf(files: readonly NamedFile[], otherwise: string): string {
+  const folders = new Set(files.map(({ folder }) => folder));
+  const [folder] = folders;
+  if (folders.size === 1 && folder !== undefined) return folder;
+  return files.length === 1 ? (files[0]?.name ?? '') : otherwise;
+}
+
+function FileChoice({ onFiles }: { readonly onFiles: (files: readonly NamedFile[]) => void }) {
+  const { t } = useText();
+  const files = useRef<HTMLInputElement>(null);
+  const folder = useRef<HTMLInputElement>(null);
+  const take = (input: HTMLInputElement) => {
+    onFiles(chosenFiles(input.files ?? []));
+    input.value = '';
+  };
+  return (
+    <div className={styles.choice}>
+      <p>{t('Drop files or folders here')}</p>
+      <p className={styles.hint}>{t('PDF, Word, Excel, PowerPoint, Markdown, text, HTML, CSV, JSON, mail and EPUB')}</p>
+      <div className={styles.choiceButtons}>
+        <Button icon={<Upload size={16} aria-hidden />} onClick={() => files.current?.click()}>
+          {t('Choose files')}
+        </Button>
+        <Button icon={<FolderUp size={16} aria-hidden />} onClick={() => folder.current?.click()}>
+          {t('Choose a folder')}
+        </Button>
+      </div>
+      <input
+        ref={files}
+        type="file"
+        multiple
+        hidden
+        data-choice="files"
+        aria-label={t('Choose files')}
+        onChange={({ target }) => take(target)}
+      />
+      <input
+        ref={folder}
+        type="file"
+        hidden
+        data-choice="folder"
+        aria-label={t('Choose a folder')}
+        onChange={({ target }) => take(target)}
+        {...{ webkitdirectory: '' }}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+import { useState } from 'react';
+import { useText } from '../../../text/text.ts';
+import { Field, TextArea, TextInput } from '../../../ui/field.tsx';
+import type { AddFormProps } from './AddDialog.tsx';
+import { AddForm, faultOf, useAddSource } from './AddForm.tsx';
+import { useAgentChoice } from './AgentPicker.tsx';
+
+/** Adds a payload of the reader's own. */
+export function JsonForm({ agentId, onClose }: AddFormProps) {
+  const { t } = useText();
+  const [name, setName] = useState('');
+  const [text, setText] = useState('');
+  const { picker, agent, isReady } = useAgentChoice(agentId, false);
+  const { addSource, isBusy, error } = useAddSource(onClose);
+  const data = objectOf(text);
+  const faults = { name: faultOf(error, 'name'), data: faultOf(error, 'data') };
+  const isWrong = text.trim() !== '' && data === undefined;
+  return (
+    <AddForm
+      error={faults.name === undefined && faults.data === undefined ? error : undefined}
+      isBusy={isBusy}
+      isReady={name.trim() !== '' && data !== undefined && isReady}
+      onSubmit={() => void addSource(agent, { api: { name: name.trim(), data } })}
+      onClose={onClose}
+    >
+      <Field label={t('Name')} error={faults.name}>
+        {(control) => <TextInput {...control} maxLength={200} value={name} onChange={({ target }) => setName(target.value)} />}
+      </Field>
+      <Field
+        label={t('Content')}
+        hint={t('An object of JSON. Each value is found with its path.')}
+        error={isWrong ? t('This is no object of JSON.') : faults.data}
+      >
+        {(control) => (
+          <TextArea
+            {...control}
+            rows={8}
+            spellCheck={false}
+            placeholder={'{ "opening hours": { "Monday": "9 to 17" } }'}
+            value={text}
+            onChange={({ target }) => setText(target.value)}
+          />
+        )}
+      </Field>
+      {picker}
+    </AddForm>
+  );
+}
+
+/** Undefined for what is no object. */
+function objectOf(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,128 @@
+import { useState } from 'react';
+import { useText } from '../../../text/text.ts';
+import { Checkbox, Field, TextArea, TextInput } from '../../../ui/field.tsx';
+import type { RefreshPeriod, WebUrlFileType } from '../documents.ts';
+import type { AddFormProps } from './AddDialog.tsx';
+import { AddForm, faultOf, PeriodField, useAddSource } from './AddForm.tsx';
+import { useAgentChoice } from './AgentPicker.tsx';
+import styles from './add.module.css';
+
+const fileTypes: readonly WebUrlFileType[] = ['PDF', 'DOC', 'XLS', 'CSV', 'MARKDOWN', 'TEXT'];
+
+/** Adds a web site from one address on. */
+export function SiteForm({ agentId, onClose }: AddFormProps) {
+  const { t } = useText();
+  const [url, setUrl] = useState('');
+  const [maxPages, setMaxPages] = useState('100');
+  const [minutes, setMinutes] = useState('60');
+  const [include, setInclude] = useState('');
+  const [exclude, setExclude] = useState('');
+  const [withFiles, setWithFiles] = useState(true);
+  const [refreshPeriod, setRefreshPeriod] = useState<RefreshPeriod>('WEEKLY');
+  const { picker, agent, isReady } = useAgentChoice(agentId, false);
+  const { addSource, isBusy, error } = useAddSource(onClose);
+  const address = /^https?:\/\//i.test(url.trim()) || url.trim() === '' ? url.trim() : `https://${url.trim()}`;
+  const send = () => {
+    const includeUrlGlobs = linesOf(include);
+    return addSource(agent, {
+      webUrl: {
+        url: address,
+        maxPages: Number(maxPages),
+        timeoutSeconds: Math.round(Number(minutes) * 60),
+        includeFiles: withFiles,
+        includedFileTypes: withFiles ? [...fileTypes] : [],
+        includeUrlGlobs: includeUrlGlobs.length === 0 ? null : includeUrlGlobs,
+        excludeUrlGlobs: linesOf(exclude),
+        refreshPeriod,
+      },
+    });
+  };
+  const faults = ['url', 'maxPages', 'timeoutSeconds', 'includeUrlGlobs', 'excludeUrlGlobs'].map((member) =>
+    faultOf(error, member),
+  );
+  const isBeside = faults.some((fault) => fault !== undefined);
+  return (
+    <AddForm
+      error={isBeside ? undefined : error}
+      isBusy={isBusy}
+      isReady={url.trim() !== '' && isReady}
+      onSubmit={() => void send()}
+      onClose={onClose}
+    >
+      <Field label={t('Address')} hint={t('Reading begins there, and goes to the pages below it.')} error={faults[0]}>
+        {(control) => (
+          <TextInput
+            {...control}
+            type="url"
+            inputMode="url"
+            placeholder="https://example.com/docs/"
+            value={url}
+            onChange={({ target }) => setUrl(target.value)}
+          />
+        )}
+      </Field>
+      <div className={styles.pair}>
+        <Field label={t('Most pages')} error={faults[1]}>
+          {(control) => (
+            <TextInput
+              {...control}
+              type="number"
+              min={1}
+              max={10_000}
+              value={maxPages}
+              onChange={({ target }) => setMaxPages(target.value)}
+            />
+          )}
+        </Field>
+        <Field label={t('Most minutes')} error={faults[2]}>
+          {(control) => (
+            <TextInput
+              {...control}
+              type="number"
+              min={1}
+              max={1_440}
+              value={minutes}
+              onChange={({ target }) => setMinutes(target.value)}
+            />
+          )}
+        </Field>
+        <PeriodField value={refreshPeriod} onChange={setRefreshPeriod} />
+      </div>
+      <Checkbox
+        label={t('Documents that pages link to, too')}
+        hint={t('PDF, Word, Excel, CSV, Markdown and text')}
+        checked={withFiles}
+        onChange={({ target }) => setWithFiles(target.checked)}
+      />
+      <details className={styles.details}>
+        <summary>{t('Which pages')}</summary>
+        <Field
+          label={t('Only addresses like these')}
+          hint={t('One a line; * stands for a part of an address, ** for any.')}
+          error={faults[3]}
+        >
+          {(control) => (
+            <TextArea
+              {...control}
+              rows={2}
+              placeholder="https://example.com/docs/**"
+              value={include}
+              onChange={({ target }) => setInclude(target.value)}
+            />
+          )}
+        </Field>
+        <Field label={t('But none like these')} error={faults[4]}>
+          {(control) => <TextArea {...control} rows={2} value={exclude} onChange={({ target }) => setExclude(target.value)} />}
+        </Field>
+      </details>
+      {picker}
+    </AddForm>
+  );
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}

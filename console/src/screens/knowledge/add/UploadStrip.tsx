@@ -1,0 +1,72 @@
+import { useText } from '../../../text/text.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Note, Progress } from '../../../ui/feedback.tsx';
+import { formatBytes } from '../../../ui/small.tsx';
+import styles from './add.module.css';
+import { uploads, useUploads } from './uploads.ts';
+
+/** How far the files are that are being sent, and those that were refused. */
+export function UploadStrip() {
+  const { t, number } = useText();
+  const entries = useUploads();
+  if (entries.length === 0) return null;
+  const done = entries.filter(({ state }) => state === 'done');
+  const failed = entries.filter(({ state }) => state === 'failed');
+  const isBusy = done.length + failed.length < entries.length;
+  const sum = (of: 'sentBytes' | 'sizeBytes') => entries.reduce((total, entry) => total + entry[of], 0);
+  const [sent, total] = [sum('sentBytes'), sum('sizeBytes')];
+  return (
+    <section className={styles.strip} aria-label={t('Uploads')}>
+      {isBusy ? (
+        <>
+          <p className={styles.stripLine}>
+            <span>
+              {t('Sending {done} of {total} files', { done: Math.min(done.length + 1, entries.length), total: entries.length })}
+            </span>
+            <span>
+              {formatBytes(sent, number)} / {formatBytes(total, number)}
+            </span>
+          </p>
+          <Progress percent={total === 0 ? undefined : (100 * sent) / total} label={t('Uploads')} />
+        </>
+      ) : failed.length === 0 ? (
+        <Note
+          tone="good"
+          action={
+            <Button size="small" onClick={() => uploads.clear()}>
+              {t('Close')}
+            </Button>
+          }
+        >
+          {t('{count, plural, one {# file is sent} other {# files are sent}}. What is in them is being read.', {
+            count: done.length,
+          })}
+        </Note>
+      ) : null}
+      {failed.length === 0 ? null : (
+        <Note
+          tone="bad"
+          action={
+            <span className={styles.stripActions}>
+              <Button size="small" onClick={() => uploads.retry()}>
+                {t('Try again')}
+              </Button>
+              <Button size="small" onClick={() => uploads.clear()}>
+                {t('Close')}
+              </Button>
+            </span>
+          }
+        >
+          <p>{t('{count, plural, one {# file was not taken} other {# files were not taken}}:', { count: failed.length })}</p>
+          <ul className={styles.failures}>
+            {failed.map(({ id, name, error }) => (
+              <li key={id}>
+                <b>{name}</b>: {error?.message}
+              </li>
+            ))}
+          </ul>
+        </Note>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,54 @@
+import { useLocation, useSearch } from 'wouter';
+import { useSession } from '../../../app/session.tsx';
+import { usePage } from '../../../graphql/hooks.ts';
+import { useText } from '../../../text/text.ts';
+import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { Field, Select } from '../../../ui/field.tsx';
+import { Page } from '../../../ui/page.tsx';
+import { AgentChoiceDocument } from '../documents.ts';
+import { KnowledgeTabs } from '../Tabs.tsx';
+import { TryQuestion } from './TryQuestion.tsx';
+
+/** Tries a question on all knowledge of an agent. */
+export function SearchScreen() {
+  const { t } = useText();
+  const { may } = useSession();
+  const [, go] = useLocation();
+  const wanted = new URLSearchParams(useSearch()).get('agent');
+  const { data, error, isLoading, reload } = usePage(AgentChoiceDocument, {}, { pause: !may('AGENTS_READ') });
+  const agents = data?.agents.nodes ?? [];
+  const agent = agents.find(({ id }) => id === wanted) ?? agents[0];
+  return (
+    <Page
+      title={t('Knowledge')}
+      lead={t('See which passages an agent would answer from, and why. No model is asked, and nobody else sees it.')}
+    >
+      <KnowledgeTabs current="/knowledge/search" />
+      <ErrorNote error={error} onRetry={reload} />
+      {isLoading ? <Skeleton /> : null}
+      {data !== undefined && agent === undefined ? (
+        <EmptyState title={t('There is no agent to ask')}>{t('Make one under Agents, and give it knowledge.')}</EmptyState>
+      ) : null}
+      {agent === undefined ? null : (
+        <>
+          <Field label={t('Agent')}>
+            {(control) => (
+              <Select
+                {...control}
+                value={agent.id}
+                onChange={({ target }) => go(`/knowledge/search?agent=${target.value}`, { replace: true })}
+              >
+                {agents.map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </Select>
+            )}
+          </Field>
+          <TryQuestion key={agent.id} place={{ agentId: agent.id }} agents={[agent]} />
+        </>
+      )}
+    </Page>
+  );
+}

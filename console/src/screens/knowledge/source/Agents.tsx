@@ -1,0 +1,109 @@
+import { MessageSquare, Unlink } from 'lucide-react';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { useSession } from '../../../app/session.tsx';
+import { useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useText } from '../../../text/text.ts';
+import { Button, ButtonLink, IconButton } from '../../../ui/button.tsx';
+import { useConfirm } from '../../../ui/confirm.tsx';
+import { ErrorNote } from '../../../ui/feedback.tsx';
+import { SearchInput, Select } from '../../../ui/field.tsx';
+import { Section } from '../../../ui/page.tsx';
+import { Avatar } from '../../../ui/small.tsx';
+import { useToast } from '../../../ui/toasts.tsx';
+import { AgentChoiceDocument, AttachSourceDocument, ChangeSourceDocument } from '../documents.ts';
+import { useDelayed } from '../use-delayed.ts';
+import type { Source } from './SourceScreen.tsx';
+import styles from './source.module.css';
+
+/** The agents that answer from a source: give it to more, or take it away. */
+export function Agents({ source, onChanged }: { readonly source: Source; readonly onChanged: () => void }) {
+  const { t } = useText();
+  const { may } = useSession();
+  const confirm = useConfirm();
+  const detach = useMutate(ChangeSourceDocument);
+  const { id, canEdit, agents } = source;
+  const remove = async (agent: { readonly id: string; readonly name: string }) => {
+    const isWanted = await confirm({
+      title: t('Take it from "{name}"?', { name: agent.name }),
+      body: t('The agent does not answer from it any more. The source stays.'),
+      action: t('Take away'),
+    });
+    if (!isWanted) return;
+    const agentIds = agents.nodes.filter((each) => each.canEdit && each.id !== agent.id).map((each) => each.id);
+    if ((await detach.run({ id, input: { agentIds } })) !== undefined) onChanged();
+  };
+  // The agents are replaced as a whole: of more than a page some would be lost.
+  const mayDetach = canEdit && may('DATA_SOURCES_WRITE') && !agents.pageInfo.hasNextPage;
+  return (
+    <Section
+      title={t('Agents that answer from it')}
+      actions={may('DATA_SOURCES_WRITE') ? <AttachForm source={source} onChanged={onChanged} /> : undefined}
+    >
+      <ErrorNote error={detach.error} />
+      {agents.nodes.length === 0 ? (
+        <p className={styles.quiet}>{t('None yet: give it to an agent, so that somebody can ask.')}</p>
+      ) : (
+        <ul className={styles.list} aria-label={t('Agents')}>
+          {agents.nodes.map((agent) => (
+            <li key={agent.id} className={styles.agent}>
+              <Avatar name={agent.name} pictureUrl={agent.pictureUrl} />
+              <Link href={`/agents/${agent.id}`}>{agent.name}</Link>
+              <ButtonLink size="small" icon={<MessageSquare size={15} aria-hidden />} href={`/?agent=${agent.id}`}>
+                {t('Ask')}
+              </ButtonLink>
+              {mayDetach && agent.canEdit ? (
+                <IconButton label={t('Take it from {name}', { name: agent.name })} onClick={() => void remove(agent)}>
+                  <Unlink size={16} aria-hidden />
+                </IconButton>
+              ) : null}
+            </li>
+          ))}
+        </ul>
+      )}
+      {agents.pageInfo.hasNextPage ? (
+        <p className={styles.quiet}>{t('And more: {count} in all', { count: source.usageCount })}</p>
+      ) : null}
+    </Section>
+  );
+}
+
+function AttachForm({ source, onChanged }: { readonly source: Source; readonly onChanged: () => void }) {
+  const { t } = useText();
+  const say = useToast();
+  const [typed, setTyped] = useState('');
+  const search = useDelayed(typed.trim());
+  const { data } = usePage(AgentChoiceDocument, { search: search === '' ? null : search });
+  const attach = useMutate(AttachSourceDocument);
+  const attached = new Set(source.agents.nodes.map(({ id }) => id));
+  const others = (data?.agents.nodes ?? []).filter(({ id, canEdit }) => canEdit && !attached.has(id));
+  const hasMany = data?.agents.pageInfo.hasNextPage === true || typed !== '';
+  const [agentId, setAgentId] = useState('');
+  const chosen = others.find(({ id }) => id === agentId);
+  if (others.length === 0 && !hasMany) return null;
+  const send = async () => {
+    if (chosen === undefined) return;
+    const result = await attach.run({ agentId: chosen.id, sourceId: source.id });
+    if (result === undefined) return;
+    for (const { message } of result.attachDataSource.warnings ?? []) say(message, 'warn');
+    setAgentId('');
+    onChanged();
+  };
+  return (
+    <div className={styles.attach}>
+      {hasMany ? <SearchInput label={t('Search agents')} value={typed} onChange={setTyped} /> : null}
+      <Select aria-label={t('Agent')} value={chosen?.id ?? ''} onChange={({ target }) => setAgentId(target.value)}>
+        <option value="">{t('Choose an agent')}</option>
+        {others.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </Select>
+      <Button disabled={chosen === undefined} isBusy={attach.isBusy} onClick={() => void send()}>
+        {t('Give to agent')}
+      </Button>
+      <ErrorNote error={attach.error} />
+    </div>
+  );
+}

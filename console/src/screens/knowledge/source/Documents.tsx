@@ -1,0 +1,128 @@
+import { FileText } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { run } from '../../../graphql/client.ts';
+import { useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useText } from '../../../text/text.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Badge, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { SearchInput, Select } from '../../../ui/field.tsx';
+import { Table, Toolbar } from '../../../ui/page.tsx';
+import { Time } from '../../../ui/small.tsx';
+import { type IndexStatus, type ItemEntryFragment, SourceItemsDocument } from '../documents.ts';
+import knowledge from '../knowledge.module.css';
+import { useDelayed } from '../use-delayed.ts';
+import { useWords } from '../words.ts';
+import { ItemDialog } from './ItemDialog.tsx';
+import type { Source } from './SourceScreen.tsx';
+import styles from './source.module.css';
+import { useChanges } from './use-changes.ts';
+
+const groups: Readonly<Record<'ready' | 'busy' | 'failed' | 'skipped', readonly IndexStatus[]>> = {
+  ready: ['INDEXED'],
+  busy: ['INITIALIZED', 'QUEUED', 'FETCHING', 'PARSING', 'INDEXING'],
+  failed: ['FAILED', 'CANCELLED'],
+  skipped: ['SKIPPED'],
+};
+type Group = keyof typeof groups;
+
+/** The documents of a source, each with the text that was read out of it. */
+export function Documents({ source }: { readonly source: Source }) {
+  const { t } = useText();
+  const { id } = source;
+  const [typed, setTyped] = useState('');
+  const [group, setGroup] = useState<Group | ''>('');
+  const [openId, setOpenId] = useState<string>();
+  const search = useDelayed(typed.trim());
+  const variables = { id, search: search === '' ? null : search, status: group === '' ? null : [...groups[group]] };
+  const { data, error, isLoading, reload } = usePage(SourceItemsDocument, variables);
+  const {
+    nodes,
+    hasMore,
+    isLoadingMore,
+    error: moreError,
+    loadMore,
+  } = useMorePages(
+    data?.dataSource?.items,
+    async (after) => (await run(SourceItemsDocument, { ...variables, after })).dataSource?.items,
+  );
+  const changes = useChanges(source);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another count is the reason to load it again
+  useEffect(() => {
+    if (data !== undefined) reload();
+  }, [changes]);
+  const open = nodes.find((item) => item.id === openId);
+  return (
+    <>
+      <Toolbar>
+        <SearchInput label={t('Search by name')} value={typed} onChange={setTyped} />
+        <Select aria-label={t('State')} value={group} onChange={({ target }) => setGroup(target.value as Group | '')}>
+          <option value="">{t('All states')}</option>
+          <option value="ready">{t('Ready')}</option>
+          <option value="busy">{t('Being read')}</option>
+          <option value="failed">{t('Failed or stopped')}</option>
+          <option value="skipped">{t('Left out')}</option>
+        </Select>
+      </Toolbar>
+      <ErrorNote error={error ?? moreError} onRetry={reload} />
+      {isLoading ? <Skeleton lines={6} /> : null}
+      {data !== undefined && nodes.length === 0 ? (
+        <p className={styles.quiet}>
+          {search === '' && group === '' ? t('There are no documents yet.') : t('No document fits.')}
+        </p>
+      ) : null}
+      {nodes.length === 0 ? null : (
+        <Table label={t('Documents')}>
+          <thead>
+            <tr>
+              <th scope="col">{t('Name')}</th>
+              <th scope="col">{t('State')}</th>
+              <th scope="col" className={knowledge.number}>
+                {t('Passages')}
+              </th>
+              <th scope="col" className={knowledge.number}>
+                {t('Tokens')}
+              </th>
+              <th scope="col">{t('Read')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {nodes.map((item) => (
+              <ItemRow key={item.id} item={item} onOpen={() => setOpenId(item.id)} />
+            ))}
+          </tbody>
+        </Table>
+      )}
+      {hasMore ? (
+        <div className={knowledge.more}>
+          <Button onClick={loadMore} isBusy={isLoadingMore}>
+            {t('Show more')}
+          </Button>
+        </div>
+      ) : null}
+      <ItemDialog item={open} canEdit={source.canEdit} onClose={() => setOpenId(undefined)} />
+    </>
+  );
+}
+
+function ItemRow({ item, onOpen }: { readonly item: ItemEntryFragment; readonly onOpen: () => void }) {
+  const { number } = useText();
+  const { states } = useWords();
+  const { label, tone } = states[item.indexStatus];
+  return (
+    <tr>
+      <th scope="row">
+        <button type="button" className={styles.itemName} onClick={onOpen}>
+          <FileText size={16} aria-hidden />
+          <span>{item.name}</span>
+        </button>
+      </th>
+      <td>
+        <Badge tone={tone}>{label}</Badge>
+        {item.errorMessage === null ? null : <small className={knowledge.note}>{item.errorMessage}</small>}
+      </td>
+      <td className={knowledge.number}>{number(item.passageCount)}</td>
+      <td className={knowledge.number}>{number(item.tokenCount)}</td>
+      <td className={knowledge.nowrap}>{item.indexedAt === null ? '' : <Time at={item.indexedAt} />}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,108 @@
+import { useEffect } from 'react';
+import { run } from '../../../graphql/client.ts';
+import { useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useText } from '../../../text/text.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Badge, ErrorNote, Skeleton, type Tone } from '../../../ui/feedback.tsx';
+import { Table } from '../../../ui/page.tsx';
+import { formatMs, Time } from '../../../ui/small.tsx';
+import { type RunEntryFragment, SourceHistoryDocument, type SourceRunStatus, type SourceRunTrigger } from '../documents.ts';
+import knowledge from '../knowledge.module.css';
+import type { Source } from './SourceScreen.tsx';
+import { useChanges } from './use-changes.ts';
+
+/** How a source was read, newest first. */
+export function History({ source }: { readonly source: Source }) {
+  const { t } = useText();
+  const { id } = source;
+  const { data, error, isLoading, reload } = usePage(SourceHistoryDocument, { id });
+  const {
+    nodes,
+    hasMore,
+    isLoadingMore,
+    error: moreError,
+    loadMore,
+  } = useMorePages(data?.dataSource?.runs, async (after) => (await run(SourceHistoryDocument, { id, after })).dataSource?.runs);
+  const changes = useChanges(source);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another count is the reason to load it again
+  useEffect(() => {
+    if (data !== undefined) reload();
+  }, [changes]);
+  return (
+    <>
+      <ErrorNote error={error ?? moreError} onRetry={reload} />
+      {isLoading ? <Skeleton lines={5} /> : null}
+      {nodes.length === 0 ? null : (
+        <Table label={t('History')}>
+          <thead>
+            <tr>
+              <th scope="col">{t('Begun')}</th>
+              <th scope="col">{t('Why')}</th>
+              <th scope="col">{t('State')}</th>
+              {[t('New'), t('Changed'), t('Unchanged'), t('Removed'), t('Failed'), t('Took')].map((name) => (
+                <th key={name} scope="col" className={knowledge.number}>
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {nodes.map((each) => (
+              <RunRow key={each.id} entry={each} />
+            ))}
+          </tbody>
+        </Table>
+      )}
+      {hasMore ? (
+        <div className={knowledge.more}>
+          <Button onClick={loadMore} isBusy={isLoadingMore}>
+            {t('Show more')}
+          </Button>
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+function RunRow({ entry }: { readonly entry: RunEntryFragment }) {
+  const { t, number } = useText();
+  const triggers: Readonly<Record<SourceRunTrigger, string>> = {
+    ADDED: t('It was added'),
+    REFRESH: t('Somebody asked'),
+    SCHEDULE: t('By its schedule'),
+    RECONNECTED: t('Its account was connected again'),
+  };
+  const states: Readonly<Record<SourceRunStatus, readonly [string, Tone]>> = {
+    LISTING: [t('Looking for documents'), 'accent'],
+    INDEXING: [t('Indexing'), 'accent'],
+    COMPLETED: entry.failedCount > 0 ? [t('Done, with failures'), 'warn'] : [t('Done'), 'good'],
+    FAILED: [t('Failed'), 'bad'],
+    CANCELLED: [t('Stopped'), 'warn'],
+  };
+  const [label, tone] = states[entry.status];
+  const bounds = {
+    MAX_PAGES: t('It ended at the most pages.'),
+    TIMEOUT: t('It ended at the most time.'),
+    MAX_MEMORY: t('It ended at the most memory.'),
+  };
+  const note = entry.errorMessage ?? (entry.bound === null ? undefined : bounds[entry.bound]);
+  const { addedCount, changedCount, unchangedCount, removedCount, failedCount } = entry;
+  return (
+    <tr>
+      <td className={knowledge.nowrap}>
+        <Time at={entry.startedAt} />
+      </td>
+      <td>{triggers[entry.trigger]}</td>
+      <td>
+        <Badge tone={tone}>{label}</Badge>
+        {note === undefined ? null : <small className={knowledge.note}>{note}</small>}
+      </td>
+      {Object.entries({ addedCount, changedCount, unchangedCount, removedCount, failedCount }).map(([name, count]) => (
+        <td key={name} className={knowledge.number}>
+          {number(count)}
+        </td>
+      ))}
+      <td className={knowledge.number}>{formatMs(entry.durationMs, number)}</td>
+    </tr>
+  );
+}

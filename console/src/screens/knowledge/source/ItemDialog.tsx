@@ -1,0 +1,86 @@
+import { ExternalLink, FileText } from 'lucide-react';
+import { run } from '../../../graphql/client.ts';
+import { useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useText } from '../../../text/text.ts';
+import { Button, ButtonLink } from '../../../ui/button.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
+import { Switch } from '../../../ui/field.tsx';
+import { ChangeItemDocument, type ItemEntryFragment, ItemTextDocument, type ItemTextQuery } from '../documents.ts';
+import styles from './source.module.css';
+
+/** The text that was read out of a document, at the side. */
+export function ItemDialog({
+  item,
+  canEdit,
+  onClose,
+}: {
+  readonly item: ItemEntryFragment | undefined;
+  readonly canEdit: boolean;
+  readonly onClose: () => void;
+}) {
+  return (
+    <Dialog title={item?.name ?? ''} place="side" size="wide" isOpen={item !== undefined} onClose={onClose}>
+      {item === undefined ? null : <ItemContent key={item.id} item={item} canEdit={canEdit} />}
+    </Dialog>
+  );
+}
+
+function ItemContent({ item, canEdit }: { readonly item: ItemEntryFragment; readonly canEdit: boolean }) {
+  const { t } = useText();
+  const { id, errorMessage, originalContent } = item;
+  const { data, error, isLoading, reload } = usePage(ItemTextDocument, { id });
+  const first = data?.knowledgeItem?.passages;
+  const numbered = first === undefined ? undefined : withIds(first);
+  const {
+    nodes,
+    hasMore,
+    isLoadingMore,
+    error: moreError,
+    loadMore,
+  } = useMorePages(numbered, async (after) => {
+    const page = (await run(ItemTextDocument, { id, after })).knowledgeItem?.passages;
+    return page === undefined ? undefined : withIds(page);
+  });
+  const change = useMutate(ChangeItemDocument);
+  const cite = data?.knowledgeItem?.cite ?? item.cite;
+  return (
+    <>
+      {errorMessage === null ? null : <Note tone="warn">{errorMessage}</Note>}
+      <div className={styles.itemActions}>
+        <ButtonLink size="small" icon={<FileText size={15} aria-hidden />} href={`/documents/${id}`}>
+          {t('Open the document')}
+        </ButtonLink>
+        {originalContent.contentUrl !== null && isElsewhere(originalContent.contentUrl) ? (
+          <a href={originalContent.contentUrl} target="_blank" rel="noopener noreferrer">
+            <ExternalLink size={15} aria-hidden /> {new URL(originalContent.contentUrl).host}
+          </a>
+        ) : null}
+      </div>
+      {canEdit ? (
+        <Switch label={t('Answers may cite it')} isOn={cite} onChange={(isOn) => void change.run({ id, cite: isOn })} />
+      ) : null}
+      <ErrorNote error={error ?? moreError ?? change.error} onRetry={reload} />
+      {isLoading ? <Skeleton lines={8} /> : null}
+      <h3>{t('The text that was read')}</h3>
+      {data !== undefined && nodes.length === 0 ? <p className={styles.quiet}>{t('There is none.')}</p> : null}
+      {nodes.length === 0 ? null : <pre className={styles.text}>{nodes.map(({ text }) => text).join('')}</pre>}
+      {hasMore ? (
+        <Button onClick={loadMore} isBusy={isLoadingMore}>
+          {t('Show more')}
+        </Button>
+      ) : null}
+    </>
+  );
+}
+
+function isElsewhere(url: string): boolean {
+  return /^https?:/.test(url) && !/\/api\/v1\/data-sources\/\w+\/knowledge\//.test(url);
+}
+
+type Passages = NonNullable<ItemTextQuery['knowledgeItem']>['passages'];
+
+/** Passages are told apart by their place. */
+function withIds(page: Passages) {
+  return { ...page, nodes: page.nodes.map((passage) => ({ ...passage, id: String(passage.place) })) };
+}

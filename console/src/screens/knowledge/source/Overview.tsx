@@ -1,0 +1,94 @@
+import { useText } from '../../../text/text.ts';
+import { Note } from '../../../ui/feedback.tsx';
+import { Card, Facts } from '../../../ui/page.tsx';
+import { Time } from '../../../ui/small.tsx';
+import { StateBadge } from '../StateBadge.tsx';
+import { useWords } from '../words.ts';
+import { Agents } from './Agents.tsx';
+import { Failures } from './Failures.tsx';
+import { ReadingCard } from './ReadingCard.tsx';
+import type { Source } from './SourceScreen.tsx';
+
+/** How a source is, at a glance. */
+export function Overview({ source, onChanged }: { readonly source: Source; readonly onChanged: () => void }) {
+  const { t, number } = useText();
+  const { kinds, periods, stateOf } = useWords();
+  const { type, statistics, owner, lastIndexedAt, refreshPeriod, vectors, errorMessage, connection } = source;
+  const isBusy = source.activeRun !== null || stateOf(source).isBusy;
+  return (
+    <>
+      {isBusy ? <ReadingCard source={source} /> : null}
+      {!isBusy && errorMessage !== null ? (
+        <Note tone={source.indexStatus === 'FAILED' ? 'bad' : 'warn'}>{errorMessage}</Note>
+      ) : null}
+      {connection?.needsReauthorization === true ? (
+        <Note tone="warn">
+          {t('The account "{name}" has to be connected again. Until then what was read goes on answering.', {
+            name: connection.accountName,
+          })}
+        </Note>
+      ) : null}
+      {vectors !== null && vectors.errorMessage !== null ? <Note tone="warn">{vectors.errorMessage}</Note> : null}
+      <Card>
+        <Facts
+          items={[
+            [t('State'), <StateBadge key="state" source={source} />],
+            [t('Kind'), <Origin key="kind" source={source} kind={kinds[type]} />],
+            [
+              t('Documents'),
+              statistics.failedCount === 0
+                ? number(statistics.totalCount)
+                : t('{total}, of which {failed} failed', { total: statistics.totalCount, failed: statistics.failedCount }),
+            ],
+            [t('Read again'), periods[refreshPeriod]],
+            [t('Last read'), lastIndexedAt === null ? t('Not yet') : <Time key="read" at={lastIndexedAt} />],
+            [t('Owner'), owner?.name ?? t('Gone')],
+            [t('Seen by'), source.orgVisible ? t('Everybody in the organization') : t('The owner, and who uses its agents')],
+            [t('Found by'), foundBy(vectors, t)],
+          ]}
+        />
+      </Card>
+      <Failures source={source} />
+      <Agents source={source} onChanged={onChanged} />
+    </>
+  );
+}
+
+function foundBy(vectors: Source['vectors'], t: ReturnType<typeof useText>['t']): string {
+  if (vectors === null) return t('Words');
+  if (vectors.missingCount === 0) return t('Words and meaning');
+  return t('Words; by meaning once {count} more passages are ready', { count: vectors.missingCount });
+}
+
+/** Where a source comes from: an address, a folder, a project. */
+function Origin({ source: { settings }, kind }: { readonly source: Source; readonly kind: string }) {
+  const place = placeOf(settings);
+  if (settings?.__typename === 'WebUrlSettings') {
+    return (
+      <>
+        {kind}:{' '}
+        <a href={settings.url} target="_blank" rel="noopener noreferrer">
+          {settings.url}
+        </a>
+      </>
+    );
+  }
+  return <>{place === undefined ? kind : `${kind}: ${place}`}</>;
+}
+
+function placeOf(settings: Source['settings']): string | undefined {
+  switch (settings?.__typename) {
+    case 'DriveASettings':
+    case 'DriveBSettings':
+    case 'FileUploadSettings':
+      return settings.filename;
+    case 'WikiSettings':
+      return settings.pageName;
+    case 'TrackerSettings':
+      return `${settings.projectName} (${settings.projectKey})`;
+    case 'RepoHostSettings':
+      return settings.repos.length === 0 ? undefined : settings.repos.join(', ');
+    default:
+      return undefined;
+  }
+}

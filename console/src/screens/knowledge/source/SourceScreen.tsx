@@ -1,0 +1,106 @@
+import { LibraryBig } from 'lucide-react';
+import { useCallback, useEffect, useState } from 'react';
+import { Link } from 'wouter';
+import { useLive, usePage } from '../../../graphql/hooks.ts';
+import { useText } from '../../../text/text.ts';
+import { ButtonLink } from '../../../ui/button.tsx';
+import { EmptyState, ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
+import { Page } from '../../../ui/page.tsx';
+import { TabLinks } from '../../../ui/tabs.tsx';
+import { UploadStrip } from '../add/UploadStrip.tsx';
+import { SourceChangesDocument, SourcePageDocument, type SourcePageQuery, type SourceStateFragment } from '../documents.ts';
+import { TryQuestion } from '../search/TryQuestion.tsx';
+import { Documents } from './Documents.tsx';
+import { History } from './History.tsx';
+import { Overview } from './Overview.tsx';
+import { Settings } from './Settings.tsx';
+import { SourceActions } from './SourceActions.tsx';
+import styles from './source.module.css';
+
+export type Source = NonNullable<SourcePageQuery['dataSource']>;
+
+/** One source: how far it is, what is in it, what went wrong, and who answers from it. */
+export function SourceScreen({ id, part }: { readonly id: string; readonly part: string }) {
+  const { t } = useText();
+  const { data, error, reload } = usePage(SourcePageDocument, { id });
+  const [told, setTold] = useState<SourceStateFragment>();
+  const [isGone, setGone] = useState(false);
+  useEffect(() => {
+    if (data !== undefined) setTold(undefined);
+  }, [data]);
+  const begin = useCallback(() => setGone(false), []);
+  useLive(SourceChangesDocument, { id }, ({ dataSourceUpdated }) => setTold(dataSourceUpdated), {
+    pause: data?.dataSource === undefined || data.dataSource === null,
+    onBegin: begin,
+    onComplete: () => setGone(true),
+  });
+  const page = data?.dataSource ?? undefined;
+  if (page === undefined || isGone) {
+    if (error !== undefined && error.code !== 'NOT_FOUND') {
+      return (
+        <Page title={t('Knowledge')}>
+          <ErrorNote error={error} onRetry={reload} />
+        </Page>
+      );
+    }
+    return data === undefined && error === undefined ? <Loading /> : <NotThere />;
+  }
+  const source: Source = told === undefined ? page : { ...page, ...told };
+  const base = `/knowledge/${id}`;
+  const parts = [
+    { href: base, label: t('Overview') },
+    { href: `${base}/documents`, label: t('Documents'), count: source.statistics.totalCount },
+    { href: `${base}/try`, label: t('Try a question') },
+    { href: `${base}/history`, label: t('History') },
+    ...(source.canEdit ? [{ href: `${base}/settings`, label: t('Settings') }] : []),
+  ];
+  return (
+    <Page
+      title={source.name}
+      lead={
+        <Link href="/knowledge" className={styles.back}>
+          {t('All knowledge')}
+        </Link>
+      }
+      actions={source.canEdit ? <SourceActions source={source} /> : undefined}
+    >
+      <TabLinks label={t('Parts of the source')} tabs={parts} current={part === '' ? base : `${base}/${part}`} />
+      <UploadStrip />
+      {source.warnings.map(({ code, message }) => (
+        <Note key={code} tone="warn">
+          {message}
+        </Note>
+      ))}
+      <Part part={part} source={source} reload={reload} />
+    </Page>
+  );
+}
+
+function Part({ part, source, reload }: { readonly part: string; readonly source: Source; readonly reload: () => void }) {
+  if (part === 'documents') return <Documents source={source} />;
+  if (part === 'try') return <TryQuestion place={{ dataSourceIds: [source.id] }} agents={source.agents.nodes} />;
+  if (part === 'history') return <History source={source} />;
+  if (part === 'settings' && source.canEdit) return <Settings source={source} onChanged={reload} />;
+  return <Overview source={source} onChanged={reload} />;
+}
+
+function Loading() {
+  return (
+    <Page title="">
+      <Skeleton lines={6} />
+    </Page>
+  );
+}
+
+function NotThere() {
+  const { t } = useText();
+  return (
+    <EmptyState
+      icon={<LibraryBig size={26} aria-hidden />}
+      title={t('There is no such source')}
+      action={<ButtonLink href="/knowledge">{t('All knowledge')}</ButtonLink>}
+    >
+      {t('It is deleted, or it belongs to somebody who does not share it with you.')}
+    </EmptyState>
+  );
+}
