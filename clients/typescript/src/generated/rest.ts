@@ -11876,6 +11876,8 @@ export interface components {
             cite?: boolean | null;
             /** @description Of a wiki or tracker source: the site that it reads, with all of it read anew. Null: the only site of its account. */
             cloudId?: string | null;
+            /** @description What it is called: 1 to 200 characters; null keeps it. */
+            name?: string | null;
             /** @description Whether everyone in its organization sees it and may attach it. */
             orgVisible?: boolean | null;
             /** @description How often it is refreshed automatically. */

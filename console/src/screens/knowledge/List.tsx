@@ -28,6 +28,7 @@ export function SourceListScreen() {
   const [, go] = useLocation();
   const address = new URLSearchParams(useSearch());
   const [files, setFiles] = useState<readonly NamedFile[]>([]);
+  const [isEmpty, setEmpty] = useState(false);
   const isAdding = mayAdd && (address.has('new') || files.length > 0);
   const close = () => {
     setFiles([]);
@@ -39,7 +40,7 @@ export function SourceListScreen() {
         title={t('Knowledge')}
         lead={t('What agents answer from: files, web sites, and what you have in other services.')}
         actions={
-          mayAdd ? (
+          mayAdd && !isEmpty ? (
             <Button variant="primary" icon={<Plus size={17} aria-hidden />} onClick={() => go('/knowledge?new')}>
               {t('Add knowledge')}
             </Button>
@@ -48,7 +49,7 @@ export function SourceListScreen() {
       >
         <KnowledgeTabs current="/knowledge" />
         <UploadStrip />
-        <Sources mayAdd={mayAdd} />
+        <Sources mayAdd={mayAdd} onEmpty={setEmpty} />
       </Page>
       {isAdding ? <AddDialog files={files} agentId={address.get('agent') ?? undefined} onClose={close} /> : null}
     </DropArea>
@@ -57,7 +58,7 @@ export function SourceListScreen() {
 
 type Order = 'CREATED_AT' | 'LAST_INDEXED_AT' | 'USAGE_COUNT';
 
-function Sources({ mayAdd }: { readonly mayAdd: boolean }) {
+function Sources({ mayAdd, onEmpty }: { readonly mayAdd: boolean; readonly onEmpty: (isEmpty: boolean) => void }) {
   const { t } = useText();
   const [, go] = useLocation();
   const { kinds } = useWords();
@@ -77,8 +78,9 @@ function Sources({ mayAdd }: { readonly mayAdd: boolean }) {
   } = useMorePages(first, async (after) => (await run(SourceListDocument, { ...variables, after })).dataSources);
   const sources = useLiveSources(nodes, reload);
   const isNarrowed = search !== '' || type !== '';
-  if (data !== undefined && sources.length === 0 && !isNarrowed)
-    return <NoSources mayAdd={mayAdd} onAdd={() => go('/knowledge?new')} />;
+  const isEmpty = data !== undefined && sources.length === 0 && !isNarrowed;
+  useEffect(() => onEmpty(isEmpty), [isEmpty, onEmpty]);
+  if (isEmpty) return <NoSources mayAdd={mayAdd} onAdd={() => go('/knowledge?new')} />;
   return (
     <>
       <Toolbar>
@@ -121,7 +123,7 @@ function NoSources({ mayAdd, onAdd }: { readonly mayAdd: boolean; readonly onAdd
       action={
         mayAdd ? (
           <Button variant="primary" icon={<BookPlus size={17} aria-hidden />} onClick={onAdd}>
-            {t('Add your first knowledge')}
+            {t('Add knowledge')}
           </Button>
         ) : undefined
       }

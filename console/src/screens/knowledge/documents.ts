@@ -1003,6 +1003,17 @@ export type ConnectionContentQueryVariables = Exact<{
 
 export type ConnectionContentQuery = { connectionEntries: { nodes: Array<{ entryId: string, name: string, kind: IntegrationEntryKind, path: string, hasChildren: boolean, canBeAdded: boolean }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
 
+export type DocumentPageQueryVariables = Exact<{
+  id: string;
+  passageId?: string | null | undefined;
+  charStart: number;
+  charEnd: number;
+  hasPassage: boolean;
+}>;
+
+
+export type DocumentPageQuery = { citedDocument: { knowledgeItemId: string, name: string, url: string | null, downloadUrl: string | null, mimeType: string | null, passage?: { before: string, text: string, after: string, page: number | null, headingPath: string, isCutBefore: boolean, isCutAfter: boolean, isCurrent: boolean } | null, item: { id: string, source: { id: string, name: string } | null, passages: { nodes: Array<{ place: number, text: string, page: number | null, charEnd: number }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } } | null } | null };
+
 export type SourceEntryFragment = { id: string, name: string, type: DataSourceType, indexStatus: IndexStatus, indexPercentage: number, errorCode: KnowledgeErrorCode | null, errorMessage: string | null, lastIndexedAt: string | null, refreshPeriod: RefreshPeriod, orgVisible: boolean, usageCount: number, owner: { id: string, name: string } | null, statistics: { totalCount: number, doneCount: number, indexingCount: number, pendingCount: number, failedCount: number } };
 
 export type SourceListQueryVariables = Exact<{
@@ -1149,6 +1160,7 @@ export const ConnectionChoiceDocument = document<ConnectionChoiceQuery, Connecti
 export const ConnectionChoiceChangesDocument = document<ConnectionChoiceChangesSubscription, ConnectionChoiceChangesSubscriptionVariables>("subscription ConnectionChoiceChanges{connectionsChanged{kind id node{...ConnectionEntry}}} fragment ConnectionEntry on Integration{id provider accountName needsReauthorization}");
 export const BeginConnectionDocument = document<BeginConnectionMutation, BeginConnectionMutationVariables>("mutation BeginConnection($provider:IntegrationProvider!){authorizeConnection(input:{provider:$provider}){url}}");
 export const ConnectionContentDocument = document<ConnectionContentQuery, ConnectionContentQueryVariables>("query ConnectionContent($connectionId:ID!$parentId:String$search:String$after:String){connectionEntries(first:100 connectionId:$connectionId parentId:$parentId search:$search after:$after){nodes{entryId name kind path hasChildren canBeAdded}pageInfo{endCursor hasNextPage}}}");
+export const DocumentPageDocument = document<DocumentPageQuery, DocumentPageQueryVariables>("query DocumentPage($id:ID!$passageId:String$charStart:Int!$charEnd:Int!$hasPassage:Boolean!){citedDocument(id:$id){knowledgeItemId name url downloadUrl mimeType passage(id:$passageId charStart:$charStart charEnd:$charEnd)@include(if:$hasPassage){before text after page headingPath isCutBefore isCutAfter isCurrent}item{id source{id name}passages(first:100){nodes{place text page charEnd}pageInfo{endCursor hasNextPage}}}}}");
 export const SourceListDocument = document<SourceListQuery, SourceListQueryVariables>("query SourceList($search:String$type:DataSourceType$orderBy:DataSourceOrder$after:String){dataSources(first:50 after:$after search:$search type:$type orderBy:$orderBy){nodes{...SourceEntry agents(first:3){nodes{id name pictureUrl}}}pageInfo{endCursor hasNextPage}}} fragment SourceEntry on DataSource{id name type indexStatus indexPercentage errorCode errorMessage lastIndexedAt refreshPeriod orgVisible usageCount owner{id name}statistics{totalCount doneCount indexingCount pendingCount failedCount}}");
 export const SourceListChangesDocument = document<SourceListChangesSubscription, SourceListChangesSubscriptionVariables>("subscription SourceListChanges{dataSourcesChanged{kind id node{...SourceEntry}}} fragment SourceEntry on DataSource{id name type indexStatus indexPercentage errorCode errorMessage lastIndexedAt refreshPeriod orgVisible usageCount owner{id name}statistics{totalCount doneCount indexingCount pendingCount failedCount}}");
 export const TrySearchDocument = document<TrySearchQuery, TrySearchQueryVariables>("query TrySearch($input:KnowledgeSearchInput!){searchKnowledge(input:$input){query{text rewrite context}retrieval{mode reason isReranked rerankReason}hits{passageId knowledgeItemId title headingPath page text charStart charEnd score mayCite scores{lexical vector rerank}words{word origin score}source{id name type}}}}");

@@ -1,0 +1,24 @@
+import { useEffect, useRef } from 'react';
+import styles from './document.module.css';
+
+/** A text with one part marked, which is scrolled to. */
+export function MarkedText({
+  text,
+  range,
+}: {
+  readonly text: string;
+  readonly range: { readonly start: number; readonly end: number } | undefined;
+}) {
+  const mark = useRef<HTMLElement>(null);
+  const place = range === undefined ? '' : `${range.start} ${range.end}`;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another place is the reason to scroll
+  useEffect(() => mark.current?.scrollIntoView({ block: 'center' }), [place]);
+  if (range === undefined) return <pre className={styles.text}>{text}</pre>;
+  return (
+    <pre className={styles.text}>
+      {text.slice(0, range.start)}
+      <mark ref={mark}>{text.slice(range.start, range.end)}</mark>
+      {text.slice(range.end)}
+    </pre>
+  );
+}

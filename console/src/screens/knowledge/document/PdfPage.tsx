@@ -1,0 +1,85 @@
+import type { PDFDocumentProxy } from 'pdfjs-dist';
+import { useEffect, useRef, useState } from 'react';
+import { useText } from '../../../text/text.ts';
+import styles from './document.module.css';
+import { drawPage, layText } from './pdf.ts';
+
+/** One page, drawn when it comes into view. `ratio`: of height to width, until the page itself is known. */
+export function PdfPage({
+  pdf,
+  number,
+  ratio,
+  words,
+  isWanted,
+}: {
+  readonly pdf: PDFDocumentProxy;
+  readonly number: number;
+  readonly ratio: number;
+  readonly words: string | undefined;
+  readonly isWanted: boolean;
+}) {
+  const { t } = useText();
+  const box = useRef<HTMLElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const text = useRef<HTMLDivElement>(null);
+  const [isSeen, setSeen] = useState(isWanted);
+  const [ownRatio, setOwnRatio] = useState(ratio);
+  const width = useWidth(box);
+  useEffect(() => {
+    if (isWanted) box.current?.scrollIntoView({ block: 'start' });
+  }, [isWanted]);
+  useEffect(() => {
+    const place = box.current;
+    if (place === null || isSeen) return;
+    const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && setSeen(true), {
+      rootMargin: '600px',
+    });
+    observer.observe(place);
+    return () => observer.disconnect();
+  }, [isSeen]);
+  useEffect(() => {
+    const [place, layer] = [canvas.current, text.current];
+    if (!isSeen || width === 0 || place === null || layer === null) return;
+    let isLeft = false;
+    let stop = () => {};
+    const show = async () => {
+      const page = await pdf.getPage(number);
+      if (isLeft) return;
+      const { width: pageWidth, height } = page.getViewport({ scale: 1 });
+      setOwnRatio(height / pageWidth);
+      stop = drawPage(page, place, width);
+      const mark = await layText(page, layer, width, words);
+      if (isWanted && !isLeft) mark?.scrollIntoView({ block: 'center' });
+    };
+    // A page that cannot be drawn stays white; its text is shown as text.
+    show().catch(() => undefined);
+    return () => {
+      isLeft = true;
+      stop();
+    };
+  }, [isSeen, width, pdf, number, words, isWanted]);
+  return (
+    <section
+      ref={box}
+      className={styles.page}
+      aria-label={t('Page {page}', { page: number })}
+      style={{ aspectRatio: `1 / ${ownRatio}` }}
+    >
+      <canvas ref={canvas} aria-hidden />
+      <div ref={text} className={styles.textLayer} />
+    </section>
+  );
+}
+
+/** The width of an element in whole pixels; 0 before it is known. */
+function useWidth(ref: React.RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const element = ref.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [ref]);
+  return width;
+}

@@ -1,0 +1,55 @@
+import { GlobalWorkerOptions, getDocument, type PDFDocumentLoadingTask, type PDFPageProxy, TextLayer } from 'pdfjs-dist';
+import { passageRanges } from './marks.ts';
+
+export { TextLayer };
+
+/** Opens a PDF in the worker. It fetches nothing itself, and runs nothing that is in the file. */
+export function openPdf(bytes: ArrayBuffer): PDFDocumentLoadingTask {
+  GlobalWorkerOptions.workerPort ??= new Worker(new URL('pdfjs-dist/build/pdf.worker.mjs', import.meta.url), { type: 'module' });
+  // The bytes go to the worker: the caller keeps its own.
+  return getDocument({ data: new Uint8Array(bytes.slice(0)), useWasm: false, enableXfa: false, isImageDecoderSupported: false });
+}
+
+/** Draws a page at a width in CSS pixels. @returns a function that stops it. */
+export function drawPage(page: PDFPageProxy, canvas: HTMLCanvasElement, width: number): () => void {
+  const scale = width / page.getViewport({ scale: 1 }).width;
+  const viewport = page.getViewport({ scale: scale * Math.min(devicePixelRatio, 2) });
+  canvas.width = Math.floor(viewport.width);
+  canvas.height = Math.floor(viewport.height);
+  const task = page.render({ canvas, viewport });
+  // A page that is left before it is drawn.
+  task.promise.catch(() => undefined);
+  return () => task.cancel();
+}
+
+/** Lays the text of a page over it, so that it can be selected and read aloud, and marks what belongs to a passage. @returns the first mark. */
+export async function layText(
+  page: PDFPageProxy,
+  container: HTMLElement,
+  width: number,
+  words: string | undefined,
+): Promise<HTMLElement | undefined> {
+  const scale = width / page.getViewport({ scale: 1 }).width;
+  container.replaceChildren();
+  container.style.setProperty('--total-scale-factor', String(scale));
+  const layer = new TextLayer({
+    textContentSource: await page.getTextContent(),
+    container,
+    viewport: page.getViewport({ scale }),
+  });
+  await layer.render();
+  if (words === undefined) return undefined;
+  const { textDivs, textContentItemsStr } = layer;
+  let first: HTMLElement | undefined;
+  for (const { index, start, end } of passageRanges(textContentItemsStr, words).toReversed()) {
+    const node = textDivs[index]?.firstChild;
+    if (!(node instanceof Text)) continue;
+    const range = document.createRange();
+    range.setStart(node, start);
+    range.setEnd(node, Math.min(end, node.length));
+    const mark = document.createElement('mark');
+    range.surroundContents(mark);
+    first = mark;
+  }
+  return first;
+}
