@@ -58,6 +58,24 @@ it('a citation leads to its source, its document, and the passage in the text ar
   expect(await citationsOf(ann, id)).toMatchObject([{ source: null, content: null }]);
 });
 
+it('the document behind a citation gives its bytes and the passage, to readers who do not see its source', async () => {
+  const { id: agentId } = await make.agent({ owner: ann, visibility: 'ORGANIZATION' });
+  const { id: sourceId } = (await addFile(ann, agentId, 'warranty.md', `# Warranty\n\n${fact}\n`, 'text/markdown')).body;
+  await indexed(ann, sourceId);
+  const [{ id: passageId, charStart, charEnd }] = (await citedIn(bob, agentId)).citations;
+  const itemId = (await ann.get(`/api/v1/data-sources/${sourceId}/knowledge`)).body.data[0].id;
+  const document = `query ($id: ID!, $passageId: String, $charStart: Int!, $charEnd: Int!) { citedDocument(id: $id) {
+    mimeType downloadUrl item { id } passage(id: $passageId, charStart: $charStart, charEnd: $charEnd) { text isCurrent } } }`;
+  const read = async (who: Person, id: string | null) =>
+    (await who.graphql(document, { id: itemId, passageId: id, charStart, charEnd })).data?.citedDocument;
+  const found = await read(bob, passageId);
+  expect(found).toMatchObject({ mimeType: 'text/markdown', item: null, passage: { isCurrent: true } });
+  expect(found.passage.text).toContain(fact);
+  expect(await (await fetch(found.downloadUrl)).text()).toContain(fact);
+  expect((await read(bob, null)).passage.isCurrent).toBe(false);
+  expect(await read(await make.person(), passageId)).toBeFalsy();
+});
+
 it('reads the passages of many citations together', async () => {
   const { id: agentId } = await make.agent({ owner: ann });
   for (const name of ['a.md', 'b.md', 'c.md']) {

@@ -229,6 +229,14 @@ describe('changing', () => {
     expect((await ann.patch(path, { refreshPeriod: 'HOURLY' })).status).toBe(400);
   });
 
+  it('is renamed, and keeps its name for null; a blank name is refused', async () => {
+    const agent = await make.agent({ owner: ann });
+    const { id } = await make.apiDataSource({ owner: ann, agentId: agent.id, name: 'Hours', data: { monday: 'nine' } });
+    const rename = (name: unknown) => ann.patch(`/api/v1/data-sources/${id}`, { name });
+    expect(await rename(' Opening hours ')).toMatchObject({ status: 200, body: { name: 'Opening hours' } });
+    expect(await rename(null)).toMatchObject({ status: 200, body: { name: 'Opening hours' } });
+    expect(await rename(' ')).toMatchObject({ status: 400, body: { error: { param: 'name' } } });
+  });
   it('ais replaces the agents; one the caller may not edit is refused', async () => {
     const source = await newSource();
     const other = await make.agent({ owner: ann });

@@ -75,7 +75,10 @@ function Results({ found: { query, retrieval, hits } }: { readonly found: Found 
   return (
     <section className={styles.results} aria-label={t('Passages')}>
       <p className={styles.summary} role="status">
-        {t('{count, plural, =0 {No passage fits} one {# passage} other {# passages}}', { count: hits.length })} · {mode}
+        {hits.length === 0
+          ? t('No passage fits')
+          : t('{count, plural, one {# passage} other {# passages}}', { count: hits.length })}{' '}
+        · {mode}
         {retrieval.isReranked ? ` · ${t('ordered by a reranker')}` : ''}
       </p>
       {retrieval.reason === null ? null : <Note tone="warn">{reasons[retrieval.reason]}</Note>}
