@@ -11,7 +11,7 @@ import { SearchInput, Select } from '../../../ui/field.tsx';
 import { Section } from '../../../ui/page.tsx';
 import { Avatar } from '../../../ui/small.tsx';
 import { useToast } from '../../../ui/toasts.tsx';
-import { AgentChoiceDocument, AttachSourceDocument, ChangeSourceDocument } from '../documents.ts';
+import { AgentChoiceDocument, AttachSourceDocument, DetachSourceDocument } from '../documents.ts';
 import { useDelayed } from '../use-delayed.ts';
 import type { Source } from './SourceScreen.tsx';
 import styles from './source.module.css';
@@ -21,8 +21,9 @@ export function Agents({ source, onChanged }: { readonly source: Source; readonl
   const { t } = useText();
   const { may } = useSession();
   const confirm = useConfirm();
-  const detach = useMutate(ChangeSourceDocument);
-  const { id, canEdit, agents } = source;
+  const say = useToast();
+  const detach = useMutate(DetachSourceDocument);
+  const { agents } = source;
   const remove = async (agent: { readonly id: string; readonly name: string }) => {
     const isWanted = await confirm({
       title: t('Take it from "{name}"?', { name: agent.name }),
@@ -30,11 +31,12 @@ export function Agents({ source, onChanged }: { readonly source: Source; readonl
       action: t('Take away'),
     });
     if (!isWanted) return;
-    const agentIds = agents.nodes.filter((each) => each.canEdit && each.id !== agent.id).map((each) => each.id);
-    if ((await detach.run({ id, input: { agentIds } })) !== undefined) onChanged();
+    const result = await detach.run({ agentId: agent.id, sourceId: source.id });
+    if (result === undefined) return;
+    for (const { message } of result.detachDataSource.warnings ?? []) say(message, 'warn');
+    onChanged();
   };
-  // The agents are replaced as a whole: of more than a page some would be lost.
-  const mayDetach = canEdit && may('DATA_SOURCES_WRITE') && !agents.pageInfo.hasNextPage;
+  const mayDetach = may('DATA_SOURCES_WRITE');
   return (
     <Section
       title={t('Agents that answer from it')}
