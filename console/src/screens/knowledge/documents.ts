@@ -1146,6 +1146,14 @@ export type ChangeItemMutationVariables = Exact<{
 
 export type ChangeItemMutation = { updateKnowledgeItem: { id: string, name: string, indexStatus: IndexStatus, indexPercentage: number, errorCode: KnowledgeErrorCode | null, errorMessage: string | null, isRetryable: boolean, passageCount: number, tokenCount: number, indexedAt: string | null, cite: boolean, originalContent: { contentUrl: string | null, mimeType: string | null, sizeBytes: number | null } } };
 
+export type DetachSourceMutationVariables = Exact<{
+  agentId: string;
+  sourceId: string;
+}>;
+
+
+export type DetachSourceMutation = { detachDataSource: { agentId: string, dataSourceId: string, warnings: Array<{ code: string, message: string }> | null } };
+
 export const AgentChoiceDocument = document<AgentChoiceQuery, AgentChoiceQueryVariables>("query AgentChoice($search:String$after:String){agents(first:100 after:$after filter:{search:$search}){nodes{id name canEdit pictureUrl}pageInfo{endCursor hasNextPage}}}");
 export const UploadLimitsDocument = document<UploadLimitsQuery, UploadLimitsQueryVariables>("query UploadLimits{viewer{limits{sourceFileMaxBytes vectorStoreFilesMax}}}");
 export const MakeAgentForKnowledgeDocument = document<MakeAgentForKnowledgeMutation, MakeAgentForKnowledgeMutationVariables>("mutation MakeAgentForKnowledge($input:CreateAgentInput!){createAgent(input:$input){id name}}");
@@ -1176,3 +1184,4 @@ export const StopSourceDocument = document<StopSourceMutation, StopSourceMutatio
 export const RetrySourceDocument = document<RetrySourceMutation, RetrySourceMutationVariables>("mutation RetrySource($id:ID!){retryDataSource(id:$id){...SourceState}} fragment SourceState on DataSource{...SourceEntry cite canEdit createdAt vectors{missingCount errorMessage}warnings{code message}activeRun{...RunEntry progress{percent documentsPerMinute remainingMs statistics{totalCount doneCount indexingCount pendingCount failedCount}}}} fragment SourceEntry on DataSource{id name type indexStatus indexPercentage errorCode errorMessage lastIndexedAt refreshPeriod orgVisible usageCount owner{id name}statistics{totalCount doneCount indexingCount pendingCount failedCount}} fragment RunEntry on SourceRun{id trigger status startedAt endedAt durationMs listedCount addedCount changedCount removedCount unchangedCount failedCount skippedCount heldCount bound currentItem errorMessage}");
 export const DeleteSourceDocument = document<DeleteSourceMutation, DeleteSourceMutationVariables>("mutation DeleteSource($id:ID!){deleteDataSource(id:$id){id}}");
 export const ChangeItemDocument = document<ChangeItemMutation, ChangeItemMutationVariables>("mutation ChangeItem($id:ID!$cite:Boolean!){updateKnowledgeItem(id:$id input:{cite:$cite}){...ItemEntry}} fragment ItemEntry on KnowledgeItem{id name indexStatus indexPercentage errorCode errorMessage isRetryable passageCount tokenCount indexedAt cite originalContent{contentUrl mimeType sizeBytes}}");
+export const DetachSourceDocument = document<DetachSourceMutation, DetachSourceMutationVariables>("mutation DetachSource($agentId:ID!$sourceId:ID!){detachDataSource(agentId:$agentId dataSourceId:$sourceId){agentId dataSourceId warnings{code message}}}");
