@@ -95,4 +95,18 @@ describe.skipIf(!hasBrowser())('the list of chats', () => {
     expect(await box.inputValue()).toBe('');
     expect(JSON.stringify(upstream.requests.at(-1)?.body)).toContain('a, b');
   });
+
+  it('lets ten tabs see an answer as it comes, over the six connections of a browser', async () => {
+    const held = heldAnswer({ text: ['It ', 'comes.'] });
+    upstream.next(held.script);
+    const { page, context } = await openConsole(service, ann, `/?agent=${agentId}`);
+    await page.getByRole('textbox', { name: 'Message' }).fill('Does it come?');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.waitForURL('**/chats/*');
+    const tabs = [page, ...(await Promise.all(Array.from({ length: 9 }, () => context.newPage())))];
+    for (const tab of tabs.slice(1)) await tab.goto(page.url());
+    for (const tab of tabs) await tab.getByText('It', { exact: true }).waitFor();
+    held.goOn();
+    for (const tab of tabs) await tab.getByText('It comes.').waitFor();
+  });
 });

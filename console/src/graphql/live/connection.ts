@@ -16,8 +16,12 @@ export interface ConnectionHandlers {
 
 /** After this many heartbeats without a byte the stream counts as broken. */
 const heartbeatsMissed = 3;
+/** A busy service may take this long to reply, however short its heartbeats are. */
+const replyMinMs = 4_000;
 /** Statuses of replies that say no. Any other, such as 404 for a stream that is gone or 503, may be different next time. */
 const refusals = [400, 401, 403, 422];
+/** Codes of errors that say: not now. A service that stops says so too, and another one takes its place. */
+const passingCodes: readonly (string | undefined)[] = ['OVERLOADED', 'RATE_LIMIT_EXCEEDED'];
 
 /** The reserved event stream of graphql-sse on which all operations of a browser run. A new one is made after each break. */
 export class StreamConnection {
@@ -49,7 +53,7 @@ export class StreamConnection {
       next: ({ data, errors }) => {
         const [first] = errors ?? [];
         if (data !== undefined && data !== null) handlers.next(data);
-        else if (first !== undefined) handlers.refused({ message: first.message, code: codeOf(first) });
+        else if (first !== undefined) refuse(first, handlers);
       },
       error: (error) => void this.#sort(error, handlers),
       complete: handlers.complete,
@@ -62,10 +66,11 @@ export class StreamConnection {
   }
 
   /** Tells a refusal, which comes again with every try, from a break. */
-  async #sort(error: unknown, { refused, broken }: ConnectionHandlers): Promise<void> {
+  async #sort(error: unknown, handlers: ConnectionHandlers): Promise<void> {
+    const { refused, broken } = handlers;
     if (Array.isArray(error)) {
       const [first] = error as readonly { readonly message: string }[];
-      refused({ message: first?.message ?? 'The service refused the subscription.', code: codeOf(first ?? {}) });
+      refuse(first ?? { message: 'The service refused the subscription.' }, handlers);
       return;
     }
     const response = responseOf(error);
@@ -83,7 +88,7 @@ export class StreamConnection {
 
   /** Breaks the stream itself off when nothing arrives on it, not even a heartbeat: a proxy may keep a connection whose other end is gone. */
   async #fetch(input: RequestInfo, init?: RequestInit): Promise<Response> {
-    const response = await fetch(input, init);
+    const response = await this.#answered(input, init);
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
     if (!isStream || response.body === null) return response;
     const reader = response.body.getReader();
@@ -103,6 +108,18 @@ export class StreamConnection {
     return new Response(watched, { status: response.status, headers: response.headers });
   }
 
+  /** The reply to a request; a request that gets none is broken off, with the connection that it waits on. */
+  async #answered(input: RequestInfo, init: RequestInit = {}): Promise<Response> {
+    const given = new AbortController();
+    const timer = setTimeout(() => given.abort(new Error('No reply arrived.')), Math.max(this.#silenceMs, replyMinMs));
+    const signals = [given.signal, ...(init.signal instanceof AbortSignal ? [init.signal] : [])];
+    try {
+      return await fetch(input, { ...init, signal: AbortSignal.any(signals) });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   #orSilent<Value>(reading: Promise<Value>): Promise<Value> {
     clearTimeout(this.#silence);
     return new Promise((resolve, reject) => {
@@ -110,6 +127,12 @@ export class StreamConnection {
       reading.then(resolve, reject).finally(() => clearTimeout(this.#silence));
     });
   }
+}
+
+function refuse(error: { readonly message: string }, { refused, broken }: ConnectionHandlers): void {
+  const code = codeOf(error);
+  if (passingCodes.includes(code)) broken();
+  else refused({ message: error.message, code });
 }
 
 function codeOf(error: object): string | undefined {

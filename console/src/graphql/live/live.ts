@@ -10,7 +10,7 @@ export interface LiveHandlers<Result> {
   readonly begin?: () => void;
   /** The service refused the subscription, or ended it with an error. It is not tried again. */
   readonly error?: (error: ParleyError) => void;
-  /** The service ended it: nothing more happens. */
+  /** The service ended it: nothing more happens. Without this function it is sent again: a service that stops ends all subscriptions. */
   readonly complete?: () => void;
 }
 
@@ -32,7 +32,7 @@ export const live = {
       begin: () => handlers.begin?.(),
       next: (data) => handlers.next(data as Result),
       error: ({ message, code }) => handlers.error?.(new ParleyError(message, { code })),
-      complete: () => handlers.complete?.(),
+      complete: handlers.complete,
     };
     return tabs.follow(operation, own);
   },

@@ -13,7 +13,8 @@ export interface Handlers {
   readonly begin: () => void;
   readonly next: (data: unknown) => void;
   readonly error: (error: RefusedOperation) => void;
-  readonly complete: () => void;
+  /** Undefined: the operation is sent again when the service ends it. */
+  readonly complete: (() => void) | undefined;
 }
 
 /** What tabs say to each other. `tab` is the tab that follows the operation `id`. */
@@ -150,7 +151,7 @@ export class Tabs {
     if (message.type === 'next') {
       this.#retryMs = retryMinMs;
       entry.handlers.next(message.data);
-    } else if (message.type === 'broken') {
+    } else if (message.type === 'broken' || (message.type === 'complete' && entry.handlers.complete === undefined)) {
       entry.isSent = false;
       this.#sendSoon();
     } else if (message.type === 'refused') {
@@ -158,7 +159,7 @@ export class Tabs {
       entry.handlers.error(message.error);
     } else if (message.type === 'complete') {
       this.#followed.delete(message.id);
-      entry.handlers.complete();
+      entry.handlers.complete?.();
     }
   }
 

@@ -61,6 +61,10 @@ export class RunStore {
     if (this.#lastSequence !== undefined && event.sequence <= this.#lastSequence) return;
     this.#lastSequence = event.sequence;
     this.#builder.take(event);
+    if (isEnd(event)) {
+      this.#leave?.();
+      this.#leave = undefined;
+    }
     this.#planFlush();
   }
 
@@ -78,6 +82,9 @@ export class RunStore {
     for (const listener of [...this.#listeners]) listener();
   }
 }
+
+const endings: readonly RunEvent['__typename'][] = ['RunCompleted', 'RunFailed', 'RunCancelled', 'RunIncomplete'];
+const isEnd = ({ __typename }: RunEvent) => endings.includes(__typename);
 
 const storesMax = 100;
 const stores = new Map<string, RunStore>();

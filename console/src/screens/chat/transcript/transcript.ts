@@ -152,8 +152,8 @@ export class Transcript {
           if (kind === 'DELETED' || node === null) this.#remove(id);
           else this.#merge([node]);
         },
-        error: (error) => this.#set({ error }),
-        complete: () => void this.reload(),
+        // It may be gone, which loading tells.
+        error: () => void this.reload(),
       }),
       live.subscribe(ChatHeadDocument, () => ({ chatId: this.chatId }), {
         next: ({ chatUpdated }) => this.#takeHead(chatUpdated),
