@@ -17,11 +17,13 @@ export function Basics({ form }: SectionProps) {
       <Section title={t('Basics')} lead={t('How people find this agent and how it meets them.')}>
         <div className={styles.picture}>
           <Avatar name={fields.name} pictureUrl={fields.pictureUrl} size={56} />
-          <PictureInput
-            value={fields.pictureUrl}
-            onChange={(value) => set('pictureUrl', value)}
-            error={faultAt(error, 'input.pictureUrl')}
-          />
+          {isReadOnly ? null : (
+            <PictureInput
+              value={fields.pictureUrl}
+              onChange={(value) => set('pictureUrl', value)}
+              error={faultAt(error, 'input.pictureUrl')}
+            />
+          )}
         </div>
         <Field label={t('Name')} error={faultAt(error, 'input.name')}>
           {(control) => <TextInput {...control} value={fields.name} onChange={(event) => set('name', event.target.value)} />}

@@ -4,6 +4,7 @@ import { useText } from '../../../../text/text.ts';
 import { Button, IconButton } from '../../../../ui/button.tsx';
 import { ErrorNote, Note } from '../../../../ui/feedback.tsx';
 import { TextArea } from '../../../../ui/field.tsx';
+import { Markdown } from '../../../chat/markdown/Markdown.tsx';
 import type { EditorAgent } from '../AgentEditor.tsx';
 import styles from './preview.module.css';
 import { PreviewChat, type Turn } from './preview-chat.ts';
@@ -116,7 +117,7 @@ function TurnView({ turn }: { readonly turn: Turn }) {
           {t('Answering …')}
         </p>
       ) : (
-        <div className={styles.answer}>{answer}</div>
+        <Markdown text={answer} isGrowing={ended === undefined} />
       )}
       {ended !== undefined && ended.citations.length > 0 ? (
         <ol className={styles.sources} aria-label={t('Cited')}>
