@@ -1,7 +1,7 @@
 import type { ParleyError } from '@parley/client';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useQuery } from 'urql';
-import { client, errorOf, readableError, run } from './client.ts';
+import { errorOf, readableError, run } from './client.ts';
 import type { Document } from './document.ts';
 import { live } from './live/live.ts';
 
@@ -170,5 +170,3 @@ export function useMorePages<Node extends { readonly id: string }>(
   }, [pages]);
   return { nodes, hasMore: last?.hasNextPage === true, isLoadingMore, error, loadMore };
 }
-
-export { client };

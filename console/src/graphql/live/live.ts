@@ -2,8 +2,6 @@ import { ParleyError } from '@parley/client';
 import type { Document } from '../document.ts';
 import { type Handlers, type Operation, Tabs } from './tabs.ts';
 
-export type { ConnectionState } from './tabs.ts';
-
 export interface LiveHandlers<Result> {
   readonly next: (result: Result) => void;
   /** The subscription is being sent: for the first time, or again after a break. */
