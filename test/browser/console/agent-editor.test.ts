@@ -242,6 +242,8 @@ describe.skipIf(!hasBrowser())('the editor of an agent', () => {
       await section(page, name).click();
       await page.getByRole('heading', { level: 2 }).first().waitFor();
       expect(await overflowWidth(page)).toBe(0);
+      // The content scrolls by itself.
+      expect(await page.locator('main#content').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
       expect(await accessibilityFaults(page)).toEqual([]);
       await keepConsolePicture(page, `agent-phone-${name.toLowerCase()}-${scheme}`);
     }
