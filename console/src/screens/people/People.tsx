@@ -5,6 +5,7 @@ import { EmptyState } from '../../ui/feedback.tsx';
 import { Account } from './account/Account.tsx';
 import { AuditLog } from './audit/AuditLog.tsx';
 import { Connections } from './connections/Connections.tsx';
+import { Data } from './data/Data.tsx';
 import { GroupPage } from './groups/GroupPage.tsx';
 import { Groups } from './groups/Groups.tsx';
 import { Keys } from './keys/Keys.tsx';
@@ -31,6 +32,7 @@ export function People() {
         <Keys />
       </Route>
       <Route path="/audit">{isReader ? <AuditLog /> : <NotAllowed />}</Route>
+      <Route path="/data">{isReader ? <Data /> : <NotAllowed />}</Route>
       <Route path="/account">
         <Account />
       </Route>

@@ -46,6 +46,7 @@ function useTabs(): readonly { readonly href: string; readonly label: string }[]
     { href: '/connections', label: t('Connections'), isShown: may('CONNECTIONS_READ') },
     { href: '/memories', label: t('Memories'), isShown: may('CHATS_READ') },
     { href: '/audit', label: t('Audit log'), isShown: isReader },
+    { href: '/data', label: t('Data'), isShown: isReader },
     { href: '/account', label: t('Account'), isShown: true },
   ];
   return tabs.filter(({ isShown }) => isShown);

@@ -1,0 +1,44 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hasBrowser } from '../../support/browser.ts';
+import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/console.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
+
+const { service, make } = await withService();
+let ann: Person;
+
+beforeAll(async () => {
+  ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
+});
+
+describe.skipIf(!hasBrowser())('the data of the organization in the console', () => {
+  it('is kept for as many days as it says, held where it must stay, and exported', async () => {
+    const { page } = await openConsole(service, ann, '/data');
+    await page.getByRole('spinbutton', { name: 'Audit log' }).fill('3');
+    await page.getByRole('spinbutton', { name: 'Chats' }).fill('90');
+    await page.getByRole('button', { name: 'Save the retention' }).click();
+    await page.locator('[aria-invalid="true"]').waitFor();
+    await page.getByRole('spinbutton', { name: 'Audit log' }).fill('365');
+    await page.getByRole('button', { name: 'Save the retention' }).click();
+    await page.getByText('Deleted after 90 days.').waitFor();
+    await page.getByRole('button', { name: 'Set a hold' }).click();
+    await page.getByRole('textbox', { name: 'Reason' }).fill('Case 12');
+    await page.getByRole('button', { name: 'Set the hold' }).click();
+    await page.getByText(/Case 12/).waitFor();
+    await page.getByRole('button', { name: 'Export the organization' }).click();
+    await page.getByRole('link', { name: 'Download' }).waitFor();
+    await keepConsolePicture(page, 'data');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'End the hold' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'End the hold' }).click();
+    await page.getByText('No holds.').waitFor();
+  });
+
+  it('can be read in dark colors on a telephone', async () => {
+    const { page } = await openConsole(service, ann, '/data', { scheme: 'dark', width: 390 });
+    await page.getByRole('heading', { name: 'Retention' }).waitFor();
+    expect(await overflowWidth(page)).toBe(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await keepConsolePicture(page, 'data-phone-dark');
+  });
+});
