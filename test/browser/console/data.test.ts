@@ -34,6 +34,34 @@ describe.skipIf(!hasBrowser())('the data of the organization in the console', ()
     await page.getByText('No holds.').waitFor();
   });
 
+  it('is told to webhooks and asked for by schedules', async () => {
+    await make.agent({ owner: ann, name: 'Harbour pilot' });
+    const { page } = await openConsole(service, ann, '/data/webhooks');
+    await page.getByRole('button', { name: 'New webhook' }).click();
+    await page.getByRole('textbox', { name: 'Address' }).fill('https://hooks.example.com/parley');
+    await page.getByRole('button', { name: 'Make the webhook' }).click();
+    await page
+      .getByRole('region', { name: 'Secret of the webhook' })
+      .getByText(/^whsec_/)
+      .waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('switch', { name: 'On' }).click();
+    await page.getByRole('switch', { name: 'On', checked: false }).waitFor();
+    await keepConsolePicture(page, 'webhooks');
+    expect(await accessibilityFaults(page)).toEqual([]);
+
+    await page.getByRole('link', { name: 'Schedules' }).click();
+    await page.getByRole('button', { name: 'New schedule' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Morning news');
+    await page.getByRole('textbox', { name: 'What it is asked' }).fill('What changed since yesterday?');
+    await page.getByRole('button', { name: 'Make the schedule' }).click();
+    await page.getByText(/^Next: /).waitFor();
+    await page.getByRole('button', { name: 'Run now' }).click();
+    await page.getByRole('list', { name: 'Last runs' }).getByRole('listitem').waitFor();
+    await keepConsolePicture(page, 'schedules');
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
+
   it('can be read in dark colors on a telephone', async () => {
     const { page } = await openConsole(service, ann, '/data', { scheme: 'dark', width: 390 });
     await page.getByRole('heading', { name: 'Retention' }).waitFor();
