@@ -50,29 +50,28 @@ function Target({ entry: { targetName, targetKind, targetId } }: { readonly entr
 function Changes({ entry: { changes, outcome } }: { readonly entry: AuditRowFragment }) {
   const text = useText();
   const { t } = text;
-  const shown = changes.filter(({ member }) => member !== 'id' && member !== 'code');
+  const members = changes.filter(({ member }) => member !== 'id' && member !== 'code');
+  const shown = members.filter(({ before, values }) => before !== null || values !== null);
+  const unkept = members.filter((change) => !shown.includes(change)).map(({ member }) => plainWords(member));
   const code = outcome === 'REFUSED' ? changes.find(({ member }) => member === 'code') : undefined;
   if (code !== undefined) return <p className={styles.quiet}>{valueWords(text, code.values, 'code')}</p>;
-  if (shown.length === 0) return null;
+  if (members.length === 0) return null;
   return (
     <ul className={styles.changes}>
       {shown.map(({ member, before, values }) => (
         <li key={member}>
           <span className={styles.quiet}>{plainWords(member.split('.').at(-1) ?? member)}:</span>{' '}
-          {before === null && values === null ? (
-            <span className={styles.quiet}>{t('changed; the log does not keep it')}</span>
-          ) : (
+          {before === null ? null : (
             <>
-              {before === null ? null : (
-                <>
-                  <del>{valueWords(text, before, member)}</del> →{' '}
-                </>
-              )}
-              {valueWords(text, values, member)}
+              <del>{valueWords(text, before, member)}</del> →{' '}
             </>
           )}
+          {valueWords(text, values, member)}
         </li>
       ))}
+      {unkept.length === 0 ? null : (
+        <li className={styles.quiet}>{t('Also given, and not kept in the log: {members}', { members: unkept.join(', ') })}</li>
+      )}
     </ul>
   );
 }

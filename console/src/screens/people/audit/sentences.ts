@@ -51,6 +51,7 @@ function nounWords(t: Text['t']): Readonly<Record<string, string>> {
     skill: t('Skill'),
     tenant: t('Tenant'),
     user: t('Person'),
+    users: t('People'),
     userInput: t('Variable'),
     vectorStore: t('Vector store'),
     webhook: t('Webhook'),
@@ -104,7 +105,7 @@ export const plainWords = (name: string) => name.replaceAll(/([a-z])([A-Z])/g, '
 /** What an entry says in a few words: "Agent changed". Operations that have no words here keep their own, spelled out. */
 export function titleOf(t: Text['t'], { action, kind }: Pick<AuditRowFragment, 'action' | 'kind'>): string {
   const nouns = nounWords(t);
-  if (kind === 'READ' || action.includes(',')) {
+  if (kind === 'READ' || action.includes(',') || nouns[action] !== undefined) {
     const things = action.split(', ').map((name) => nouns[name] ?? plainWords(name));
     return t('Looked at: {things}', { things: [...new Set(things)].join(', ') });
   }
@@ -115,7 +116,13 @@ export function titleOf(t: Text['t'], { action, kind }: Pick<AuditRowFragment, '
 export function operationWords(t: Text['t'], action: string): string {
   const verbs = verbWords(t);
   const [, verb = action, rest = ''] = /^([a-z]+)(.*)$/.exec(action) ?? [];
-  if (action === 'invite') return t('Person invited');
+  const own: Readonly<Record<string, string>> = {
+    invite: t('Person invited'),
+    signIn: t('Signed in'),
+    signOut: t('Signed out'),
+    acceptInvitation: t('Invitation accepted'),
+  };
+  if (own[action] !== undefined) return own[action];
   const words = verbs[verb];
   const noun = `${rest.slice(0, 1).toLowerCase()}${rest.slice(1)}`;
   if (words === undefined || rest === '') {
