@@ -5,7 +5,7 @@ import { EmptyState } from '../../ui/feedback.tsx';
 import { Account } from './account/Account.tsx';
 import { AuditLog } from './audit/AuditLog.tsx';
 import { Connections } from './connections/Connections.tsx';
-import { Data } from './data/Data.tsx';
+import { Data } from './data-life/Data.tsx';
 import { GroupPage } from './groups/GroupPage.tsx';
 import { Groups } from './groups/Groups.tsx';
 import { Keys } from './keys/Keys.tsx';
