@@ -8,8 +8,8 @@ import { Badge, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { Section } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/small.tsx';
 import { PeoplePage } from '../PeoplePage.tsx';
-import { ExportState } from '../person/Jobs.tsx';
 import styles from '../people.module.css';
+import { ExportState } from '../person/Jobs.tsx';
 import { DataJobsDocument, ExportOrganizationDocument, OrganizationDataDocument } from './documents.ts';
 import { Holds } from './Holds.tsx';
 import { Retention } from './Retention.tsx';
@@ -70,7 +70,9 @@ function Jobs() {
         <ul className={data?.dataExports.nodes.length ? styles.rows : styles.plain}>
           {data?.dataExports.nodes.map((exported) => (
             <li key={exported.id}>
-              <strong>{exported.userId === null ? t('The whole organization') : (exported.user?.name ?? t('Somebody who left'))}</strong>
+              <strong>
+                {exported.userId === null ? t('The whole organization') : (exported.user?.name ?? t('Somebody who left'))}
+              </strong>
               <div className={styles.grow}>
                 <ExportState state={exported} />
               </div>
@@ -85,7 +87,9 @@ function Jobs() {
             <li key={id}>
               <Link href={`/people/${userId}`}>{user?.name ?? t('Report of the erasure')}</Link>
               <span>
-                <Badge tone={status === 'DONE' ? 'good' : status === 'STOPPED' ? 'warn' : 'neutral'}>{erasureWords[status]}</Badge>{' '}
+                <Badge tone={status === 'DONE' ? 'good' : status === 'STOPPED' ? 'warn' : 'neutral'}>
+                  {erasureWords[status]}
+                </Badge>{' '}
                 <span className={styles.quiet}>
                   <Time at={createdAt} />
                 </span>

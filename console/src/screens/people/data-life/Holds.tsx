@@ -5,13 +5,13 @@ import { useText } from '../../../text/text.ts';
 import { Button } from '../../../ui/button.tsx';
 import { useConfirm } from '../../../ui/confirm.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
-import { ErrorNote } from '../../../ui/feedback.tsx';
 import { errorBeside, faultOf } from '../../../ui/faults.ts';
+import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Field, TextArea } from '../../../ui/field.tsx';
 import { Section } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/small.tsx';
-import { PersonChoice } from '../person/PersonChoice.tsx';
 import styles from '../people.module.css';
+import { PersonChoice } from '../person/PersonChoice.tsx';
 import { EndHoldDocument, type OrganizationDataQuery, SetHoldDocument } from './documents.ts';
 
 /** What may not be deleted meanwhile. */

@@ -3,8 +3,8 @@ import { useSession } from '../../../app/session.tsx';
 import { useMutate } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { Button } from '../../../ui/button.tsx';
-import { ErrorNote } from '../../../ui/feedback.tsx';
 import { errorBeside, faultOf } from '../../../ui/faults.ts';
+import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Field, TextInput } from '../../../ui/field.tsx';
 import { Section } from '../../../ui/page.tsx';
 import { useToast } from '../../../ui/toasts.tsx';
@@ -24,7 +24,13 @@ export function Retention({ retention, onChanged }: { readonly retention: Retent
   const say = useToast();
   const [days, setDays] = useState<Readonly<Record<Kind, string>>>(() => {
     const textOf = (kind: Kind) => String(retention[kind].days ?? '');
-    return { chats: textOf('chats'), runs: textOf('runs'), events: textOf('events'), usage: textOf('usage'), audit: textOf('audit') };
+    return {
+      chats: textOf('chats'),
+      runs: textOf('runs'),
+      events: textOf('events'),
+      usage: textOf('usage'),
+      audit: textOf('audit'),
+    };
   });
   const { run, isBusy, error } = useMutate(UpdateRetentionDocument);
   const labels = {
@@ -37,7 +43,8 @@ export function Retention({ retention, onChanged }: { readonly retention: Retent
   const hintOf = (kind: Kind) => {
     const { days: own, effectiveDays } = retention[kind];
     if (effectiveDays === null) return t('Kept until somebody deletes it.');
-    if (own === null) return t('As the installation does: {count, plural, one {# day} other {# days}}.', { count: effectiveDays });
+    if (own === null)
+      return t('As the installation does: {count, plural, one {# day} other {# days}}.', { count: effectiveDays });
     return t('Deleted after {count, plural, one {# day} other {# days}}.', { count: effectiveDays });
   };
   const save = async () => {
