@@ -13,7 +13,11 @@ import {
 import type { Members } from '../../entities/members.ts';
 import { emptyPage, type Page, type PageRequest } from '../../entities/page.ts';
 import type { Transaction } from '../../storage/database/database.ts';
-import { dataSourceOrders, type DataSourceListQuery as StoreQuery } from '../../storage/knowledge/source-places.ts';
+import {
+  type DataSourceState,
+  dataSourceOrders,
+  type DataSourceListQuery as StoreQuery,
+} from '../../storage/knowledge/source-places.ts';
 import type { UsingAgent } from '../../storage/knowledge/source-queries.ts';
 import { canEditAgent, canEditDataSource, editableAgents, usableAgents, visibleDataSources } from '../access/access.ts';
 import { getAgent } from '../agents/agents.ts';
@@ -78,6 +82,7 @@ export interface DataSourceListQuery {
   /** Searched in the name, ignoring case; blank matches all. */
   readonly search?: string | null | undefined;
   readonly type?: DataSourceType | null | undefined;
+  readonly state?: DataSourceState | null | undefined;
   /** `+` or `-`, then one of createdAt, lastIndexedAt, usageCount. Default: `-createdAt`. */
   readonly orderBy?: string | null | undefined;
   /** Counted from 1; not together with a cursor. */
@@ -118,7 +123,13 @@ export async function listDataSources(
     throw tooLong('search', searchLengthMax);
   }
   const order = readDataSourceOrder(query.orderBy);
-  const storeQuery = { search, type: query.type ?? undefined, ...order, offset: offsetOf(query.page, page) };
+  const storeQuery = {
+    search,
+    type: query.type ?? undefined,
+    state: query.state ?? undefined,
+    ...order,
+    offset: offsetOf(query.page, page),
+  };
   const found = await deps.storage.dataSources.list(visibleDataSources(caller), storeQuery, page);
   deps.audit.read(caller, 'dataSource', found.items);
   return found;

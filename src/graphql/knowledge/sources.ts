@@ -30,7 +30,7 @@ import {
 } from '../../entities/knowledge/data-source.ts';
 import { knowledgeErrorCode, vectorErrorCode } from '../../entities/knowledge/failure.ts';
 import type { PageRequest } from '../../entities/page.ts';
-import { dataSourceOrders } from '../../storage/knowledge/source-places.ts';
+import { dataSourceOrders, dataSourceStates } from '../../storage/knowledge/source-places.ts';
 import type { UsingAgent } from '../../storage/knowledge/source-queries.ts';
 import { agentOf } from '../agents/agent-edge.ts';
 import { AgentConnection } from '../agents/agents.ts';
@@ -306,6 +306,11 @@ builder.objectField(AgentRef, 'sources', (t) =>
   }),
 );
 
+const DataSourceStateType = enumOf('DataSourceState', 'What people look for in a list of sources.', dataSourceStates, {
+  ready: 'It is read, and nothing of it failed.',
+  reading: 'It is read or indexed now.',
+  failing: 'It, or one of its documents, failed or was cancelled.',
+});
 const DataSourceOrderType = enumOf('DataSourceOrder', 'What a list of data sources is ordered by.', dataSourceOrders, {
   createdAt: 'When it was added.',
   lastIndexedAt: 'When one of its items was last indexed; sources that never were count as oldest.',
@@ -328,6 +333,7 @@ builder.queryFields((t) => ({
     args: {
       search: t.arg.string({ required: false, description: 'Only those whose name holds this text; at most 200 characters.' }),
       type: t.arg({ type: DataSourceKind, required: false, description: 'Only those of this type.' }),
+      state: t.arg({ type: DataSourceStateType, required: false, description: 'Only those in this state.' }),
       orderBy: t.arg({ type: DataSourceOrderType, required: false, description: 'Default CREATED_AT.' }),
       order: t.arg({ type: OrderType, required: false, description: 'Default DESC.' }),
       ...pageArgs(t.arg),

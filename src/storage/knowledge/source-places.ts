@@ -5,7 +5,12 @@ import { byTime, type Place, readingOrder } from '../database/paging.ts';
 import type { Prisma } from '../generated/client.ts';
 
 export const dataSourceOrders = ['createdAt', 'lastIndexedAt', 'usageCount'] as const;
+/** What people look for in a list: sources that answer without a flaw, that are read now, that have failures. */
+export const dataSourceStates = ['ready', 'reading', 'failing'] as const;
+export type DataSourceState = (typeof dataSourceStates)[number];
+
 export interface DataSourceListQuery {
+  readonly state: DataSourceState | undefined;
   readonly search: string;
   readonly type: DataSourceType | undefined;
   readonly orderBy: (typeof dataSourceOrders)[number];

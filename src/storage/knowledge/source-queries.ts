@@ -8,8 +8,9 @@ import { byOwner } from '../database/links.ts';
 import { type Place, readPage, requireShortList, requireWholePage } from '../database/paging.ts';
 import { containing } from '../database/where.ts';
 import type { Prisma } from '../generated/client.ts';
+import { openStates } from './item-states.ts';
 import { visibleWhere } from './source-links.ts';
-import { type DataSourceListQuery, findSourcePlaces, neverIndexed } from './source-places.ts';
+import { type DataSourceListQuery, type DataSourceState, findSourcePlaces, neverIndexed } from './source-places.ts';
 import { isPlain, longMembers, readSources, selectOf, sourceOf } from './source-rows.ts';
 
 /** An agent in the list of a source's users. */
@@ -83,14 +84,22 @@ export function createSourceQueries(db: Database) {
   };
 }
 
-function listWhere(filter: DataSourceFilter, { search, type }: DataSourceListQuery): Prisma.DataSourceWhereInput {
+function listWhere(filter: DataSourceFilter, { search, type, state }: DataSourceListQuery): Prisma.DataSourceWhereInput {
   return {
     AND: [
       visibleWhere(filter),
       ...(type === undefined ? [] : [{ type }]),
+      ...(state === undefined ? [] : [stateWhere(state)]),
       ...(search === '' ? [] : [{ name: containing(search) }]),
     ],
   };
+}
+
+function stateWhere(state: DataSourceState): Prisma.DataSourceWhereInput {
+  const reading = { OR: [{ runs: { some: { endedAt: null } } }, { items: { some: { indexStatus: { in: [...openStates] } } } }] };
+  const failing = { OR: [{ errorCode: { not: null } }, { items: { some: { indexStatus: { in: ['FAILED', 'CANCELLED'] } } } }] };
+  if (state === 'reading') return reading;
+  return state === 'failing' ? failing : { NOT: { OR: [reading, failing] } };
 }
 
 function keyOf(source: DataSource, orderBy: DataSourceListQuery['orderBy']): SortKey {

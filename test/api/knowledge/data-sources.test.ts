@@ -200,6 +200,20 @@ describe('lists', () => {
     expect(reply).toMatchObject({ status: 400, body: { error: { param: 'orderBy' } } });
   });
 
+  it('are narrowed to those that are ready, read now, or failing', async () => {
+    const owner = await make.person();
+    const { id: agentId } = await make.agent({ owner });
+    const good = await make.apiDataSource({ owner, agentId, data: { hours: 'Open from nine to five' } });
+    const bad = (await addFile(owner, agentId, 'broken.pdf', '%PDF-1.4 nothing follows')).body;
+    await Promise.all([indexed(owner, good.id), indexed(owner, bad.id)]);
+    const idsOf = async (state: string) => {
+      const query = 'query ($state: DataSourceState) { dataSources(state: $state) { nodes { id } } }';
+      return (await owner.graphql(query, { state })).data.dataSources.nodes.map(({ id }: { id: string }) => id);
+    };
+    expect(await idsOf('READY')).toEqual([good.id]);
+    expect(await idsOf('FAILING')).toEqual([bad.id]);
+    expect(await idsOf('READING')).toEqual([]);
+  });
   it('the sources of an AI; its items by first, cursor and page', async () => {
     const owner = await make.person();
     const { id } = await make.agent({ owner });

@@ -13,7 +13,13 @@ import { AddDialog } from './add/AddDialog.tsx';
 import { DropArea } from './add/DropArea.tsx';
 import type { NamedFile } from './add/dropped.ts';
 import { UploadStrip } from './add/UploadStrip.tsx';
-import { type DataSourceType, type SourceEntryFragment, SourceListChangesDocument, SourceListDocument } from './documents.ts';
+import {
+  type DataSourceState,
+  type DataSourceType,
+  type SourceEntryFragment,
+  SourceListChangesDocument,
+  SourceListDocument,
+} from './documents.ts';
 import styles from './knowledge.module.css';
 import { SourceTable } from './SourceTable.tsx';
 import { KnowledgeTabs } from './Tabs.tsx';
@@ -64,9 +70,15 @@ function Sources({ mayAdd, onEmpty }: { readonly mayAdd: boolean; readonly onEmp
   const { kinds } = useWords();
   const [typed, setTyped] = useState('');
   const [type, setType] = useState<DataSourceType | ''>('');
+  const [state, setState] = useState<DataSourceState | ''>('');
   const [orderBy, setOrderBy] = useState<Order>('CREATED_AT');
   const search = useDelayed(typed.trim());
-  const variables = { search: search === '' ? null : search, type: type === '' ? null : type, orderBy };
+  const variables = {
+    search: search === '' ? null : search,
+    type: type === '' ? null : type,
+    state: state === '' ? null : state,
+    orderBy,
+  };
   const { data, error, isLoading, reload } = usePage(SourceListDocument, variables);
   const first = data?.dataSources;
   const {
@@ -77,7 +89,7 @@ function Sources({ mayAdd, onEmpty }: { readonly mayAdd: boolean; readonly onEmp
     loadMore,
   } = useMorePages(first, async (after) => (await run(SourceListDocument, { ...variables, after })).dataSources);
   const sources = useLiveSources(nodes, reload);
-  const isNarrowed = search !== '' || type !== '';
+  const isNarrowed = search !== '' || type !== '' || state !== '';
   const isEmpty = data !== undefined && sources.length === 0 && !isNarrowed;
   useEffect(() => onEmpty(isEmpty), [isEmpty, onEmpty]);
   if (isEmpty) return <NoSources mayAdd={mayAdd} onAdd={() => go('/knowledge?new')} />;
@@ -92,6 +104,12 @@ function Sources({ mayAdd, onEmpty }: { readonly mayAdd: boolean; readonly onEmp
               {kinds[kind]}
             </option>
           ))}
+        </Select>
+        <Select aria-label={t('State')} value={state} onChange={({ target }) => setState(target.value as DataSourceState | '')}>
+          <option value="">{t('All states')}</option>
+          <option value="READY">{t('Ready')}</option>
+          <option value="READING">{t('Being read')}</option>
+          <option value="FAILING">{t('With failures')}</option>
         </Select>
         <Select aria-label={t('Order')} value={orderBy} onChange={({ target }) => setOrderBy(target.value as Order)}>
           <option value="CREATED_AT">{t('Newest first')}</option>

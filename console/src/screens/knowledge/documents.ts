@@ -323,6 +323,15 @@ export type DataSourceOrder =
   /** How many agents have it attached. */
   | 'USAGE_COUNT';
 
+/** What people look for in a list of sources. */
+export type DataSourceState =
+  /** It, or one of its documents, failed or was cancelled. */
+  | 'FAILING'
+  /** It is read or indexed now. */
+  | 'READING'
+  /** It is read, and nothing of it failed. */
+  | 'READY';
+
 /** Where the knowledge of a source comes from. */
 export type DataSourceType =
   /** A JSON payload. */
@@ -1019,6 +1028,7 @@ export type SourceEntryFragment = { id: string, name: string, type: DataSourceTy
 export type SourceListQueryVariables = Exact<{
   search?: string | null | undefined;
   type?: DataSourceType | null | undefined;
+  state?: DataSourceState | null | undefined;
   orderBy?: DataSourceOrder | null | undefined;
   after?: string | null | undefined;
 }>;
@@ -1169,7 +1179,7 @@ export const ConnectionChoiceChangesDocument = document<ConnectionChoiceChangesS
 export const BeginConnectionDocument = document<BeginConnectionMutation, BeginConnectionMutationVariables>("mutation BeginConnection($provider:IntegrationProvider!){authorizeConnection(input:{provider:$provider}){url}}");
 export const ConnectionContentDocument = document<ConnectionContentQuery, ConnectionContentQueryVariables>("query ConnectionContent($connectionId:ID!$parentId:String$search:String$after:String){connectionEntries(first:100 connectionId:$connectionId parentId:$parentId search:$search after:$after){nodes{entryId name kind path hasChildren canBeAdded}pageInfo{endCursor hasNextPage}}}");
 export const DocumentPageDocument = document<DocumentPageQuery, DocumentPageQueryVariables>("query DocumentPage($id:ID!$passageId:String$charStart:Int!$charEnd:Int!$hasPassage:Boolean!){citedDocument(id:$id){knowledgeItemId name url downloadUrl mimeType passage(id:$passageId charStart:$charStart charEnd:$charEnd)@include(if:$hasPassage){before text after page headingPath isCutBefore isCutAfter isCurrent}item{id source{id name}passages(first:100){nodes{place text page charEnd}pageInfo{endCursor hasNextPage}}}}}");
-export const SourceListDocument = document<SourceListQuery, SourceListQueryVariables>("query SourceList($search:String$type:DataSourceType$orderBy:DataSourceOrder$after:String){dataSources(first:50 after:$after search:$search type:$type orderBy:$orderBy){nodes{...SourceEntry agents(first:3){nodes{id name pictureUrl}}}pageInfo{endCursor hasNextPage}}} fragment SourceEntry on DataSource{id name type indexStatus indexPercentage errorCode errorMessage lastIndexedAt refreshPeriod orgVisible usageCount owner{id name}statistics{totalCount doneCount indexingCount pendingCount failedCount}}");
+export const SourceListDocument = document<SourceListQuery, SourceListQueryVariables>("query SourceList($search:String$type:DataSourceType$state:DataSourceState$orderBy:DataSourceOrder$after:String){dataSources(first:50 after:$after search:$search type:$type state:$state orderBy:$orderBy){nodes{...SourceEntry agents(first:3){nodes{id name pictureUrl}}}pageInfo{endCursor hasNextPage}}} fragment SourceEntry on DataSource{id name type indexStatus indexPercentage errorCode errorMessage lastIndexedAt refreshPeriod orgVisible usageCount owner{id name}statistics{totalCount doneCount indexingCount pendingCount failedCount}}");
 export const SourceListChangesDocument = document<SourceListChangesSubscription, SourceListChangesSubscriptionVariables>("subscription SourceListChanges{dataSourcesChanged{kind id node{...SourceEntry}}} fragment SourceEntry on DataSource{id name type indexStatus indexPercentage errorCode errorMessage lastIndexedAt refreshPeriod orgVisible usageCount owner{id name}statistics{totalCount doneCount indexingCount pendingCount failedCount}}");
 export const TrySearchDocument = document<TrySearchQuery, TrySearchQueryVariables>("query TrySearch($input:KnowledgeSearchInput!){searchKnowledge(input:$input){query{text rewrite context}retrieval{mode reason isReranked rerankReason}hits{passageId knowledgeItemId title headingPath page text charStart charEnd score mayCite scores{lexical vector rerank}words{word origin score}source{id name type}}}}");
 export const SourcePageDocument = document<SourcePageQuery, SourcePageQueryVariables>("query SourcePage($id:ID!){dataSource(id:$id){...SourceState connection{id accountName provider needsReauthorization}settings{__typename ...on WebUrlSettings{url includeUrlGlobs excludeUrlGlobs maxPages includeFiles}...on FileUploadSettings{filename sizeBytes}...on DriveASettings{filename}...on DriveBSettings{filename}...on WikiSettings{pageName allSpaces}...on TrackerSettings{projectName projectKey}...on RepoHostSettings{mode repos}}vectorStore{id}agents(first:100){nodes{id name pictureUrl canEdit}pageInfo{endCursor hasNextPage}}}} fragment SourceState on DataSource{...SourceEntry cite canEdit createdAt vectors{missingCount errorMessage}warnings{code message}activeRun{...RunEntry progress{percent documentsPerMinute remainingMs statistics{totalCount doneCount indexingCount pendingCount failedCount}}}} fragment SourceEntry on DataSource{id name type indexStatus indexPercentage errorCode errorMessage lastIndexedAt refreshPeriod orgVisible usageCount owner{id name}statistics{totalCount doneCount indexingCount pendingCount failedCount}} fragment RunEntry on SourceRun{id trigger status startedAt endedAt durationMs listedCount addedCount changedCount removedCount unchangedCount failedCount skippedCount heldCount bound currentItem errorMessage}");

@@ -1,12 +1,14 @@
+import { useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { useSession } from '../../../app/session.tsx';
 import { usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
-import { Field, Select } from '../../../ui/field.tsx';
+import { Field, SearchInput, Select } from '../../../ui/field.tsx';
 import { Page } from '../../../ui/page.tsx';
 import { AgentChoiceDocument } from '../documents.ts';
 import { KnowledgeTabs } from '../Tabs.tsx';
+import { useDelayed } from '../use-delayed.ts';
 import { TryQuestion } from './TryQuestion.tsx';
 
 /** Tries a question on all knowledge of an agent. */
@@ -14,9 +16,16 @@ export function SearchScreen() {
   const { t } = useText();
   const { may } = useSession();
   const [, go] = useLocation();
+  const [typed, setTyped] = useState('');
+  const search = useDelayed(typed.trim());
   const wanted = new URLSearchParams(useSearch()).get('agent');
-  const { data, error, isLoading, reload } = usePage(AgentChoiceDocument, {}, { pause: !may('AGENTS_READ') });
+  const { data, error, isLoading, reload } = usePage(
+    AgentChoiceDocument,
+    { search: search === '' ? null : search },
+    { pause: !may('AGENTS_READ') },
+  );
   const agents = data?.agents.nodes ?? [];
+  const hasMany = data?.agents.pageInfo.hasNextPage === true || typed !== '';
   const agent = agents.find(({ id }) => id === wanted) ?? agents[0];
   return (
     <Page
@@ -26,7 +35,8 @@ export function SearchScreen() {
       <KnowledgeTabs current="/knowledge/search" />
       <ErrorNote error={error} onRetry={reload} />
       {isLoading ? <Skeleton /> : null}
-      {data !== undefined && agent === undefined ? (
+      {hasMany ? <SearchInput label={t('Search agents')} value={typed} onChange={setTyped} /> : null}
+      {data !== undefined && agent === undefined && !hasMany ? (
         <EmptyState title={t('There is no agent to ask')}>{t('Make one under Agents, and give it knowledge.')}</EmptyState>
       ) : null}
       {agent === undefined ? null : (
