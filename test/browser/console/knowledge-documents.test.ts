@@ -33,7 +33,7 @@ async function added(filename: string, content: string | Uint8Array, type: strin
 
 describe.skipIf(!hasBrowser())('a document in the console', () => {
   it('leads from an answer to the page of a PDF, with the passage marked', async () => {
-    const filler = longText(4);
+    const filler = longText(3).replaceAll('\n', ' ');
     const pages = [1, 2, 3].map((number) => ({ heading: `Chapter ${number}`, columns: [number === 3 ? fact : filler] }));
     await added('lights.pdf', await makePdf(pages), 'application/pdf', 'What does the lighthouse show during fog?');
     const { page, problems, strangers } = await openConsole(service, ann, `/?agent=${agentId}`);

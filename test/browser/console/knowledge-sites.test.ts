@@ -42,12 +42,12 @@ describe.skipIf(!hasBrowser())('a web site in the console', () => {
     const { page: tab, problems } = await openConsole(service, ann, '/knowledge?new');
     const dialog = tab.getByRole('dialog', { name: 'Add knowledge' });
     await dialog.getByRole('radio', { name: 'Web site' }).check();
-    await dialog.getByLabel('Address').fill('https://user:secret@example.com/');
+    await dialog.getByLabel('Address', { exact: true }).fill('https://user:secret@example.com/');
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     await dialog.locator('[aria-invalid]').waitFor();
     await keepConsolePicture(tab, 'knowledge-add-site-refused');
     expect(await accessibilityFaults(tab)).toEqual([]);
-    await dialog.getByLabel('Address').fill(`http://127.0.0.1:${(site.address() as AddressInfo).port}/docs/`);
+    await dialog.getByLabel('Address', { exact: true }).fill(`http://127.0.0.1:${(site.address() as AddressInfo).port}/docs/`);
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     await tab.getByRole('progressbar', { name: 'Progress of reading' }).waitFor();
     await tab.getByRole('button', { name: 'Stop' }).waitFor();

@@ -12,7 +12,10 @@ export function MarkedText({
   const mark = useRef<HTMLElement>(null);
   const place = range === undefined ? '' : `${range.start} ${range.end}`;
   // biome-ignore lint/correctness/useExhaustiveDependencies: another place is the reason to scroll
-  useEffect(() => mark.current?.scrollIntoView({ block: 'center' }), [place]);
+  useEffect(() => {
+    const isLong = (mark.current?.getBoundingClientRect().height ?? 0) > innerHeight / 2;
+    mark.current?.scrollIntoView({ block: isLong ? 'start' : 'center' });
+  }, [place]);
   if (range === undefined) return <pre className={styles.text}>{text}</pre>;
   return (
     <pre className={styles.text}>
