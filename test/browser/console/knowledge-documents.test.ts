@@ -40,10 +40,10 @@ describe.skipIf(!hasBrowser())('a document in the console', () => {
     await page.getByRole('textbox', { name: 'Message' }).fill('What does the lighthouse show during fog?');
     await page.getByRole('button', { name: 'Send' }).click();
     await page
-      .getByRole('button', { name: /lights\.pdf/ })
+      .getByRole('button', { name: /^Source 1:/ })
       .first()
       .click();
-    await page.getByRole('link', { name: 'Open the document' }).first().click();
+    await page.getByRole('complementary', { name: 'Sources' }).getByRole('link', { name: 'Open the document' }).click();
     await page.getByRole('heading', { level: 1, name: 'lights.pdf' }).waitFor();
     const third = page.getByRole('region', { name: 'Page 3' });
     await third.locator('mark').first().waitFor();
