@@ -44,7 +44,9 @@ export function DocumentScreen({ id }: { readonly id: string }) {
 
 function Content({ document, wanted }: { readonly document: CitedDocument; readonly wanted: WantedPassage }) {
   const { t } = useText();
-  const { name, url, downloadUrl, mimeType, passage, item } = document;
+  const { name, url, mimeType, passage, item } = document;
+  // Each reply signs it anew: the first link is good for an hour.
+  const [downloadUrl] = useState(document.downloadUrl);
   const isPdf = mimeType === 'application/pdf' && downloadUrl !== null;
   const [isText, setText] = useState(false);
   const [failure, setFailure] = useState<string>();
@@ -94,7 +96,7 @@ function Content({ document, wanted }: { readonly document: CitedDocument; reado
             <PdfView path={ownPath(downloadUrl)} page={page} words={words} onFailure={setFailure} />
           </Suspense>
         ) : (
-          <TextOf document={document} wanted={wanted} words={words} />
+          <TextOf document={{ ...document, downloadUrl }} wanted={wanted} words={words} />
         )}
       </section>
     </Page>

@@ -44,7 +44,7 @@ export function PdfView({
     void show();
     return () => {
       isLeft = true;
-      void opening.destroy();
+      opening.leave();
     };
   }, [fetched]);
   if (pdf === undefined) return <Skeleton lines={12} />;

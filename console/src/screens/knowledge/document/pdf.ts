@@ -1,13 +1,24 @@
-import { GlobalWorkerOptions, getDocument, type PDFDocumentLoadingTask, type PDFPageProxy, TextLayer } from 'pdfjs-dist';
+import { getDocument, type PDFDocumentProxy, type PDFPageProxy, PDFWorker, TextLayer } from 'pdfjs-dist';
 import { passageRanges } from './marks.ts';
 
-export { TextLayer };
+export interface OpeningPdf {
+  readonly promise: Promise<PDFDocumentProxy>;
+  /** Ends it and its worker. */
+  readonly leave: () => void;
+}
 
-/** Opens a PDF in the worker. It fetches nothing itself, and runs nothing that is in the file. */
-export function openPdf(bytes: ArrayBuffer): PDFDocumentLoadingTask {
-  GlobalWorkerOptions.workerPort ??= new Worker(new URL('pdfjs-dist/build/pdf.worker.mjs', import.meta.url), { type: 'module' });
+/** Opens a PDF in a worker of its own. It fetches nothing itself, and runs nothing that is in the file. */
+export function openPdf(bytes: ArrayBuffer): OpeningPdf {
+  const port = new Worker(new URL('pdfjs-dist/build/pdf.worker.mjs', import.meta.url), { type: 'module' });
+  const worker = PDFWorker.create({ port });
   // The bytes go to the worker: the caller keeps its own.
-  return getDocument({ data: new Uint8Array(bytes.slice(0)), useWasm: false, enableXfa: false, isImageDecoderSupported: false });
+  const task = getDocument({ data: new Uint8Array(bytes.slice(0)), worker, useWasm: false, enableXfa: false });
+  const leave = async () => {
+    await task.destroy().catch(() => undefined);
+    worker.destroy();
+    port.terminate();
+  };
+  return { promise: task.promise, leave: () => void leave() };
 }
 
 /** Draws a page at a width in CSS pixels. @returns a function that stops it. */
