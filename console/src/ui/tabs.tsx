@@ -15,10 +15,10 @@ export function TabLinks({
   const nav = useRef<HTMLElement>(null);
   // On a narrow screen the tabs scroll sideways.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another tab is current
-  useEffect(
-    () => nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
-    [current],
-  );
+  useEffect(() => {
+    // Newer browsers answer with a promise, which is no clean-up.
+    void nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [current]);
   return (
     <nav ref={nav} className={styles.tabs} aria-label={label}>
       {tabs.map(({ href, label: name, count }) => (
