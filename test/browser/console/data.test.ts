@@ -34,7 +34,8 @@ describe.skipIf(!hasBrowser())('the data of the organization in the console', ()
     await page.getByText('No holds.').waitFor();
   });
 
-  it('is told to webhooks, which are switched off and on', async () => {
+  it('is told to webhooks and asked for by schedules', async () => {
+    await make.agent({ owner: ann, name: 'Harbour pilot' });
     const { page } = await openConsole(service, ann, '/data/webhooks');
     await page.getByRole('button', { name: 'New webhook' }).click();
     await page.getByRole('textbox', { name: 'Address' }).fill('https://hooks.example.com/parley');
@@ -47,6 +48,17 @@ describe.skipIf(!hasBrowser())('the data of the organization in the console', ()
     await page.getByRole('switch', { name: 'On' }).click();
     await page.getByRole('switch', { name: 'On', checked: false }).waitFor();
     await keepConsolePicture(page, 'webhooks');
+    expect(await accessibilityFaults(page)).toEqual([]);
+
+    await page.getByRole('link', { name: 'Schedules' }).click();
+    await page.getByRole('button', { name: 'New schedule' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Morning news');
+    await page.getByRole('textbox', { name: 'What it is asked' }).fill('What changed since yesterday?');
+    await page.getByRole('button', { name: 'Make the schedule' }).click();
+    await page.getByText(/^Next: /).waitFor();
+    await page.getByRole('button', { name: 'Run now' }).click();
+    await page.getByRole('list', { name: 'Last runs' }).getByRole('listitem').waitFor();
+    await keepConsolePicture(page, 'schedules');
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 

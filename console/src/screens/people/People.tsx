@@ -14,6 +14,7 @@ import { Members } from './members/Members.tsx';
 import { Memories } from './memories/Memories.tsx';
 import { PeoplePage } from './PeoplePage.tsx';
 import { PersonPage } from './person/PersonPage.tsx';
+import { Schedules } from './schedules/Schedules.tsx';
 import { Webhooks } from './webhooks/Webhooks.tsx';
 
 /** Everything about people: members, groups, what each has, and what the organization keeps. */
@@ -35,6 +36,9 @@ export function People() {
       <Route path="/audit">{isReader ? <AuditLog /> : <NotAllowed />}</Route>
       <Route path="/data">{isReader ? <Data /> : <NotAllowed />}</Route>
       <Route path="/data/webhooks">{isReader ? <Webhooks /> : <NotAllowed />}</Route>
+      <Route path="/data/schedules">
+        <Schedules />
+      </Route>
       <Route path="/account">
         <Account />
       </Route>

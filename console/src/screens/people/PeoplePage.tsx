@@ -47,6 +47,7 @@ function useTabs(): readonly { readonly href: string; readonly label: string }[]
     { href: '/memories', label: t('Memories'), isShown: may('CHATS_READ') },
     { href: '/audit', label: t('Audit log'), isShown: isReader },
     { href: '/data', label: t('Data'), isShown: isReader },
+    { href: '/data/schedules', label: t('Schedules'), isShown: may('CHATS_READ') },
     { href: '/data/webhooks', label: t('Webhooks'), isShown: isReader },
     { href: '/account', label: t('Account'), isShown: true },
   ];
