@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { useSession } from '../../../app/session.tsx';
 import { useMutate, usePage } from '../../../graphql/hooks.ts';
 import { chooseLanguage, type Language, languages, useText } from '../../../text/text.ts';
@@ -12,6 +12,7 @@ import { useToast } from '../../../ui/toasts.tsx';
 import { PeoplePage } from '../PeoplePage.tsx';
 import styles from '../people.module.css';
 import { ExportState } from '../person/Jobs.tsx';
+import { usePolling } from '../polling.ts';
 import { AccountDocument, ExportOwnDocument, OwnExportsDocument, RenameUserDocument } from './documents.ts';
 import { Passkeys } from './Passkeys.tsx';
 import { Password } from './Password.tsx';
@@ -141,8 +142,6 @@ function Look() {
   );
 }
 
-const pollMs = 2_000;
-
 function OwnData({ userId }: { readonly userId: string }) {
   const { t } = useText();
   const { viewer } = useSession();
@@ -150,11 +149,7 @@ function OwnData({ userId }: { readonly userId: string }) {
   const begin = useMutate(ExportOwnDocument);
   const exported = data?.dataExports.nodes.find((each) => each.userId === userId);
   const isWorking = exported?.status === 'PENDING' || exported?.status === 'RUNNING';
-  useEffect(() => {
-    if (!isWorking) return;
-    const timer = setInterval(reload, pollMs);
-    return () => clearInterval(timer);
-  }, [isWorking, reload]);
+  usePolling(isWorking, reload);
   const onBegin = async () => {
     if ((await begin.run({})) !== undefined) reload();
   };

@@ -1,4 +1,3 @@
-import { useEffect } from 'react';
 import { Link } from 'wouter';
 import { useSession } from '../../../app/session.tsx';
 import { useMutate, usePage } from '../../../graphql/hooks.ts';
@@ -10,6 +9,7 @@ import { Time } from '../../../ui/small.tsx';
 import { PeoplePage } from '../PeoplePage.tsx';
 import styles from '../people.module.css';
 import { ExportState } from '../person/Jobs.tsx';
+import { usePolling } from '../polling.ts';
 import { DataJobsDocument, ExportOrganizationDocument, OrganizationDataDocument } from './documents.ts';
 import { Holds } from './Holds.tsx';
 import { Retention } from './Retention.tsx';
@@ -33,8 +33,6 @@ export function Data() {
   );
 }
 
-const pollMs = 2_000;
-
 function Jobs() {
   const { t } = useText();
   const { may } = useSession();
@@ -43,11 +41,7 @@ function Jobs() {
   const isWorking = [...(data?.dataExports.nodes ?? []), ...(data?.erasures.nodes ?? [])].some(
     ({ status }) => status === 'PENDING' || status === 'RUNNING',
   );
-  useEffect(() => {
-    if (!isWorking) return;
-    const timer = setInterval(reload, pollMs);
-    return () => clearInterval(timer);
-  }, [isWorking, reload]);
+  usePolling(isWorking, reload);
   const onExport = async () => {
     if ((await begin.run({})) !== undefined) reload();
   };

@@ -1,4 +1,3 @@
-import { useEffect } from 'react';
 import { Link } from 'wouter';
 import { useSession } from '../../../app/session.tsx';
 import { useLiveReload, usePage } from '../../../graphql/hooks.ts';
@@ -10,6 +9,7 @@ import { PeopleChangedDocument } from '../members/documents.ts';
 import { RoleSelect } from '../members/RoleSelect.tsx';
 import { PeoplePage } from '../PeoplePage.tsx';
 import styles from '../people.module.css';
+import { usePolling } from '../polling.ts';
 import {
   DeactivatedPeopleDocument,
   PersonDataDocument,
@@ -20,8 +20,6 @@ import {
 import { ErasureState } from './Jobs.tsx';
 import { LeaveActions } from './LeaveActions.tsx';
 import { PersonActions } from './PersonActions.tsx';
-
-const pollMs = 2_000;
 
 /** One person: what they are here, what they have, and how they leave. */
 export function PersonPage({ id }: { readonly id: string }) {
@@ -34,11 +32,7 @@ export function PersonPage({ id }: { readonly id: string }) {
   const exported = jobs.data?.dataExports.nodes.find(({ userId }) => userId === id);
   const isWorking = [erasure?.status, exported?.status].some((status) => status === 'PENDING' || status === 'RUNNING');
   const reloadJobs = jobs.reload;
-  useEffect(() => {
-    if (!isWorking) return;
-    const timer = setInterval(reloadJobs, pollMs);
-    return () => clearInterval(timer);
-  }, [isWorking, reloadJobs]);
+  usePolling(isWorking, reloadJobs);
   const gone = usePage(DeactivatedPeopleDocument, { orgId }, { pause: data?.user !== null });
   const deactivated = gone.data?.users.nodes.find((each) => each.id === id);
   // Who is deactivated is found in the list of those only, and has nothing but the name here.

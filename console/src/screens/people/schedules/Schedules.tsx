@@ -14,6 +14,7 @@ import { Card, Toolbar } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/small.tsx';
 import { PeoplePage } from '../PeoplePage.tsx';
 import styles from '../people.module.css';
+import { usePolling } from '../polling.ts';
 import {
   DeleteScheduleDocument,
   RunScheduleDocument,
@@ -32,6 +33,8 @@ export function Schedules() {
   const variables = { ofOrganization };
   const { data, error, isLoading, reload } = usePage(SchedulesDocument, variables);
   const pages = useMorePages(data?.schedules, async (after) => (await run(SchedulesDocument, { ...variables, after })).schedules);
+  const isWorking = pages.nodes.some(({ runs }) => runs.nodes.some(({ status }) => status === 'PENDING' || status === 'RUNNING'));
+  usePolling(isWorking, reload);
   const isEmpty = data !== undefined && pages.nodes.length === 0;
   const make =
     may('CHATS_WRITE') && viewer.role !== 'AUDITOR' ? (

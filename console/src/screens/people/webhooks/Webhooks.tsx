@@ -10,6 +10,7 @@ import { EmptyState, ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx'
 import { ShowMore } from '../../../ui/more.tsx';
 import { CodeBox } from '../../../ui/small.tsx';
 import { PeoplePage } from '../PeoplePage.tsx';
+import { usePolling } from '../polling.ts';
 import { WebhooksDocument } from './documents.ts';
 import { WebhookCard } from './WebhookCard.tsx';
 import { WebhookForm } from './WebhookForm.tsx';
@@ -22,6 +23,10 @@ export function Webhooks() {
   const [secret, setSecret] = useState<string>();
   const { data, error, isLoading, reload } = usePage(WebhooksDocument, {});
   const pages = useMorePages(data?.webhooks, async (after) => (await run(WebhooksDocument, { after })).webhooks);
+  usePolling(
+    pages.nodes.some(({ deliveries }) => deliveries.nodes.some(({ status }) => status === 'PENDING')),
+    reload,
+  );
   const isEmpty = data !== undefined && pages.nodes.length === 0;
   const make = may('ADMIN_WRITE') ? (
     <Button variant="primary" icon={<Plus size={17} aria-hidden />} onClick={() => setMaking(true)}>
