@@ -1,11 +1,12 @@
 import type { ParleyError } from '@parley/client';
-import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react';
-import { isUnauthenticated, onSessionEnded, readableError, run } from '../graphql/client.ts';
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef, useState } from 'react';
+import { isUnauthenticated, onRightsDoubted, onSessionEnded, readableError, run } from '../graphql/client.ts';
 import { type Scope, SessionDocument, type SessionQuery } from '../graphql/documents.ts';
 import { live } from '../graphql/live/live.ts';
 import { useText } from '../text/text.ts';
 import { Button } from '../ui/button.tsx';
 import { EmptyState, ErrorNote, Spinner } from '../ui/feedback.tsx';
+import { useToast } from '../ui/toasts.tsx';
 import styles from './session.module.css';
 
 export interface Session {
@@ -42,16 +43,21 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   const [viewer, setViewer] = useState<SessionQuery['viewer']>();
   const [error, setError] = useState<ParleyError>();
   const [isEnded, setEnded] = useState(false);
+  const say = useToast();
+  const known = useRef<SessionQuery['viewer']>(undefined);
   const load = useCallback(async () => {
     setError(undefined);
     try {
       const { viewer: found } = await run(SessionDocument, {});
+      const before = known.current;
+      known.current = found;
       setViewer(found);
+      if (before !== undefined && rightsOf(before) !== rightsOf(found)) say(t('Your rights have changed.'), 'warn');
     } catch (thrown) {
       const failure = readableError(thrown);
       if (!isUnauthenticated(failure)) setError(failure);
     }
-  }, []);
+  }, [say, t]);
   useEffect(() => void load(), [load]);
   useEffect(() => {
     const end = () => {
@@ -60,12 +66,12 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
     };
     const channel = new BroadcastChannel(channelName);
     channel.addEventListener('message', end);
-    const stop = onSessionEnded(end);
+    const stops = [onSessionEnded(end), onRightsDoubted(() => void load())];
     return () => {
-      stop();
+      for (const stop of stops) stop();
       channel.close();
     };
-  }, []);
+  }, [load]);
   // Rights may change while the console is in the background.
   useEffect(() => {
     const look = () => document.visibilityState === 'visible' && viewer !== undefined && void load();
@@ -102,6 +108,8 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   }
   return <SessionContext value={session}>{children}</SessionContext>;
 }
+
+const rightsOf = ({ role, level, scopes }: SessionQuery['viewer']) => JSON.stringify([role, level, scopes]);
 
 function sessionOf(viewer: SessionQuery['viewer'], reload: () => Promise<void>): Session {
   return {

@@ -14,8 +14,22 @@ export function onSessionEnded(listener: () => void): () => void {
 }
 
 /** Tells the rest of the console that the session is over. */
-export function reportSessionEnded(): void {
+function reportSessionEnded(): void {
   for (const listener of endedListeners) listener();
+}
+
+const doubtListeners = new Set<() => void>();
+
+/** Calls back when the service refused something for want of a right: the role of the person may have changed. @returns a function that stops it. */
+export function onRightsDoubted(listener: () => void): () => void {
+  doubtListeners.add(listener);
+  return () => doubtListeners.delete(listener);
+}
+
+/** Looks at an error for what it says of the session as a whole. */
+export function noteSession(error: ParleyError): void {
+  if (isUnauthenticated(error)) reportSessionEnded();
+  if (error.code === 'FORBIDDEN') for (const listener of doubtListeners) listener();
 }
 
 /** The client of queries and mutations. Its document cache asks a query again when a mutation returned a type that the query shows. */
@@ -26,7 +40,7 @@ export const client = createClient({
   exchanges: [
     mapExchange({
       onResult: ({ error }) => {
-        if (error !== undefined && isUnauthenticated(errorOf(error))) reportSessionEnded();
+        if (error !== undefined) noteSession(errorOf(error));
       },
     }),
     cacheExchange,
@@ -67,7 +81,7 @@ export async function upload<Result, Variables>(
     );
   } catch (error) {
     if (error instanceof ParleyError) {
-      if (isUnauthenticated(error)) reportSessionEnded();
+      noteSession(error);
       throw error;
     }
     if (error instanceof DOMException && error.name === 'AbortError') throw error;

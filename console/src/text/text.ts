@@ -1,6 +1,7 @@
 import { i18n } from '@lingui/core';
 import { compileMessage } from '@lingui/message-utils/compileMessage';
 import { I18nProvider, useLingui } from '@lingui/react';
+import { useMemo } from 'react';
 
 export { I18nProvider, i18n };
 
@@ -49,13 +50,18 @@ export interface Text {
 /** The messages, numbers and dates of a component. */
 export function useText(): Text {
   const { i18n: current } = useLingui();
-  return {
-    t: (message, values) => current._(message, values),
-    language: isLanguage(current.locale) ? current.locale : 'en',
-    number: (value, options) => formatterOf(Intl.NumberFormat, current.locale, options).format(value),
-    date: (value, options = { dateStyle: 'medium', timeStyle: 'short' }) =>
-      formatterOf(Intl.DateTimeFormat, current.locale, options).format(new Date(value)),
-  };
+  const { locale } = current;
+  // The same functions until the language changes: effects may depend on them.
+  return useMemo(
+    () => ({
+      t: (message, values) => current._(message, values),
+      language: isLanguage(locale) ? locale : 'en',
+      number: (value, options) => formatterOf(Intl.NumberFormat, locale, options).format(value),
+      date: (value, options = { dateStyle: 'medium', timeStyle: 'short' }) =>
+        formatterOf(Intl.DateTimeFormat, locale, options).format(new Date(value)),
+    }),
+    [current, locale],
+  );
 }
 
 const formatters = new Map<string, object>();

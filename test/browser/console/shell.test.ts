@@ -52,6 +52,38 @@ describe.skipIf(!hasBrowser())('the shell of the console', () => {
     expect(await page.getByRole('navigation', { name: 'Places' }).count()).toBe(0);
   });
 
+  it('says that the session has ended when somebody else ends it', async () => {
+    const eve = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, name: 'Eve Example' });
+    const { page } = await openConsole(service, eve, '/agents');
+    await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
+    const { data } = await ann.graphql('query ($id: ID!) { user(id: $id) { sessions(first: 5) { nodes { id } } } }', {
+      id: eve.userId,
+    });
+    for (const { id } of data.user.sessions.nodes)
+      await ann.graphql('mutation ($id: ID!) { endSession(id: $id) { id } }', { id });
+    await page.getByRole('heading', { name: 'Your session has ended' }).waitFor();
+    expect(await page.getByRole('heading', { name: 'Agents' }).count()).toBe(0);
+  });
+
+  it('says that the rights of the person have changed, and offers only what is left', async () => {
+    const eve = await make.person({
+      organization: { id: ann.orgId, tenantId: ann.tenantId },
+      name: 'Eve Example',
+      role: 'ADMIN',
+    });
+    const { page } = await openConsole(service, eve, '/people');
+    await page.getByRole('button', { name: 'Invite' }).waitFor();
+    const { data } = await ann.graphql('query ($id: ID!) { user(id: $id) { memberships(first: 1) { nodes { id } } } }', {
+      id: eve.userId,
+    });
+    const [membership] = data.user.memberships.nodes;
+    await ann.graphql('mutation ($id: ID!) { updateMembership(id: $id, input: { role: MEMBER }) { role } }', {
+      id: membership.id,
+    });
+    await page.getByText('Your rights have changed.').waitFor();
+    await page.getByRole('button', { name: 'Invite' }).waitFor({ state: 'detached' });
+  });
+
   it('shows itself in German to who asks for it', async () => {
     const { page } = await openConsole(service, ann, '/usage', { locale: 'de-DE' });
     await page.getByRole('link', { name: 'Personen' }).waitFor();

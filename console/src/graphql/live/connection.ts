@@ -28,6 +28,7 @@ export class StreamConnection {
   readonly #client: Client<true>;
   readonly #silenceMs: number;
   #silence: ReturnType<typeof setTimeout> | undefined;
+  #breakOff: (reason: Error) => void = () => undefined;
 
   /** @param onOpen  called when the stream is open. */
   constructor(heartbeatMs: number, onOpen: () => void) {
@@ -42,6 +43,8 @@ export class StreamConnection {
       fetchFn: (input: RequestInfo, init?: RequestInit) => this.#fetch(input, init),
       on: { connected: onOpen },
     });
+    // Without a network some browsers keep the stream as it was, and it would count as silent much later only.
+    addEventListener('offline', () => this.#breakOff(new Error('The browser is offline.')));
   }
 
   /** Sends an operation. @returns a function that ends it. */
@@ -123,6 +126,7 @@ export class StreamConnection {
   #orSilent<Value>(reading: Promise<Value>): Promise<Value> {
     clearTimeout(this.#silence);
     return new Promise((resolve, reject) => {
+      this.#breakOff = reject;
       this.#silence = setTimeout(() => reject(new Error('No heartbeat arrived.')), this.#silenceMs);
       reading.then(resolve, reject).finally(() => clearTimeout(this.#silence));
     });

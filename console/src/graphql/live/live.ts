@@ -1,4 +1,5 @@
 import { ParleyError } from '@parley/client';
+import { noteSession } from '../client.ts';
 import type { Document } from '../document.ts';
 import { type Handlers, type Operation, Tabs } from './tabs.ts';
 
@@ -29,7 +30,11 @@ export const live = {
     const own: Handlers = {
       begin: () => handlers.begin?.(),
       next: (data) => handlers.next(data as Result),
-      error: ({ message, code }) => handlers.error?.(new ParleyError(message, { code })),
+      error: ({ message, code }) => {
+        const error = new ParleyError(message, { code });
+        noteSession(error);
+        handlers.error?.(error);
+      },
       complete: handlers.complete,
     };
     return tabs.follow(operation, own);

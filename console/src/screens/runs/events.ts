@@ -48,7 +48,6 @@ export function useRunEvents(runId: string, isOn: boolean, onStep: () => void): 
         if (deltas.has(event.__typename)) frame ||= requestAnimationFrame(show);
         else reloadSoon();
       },
-      complete: reloadSoon,
       // The run may be seen, and what is said in it not: the list of runs tells its end.
       error: () => undefined,
     });
