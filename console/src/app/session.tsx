@@ -72,12 +72,14 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
       channel.close();
     };
   }, [load]);
-  // Rights may change while the console is in the background.
+  // A role that is taken away ends the session; one that is given is seen when the reader comes back to the page.
+  const isKnown = viewer !== undefined;
   useEffect(() => {
-    const look = () => document.visibilityState === 'visible' && viewer !== undefined && void load();
+    if (!isKnown) return;
+    const look = () => document.visibilityState === 'visible' && void load();
     document.addEventListener('visibilitychange', look);
     return () => document.removeEventListener('visibilitychange', look);
-  }, [viewer, load]);
+  }, [isKnown, load]);
   const session = useMemo(() => (viewer === undefined ? undefined : sessionOf(viewer, load)), [viewer, load]);
   if (isEnded && viewer === undefined) {
     location.replace(signInPath());
@@ -94,7 +96,9 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
             </Button>
           }
         >
-          {t('You signed out, or an administrator ended the session. What you wrote and did not send is kept in this browser.')}
+          {t(
+            'You signed out, your role changed, or an administrator ended the session. What you wrote and did not send is kept in this browser.',
+          )}
         </EmptyState>
       </main>
     );
