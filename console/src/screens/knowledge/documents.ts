@@ -973,14 +973,6 @@ export type AttachSourceMutationVariables = Exact<{
 
 export type AttachSourceMutation = { attachDataSource: { agentId: string, dataSource: { id: string, name: string, type: DataSourceType, indexStatus: IndexStatus, indexPercentage: number, errorCode: KnowledgeErrorCode | null, errorMessage: string | null, lastIndexedAt: string | null, refreshPeriod: RefreshPeriod, orgVisible: boolean, usageCount: number, owner: { id: string, name: string } | null, statistics: { totalCount: number, doneCount: number, indexingCount: number, pendingCount: number, failedCount: number } } | null, warnings: Array<{ code: string, message: string }> | null } };
 
-export type ScheduleSourceMutationVariables = Exact<{
-  id: string;
-  refreshPeriod: RefreshPeriod;
-}>;
-
-
-export type ScheduleSourceMutation = { updateDataSource: { id: string, refreshPeriod: RefreshPeriod } };
-
 export type ConnectionEntryFragment = { id: string, provider: IntegrationProvider, accountName: string, needsReauthorization: boolean };
 
 export type ConnectionChoiceQueryVariables = Exact<{
@@ -1173,7 +1165,6 @@ export const MakeCollectionDocument = document<MakeCollectionMutation, MakeColle
 export const StoreFileDocument = document<StoreFileMutation, StoreFileMutationVariables>("mutation StoreFile($file:File!){createFile(file:$file purpose:ASSISTANTS){id}}");
 export const AddToCollectionDocument = document<AddToCollectionMutation, AddToCollectionMutationVariables>("mutation AddToCollection($collectionId:ID!$fileId:ID!){attachVectorStoreFile(vectorStoreId:$collectionId input:{fileId:$fileId}){id}}");
 export const AttachSourceDocument = document<AttachSourceMutation, AttachSourceMutationVariables>("mutation AttachSource($agentId:ID!$sourceId:ID!){attachDataSource(agentId:$agentId input:{dataSourceId:$sourceId}){agentId dataSource{...SourceEntry}warnings{code message}}} fragment SourceEntry on DataSource{id name type indexStatus indexPercentage errorCode errorMessage lastIndexedAt refreshPeriod orgVisible usageCount owner{id name}statistics{totalCount doneCount indexingCount pendingCount failedCount}}");
-export const ScheduleSourceDocument = document<ScheduleSourceMutation, ScheduleSourceMutationVariables>("mutation ScheduleSource($id:ID!$refreshPeriod:RefreshPeriod!){updateDataSource(id:$id input:{refreshPeriod:$refreshPeriod}){id refreshPeriod}}");
 export const ConnectionChoiceDocument = document<ConnectionChoiceQuery, ConnectionChoiceQueryVariables>("query ConnectionChoice($after:String){connections(first:100 after:$after){nodes{...ConnectionEntry}pageInfo{endCursor hasNextPage}}} fragment ConnectionEntry on Integration{id provider accountName needsReauthorization}");
 export const ConnectionChoiceChangesDocument = document<ConnectionChoiceChangesSubscription, ConnectionChoiceChangesSubscriptionVariables>("subscription ConnectionChoiceChanges{connectionsChanged{kind id node{...ConnectionEntry}}} fragment ConnectionEntry on Integration{id provider accountName needsReauthorization}");
 export const BeginConnectionDocument = document<BeginConnectionMutation, BeginConnectionMutationVariables>("mutation BeginConnection($provider:IntegrationProvider!){authorizeConnection(input:{provider:$provider}){url}}");
