@@ -202,12 +202,17 @@ export class Walk {
       const inner = getNamedType(field.type);
       const isDeep = isCompositeType(inner) && !this.#isThing(inner.name);
       if (isDeep && (path.length > depthMax || path.includes(inner.name))) return [];
-      const given = pageOf(field).join(', ');
+      const given = [...pageOf(field), ...(givenOf[`${type.name}.${field.name}`] ?? [])].join(', ');
       return [`${type.name}__${field.name}: ${field.name}${given === '' ? '' : `(${given})`} ${this.#below(field, path)}`];
     });
     return `{ __typename ${parts.join(' ')} }`;
   }
 }
+
+/** What fields of things cannot do without. */
+const givenOf: Readonly<Record<string, readonly string[]>> = {
+  'CitedDocument.passage': ['charStart: 0', 'charEnd: 10'],
+};
 
 function pageOf(field: Field): readonly string[] {
   return field.args.some(({ name }) => name === 'first') ? [`first: ${pageSize}`] : [];
