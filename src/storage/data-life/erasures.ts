@@ -227,12 +227,21 @@ async function pseudonymiseAudit(db: Database, { orgId, userId }: Person, email:
   // What the person called things, and what the person was called.
   const named = await db.execute(
     `update audit_entries entry set changes = (
-       select coalesce(jsonb_agg(case when change ->> 'member' ~ '(^|\\.)(name|email|editors|memberEmails.*)$' then change - 'value' else change end order by place), '[]')
+       select coalesce(jsonb_agg(case when change ->> 'member' ~ '(^|\\.)(name|email|editors|memberEmails.*)$' then change - 'value' - 'before' else change end order by place), '[]')
        from jsonb_array_elements(entry.changes) with ordinality as given(change, place)), "sinkPosition" = null
      where "orgId" = $1 and ("actorUserId" = $2 or $2 = any("targetIds")) and jsonb_typeof(changes) = 'array'`,
     [orgId, userId],
   );
-  return Math.max(acted.count, named) + about;
+  // What others replaced may be a name that the person gave.
+  const replaced = await db.execute(
+    `update audit_entries entry set changes = (
+       select jsonb_agg(case when change ->> 'member' ~ '(^|\\.)(name|email)$' then change - 'before' else change end order by place)
+       from jsonb_array_elements(entry.changes) with ordinality as given(change, place)), "sinkPosition" = null
+     where "orgId" = $1 and "actorUserId" <> $2 and jsonb_typeof(changes) = 'array' and jsonb_path_exists(changes, '$[*].before')
+       and "targetIds"[1] in (select "targetIds"[1] from audit_entries where "orgId" = $1 and "actorUserId" = $2)`,
+    [orgId, userId],
+  );
+  return Math.max(acted.count, named) + about + replaced;
 }
 
 async function deleteKeys({ prisma }: Database, signals: Signals, { orgId, userId }: Person): Promise<Counts> {

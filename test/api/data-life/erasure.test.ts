@@ -126,6 +126,9 @@ beforeAll(async () => {
   ann = await make.person({ organization, email: `${marker.toLowerCase()}@example.com`, name: `${marker} Ann` });
   shared = (await make.agent({ owner: ann, name: 'Shared', visibility: 'ORGANIZATION' })).id;
   const own = (await make.agent({ owner: ann, name: `${marker} own`, instructions: `${marker} instructions` })).id;
+  // The audit log says what this replaced.
+  await ann.patch(`/api/v1/ais/${shared}`, { name: `${marker} named` });
+  expect((await admin.patch(`/api/v1/ais/${shared}`, { name: 'Named by another' })).status).toBe(200);
   const source = await make.apiDataSource({
     owner: ann,
     agentId: own,
