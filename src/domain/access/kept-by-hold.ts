@@ -38,6 +38,8 @@ export const deletingNoContent: ReadonlySet<string> = new Set([
   'deleteGroup',
   'deleteMembership',
   'deletePasskey',
+  // The source is kept.
+  'detachDataSource',
   'deleteTenant',
   // Its deliveries name ids and states, for 30 days at most.
   'deleteWebhook',
