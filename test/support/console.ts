@@ -21,6 +21,8 @@ export interface ConsoleView {
   readonly scheme?: 'light' | 'dark';
   readonly width?: number;
   readonly height?: number;
+  /** Pixels of the device per pixel of the page: a window at 200 % zoom is half as wide, at a scale of 2. */
+  readonly scale?: number;
   /** The language that the browser asks for. */
   readonly locale?: string;
 }
@@ -41,11 +43,17 @@ export async function openConsole(
   service: TestService,
   person: Who,
   path = '/',
-  { scheme = 'light', width = 1280, height = 800, locale = 'en-US' }: ConsoleView = {},
+  { scheme = 'light', width = 1280, height = 800, scale = 1, locale = 'en-US' }: ConsoleView = {},
 ): Promise<OpenConsole> {
   await builtConsole();
   const browser = await browserOfFile();
-  const context = await browser.newContext({ colorScheme: scheme, viewport: { width, height }, locale, reducedMotion: 'reduce' });
+  const context = await browser.newContext({
+    colorScheme: scheme,
+    viewport: { width, height },
+    deviceScaleFactor: scale,
+    locale,
+    reducedMotion: 'reduce',
+  });
   const page = await context.newPage();
   page.setDefaultTimeout(30_000);
   const problems: string[] = [];
@@ -93,9 +101,12 @@ export async function accessibilityFaults(page: Page): Promise<readonly string[]
   });
 }
 
-/** Whether the page is wider than its window. */
+/** By how many pixels the page, or its main part, which scrolls by itself, is wider than its place. */
 export function overflowWidth(page: Page): Promise<number> {
-  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  return page.evaluate(() => {
+    const places = [document.documentElement, ...document.querySelectorAll('main#content')];
+    return Math.max(...places.map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth));
+  });
 }
 
 /** Keeps what the page shows, as `<name>.png` in the folder that BROWSER_PICTURES names; without it nothing is kept. */

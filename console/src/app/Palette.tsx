@@ -1,5 +1,5 @@
 import { Bot, Library, MessageSquare, Plus } from 'lucide-react';
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { usePage } from '../graphql/hooks.ts';
 import { useText } from '../text/text.ts';
@@ -45,7 +45,12 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [chosen, setChosen] = useState(0);
   const query = useDelayed(typed.trim());
   const { data, error } = usePage(PaletteSearchDocument, { query }, { pause: query === '' });
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => {
+    const opened = dialog.current;
+    opened?.showModal();
+    // Before it goes: only closing returns the focus.
+    return () => opened?.close();
+  }, []);
   const own = entriesOf(session, t).filter(({ title }) => title.toLowerCase().includes(typed.trim().toLowerCase()));
   const entries = [...own, ...(query === '' || typed.trim() === '' ? [] : resultsOf(data))];
   const current = entries[Math.min(chosen, entries.length - 1)];

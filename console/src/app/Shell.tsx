@@ -1,5 +1,5 @@
 import { BookOpen, LogOut, Menu as MenuIcon, Moon, Search, UserRound } from 'lucide-react';
-import { type ReactNode, useState, useSyncExternalStore } from 'react';
+import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { Link, useLocation } from 'wouter';
 import { live } from '../graphql/live/live.ts';
 import { chooseLanguage, type Language, languages, useText } from '../text/text.ts';
@@ -17,6 +17,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const { t } = useText();
   const palette = usePalette();
   const [isNavOpen, setNavOpen] = useState(false);
+  const content = useFocusAtArrival();
   return (
     <div className={styles.shell}>
       <a className={styles.skip} href="#content">
@@ -36,13 +37,29 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       <section className={styles.rail} aria-label="Parley" data-open={isNavOpen} onClickCapture={() => setNavOpen(false)}>
         <Navigation onSearch={palette.open} />
       </section>
-      <main id="content" className={styles.content} tabIndex={-1}>
+      <main ref={content} id="content" className={styles.content} tabIndex={-1}>
         <ConnectionNote />
         {children}
       </main>
       {palette.isOpen ? <Palette onClose={palette.close} /> : null}
     </div>
   );
+}
+
+/** Where the focus was in a screen that is gone, it goes to the one that came: the keyboard does not begin at the top again. */
+function useFocusAtArrival() {
+  const content = useRef<HTMLElement>(null);
+  const [path] = useLocation();
+  const before = useRef(path);
+  useEffect(() => {
+    if (before.current === path) return;
+    before.current = path;
+    const focused = document.activeElement;
+    // While the code of a screen is loaded, the screen before it is hidden, not gone.
+    const isLost = focused === null || focused === document.body || !focused.checkVisibility();
+    if (isLost) content.current?.focus({ preventScroll: true });
+  }, [path]);
+  return content;
 }
 
 function Navigation({ onSearch }: { readonly onSearch: () => void }) {

@@ -1,5 +1,5 @@
 import { X } from 'lucide-react';
-import { type FormEvent, type ReactNode, useEffect, useId, useRef } from 'react';
+import { type FormEvent, type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { useText } from '../text/text.ts';
 import { IconButton } from './button.tsx';
 import styles from './dialog.module.css';
@@ -24,14 +24,14 @@ export function Dialog({ title, isOpen, onClose, children, actions, size = 'norm
   const { t } = useText();
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const dialog = ref.current;
-    if (isOpen && dialog?.open === false) {
-      dialog.showModal();
-      // Of a form, the first field; the browser would take the button that closes it.
-      dialog.querySelector<HTMLElement>('form :is(input, textarea, select):enabled')?.focus();
-    }
-    if (!isOpen && dialog?.open === true) dialog.close();
+    if (!isOpen || dialog === null) return;
+    dialog.showModal();
+    // Of a form, the first field; the browser would take the button that closes it.
+    dialog.querySelector<HTMLElement>('form :is(input, textarea, select):enabled')?.focus();
+    // Before it goes, also with the screen around it: only closing returns the focus.
+    return () => dialog.close();
   }, [isOpen]);
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -105,7 +105,8 @@ function List({ list, isGrowing }: { readonly list: Tokens.List; readonly isGrow
 
 function TableBlock({ table }: { readonly table: Tokens.Table }) {
   return (
-    <div className={styles.table}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    <div className={styles.table} tabIndex={0}>
       <table>
         <thead>
           <tr>

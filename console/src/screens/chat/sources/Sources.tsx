@@ -1,5 +1,5 @@
 import { ExternalLink, X } from 'lucide-react';
-import { useEffect, useRef } from 'react';
+import { useEffect, useLayoutEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import { usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
@@ -30,7 +30,15 @@ export function Sources({
   );
   const passages = data?.node !== undefined && data.node !== null && 'citations' in data.node ? data.node.citations : [];
   const panel = useRef<HTMLElement>(null);
-  useEffect(() => panel.current?.focus(), []);
+  // The focus returns to the number that was followed, unless it is elsewhere by then.
+  useLayoutEffect(() => {
+    const opener = document.activeElement;
+    const opened = panel.current;
+    opened?.focus();
+    return () => {
+      if (opener instanceof HTMLElement && opened?.contains(document.activeElement) === true) opener.focus();
+    };
+  }, []);
   return (
     <aside
       ref={panel}
