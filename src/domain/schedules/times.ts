@@ -6,8 +6,7 @@ const cronMaxChars = 100;
 const timeZoneMaxChars = 64;
 const dayMs = 86_400_000;
 const minuteMs = 60_000;
-/** As many as pg-boss reads at once. An expression with more in a day runs in most of its hours: the first of them show every distance. */
-const timesMax = 1_000;
+const timesAtOnce = 12;
 /** Times are compared on days without a change of the clock. */
 const plainDay = new Date(Date.UTC(2026, 0, 1) - 1);
 
@@ -27,11 +26,9 @@ export function checkTimes(
 ): void {
   if (!isTimeZone(timeZone)) faults.add('timeZone', 'timeZone must be an IANA name such as Europe/Berlin or UTC');
   const fields = fieldsOf(cron);
-  const times = fields === undefined ? undefined : timesOfDay(jobs, fields, intervalMinMs);
-  if (times === undefined) faults.add('cron', `${cronRule}, as in "0 9 * * MON-FRI"`);
-  else if (times.some((at, index) => index > 0 && at.getTime() - (times[index - 1]?.getTime() ?? 0) < intervalMinMs)) {
-    faults.add('cron', `cron must leave at least ${inWords(intervalMinMs)} between two runs`);
-  }
+  const gapMs = fields === undefined ? undefined : shortestGapMs(jobs, fields, intervalMinMs);
+  if (gapMs === undefined) faults.add('cron', `${cronRule}, as in "0 9 * * MON-FRI"`);
+  else if (gapMs < intervalMinMs) faults.add('cron', `cron must leave at least ${inWords(intervalMinMs)} between two runs`);
 }
 
 /** The next time of a schedule after a moment. @throws Error for what cannot be read any more. */
@@ -57,14 +54,26 @@ function fieldsOf(cron: string): readonly string[] | undefined {
   return fields.length === 5 && fields.every((field) => /^[\dA-GI-Z*,/?#-]+$/.test(field)) ? fields : undefined;
 }
 
-/** The first times of a day on which the expression runs, and of the days behind it; undefined when it cannot be read. */
-function timesOfDay(jobs: Pick<Jobs, 'timesOf'>, fields: readonly string[], intervalMinMs: number): readonly Date[] | undefined {
+/**
+ * The shortest time between two runs on a day on which the expression runs, and to the first run of the next day; the first one found that is shorter
+ * than `intervalMinMs`. Undefined when the expression cannot be read. Asks for few times at once: pg-boss gives up after a second, and a busy machine
+ * takes long for a thousand.
+ */
+function shortestGapMs(jobs: Pick<Jobs, 'timesOf'>, fields: readonly string[], intervalMinMs: number): number | undefined {
   const [minute, hour] = fields;
-  const count = Math.min(Math.ceil(dayMs / intervalMinMs) + 1, timesMax);
+  const end = plainDay.getTime() + dayMs;
   try {
     // The whole expression is read too: a day that never comes is refused here.
     jobs.timesOf(fields.join(' '), 'UTC', plainDay, 1);
-    return jobs.timesOf(`${minute} ${hour} * * *`, 'UTC', plainDay, Math.max(count, 2));
+    let shortestMs = Number.POSITIVE_INFINITY;
+    let before: Date | undefined;
+    while (shortestMs >= intervalMinMs && (before === undefined || before.getTime() <= end)) {
+      for (const at of jobs.timesOf(`${minute} ${hour} * * *`, 'UTC', before ?? plainDay, timesAtOnce)) {
+        if (before !== undefined) shortestMs = Math.min(shortestMs, at.getTime() - before.getTime());
+        before = at;
+      }
+    }
+    return shortestMs;
   } catch {
     return undefined;
   }

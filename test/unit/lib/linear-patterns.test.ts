@@ -17,6 +17,7 @@ const made: readonly (readonly [file: string, examples: readonly RegExp[]])[] = 
   ['src/engine/tools/json-schema/linear-pattern.ts', []],
   ['src/entities/accounts/api-key.ts', [/^pk_[0-9A-Za-z]{46}$/]],
   ['src/http/log/logging.ts', [/a secret\.txt/g]],
+  ['src/pages/assets/search.js', [/(one|two words|three\.)/gi]],
   ['src/start/refusal.ts', [/\bPUBLIC_URL\b/]],
   ['src/storage/chats/copies.ts', [/file_01h00000000000000000000001|file_01h00000000000000000000002/g]],
 ];
