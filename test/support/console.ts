@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll } from 'vitest';
+import { expect } from 'vitest';
 import { chromiumPath } from './browser.ts';
 import type { TestClient } from './client.ts';
 import type { Person } from './make.ts';
@@ -13,6 +13,9 @@ const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 let built: Promise<unknown> | undefined;
 let opening: Promise<Browser> | undefined;
+/** Of the test file that opened the last one. */
+const contexts: BrowserContext[] = [];
+let lastPath: string | undefined;
 
 /** A member of an organization. */
 type Who = Pick<Person, 'email' | 'orgId'>;
@@ -54,6 +57,7 @@ export async function openConsole(
     locale,
     reducedMotion: 'reduce',
   });
+  contexts.push(context);
   const page = await context.newPage();
   page.setDefaultTimeout(30_000);
   const problems: string[] = [];
@@ -121,20 +125,14 @@ export function builtConsole(): Promise<unknown> {
   return built;
 }
 
-/** The files of a worker share this module, and each file closes its browser: the next one gets another. */
-function browserOfFile(): Promise<Browser> {
-  opening ??= launch();
-  return opening;
-}
-
-async function launch(): Promise<Browser> {
-  const browser = await chromium.launch({
+/** The files of a worker share this module and its browser, which ends with the worker. A file leaves no page open: each goes on following what happens. */
+async function browserOfFile(): Promise<Browser> {
+  const { testPath } = expect.getState();
+  if (testPath !== lastPath) await Promise.all(contexts.splice(0).map((context) => context.close()));
+  lastPath = testPath;
+  opening ??= chromium.launch({
     executablePath: chromiumPath(),
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
   });
-  afterAll(async () => {
-    opening = undefined;
-    await browser.close();
-  });
-  return browser;
+  return opening;
 }
