@@ -45,7 +45,9 @@ describe.skipIf(!hasBrowser())('the shell of the console', () => {
   it('says that the session has ended, and shows nothing else any more', async () => {
     const { page, context } = await openConsole(service, ann, '/usage');
     const other = await context.newPage();
-    await other.goto(`${service.url}/`);
+    await other.goto(`${service.url}/usage`);
+    // A screen that arrives takes the focus, and an open menu closes then.
+    await other.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
     await other.getByRole('button', { name: 'You: Ann Example' }).click();
     await other.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Your session has ended' }).waitFor();
