@@ -48,7 +48,7 @@ export function PdfPage({
       const { width: pageWidth, height } = page.getViewport({ scale: 1 });
       setOwnRatio(height / pageWidth);
       stop = drawPage(page, place, width);
-      const mark = await layText(page, layer, width, words);
+      const mark = await layText(page, layer, width, words, () => isLeft);
       if (isWanted && !isLeft) mark?.scrollIntoView({ block: 'center' });
     };
     // A page that cannot be drawn stays white; its text is shown as text.

@@ -33,23 +33,31 @@ export function drawPage(page: PDFPageProxy, canvas: HTMLCanvasElement, width: n
   return () => task.cancel();
 }
 
-/** Lays the text of a page over it, so that it can be selected and read aloud, and marks what belongs to a passage. @returns the first mark. */
+/** Lays the text of a page over it, so that it can be selected and read aloud, and marks what belongs to a passage. What was laid before goes when the new text is complete. @returns the first mark; undefined also for a page that is left. */
 export async function layText(
   page: PDFPageProxy,
-  container: HTMLElement,
+  place: HTMLElement,
   width: number,
   words: string | undefined,
+  isLeft: () => boolean,
 ): Promise<HTMLElement | undefined> {
   const scale = width / page.getViewport({ scale: 1 }).width;
-  container.replaceChildren();
-  container.style.setProperty('--total-scale-factor', String(scale));
+  const container = document.createElement('div');
   const layer = new TextLayer({
     textContentSource: await page.getTextContent(),
     container,
     viewport: page.getViewport({ scale }),
   });
   await layer.render();
-  if (words === undefined) return undefined;
+  if (isLeft()) return undefined;
+  place.style.setProperty('--total-scale-factor', String(scale));
+  const first = words === undefined ? undefined : markWords(layer, words);
+  place.replaceChildren(...container.childNodes);
+  return first;
+}
+
+/** @returns the first mark. */
+function markWords(layer: TextLayer, words: string): HTMLElement | undefined {
   const { textDivs, textContentItemsStr } = layer;
   let first: HTMLElement | undefined;
   for (const { index, start, end } of passageRanges(textContentItemsStr, words).toReversed()) {
