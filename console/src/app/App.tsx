@@ -5,8 +5,8 @@ import { client } from '../graphql/client.ts';
 import { Chat } from '../screens/chat/Chat.tsx';
 import { I18nProvider, i18n, useText } from '../text/text.ts';
 import { ConfirmProvider } from '../ui/confirm.tsx';
-import { EmptyState, Skeleton } from '../ui/feedback.tsx';
-import { Page } from '../ui/page.tsx';
+import { EmptyState } from '../ui/feedback.tsx';
+import { PageSkeleton } from '../ui/page.tsx';
 import { ToastProvider } from '../ui/toasts.tsx';
 import { Boundary } from './boundary.tsx';
 import { Shell } from './Shell.tsx';
@@ -44,7 +44,7 @@ function Screens() {
   const [path] = useLocation();
   return (
     <Boundary resetKey={path}>
-      <Suspense fallback={<Loading />}>
+      <Suspense fallback={<PageSkeleton />}>
         <Switch>
           <Route path="/">
             <Chat />
@@ -79,14 +79,6 @@ function Screens() {
         </Switch>
       </Suspense>
     </Boundary>
-  );
-}
-
-function Loading() {
-  return (
-    <Page title="">
-      <Skeleton lines={6} />
-    </Page>
   );
 }
 

@@ -4,6 +4,7 @@ import { useLocation } from 'wouter';
 import { usePage } from '../graphql/hooks.ts';
 import { useText } from '../text/text.ts';
 import { ErrorNote } from '../ui/feedback.tsx';
+import { useDelayed } from '../ui/use-delayed.ts';
 import { PaletteSearchDocument, type PaletteSearchQuery, type SearchKind } from './documents.ts';
 import styles from './Palette.module.css';
 import { places } from './places.ts';
@@ -31,8 +32,6 @@ export function usePalette() {
   }, []);
   return { isOpen, open: () => setOpen(true), close: () => setOpen(false) };
 }
-
-const searchAfterMs = 150;
 
 /** Goes anywhere, and searches agents, chats, messages and sources, from the keyboard. */
 export function Palette({ onClose }: { readonly onClose: () => void }) {
@@ -175,14 +174,4 @@ function hrefOf(node: NonNullable<PaletteSearchQuery['search'][number]['node']>)
   if (node.__typename === 'DataSource') return `/knowledge/${node.id}`;
   if (node.__typename === 'Message') return node.chat === null ? '/' : `/chats/${node.chat.id}?message=${node.id}`;
   return `/chats/${node.id}`;
-}
-
-/** A value once it has not changed for a moment. */
-function useDelayed(value: string): string {
-  const [delayed, setDelayed] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setDelayed(value), searchAfterMs);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return delayed;
 }

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect } from 'react';
+import { Skeleton } from './feedback.tsx';
 import styles from './page.module.css';
 
 interface PageProps {
@@ -24,6 +25,15 @@ export function Page({ title, lead, actions, children, width = 'normal' }: PageP
         {actions === undefined ? null : <div className={styles.actions}>{actions}</div>}
       </header>
       {children}
+    </div>
+  );
+}
+
+/** Where a screen will be whose code is being loaded. It has no heading yet. */
+export function PageSkeleton() {
+  return (
+    <div className={`${styles.page} ${styles.normal}`}>
+      <Skeleton lines={6} />
     </div>
   );
 }

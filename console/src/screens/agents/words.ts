@@ -11,6 +11,3 @@ export function visibilityName(t: Text['t'], visibility: Visibility): string {
     ANYONE_WITH_LINK: t('Anyone with the link'),
   }[visibility];
 }
-
-/** A moment later than the last key: a search does not ask the service for each letter. */
-export const searchAfterMs = 200;

@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { EmptyState, ErrorNote, Skeleton } from '../../ui/feedback.tsx';
 import { SearchInput, Select } from '../../ui/field.tsx';
 import { Page, Toolbar } from '../../ui/page.tsx';
+import { useDelayed } from '../../ui/use-delayed.ts';
 import { AddDialog } from './add/AddDialog.tsx';
 import { DropArea } from './add/DropArea.tsx';
 import type { NamedFile } from './add/dropped.ts';
@@ -23,7 +24,6 @@ import {
 import styles from './knowledge.module.css';
 import { SourceTable } from './SourceTable.tsx';
 import { KnowledgeTabs } from './Tabs.tsx';
-import { useDelayed } from './use-delayed.ts';
 import { useWords } from './words.ts';
 
 /** All knowledge that the reader may see, and the ways to add some. */

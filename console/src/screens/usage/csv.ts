@@ -1,3 +1,5 @@
+import { saveFile } from '../../ui/save-file.ts';
+
 /** Text that spreadsheets take for a formula begins with one of these. */
 const formula = /^[=+\-@\t\r]/;
 
@@ -13,13 +15,8 @@ function cellOf(value: string | number | null): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Lets the reader keep a text as a file. */
+/** Lets the reader keep a text as a file for spreadsheets. */
 export function download(name: string, text: string): void {
-  // The mark at the start tells spreadsheets that the text is UTF-8.
-  const url = URL.createObjectURL(new Blob(['\uFEFF', text], { type: 'text/csv;charset=utf-8' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 1_000);
+  // The mark at the start tells them that the text is UTF-8.
+  saveFile(new Blob(['\uFEFF', text], { type: 'text/csv;charset=utf-8' }), name);
 }

@@ -1,5 +1,5 @@
 import { Bot, LayoutGrid, Plus, Rows3, Upload } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { useSession } from '../../../app/session.tsx';
 import { run } from '../../../graphql/client.ts';
@@ -9,7 +9,7 @@ import { Button, IconButton } from '../../../ui/button.tsx';
 import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { SearchInput, Select } from '../../../ui/field.tsx';
 import { Page, Toolbar } from '../../../ui/page.tsx';
-import { searchAfterMs } from '../words.ts';
+import { useDelayed } from '../../../ui/use-delayed.ts';
 import { AgentGallery } from './AgentGallery.tsx';
 import { AgentTable } from './AgentTable.tsx';
 import {
@@ -146,13 +146,4 @@ export function AgentList() {
 
 function scopeOf(value: string): AgentListScope {
   return value === 'OWNED' || value === 'SHARED' || value === 'ORGANIZATION' ? value : 'ALL';
-}
-
-function useDelayed(value: string): string {
-  const [delayed, setDelayed] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setDelayed(value), searchAfterMs);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return delayed;
 }

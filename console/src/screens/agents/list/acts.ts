@@ -3,6 +3,7 @@ import { useLocation } from 'wouter';
 import { readableError, run } from '../../../graphql/client.ts';
 import { useText } from '../../../text/text.ts';
 import { useConfirm } from '../../../ui/confirm.tsx';
+import { saveFile } from '../../../ui/save-file.ts';
 import { useToast } from '../../../ui/toasts.tsx';
 import {
   AgentFileDocument,
@@ -43,7 +44,8 @@ export function useAgentActs() {
   const download = ({ id, name }: Named) =>
     attempt(async () => {
       const { agentBundle } = await run(AgentFileDocument, { id });
-      saveFile(`${name}.agent.json`, JSON.stringify(agentBundle.file, undefined, 2));
+      const text = JSON.stringify(agentBundle.file, undefined, 2);
+      saveFile(new Blob([text], { type: 'application/json' }), `${name}.agent.json`);
       const [warning] = agentBundle.warnings;
       if (warning !== undefined) toast(warning.message, 'warn');
     });
@@ -86,13 +88,3 @@ type SourcePage = {
     readonly pageInfo: { readonly endCursor: string | null; readonly hasNextPage: boolean };
   };
 } | null;
-
-/** Gives a text to the reader as a file. */
-function saveFile(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name.replaceAll(/[\\/:*?"<>|]/g, '-');
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}

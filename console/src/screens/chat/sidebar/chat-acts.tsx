@@ -9,6 +9,7 @@ import { useConfirm } from '../../../ui/confirm.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { Field, TextInput } from '../../../ui/field.tsx';
 import type { MenuItem } from '../../../ui/menu.tsx';
+import { saveFile } from '../../../ui/save-file.ts';
 import { useToast } from '../../../ui/toasts.tsx';
 import { ChatDeleteDocument, type ChatExportFormat, ChatFileExportDocument, ChatUpdateDocument } from '../documents.ts';
 import { chatList } from './chat-list.ts';
@@ -44,7 +45,7 @@ export function useChatActs(chat: NamedChat): {
   const save = (format: ChatExportFormat) =>
     attempt(async () => {
       const { content, contentType, filename } = (await run(ChatFileExportDocument, { chatId: chat.id, format })).chatExport;
-      download(new Blob([content], { type: contentType }), filename);
+      saveFile(new Blob([content], { type: contentType }), filename);
     });
   const remove = () =>
     attempt(async () => {
@@ -103,13 +104,4 @@ function RenameDialog({ chat, onClose }: { readonly chat: NamedChat; readonly on
       </Field>
     </Dialog>
   );
-}
-
-/** Saves a file that was made here. */
-function download(content: Blob, filename: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(content);
-  link.download = filename;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -5,8 +5,8 @@ import { usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Field, SearchInput, Select, TextInput } from '../../../ui/field.tsx';
+import { useDelayed } from '../../../ui/use-delayed.ts';
 import { AgentChoiceDocument, MakeAgentForKnowledgeDocument } from '../documents.ts';
-import { useDelayed } from '../use-delayed.ts';
 
 /** The agent that knowledge is for: one that exists, a new one, or none yet. `auto`: the first that the reader may edit. */
 export type ChosenAgent =

@@ -6,8 +6,8 @@ import { useText } from '../../../text/text.ts';
 import { Button } from '../../../ui/button.tsx';
 import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { SearchInput } from '../../../ui/field.tsx';
+import { useDelayed } from '../../../ui/use-delayed.ts';
 import { ConnectionContentDocument, type ConnectionContentQuery } from '../documents.ts';
-import { useDelayed } from '../use-delayed.ts';
 import { useFurther } from '../use-further.ts';
 import styles from './add.module.css';
 

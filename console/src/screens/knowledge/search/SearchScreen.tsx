@@ -6,9 +6,9 @@ import { useText } from '../../../text/text.ts';
 import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { Field, SearchInput, Select } from '../../../ui/field.tsx';
 import { Page } from '../../../ui/page.tsx';
+import { useDelayed } from '../../../ui/use-delayed.ts';
 import { AgentChoiceDocument } from '../documents.ts';
 import { KnowledgeTabs } from '../Tabs.tsx';
-import { useDelayed } from '../use-delayed.ts';
 import { TryQuestion } from './TryQuestion.tsx';
 
 /** Tries a question on all knowledge of an agent. */

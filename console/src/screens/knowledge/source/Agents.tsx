@@ -11,8 +11,8 @@ import { SearchInput, Select } from '../../../ui/field.tsx';
 import { Section } from '../../../ui/page.tsx';
 import { Avatar } from '../../../ui/small.tsx';
 import { useToast } from '../../../ui/toasts.tsx';
+import { useDelayed } from '../../../ui/use-delayed.ts';
 import { AgentChoiceDocument, AttachSourceDocument, DetachSourceDocument } from '../documents.ts';
-import { useDelayed } from '../use-delayed.ts';
 import type { Source } from './SourceScreen.tsx';
 import styles from './source.module.css';
 

@@ -11,7 +11,7 @@ import { SearchInput } from '../../../ui/field.tsx';
 import { ShowMore } from '../../../ui/more.tsx';
 import { Table, Toolbar } from '../../../ui/page.tsx';
 import { Avatar } from '../../../ui/small.tsx';
-import { useDelayed } from '../delayed.ts';
+import { useDelayed } from '../../../ui/use-delayed.ts';
 import { PeopleChangedDocument } from '../members/documents.ts';
 import { PeoplePage } from '../PeoplePage.tsx';
 import styles from '../people.module.css';

@@ -11,7 +11,7 @@ import { SearchInput, Select } from '../../../ui/field.tsx';
 import { ShowMore } from '../../../ui/more.tsx';
 import { Table, Toolbar } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/small.tsx';
-import { useDelayed } from '../delayed.ts';
+import { useDelayed } from '../../../ui/use-delayed.ts';
 import { PeoplePage } from '../PeoplePage.tsx';
 import styles from '../people.module.css';
 import { type MemberRowFragment, MembersDocument, PeopleChangedDocument } from './documents.ts';

@@ -4,7 +4,7 @@ import { usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Field, TextInput } from '../../../ui/field.tsx';
-import { useDelayed } from '../delayed.ts';
+import { useDelayed } from '../../../ui/use-delayed.ts';
 import { MembersDocument } from '../members/documents.ts';
 
 /** A field that names one member of the organization: by name or address, with those that fit below it. */
