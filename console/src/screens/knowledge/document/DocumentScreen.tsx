@@ -5,7 +5,7 @@ import { usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { Button, ButtonLink } from '../../../ui/button.tsx';
 import { EmptyState, ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
-import { Page } from '../../../ui/page.tsx';
+import { Page, PageSkeleton } from '../../../ui/page.tsx';
 import { DocumentPageDocument, type DocumentPageQuery } from '../documents.ts';
 import styles from './document.module.css';
 import { FetchedText } from './FetchedText.tsx';
@@ -19,6 +19,7 @@ export type CitedDocument = NonNullable<DocumentPageQuery['citedDocument']>;
 
 /** A document, open at the passage that its address names: PDF as its pages, everything else as the text that was read. */
 export function DocumentScreen({ id }: { readonly id: string }) {
+  const { t } = useText();
   const search = useSearch();
   const wanted = useMemo(() => wantedPassage(search), [search]);
   const { range, passageId } = wanted;
@@ -32,9 +33,9 @@ export function DocumentScreen({ id }: { readonly id: string }) {
   const document = data?.citedDocument;
   if (document === null || error?.code === 'NOT_FOUND') return <NotThere />;
   if (document === undefined) {
+    if (isLoading) return <PageSkeleton />;
     return (
-      <Page title="">
-        {isLoading ? <Skeleton lines={8} /> : null}
+      <Page title={t('Knowledge')}>
         <ErrorNote error={error} onRetry={reload} />
       </Page>
     );

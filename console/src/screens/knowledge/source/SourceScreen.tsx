@@ -4,8 +4,8 @@ import { Link } from 'wouter';
 import { useLive, usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { ButtonLink } from '../../../ui/button.tsx';
-import { EmptyState, ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
-import { Page } from '../../../ui/page.tsx';
+import { EmptyState, ErrorNote, Note } from '../../../ui/feedback.tsx';
+import { Page, PageSkeleton } from '../../../ui/page.tsx';
 import { TabLinks } from '../../../ui/tabs.tsx';
 import { UploadStrip } from '../add/UploadStrip.tsx';
 import { SourceChangesDocument, SourcePageDocument, type SourcePageQuery, type SourceStateFragment } from '../documents.ts';
@@ -43,7 +43,7 @@ export function SourceScreen({ id, part }: { readonly id: string; readonly part:
         </Page>
       );
     }
-    return data === undefined && error === undefined ? <Loading /> : <NotThere />;
+    return data === undefined && error === undefined ? <PageSkeleton /> : <NotThere />;
   }
   const source: Source = told === undefined ? page : { ...page, ...told };
   const base = `/knowledge/${id}`;
@@ -82,14 +82,6 @@ function Part({ part, source, reload }: { readonly part: string; readonly source
   if (part === 'history') return <History source={source} />;
   if (part === 'settings' && source.canEdit) return <Settings source={source} onChanged={reload} />;
   return <Overview source={source} onChanged={reload} />;
-}
-
-function Loading() {
-  return (
-    <Page title="">
-      <Skeleton lines={6} />
-    </Page>
-  );
 }
 
 function NotThere() {
