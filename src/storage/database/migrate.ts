@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Pool } from 'pg';
+import { isConcurrent, runConcurrently } from './concurrent-migration.ts';
 import { hasTable, withTurn } from './pool.ts';
 import { StartRefusal } from './start-refusal.ts';
 
@@ -21,7 +22,8 @@ export const migrationsFolder = fileURLToPath(new URL('../../../prisma/migration
 export const migrationLock = 7_215_533;
 
 /**
- * Applies what is missing, in order, each in a transaction of its own. Processes that start together on one server take turns.
+ * Applies what is missing, in order. Processes that start together on one server take turns. A migration is one transaction, so that it can be
+ * repeated after a crash; one that builds indexes concurrently (concurrent-migration.ts) can be repeated statement by statement.
  *
  * @returns the names of those applied now.
  * @throws StartRefusal when an applied migration was edited afterwards, or the database is newer than this Parley.
@@ -73,10 +75,10 @@ async function apply(pool: Pool, { name, sql, checksum }: Migration): Promise<bo
     await client.query(
       'CREATE TABLE IF NOT EXISTS parley_migrations (name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())',
     );
-    const note = 'INSERT INTO parley_migrations (name, checksum) VALUES ($1, $2) ON CONFLICT DO NOTHING';
-    const noted = await client.query(note, [name, checksum]);
-    if (noted.rowCount === 0) return false;
-    await client.query(sql);
+    if ((await client.query('SELECT 1 FROM parley_migrations WHERE name = $1', [name])).rowCount !== 0) return false;
+    if (isConcurrent(sql)) await runConcurrently(pool, client, sql);
+    else await client.query(sql);
+    await client.query('INSERT INTO parley_migrations (name, checksum) VALUES ($1, $2)', [name, checksum]);
     return true;
   }).catch((error: unknown) => {
     throw new Error(`migration ${name} failed`, { cause: error });

@@ -101,7 +101,7 @@ async function prepareSession(client: ClientBase, statementMs: number): Promise<
   );
 }
 
-/** On a connection of its own, without time limits: a migration may take long, and waits for other instances that migrate. */
+/** On connections of its own, without time limits: a migration may take long, and waits for other instances that migrate. The second one builds indexes. */
 async function prepareSchema(
   pool: Pool,
   embedded: EmbeddedServer | undefined,
@@ -113,7 +113,7 @@ async function prepareSchema(
     return needsVectors ? prepareVectors(client) : { kind: 'unneeded' };
   };
   if (embedded !== undefined) return prepare(pool);
-  const own = openPool({ ...connection, max: 1, application_name: 'parley-migrations' }, { onLost: () => undefined });
+  const own = openPool({ ...connection, max: 2, application_name: 'parley-migrations' }, { onLost: () => undefined });
   try {
     return await prepare(own);
   } finally {

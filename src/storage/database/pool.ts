@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
 
 /** PostgreSQL's code for a disk without room. */
@@ -35,12 +36,17 @@ export function openClient(config: ClientConfig, onLost: () => void): Client {
   return client;
 }
 
-/** Runs `work` in one transaction. Processes that start together with the same lock take turns. When `work` throws, closing the connection rolls back. */
+const turnEveryMs = 100;
+
+/**
+ * Runs `work` in one transaction. Processes that start together with the same lock take turns; those that wait have no statement open meanwhile,
+ * because an index that is built concurrently waits for the end of every older statement. When `work` throws, closing the connection rolls back.
+ */
 export async function withTurn<T>(pool: Pool, lock: number, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let isDone = false;
   try {
-    await client.query(`BEGIN; SELECT pg_advisory_xact_lock(${lock})`);
+    while (!(await takeTurn(client, lock))) await wait(turnEveryMs);
     const result = await work(client);
     await client.query('COMMIT');
     isDone = true;
@@ -48,6 +54,15 @@ export async function withTurn<T>(pool: Pool, lock: number, work: (client: PoolC
   } finally {
     client.release(!isDone);
   }
+}
+
+/** Begins a transaction that has the lock. @returns false while another process has the lock. */
+async function takeTurn(client: PoolClient, lock: number): Promise<boolean> {
+  await client.query('BEGIN');
+  const { rows } = await client.query<{ is_mine: boolean }>(`SELECT pg_try_advisory_xact_lock(${lock}) AS is_mine`);
+  if (rows[0]?.is_mine === true) return true;
+  await client.query('ROLLBACK');
+  return false;
 }
 
 export async function hasTable(client: Pick<Pool, 'query'>, name: string): Promise<boolean> {

@@ -7,7 +7,8 @@ import { loadSettings } from '../../../src/settings.ts';
 import type { Database } from '../../../src/storage/database/database.ts';
 import { migrate, readMigrations } from '../../../src/storage/database/migrate.ts';
 import { openDatabase } from '../../../src/storage/database/open.ts';
-import { emptyPlace, type Place } from '../../support/storage/databases.ts';
+import { eventually } from '../../support/eventually.ts';
+import { emptyPlace, type Place, testServerUrl } from '../../support/storage/databases.ts';
 
 describe('migrations', () => {
   let place: Place;
@@ -49,6 +50,70 @@ describe('migrations', () => {
     addMigration('901_broken', 'CREATE TABLE half (id int); SELECT nothing;');
     await expect(migrate(db.pool, folder)).rejects.toThrow('migration 901_broken failed');
     expect((await db.pool.query("SELECT to_regclass('half') AS half")).rows).toEqual([{ half: null }]);
+  });
+
+  describe('outside a transaction', () => {
+    const first = '-- Outside a transaction: many rows.\n';
+    const build = 'CREATE INDEX CONCURRENTLY IF NOT EXISTS "many_value_idx" ON "many" ("value");\n';
+    beforeEach(() => db.pool.query('CREATE TABLE many (id int, value int)'));
+    afterEach(async () => {
+      await db.pool.query('DROP TABLE many');
+      for (const name of ['903_index', '904_drop']) await forget(name);
+    });
+    const indexes = async () =>
+      (
+        await db.pool.query<{ name: string; isValid: boolean }>(
+          `SELECT c.relname::text AS name, indisvalid AS "isValid" FROM pg_index JOIN pg_class c ON c.oid = indexrelid
+           WHERE c.relname LIKE 'many%' ORDER BY 1`,
+        )
+      ).rows;
+
+    it('build an index, also by processes that start together, and drop it', async () => {
+      addMigration('903_index', first + build);
+      const applied = await Promise.all(Array.from({ length: 3 }, () => migrate(db.pool, folder)));
+      expect(applied.flat()).toEqual(['903_index']);
+      expect(await indexes()).toEqual([{ name: 'many_value_idx', isValid: true }]);
+      addMigration('904_drop', `${first}DROP INDEX CONCURRENTLY IF EXISTS "many_value_idx";`);
+      expect(await migrate(db.pool, folder)).toEqual(['904_drop']);
+      expect(await indexes()).toEqual([]);
+    });
+
+    it('build the index of every partition, and that of the table of them', async () => {
+      await db.pool.query(`DROP TABLE many; CREATE TABLE many (id int, value int) PARTITION BY RANGE (id);
+        CREATE TABLE many_low PARTITION OF many FOR VALUES FROM (0) TO (9);
+        CREATE TABLE many_rest PARTITION OF many DEFAULT`);
+      addMigration('903_index', first + build);
+      await migrate(db.pool, folder);
+      const found = await indexes();
+      expect(found).toHaveLength(3);
+      expect(found.filter(({ isValid }) => !isValid)).toEqual([]);
+    });
+
+    it('refuse what cannot be repeated', async () => {
+      addMigration('903_index', `${first}INSERT INTO many VALUES (1);`);
+      await expect(migrate(db.pool, folder)).rejects.toMatchObject({ cause: { message: /cannot repeat: INSERT/ } });
+      expect((await db.pool.query('SELECT * FROM many')).rows).toEqual([]);
+    });
+
+    if (testServerUrl !== undefined)
+      it('build an index anew that a crash left unfinished, while writers go on', async () => {
+        await db.pool.query('INSERT INTO many SELECT n, 1 FROM generate_series(1, 2) n');
+        // Fails on its second row, as a crash would: the index stays, invalid.
+        const unique = 'CREATE UNIQUE INDEX CONCURRENTLY "many_value_idx" ON many (value)';
+        await expect(db.pool.query(unique)).rejects.toThrow('could not create unique index');
+        expect(await indexes()).toEqual([{ name: 'many_value_idx', isValid: false }]);
+        addMigration('903_index', first + build);
+        const writer = await db.pool.connect();
+        await writer.query('BEGIN; INSERT INTO many VALUES (3, 3)');
+        const migrating = migrate(db.pool, folder);
+        const waiting = `SELECT 1 FROM pg_stat_activity WHERE query LIKE '% INDEX CONCURRENTLY%' AND wait_event_type = 'Lock'`;
+        await eventually(async () => expect((await db.pool.query(waiting)).rowCount).toBe(1));
+        await db.pool.query('INSERT INTO many VALUES (4, 4)');
+        await writer.query('COMMIT');
+        writer.release();
+        await migrating;
+        expect(await indexes()).toEqual([{ name: 'many_value_idx', isValid: true }]);
+      });
   });
 
   it('refuse to go on when an applied one was edited', async () => {
