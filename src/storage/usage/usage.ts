@@ -12,7 +12,7 @@ import {
   type UsageSums,
 } from '../../entities/usage.ts';
 import { agentWhere } from '../agents/filter.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Sql } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { insertUnstored, type UnstoredRun, unstoredJson } from '../runs/unstored.ts';
 import { isOfDays, pageOfSubjects, type SubjectPlace } from './subjects.ts';
@@ -114,15 +114,25 @@ const addRows = `
   from kinds where r.owner = $2 and r."orgId" = kinds."orgId" and r.kind = kinds.kind
     and (select count(*) from counted) > 0`;
 
+/** See UsageStore.add. In a transaction it is the last statement: others wait for the counters until the commit. */
+export async function addUsage(
+  sql: Sql,
+  rows: readonly UsageRow[],
+  owner: string,
+  runs: readonly UnstoredRun[] = [],
+): Promise<void> {
+  // One JSON parameter instead of fourteen for each row: no limit on parameters, and one plan for every size.
+  const orgIds = [...new Set([...rows, ...runs].map(({ orgId }) => orgId))];
+  await sql.execute(addRows, [JSON.stringify(rows), owner, unstoredJson(runs), orgIds]);
+}
+
 /** Fits a payload. */
 const idsPerSignal = 100;
 
 export function createUsageStore(db: Database, signals: Signals): UsageStore {
   return {
     async add(rows, owner, runs = []) {
-      // One JSON parameter instead of fourteen for each row: no limit on parameters, and one plan for every size.
-      const orgIds = [...new Set([...rows, ...runs].map(({ orgId }) => orgId))];
-      await db.execute(addRows, [JSON.stringify(rows), owner, unstoredJson(runs), orgIds]);
+      await addUsage(db, rows, owner, runs);
       for (const orgId of new Set(rows.map((row) => row.orgId))) signals.publish('usage-changed', orgId);
       for (let start = 0; start < runs.length; start += idsPerSignal) {
         const ids = runs.slice(start, start + idsPerSignal).map(({ id }) => id);

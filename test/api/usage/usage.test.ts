@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageLimits } from '../../../src/engine/usage/limits.ts';
 import type { Scope } from '../../../src/entities/accounts/caller.ts';
 import { eventually } from '../../support/eventually.ts';
+import { addFile, indexed } from '../../support/knowledge/knowledge.ts';
 import type { Organization, Person } from '../../support/make.ts';
 import { silent } from '../../support/runs/runs.ts';
 import { withService } from '../../support/service.ts';
@@ -91,6 +92,21 @@ describe('GET /api/v1/usage', () => {
         aiUsages: [{ aiId: agent.id, aiDataTokensUsed: 7, aiApiTokensUsed: 15 }],
       }),
     );
+  });
+
+  it('counts what is indexed in days, in the sums of people and models, and against the limit', async () => {
+    const agent = await make.agent({ owner: ann });
+    const { body: source } = await addFile(ann, agent.id, 'notes.md', '# Notes\n\nThe answer is forty-two.', 'text/markdown');
+    await indexed(ann, source.id);
+    const { dataTokensUsed } = (await usageOf(admin)).orgUsage;
+    expect(dataTokensUsed).toBeGreaterThan(0);
+    const tables = await service.deps.storage.usage.counted(organization.id);
+    expect(tables.data).toBe(dataTokensUsed);
+    const { data } = await admin.graphql(
+      '{ usage { models { nodes { modelId dataTokensUsed } } } usageDays(first: 100) { nodes { dataTokensUsed } } }',
+    );
+    expect(data.usageDays.nodes.at(-1)).toEqual({ dataTokensUsed });
+    expect(data.usage.models.nodes).toEqual([{ modelId: 'parley/index', dataTokensUsed }]);
   });
 
   it('shows others of the organization the totals, and the agents that they may use', async () => {

@@ -1,9 +1,13 @@
 import type { DataSourceType } from '../../../entities/knowledge/data-source.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { leaseSql, takeLeased, writeLeased } from '../../leases.ts';
+import { addUsage, type UsageRow } from '../../usage/usage.ts';
 import type { ChunkGeneration, ChunkStore } from '../chunks.ts';
 import { isBusy, openStates } from '../item-states.ts';
-import { type IndexingStore, type IndexLease, type ItemLeft, removedAtOnce } from './store.ts';
+import { type IndexedContent, type IndexingStore, type IndexLease, type ItemLeft, removedAtOnce } from './store.ts';
+
+/** Nothing is reserved for indexing: no call of a model waits behind it. */
+const nobody = '';
 
 /** The writes of a process that holds an item's lease. */
 export type HolderWrites = Pick<
@@ -70,12 +74,9 @@ export function createHolderWrites(db: Database, chunks: ChunkStore, announce: (
           left,
         );
         await tx.prisma.dataSource.updateMany({ where: { id: dataSourceId }, data: { lastIndexedAt: new Date() } });
-        const usage = { purpose: 'indexing', modelId: 'parley/index', inputTokens: content.tokenCount, outputTokens: 0 };
-        await tx.prisma.usageEntry.create({
-          data: { ...usage, id: content.usageEntryId, orgId: lease.orgId, userId: lease.ownerUserId },
-        });
         if (!isClean)
           await chunks.removeDead(tx, { dataSourceId, itemId, generation, liveGeneration: generation }, removedAtOnce);
+        await addUsage(tx, [usageOf(lease, content)], nobody);
         return row;
       });
       announce(dataSourceId);
@@ -182,5 +183,20 @@ async function readLease({ prisma }: Database, taken: TakenItem): Promise<IndexL
     mimeType: mimeType ?? '',
     metadata: metadata as IndexLease['metadata'],
     source: { type: type as DataSourceType, data: data as IndexLease['source']['data'], tenantId: organization.tenantId },
+  };
+}
+
+/** What indexing an item adds to the ledger. */
+function usageOf({ orgId, ownerUserId }: IndexLease, { usageEntryId, tokenCount }: IndexedContent): UsageRow {
+  return {
+    ...{ id: usageEntryId, createdAt: new Date(), orgId, userId: ownerUserId, keyId: null, agentId: null, runId: null },
+    ...{
+      purpose: 'indexing',
+      modelId: 'parley/index',
+      inputTokens: tokenCount,
+      outputTokens: 0,
+      cachedTokens: 0,
+      reasoningTokens: 0,
+    },
   };
 }
