@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../processes/free-port.ts';
+import { processesBelow } from '../processes/process-table.ts';
 
 const run = promisify(execFile);
 const programs = '/usr/lib/postgresql';
@@ -15,17 +16,28 @@ export interface OwnPostgres {
   readonly url: string;
   /** Ends every connection in the middle of its work, and restarts with a recovery from the write-ahead log. */
   crashAndRestart(): Promise<void>;
+  /** Stops all its processes where they are; connections stay open and nothing answers. */
+  freeze(): void;
+  thaw(): void;
   close(): Promise<void>;
 }
 
-/** @throws Error when this machine has no PostgreSQL programs. A machine that tests on a server has them. */
-export async function startOwnPostgres(): Promise<OwnPostgres> {
-  const bin = newestPrograms();
+/**
+ * The folder with `initdb`, `pg_ctl` and `postgres` of PostgreSQL 18, which Debian 12 has no package of: `.ci/run` unpacks it and names it in
+ * POSTGRES_18_BIN. Undefined when it is not there.
+ */
+export const postgres18 = process.env.POSTGRES_18_BIN;
+
+/**
+ * @param bin  the folder with the programs; the newest of the machine when it is not given.
+ * @throws Error when this machine has no PostgreSQL programs. A machine that tests on a server has them.
+ */
+export async function startOwnPostgres(bin = newestPrograms()): Promise<OwnPostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-postgres-'));
   const asServer = await serverAccount(folder);
   const data = join(folder, 'data');
   const port = await freePort();
-  const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c max_connections=60 -c shared_buffers=32MB`;
+  const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c max_connections=100 -c shared_buffers=32MB`;
   const control = (...words: readonly string[]) =>
     asServer(join(bin, 'pg_ctl'), '-D', data, '-l', join(folder, 'log'), '-w', ...words);
   await asServer(
@@ -40,9 +52,16 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     '--no-sync',
   );
   await control('-o', options, 'start');
+  const signal = (name: NodeJS.Signals) => {
+    const server = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
+    // Each connection has a process of its own below the server's.
+    for (const id of [server, ...processesBelow(server).map((one) => one.id)]) process.kill(id, name);
+  };
   return {
     url: `postgres://parley@127.0.0.1:${port}/postgres`,
     crashAndRestart: () => control('-o', options, '-m', 'immediate', 'restart'),
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
     async close() {
       await control('-m', 'immediate', 'stop').catch(() => undefined);
       rmSync(folder, { recursive: true, force: true });
