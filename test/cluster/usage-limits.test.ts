@@ -23,22 +23,26 @@ function limitsOverTwoInstances(): void {
   let two: TestService;
   let ann: Person;
   let annAtTwo: TestClient;
+  let annAtThree: TestClient;
+  let three: TestService;
 
   beforeAll(async () => {
     place = await copyOf(inject('template'));
     upstream = await startUpstream();
     one = await startService({ env: env() });
     two = await startService({ env: env() });
+    three = await startService({ env: env() });
   });
   beforeEach(async () => {
     upstream.reset();
     upstream.otherwise({ text: 'Hello', usage: { prompt_tokens: 10, completion_tokens: 5 }, headDelayMs: 20 });
     ann = await makeFor(one).person();
     annAtTwo = two.client(ann.key);
+    annAtThree = three.client(ann.key);
   });
   afterAll(async () => {
     await killProcesses();
-    await Promise.all([one.close(), two.close()]);
+    await Promise.all([one.close(), two.close(), three.close()]);
     await upstream.close();
     await place.remove();
   });
@@ -73,6 +77,50 @@ function limitsOverTwoInstances(): void {
       expect(good * 15).toBeGreaterThan(3_000 - 2 * 30);
     });
     expect(good * 15).toBeLessThanOrEqual(3_000);
+  });
+
+  it('a budget for three calls admits three of 64 at one time, over three instances', async () => {
+    const outputTokens = 16;
+    const question = { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hi' }], max_tokens: outputTokens };
+    const call = (who: TestClient) => who.post('/api/v1/chat/completions', question);
+    // What one call needs: with one token less it is refused. An answer is never cut to less than 16 tokens.
+    let [refused, admitted] = [0, 1_000];
+    while (admitted - refused > 1) {
+      const tokens = Math.floor((refused + admitted) / 2);
+      await limit((await usedAt(ann)) + tokens);
+      const { status } = await call(ann);
+      if (status === 200) admitted = tokens;
+      else refused = tokens;
+      const spent = upstream.requests.length * 15;
+      await eventually(async () => expect(await usedAt(ann)).toBe(spent));
+    }
+    const before = await usedAt(ann);
+    const asked = upstream.requests.length;
+    const gate = Promise.withResolvers<void>();
+    const usage = { prompt_tokens: admitted - outputTokens, completion_tokens: outputTokens };
+    upstream.otherwise({ text: 'Hello', usage, gate: gate.promise });
+    await limit(before + 3 * admitted);
+    // Each instance knows the new limit.
+    await eventually(async () => {
+      for (const who of [ann, annAtTwo, annAtThree]) {
+        const { body } = await who.get('/api/v1/usage');
+        expect(body.orgUsage.apiUsageTokenLimit).toBe(before + 3 * admitted);
+      }
+    });
+    const statuses: number[] = [];
+    const calls = Array.from({ length: 64 }, async (_, index) => {
+      const { status } = await call([ann, annAtTwo, annAtThree][index % 3] ?? ann);
+      statuses.push(status);
+    });
+    // The three wait for the model until all others have their answer.
+    await eventually(() => expect(statuses).toHaveLength(61));
+    gate.resolve();
+    await Promise.all(calls);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(3);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(61);
+    expect(upstream.requests.length - asked).toBe(3);
+    await eventually(async () => expect(await usedAt(annAtTwo)).toBe(before + 3 * admitted));
+    expect((await call(annAtThree)).status).toBe(429);
   });
 
   it('a limit set at one is felt at the other within a second', async () => {
