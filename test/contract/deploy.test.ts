@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { copiesOf, instructionsOf } from '../../deploy/dockerfile.ts';
 import { loadSettings, settingsProblems, settingsSchema } from '../../src/settings.ts';
+import { type Manifest, renderChart } from '../support/helm.ts';
 import { withService } from '../support/service.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -131,6 +132,46 @@ describe('the Kubernetes manifests', () => {
     const { path, port } = container[probe].httpGet;
     expect(port).toBe(container.ports[0].name);
     expect((await fetch(service.url + path)).status).toBe(200);
+  });
+});
+
+describe('the Helm chart', () => {
+  const chart = join(root, 'deploy/helm/parley');
+  const byKind = (all: readonly Manifest[]) => new Map(all.map((one) => [`${one.kind} ${one.metadata.name}`, one]));
+
+  it('makes what the plain manifests say, unless it is told otherwise', () => {
+    const made = byKind(renderChart(chart, 'parley'));
+    const deployment = made.get('Deployment parley');
+    // The plain manifests leave this to Kubernetes, which does the same.
+    delete deployment.spec.template.spec.containers[0].imagePullPolicy;
+    for (const { kind, ...plain } of objects.values()) expect(made.get(`${kind} parley`)).toEqual({ kind, ...plain });
+    expect([...made.keys()].sort()).toEqual([...objects.keys()].map((kind) => `${kind} parley`).sort());
+  });
+
+  it('starts workers of their own, takes a Secret that is there, and makes an Ingress', () => {
+    const values = { workers: 3, existingSecret: 'vault', ingress: { enabled: true, className: 'nginx' } };
+    const made = byKind(renderChart(chart, 'ours', values));
+    const podOf = (name: string) => made.get(`Deployment ${name}`).spec.template.spec.containers[0];
+    for (const [name, role] of [
+      ['ours', 'web'],
+      ['ours-worker', 'worker'],
+    ] as const) {
+      expect(podOf(name).env).toEqual([{ name: 'ROLE', value: role }]);
+      expect(podOf(name).envFrom).toEqual([{ configMapRef: { name: 'ours' } }, { secretRef: { name: 'vault' } }]);
+      expect(settingsProblems({ ROLE: role })).toEqual([]);
+    }
+    expect(made.get('Deployment ours-worker').spec.replicas).toBe(3);
+    // A worker gets no requests.
+    expect(made.get('Service ours').spec.selector).toEqual({ app: 'ours' });
+    expect(made.get('Deployment ours-worker').spec.template.metadata.labels).toEqual({ app: 'ours-worker' });
+    expect(made.get('Ingress ours').spec.rules[0].http.paths[0].backend.service.name).toBe('ours');
+    expect(made.has('Secret ours')).toBe(false);
+  });
+
+  it('is of this version', () => {
+    const { version } = JSON.parse(read('package.json'));
+    const about = parse(read('deploy/helm/parley/Chart.yaml'));
+    expect([about.version, about.appVersion]).toEqual([version, version]);
   });
 });
 
