@@ -29,7 +29,12 @@ if (testServerUrl === undefined) {
   it('three instances lose nothing and do nothing twice, whatever fails', { timeout }, () => matrix(undefined));
   if (postgres18 === undefined && process.env.CI === undefined) {
     console.info('PostgreSQL 18 is not tried: set POSTGRES_18_BIN to the folder of its programs.');
-  } else it('three instances on PostgreSQL 18 lose nothing and do nothing twice', { timeout }, () => matrix(postgres18));
+  } else {
+    it('three instances on PostgreSQL 18 lose nothing and do nothing twice', { timeout }, () => {
+      if (postgres18 === undefined) throw new Error('POSTGRES_18_BIN is not set');
+      return matrix(postgres18);
+    });
+  }
 }
 
 async function matrix(postgresBin: string | undefined): Promise<void> {
