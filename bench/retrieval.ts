@@ -133,6 +133,9 @@ function wordOf(rank: number): string {
   return `${word}n`;
 }
 
+/** The vocabulary, most frequent first. */
+export const passageWords: readonly string[] = Array.from({ length: vocabulary }, (_, rank) => wordOf(rank));
+
 export function questionOf(text: string, random: () => number): string {
   const words = text.split(' ');
   return Array.from({ length: 6 + Math.floor(random() * 7) }, () => words[Math.floor(random() * words.length)]).join(' ');

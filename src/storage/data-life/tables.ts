@@ -143,6 +143,7 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   Chunk: { leftOut: derived },
   ChunkText: { leftOut: derived },
   LexemeFrequency: { leftOut: derived },
+  LexemeNumbering: { leftOut: ofService },
   LexemeStatistics: { leftOut: derived },
   EmbeddingSpace: { leftOut: ofService },
   ChunkEmbedding: { leftOut: derived },

@@ -223,6 +223,11 @@ export type ChunkText = Prisma.ChunkTextModel
  */
 export type LexemeFrequency = Prisma.LexemeFrequencyModel
 /**
+ * Model LexemeNumbering
+ * From when on new lexemes get numbers as keys, one row; see storage/knowledge/lexeme-key.ts.
+ */
+export type LexemeNumbering = Prisma.LexemeNumberingModel
+/**
  * Model LexemeStatistics
  * 
  */

@@ -3,7 +3,7 @@ import type { LegScores } from '../../entities/knowledge/retrieval.ts';
 import type { Database } from '../database/database.ts';
 import { Parameters } from '../database/sql/where.ts';
 import { type ItemLimits, itemLimitsCondition } from './item-filter.ts';
-import { lexemeKey } from './lexeme-key.ts';
+import { lexemeRow } from './lexeme-key.ts';
 
 /** BM25 over the passages of some sources, in two statements; the second one ranks and filters. */
 export interface ChunkRanking {
@@ -181,7 +181,7 @@ function rankStatement(plan: RankingPlan) {
   return { terms: terms.length, itemLimits, values: given.values };
 }
 
-/** The key of a term that no source has: real keys are not negative. */
+/** The key of a term that no source has. */
 const absentKey = -1;
 
 interface TermRow {
@@ -218,11 +218,10 @@ WITH sources AS MATERIALIZED (
   FROM (SELECT DISTINCT config FROM sources) AS configs
   CROSS JOIN LATERAL unnest(to_tsvector(configs.config::regconfig, $2)) AS word
 )
-SELECT sources.*, question.term, question.count, hashed.key, coalesce(known.df, 0) AS df
+SELECT sources.*, question.term, question.count, coalesce(known.key, ${absentKey}) AS key, coalesce(known.df, 0) AS df
 FROM sources
 LEFT JOIN question USING (config)
-LEFT JOIN LATERAL (SELECT ${lexemeKey('sources.data_source_id', 'sources.config', 'question.term')} AS key) AS hashed ON true
-LEFT JOIN lexeme_frequencies AS known ON known.data_source_id = sources.data_source_id AND known.key = hashed.key`;
+LEFT JOIN LATERAL (${lexemeRow('sources.data_source_id', 'sources.config', 'question.term')}) AS known ON true`;
 
 const similarSql = `
 SELECT data_source_id, term, key, df FROM lexeme_frequencies

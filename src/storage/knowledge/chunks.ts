@@ -3,13 +3,13 @@ import type { Database, Transaction } from '../database/database.ts';
 import { lockLexemes } from '../database/sql/locks.ts';
 import { type ChunkDetails, createChunkDetails } from './chunk-details.ts';
 import { type ChunkRanking, createChunkRanking } from './chunk-ranking.ts';
-import { lexemeKey } from './lexeme-key.ts';
+import { hashedLexemeKey, isNumbering, lexemeRow, lexemeRowOfKey, newLexemeKey } from './lexeme-key.ts';
 
 /** The passages of items and their index. */
 export interface ChunkStore extends ChunkRanking, ChunkDetails {
   /**
    * Adds chunks to a generation, and their lexemes to the source's counts, in the caller's transaction. A search finds them once the generation is
-   * the item's live one.
+   * the item's live one. Other chunks of the source wait only while keys and counts are written, not while texts are parsed.
    */
   add(tx: Transaction, generation: ChunkGeneration, chunks: readonly NewChunk[]): Promise<void>;
   /**
@@ -21,6 +21,13 @@ export interface ChunkStore extends ChunkRanking, ChunkDetails {
   removeDead(tx: Transaction, dead: DeadChunks, chunksMax: number): Promise<number>;
   /** Deletes the lexeme counts of a source: the first step of its deletion, which makes removing its chunks cheap. */
   removeLexemes(dataSourceId: string): Promise<void>;
+  /**
+   * Moves the index entries of added chunks from the list where they are gathered to their places, once there are enough. Call it outside a
+   * transaction, after each batch. Searches find all chunks at any time; they read the whole list.
+   *
+   * @param isIdle  moves those of any number.
+   */
+  settleIndex(isIdle?: boolean): Promise<void>;
   /** On the embedded database, frees the space of removed chunks once there are many; a server does so by itself. */
   vacuum(): Promise<void>;
   /** On the embedded database, gathers the planner's statistics of the tables; a server does so by itself. */
@@ -61,13 +68,21 @@ export interface DeadChunks {
 
 export function createChunkStore(db: Database): ChunkStore {
   let removedSinceVacuum = 0;
+  let unsettled = 0;
   return {
     ...createChunkRanking(db),
     ...createChunkDetails(db),
     async add(tx, { dataSourceId, itemId, generation, config }, chunks) {
       if (chunks.length === 0) return;
+      const [parsed] = await tx.query<{ chunks: string }>(parseSql, [config, JSON.stringify(chunks)]);
       await lockLexemes(tx, dataSourceId);
-      await tx.execute(addSql, [dataSourceId, itemId, generation, config, JSON.stringify(chunks)]);
+      await tx.execute(addSql, [dataSourceId, itemId, generation, config, parsed?.chunks]);
+      unsettled += chunks.length;
+    },
+    async settleIndex(isIdle = false) {
+      if (unsettled === 0 || (!isIdle && unsettled < unsettledMax[db.kind])) return;
+      unsettled = 0;
+      await db.execute("SELECT gin_clean_pending_list('chunks_term_keys_idx')::text");
     },
     async removeDead(tx, { dataSourceId, itemId, generation, liveGeneration }, chunksMax) {
       await lockLexemes(tx, dataSourceId);
@@ -102,27 +117,58 @@ export function createChunkStore(db: Database): ChunkStore {
   };
 }
 
-const addSql = `
+/** Stores the texts, and gives the lexemes of each chunk as one text of JSON, which `addSql` takes. */
+const parseSql = `
 WITH input AS MATERIALIZED (
   SELECT nextval(pg_get_serial_sequence('chunks', 'id')) AS id, chunk.*
-  FROM jsonb_to_recordset($5::jsonb) AS chunk("ordinal" int, "headingPath" text, "text" text, "gapBefore" text, "searchText" text,
+  FROM jsonb_to_recordset($2::jsonb) AS chunk("ordinal" int, "headingPath" text, "text" text, "gapBefore" text, "searchText" text,
     "tokenCount" int, "contentHash" text, "page" int, "charStart" int, "charEnd" int, "lineStart" int, "lineEnd" int)
-), lexemes AS MATERIALIZED (
-  SELECT input.id, word.lexeme AS term, cardinality(word.positions)::smallint AS count, ${lexemeKey('$1', '$4', 'word.lexeme')} AS key
-  FROM input CROSS JOIN LATERAL unnest(to_tsvector($4::regconfig, input."searchText")) AS word
-), documents AS (
-  SELECT id, array_agg(key ORDER BY key) AS keys, array_agg(count ORDER BY key) AS counts, sum(count)::int AS length FROM lexemes GROUP BY id
-), chunk_rows AS (
-  INSERT INTO chunks (id, data_source_id, item_id, generation, ordinal, length, term_keys, term_counts)
-  SELECT id, $1, $2, $3, input."ordinal", coalesce(length, 0), coalesce(keys, '{}'), coalesce(counts, '{}')
-  FROM input LEFT JOIN documents USING (id)
 ), text_rows AS (
   INSERT INTO chunk_texts (chunk_id, heading_path, text, gap_before, config, token_count, content_hash, page, char_start, char_end, line_start, line_end)
-  SELECT id, "headingPath", "text", "gapBefore", $4, "tokenCount", "contentHash", "page", "charStart", "charEnd", "lineStart", "lineEnd" FROM input
+  SELECT id, "headingPath", "text", "gapBefore", $1, "tokenCount", "contentHash", "page", "charStart", "charEnd", "lineStart", "lineEnd" FROM input
+)
+SELECT json_agg(json_build_object('id', id, 'ordinal', "ordinal", 'lexemes', (
+  SELECT json_object_agg(word.lexeme, cardinality(word.positions)) FROM unnest(to_tsvector($1::regconfig, input."searchText")) AS word
+)))::text AS chunks
+FROM input`;
+
+/**
+ * Rows of lexemes are found one by one and changed by their place: the planner expects few of a source, and would read all of them. Whoever changes
+ * them has the lock of the source's lexemes, so a place does not change meanwhile.
+ */
+const addSql = `
+WITH input AS MATERIALIZED (
+  SELECT id, ordinal, lexemes FROM json_to_recordset($5::json) AS chunk(id bigint, ordinal int, lexemes json)
+), lexemes AS MATERIALIZED (
+  SELECT input.id, word.term, word.count::smallint AS count FROM input CROSS JOIN LATERAL json_each_text(input.lexemes) AS word(term, count)
+), terms AS MATERIALIZED (
+  SELECT term, count(*)::int AS df FROM lexemes GROUP BY term
+), known AS MATERIALIZED (
+  SELECT terms.term, terms.df, coalesce(named.key, hashed.key) AS key, coalesce(named.place, hashed.place) AS place
+  FROM terms
+  LEFT JOIN LATERAL (${lexemeRow('$1', '$4', 'terms.term')}) AS named ON true
+  LEFT JOIN LATERAL (
+    SELECT row_of_key.* FROM (SELECT WHERE NOT ${isNumbering} AND named.key IS NULL) AS hashing
+    CROSS JOIN LATERAL (${lexemeRowOfKey('$1', hashedLexemeKey('$1', '$4', 'terms.term'))}) AS row_of_key
+  ) AS hashed ON true
+), keyed AS MATERIALIZED (
+  SELECT term, df, place,
+    coalesce(key, CASE WHEN ${isNumbering} THEN ${newLexemeKey} ELSE ${hashedLexemeKey('$1', '$4', 'term')} END) AS key
+  FROM (SELECT * FROM known ORDER BY df DESC, term) AS by_frequency
+), documents AS (
+  SELECT id, array_agg(key ORDER BY key) AS keys, array_agg(count ORDER BY key) AS counts, sum(count)::int AS length
+  FROM lexemes JOIN keyed USING (term) GROUP BY id
+), chunk_rows AS (
+  INSERT INTO chunks (id, data_source_id, item_id, generation, ordinal, length, term_keys, term_counts)
+  SELECT id, $1, $2, $3, input.ordinal, coalesce(length, 0), coalesce(keys, '{}'), coalesce(counts, '{}')
+  FROM input LEFT JOIN documents USING (id)
+), new_frequencies AS (
+  INSERT INTO lexeme_frequencies (data_source_id, key, config, term, df)
+  SELECT $1, key, $4, min(term), sum(df) FROM keyed WHERE place IS NULL GROUP BY key
 ), frequencies AS (
-  INSERT INTO lexeme_frequencies AS known (data_source_id, key, config, term, df)
-  SELECT $1, key, $4, min(term), count(*) FROM lexemes GROUP BY key
-  ON CONFLICT (data_source_id, key) DO UPDATE SET df = known.df + excluded.df
+  UPDATE lexeme_frequencies AS known SET df = known.df + added.df
+  FROM (SELECT place, sum(df) AS df FROM keyed WHERE place IS NOT NULL GROUP BY place) AS added
+  WHERE known.ctid = added.place
 )
 INSERT INTO lexeme_statistics AS known (data_source_id, config, chunks, sum_length)
 SELECT $1, $4, count(*), coalesce(sum(length), 0) FROM input LEFT JOIN documents USING (id)
@@ -152,6 +198,9 @@ SELECT count(*)::int AS removed, ARRAY(SELECT key FROM frequencies WHERE df <= 0
 
 /** There may be thousands of keys: one parameter, where Prisma would send one each. */
 const removeUnusedSql = 'DELETE FROM lexeme_frequencies WHERE data_source_id = $1 AND key = ANY($2::int[])';
+
+/** Chunks whose index entries are moved together. The embedded database does nothing else meanwhile. */
+const unsettledMax = { server: 128, embedded: 16 } as const;
 
 /** So many removed chunks justify a vacuum, which may take a second. */
 const vacuumAfter = 2_000;

@@ -11,6 +11,8 @@ export interface IndexJobsContext extends Omit<IndexContext, 'owner'>, Pick<Vect
 
 const hourMs = 3_600_000;
 const dueEveryMs = 60_000;
+/** Index entries of the last documents wait at most so long for their places. */
+const settleEveryMs = 2_000;
 
 /**
  * Registers the jobs of sources and items. Each commits with the row that it works on, and pg-boss repeats those that fail or whose process died, so a
@@ -57,6 +59,7 @@ export function registerIndexJobs(context: IndexJobsContext): void {
   });
   registerVectorJobs(context);
 
+  jobs.every('knowledge.settle', settleEveryMs, () => storage.chunks.settleIndex(true));
   jobs.every('knowledge.vacuum', hourMs, () => storage.chunks.vacuum());
   jobs.every('knowledge.due', dueEveryMs, async () => {
     const due: readonly OwnedId[] = [...(await indexing.findDue()), ...(await syncing.findDue())];

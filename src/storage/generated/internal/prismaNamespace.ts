@@ -433,6 +433,7 @@ export const ModelName = {
   Chunk: 'Chunk',
   ChunkText: 'ChunkText',
   LexemeFrequency: 'LexemeFrequency',
+  LexemeNumbering: 'LexemeNumbering',
   LexemeStatistics: 'LexemeStatistics',
   EmbeddingSpace: 'EmbeddingSpace',
   ChunkEmbedding: 'ChunkEmbedding',
@@ -494,7 +495,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3159,6 +3160,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.LexemeFrequencyCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.LexemeFrequencyCountAggregateOutputType> | number
+        }
+      }
+    }
+    LexemeNumbering: {
+      payload: Prisma.$LexemeNumberingPayload<ExtArgs>
+      fields: Prisma.LexemeNumberingFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.LexemeNumberingFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LexemeNumberingPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.LexemeNumberingFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LexemeNumberingPayload>
+        }
+        findFirst: {
+          args: Prisma.LexemeNumberingFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LexemeNumberingPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.LexemeNumberingFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LexemeNumberingPayload>
+        }
+        findMany: {
+          args: Prisma.LexemeNumberingFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LexemeNumberingPayload>[]
+        }
+        create: {
+          args: Prisma.LexemeNumberingCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LexemeNumberingPayload>
+        }
+        createMany: {
+          args: Prisma.LexemeNumberingCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.LexemeNumberingCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LexemeNumberingPayload>[]
+        }
+        delete: {
+          args: Prisma.LexemeNumberingDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LexemeNumberingPayload>
+        }
+        update: {
+          args: Prisma.LexemeNumberingUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LexemeNumberingPayload>
+        }
+        deleteMany: {
+          args: Prisma.LexemeNumberingDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.LexemeNumberingUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.LexemeNumberingUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LexemeNumberingPayload>[]
+        }
+        upsert: {
+          args: Prisma.LexemeNumberingUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LexemeNumberingPayload>
+        }
+        aggregate: {
+          args: Prisma.LexemeNumberingAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateLexemeNumbering>
+        }
+        groupBy: {
+          args: Prisma.LexemeNumberingGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LexemeNumberingGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.LexemeNumberingCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LexemeNumberingCountAggregateOutputType> | number
         }
       }
     }
@@ -7199,6 +7274,14 @@ export const LexemeFrequencyScalarFieldEnum = {
 export type LexemeFrequencyScalarFieldEnum = (typeof LexemeFrequencyScalarFieldEnum)[keyof typeof LexemeFrequencyScalarFieldEnum]
 
 
+export const LexemeNumberingScalarFieldEnum = {
+  id: 'id',
+  since: 'since'
+} as const
+
+export type LexemeNumberingScalarFieldEnum = (typeof LexemeNumberingScalarFieldEnum)[keyof typeof LexemeNumberingScalarFieldEnum]
+
+
 export const LexemeStatisticsScalarFieldEnum = {
   dataSourceId: 'dataSourceId',
   config: 'config',
@@ -8238,6 +8321,7 @@ export type GlobalOmitConfig = {
   chunk?: Prisma.ChunkOmit
   chunkText?: Prisma.ChunkTextOmit
   lexemeFrequency?: Prisma.LexemeFrequencyOmit
+  lexemeNumbering?: Prisma.LexemeNumberingOmit
   lexemeStatistics?: Prisma.LexemeStatisticsOmit
   embeddingSpace?: Prisma.EmbeddingSpaceOmit
   chunkEmbedding?: Prisma.ChunkEmbeddingOmit

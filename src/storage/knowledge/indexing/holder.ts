@@ -48,6 +48,7 @@ export function createHolderWrites(db: Database, chunks: ChunkStore, announce: (
         await leased(tx, lease, `"indexStatus" = 'INDEXING', "indexPercentage" = $4`, [percentage]);
         await chunks.add(tx, generation, newChunks);
       });
+      await chunks.settleIndex();
       announce(lease.dataSourceId);
     },
     async complete(lease, content) {
