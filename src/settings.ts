@@ -47,6 +47,9 @@ export const settingsSchema = z.object({
   ),
   DATABASE_URL: optionalDatabaseUrl().describe('PostgreSQL server. Default: the embedded database in DATA_DIR.'),
   DATABASE_POOL_MAX: count(10).describe('Connections to the database.'),
+  REDIS_URL: optionalUrl(['redis:', 'rediss:'], 'rediss://user:password@redis.example.com:6379').describe(
+    'Redis 6.2 or Valkey, for many instances on one DATABASE_URL: live events, signals and limits go through it (docs/redis.md). Default: they go through the database.',
+  ),
   DISK_FREE_MIN_BYTES: count(16 * MiB).describe(
     'With less free space than this on the disk of DATA_DIR or of the blobs, writes answer 507 and /readyz answers 503.',
   ),
@@ -284,7 +287,7 @@ export type Settings = Readonly<z.infer<typeof settingsSchema>> &
 
 /** Settings whose value is a secret. Each may stand in a file, which `NAME_FILE` names. */
 export const secretSettings: readonly string[] = Object.keys(settingsSchema.shape).filter((name) =>
-  /_API_KEY$|_ACCESS_KEY$|_PRIVATE_KEY$|^PARLEY_.*_KEY$|_SECRET$|_TOKEN$|_HEADERS$|^DATABASE_URL$|^HTTPS?_PROXY$|^SMTP_URL$|^AUDIT_SINK_URL$/.test(
+  /_API_KEY$|_ACCESS_KEY$|_PRIVATE_KEY$|^PARLEY_.*_KEY$|_SECRET$|_TOKEN$|_HEADERS$|^DATABASE_URL$|^REDIS_URL$|^HTTPS?_PROXY$|^SMTP_URL$|^AUDIT_SINK_URL$/.test(
     name,
   ),
 );
@@ -400,6 +403,9 @@ function problemsTogether(env: NodeJS.ProcessEnv): readonly string[] {
     problems.push(
       'PARLEY_MASTER_KEY must be set with DATABASE_URL, and the same for every instance: any secret text of 16 characters or more.',
     );
+  }
+  if (env.REDIS_URL !== undefined && env.DATABASE_URL === undefined) {
+    problems.push('DATABASE_URL must be set with REDIS_URL: the embedded database has one instance, which needs no Redis.');
   }
   if (
     env.BLOB_URL?.startsWith('s3:') === true &&

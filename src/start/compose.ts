@@ -46,6 +46,7 @@ import { UsageLimits } from '../engine/usage/limits.ts';
 import { type IdKind, makeId } from '../entities/ids.ts';
 import type { Settings } from '../settings.ts';
 import type { EmbeddedServer } from '../storage/database/embedded/embedded.ts';
+import { RedisLost } from '../storage/redis/lost.ts';
 import { openStorage } from '../storage/storage.ts';
 import { createUsageJournal } from '../storage/usage/journal.ts';
 import { createTools } from './tools.ts';
@@ -87,9 +88,11 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     embedded,
     onError(error, isFatal) {
       if (isFatal) onFatal(error);
+      else if (error instanceof RedisLost) logger.warn({ err: error.cause }, error.message);
       else logger.warn({ err: error }, 'the database connection failed and is replaced');
     },
     onStoreFailure: (error) => logger.warn({ err: error }, 'the file store of BLOB_URL failed'),
+    onRedisBack: () => logger.info('Redis answers again'),
   });
   try {
     const newId = (kind: IdKind) => makeId(kind, Date.now());

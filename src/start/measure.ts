@@ -7,6 +7,7 @@ import type { Metrics, Sample } from '../http/log/metrics.ts';
 import type { SseStreams } from '../http/reply/sse.ts';
 import { RecentValue } from '../lib/recent-value.ts';
 import type { AuditSinkStore } from '../storage/audit/sink.ts';
+import type { Signals } from '../storage/database/signals/signals.ts';
 
 /** The database counts the waiting entries at most this often. */
 const sinkReadEveryMs = 5_000;
@@ -44,6 +45,7 @@ export function measure(
   metrics.gauges('retention_sweep_age_seconds', 'Time since this process last finished a sweep of old data.', [], () =>
     dataLife.sweptAt === undefined ? [] : [{ labels: {}, value: (Date.now() - dataLife.sweptAt.getTime()) / 1_000 }],
   );
+  measureSignals(metrics, storage.signals);
   if (auditSink !== undefined) measureAuditSink(metrics, auditSink.counts, storage.auditSink);
   measureModels(metrics, runs.counts.timings);
   const { modes, lexical, unreranked } = knowledge.counts;
@@ -64,6 +66,26 @@ export function measure(
     const count = await knowledge.withoutVectors();
     return count === undefined ? [] : [{ labels: {}, value: count }];
   });
+}
+
+function measureSignals(metrics: Metrics, signals: Signals): void {
+  metrics.gauge('signals_live', '1 while signals of other processes arrive at once, 0 while changes are looked up.', () =>
+    signals.state() === 'live' ? 1 : 0,
+  );
+  metrics.counter('signals_sent_total', 'Messages of this process to other processes.', [], () => [
+    { labels: {}, value: signals.counts.sent },
+  ]);
+  metrics.counter('signals_heard_total', 'Messages of other processes to this process.', [], () => [
+    { labels: {}, value: signals.counts.heard },
+  ]);
+  metrics.gauge('runs_watched', 'Runs whose events this process waits for.', () => signals.counts.watched);
+  metrics.gauges('notification_queue_usage', 'The filled part of the queue of notifications of the database, 0 to 1.', [], () => {
+    const { queueUsage } = signals.counts;
+    return queueUsage === undefined ? [] : [{ labels: {}, value: queueUsage }];
+  });
+  metrics.counter('notification_listeners_ended_total', 'Stuck listeners that this process ended in the database.', [], () => [
+    { labels: {}, value: signals.counts.endedListeners ?? 0 },
+  ]);
 }
 
 function measureAuditSink(metrics: Metrics, counts: AuditSinkCounts, store: Pick<AuditSinkStore, 'progress'>): void {

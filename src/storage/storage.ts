@@ -47,12 +47,13 @@ import { createRetentionStore, type RetentionStore } from './data-life/retention
 import { createDataRows, type DataRows } from './data-life/rows.ts';
 import { createSweepStore, type SweepStore } from './data-life/sweeps.ts';
 import type { Database } from './database/database.ts';
-import { identify, refuseBlobsWithoutRows } from './database/installation.ts';
+import { identify, refuseBlobsWithoutRows, storedId } from './database/installation.ts';
 import { type OpenDatabaseOptions, openDatabase } from './database/open.ts';
 import { confirmFiles } from './database/shared-files.ts';
 import { createInProcessSignals } from './database/signals/in-process.ts';
 import { createPostgresSignals } from './database/signals/postgres.ts';
 import type { Signals } from './database/signals/signals.ts';
+import { StartRefusal } from './database/start-refusal.ts';
 import { createFileStore, type FileStore } from './files/files.ts';
 import { createFileUploadStore, type FileUploadStore } from './files/uploads.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency.ts';
@@ -74,6 +75,8 @@ import { createVectorStoreStore, type VectorStoreStore } from './knowledge/vecto
 import { createLeases, type Leases } from './leases.ts';
 import { createLiveStore, type LiveStore } from './live/live.ts';
 import { createMemoryStore, type MemoryStore } from './memories/memories.ts';
+import { createRedisRateBuckets } from './redis/rate-buckets.ts';
+import type { RedisSignals } from './redis/signals.ts';
 import { type ApprovalStore, createApprovalStore } from './runs/approvals.ts';
 import { createRunEventStore, type RunEventStore } from './runs/events.ts';
 import { createRunHistoryStore, type RunHistoryStore } from './runs/history.ts';
@@ -189,6 +192,8 @@ const dayMs = 86_400_000;
 export interface OpenStorageOptions extends OpenDatabaseOptions {
   /** Called for failures of an S3 store, whose callers only learn that it cannot be reached. */
   readonly onStoreFailure?: (error: Error) => void;
+  /** Called when Redis answers again. */
+  readonly onRedisBack?: () => void;
 }
 
 /**
@@ -207,18 +212,17 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     throw error;
   });
   let blobs: Blobs;
+  let redis: RedisSignals | undefined;
   try {
     blobs = opened ?? (await openBlobs(settings, onStoreFailure));
     await check(settings, blobs, db, masterKeys);
+    redis = await openRedis(settings, db, options);
   } catch (error) {
     await opened?.close();
     await db.close();
     throw error;
   }
-  const signals = afterCommit(
-    db,
-    db.kind === 'embedded' ? createInProcessSignals() : await createPostgresSignals(db.pool, (error) => onError(error, false)),
-  );
+  const signals = afterCommit(db, redis ?? (await openSignals(db, onError)));
   const apiKeys = createApiKeyStore(db, signals);
   const sessions = createSessionStore(db, signals, settings.SESSION_DAYS * dayMs);
   const chunks = createChunkStore(db);
@@ -265,7 +269,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     unseenContent: createUnseenContent(db),
     usage: createUsageStore(db, signals),
     usageLimits: createUsageLimitStore(db, signals),
-    rateBuckets: db.kind === 'embedded' ? undefined : createRateBucketStore(db),
+    rateBuckets: openRateBuckets(db, redis),
     chats: createChatStore(db, signals),
     chatChanges: createChatChangeStore(db, signals),
     branches: createBranchStore(db, signals),
@@ -321,15 +325,60 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
   };
 }
 
+/**
+ * Redis, where it is set. A Redis that is away now may come back, so it only gives a warning.
+ *
+ * @throws StartRefusal for one that can never be used.
+ */
+async function openRedis(settings: Settings, db: Database, options: OpenStorageOptions): Promise<RedisSignals | undefined> {
+  const { REDIS_URL: url } = settings;
+  if (url === undefined) return undefined;
+  // Loaded only where it is switched on.
+  const [{ redisProblem }, { createRedisSignals }] = await Promise.all([
+    import('./redis/check.ts'),
+    import('./redis/signals.ts'),
+  ]);
+  if (db.kind === 'embedded') {
+    throw new StartRefusal(
+      'DATABASE_URL must be set with REDIS_URL: the embedded database has one instance, which needs no Redis.',
+    );
+  }
+  const problem = await redisProblem(url);
+  if (problem?.isLasting === true) throw new StartRefusal(`${problem.message} ${problem.advice}`);
+  const installation = await storedId(db.pool);
+  return createRedisSignals({
+    ...{ url, pool: db.pool, installation: installation ?? 'unnamed' },
+    onError: (error) => options.onError(error, false),
+    onBack: options.onRedisBack ?? (() => undefined),
+  });
+}
+
+function openSignals(db: Database, onError: OpenStorageOptions['onError']): Promise<Signals> | Signals {
+  return db.kind === 'embedded' ? createInProcessSignals() : createPostgresSignals(db.pool, (error) => onError(error, false));
+}
+
+/** Buckets in Redis while it answers, else in the database; none for the only process on its database. */
+function openRateBuckets(db: Database, redis: RedisSignals | undefined): RateBucketStore | undefined {
+  if (db.kind === 'embedded') return undefined;
+  const stored = createRateBucketStore(db);
+  return redis === undefined ? stored : createRedisRateBuckets(redis, stored);
+}
+
 /** Signals that are published once the current transaction has committed: who looks again finds the change. */
 function afterCommit(db: Database, signals: Signals): Signals {
   return {
     publish: (topic, payload) => db.afterCommit(() => signals.publish(topic, payload)),
     subscribe: (topic, listener) => signals.subscribe(topic, listener),
+    tell: (runId, batch) => db.afterCommit(() => signals.tell(runId, batch)),
+    watch: (runId, listener) => signals.watch(runId, listener),
     onGap: (listener) => signals.onGap(listener),
     onReset: (listener) => signals.onReset(listener),
     isHealthy: () => signals.isHealthy(),
     state: () => signals.state(),
+    problem: () => signals.problem(),
+    get counts() {
+      return signals.counts;
+    },
     close: () => signals.close(),
   };
 }

@@ -24,8 +24,7 @@ async function healthOf({ storage: { db, signals }, knowledge }: Pick<Deps, 'sto
     const problem = 'Changes of other instances do not arrive: the database answers neither notifications nor look-ups in time.';
     return { state: 'unavailable', reason: 'signals', problems: [problem] };
   }
-  const slow = state === 'live' ? [] : ['No notifications arrive from the database; changes are looked up twice a second.'];
-  const problems = [...slow, ...(knowledge.shortcoming === undefined ? [] : [knowledge.shortcoming])];
+  const problems = [signals.problem(), knowledge.shortcoming].filter((problem) => problem !== undefined);
   return { state: problems.length === 0 ? 'ready' : 'degraded', problems };
 }
 

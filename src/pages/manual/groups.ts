@@ -54,6 +54,7 @@ const declaredGroups: readonly DeclaredGroup[] = [
       'docs/scim.md': 'SCIM',
       'docs/audit.md': 'Audit log',
       'docs/data-life.md': 'Data retention',
+      'docs/redis.md': 'Redis between instances',
       'docs/observability.md': 'Metrics, traces, logs',
       'docs/security.md': 'Security model',
       'SECURITY.md': 'Reporting a vulnerability',

@@ -5,6 +5,7 @@ export interface Finding {
     | 'folder'
     | 'disk'
     | 'database'
+    | 'redis'
     | 'files'
     | 'port'
     | 'models'

@@ -23,6 +23,7 @@ const others: ReadonlySet<string> = new Set([
     '@electric-sql/pglite-pgvector',
     'pg',
     'pg-boss',
+    '@redis/client',
     'dataloader',
   ],
   ...[

@@ -12,7 +12,12 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-export async function startTcpProxy(targetPort: number, targetHost: string): Promise<TcpProxy> {
+/** @param speaks  `postgres`: what the target says is read, so that its notifications can be dropped. */
+export async function startTcpProxy(
+  targetPort: number,
+  targetHost: string,
+  speaks: 'postgres' | 'anything' = 'postgres',
+): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let isCut = false;
   let isMuted = false;
@@ -24,7 +29,8 @@ export async function startTcpProxy(targetPort: number, targetHost: string): Pro
     const far = connect({ port: targetPort, host: targetHost, noDelay: true });
     near.setNoDelay(true);
     near.pipe(far);
-    far.pipe(notificationFilter(() => isMuted)).pipe(near);
+    if (speaks === 'postgres') far.pipe(notificationFilter(() => isMuted)).pipe(near);
+    else far.pipe(near);
     for (const [socket, other] of [
       [near, far],
       [far, near],

@@ -28,7 +28,7 @@ export class LogWriter {
   readonly #lease: { readonly id: string; readonly fence: number };
   readonly #logger: Logger;
   readonly #onLost: (reason: RunStop) => void;
-  readonly #onWritten: () => void;
+  readonly #onWritten: (events: readonly RunEvent[]) => void;
   readonly #gathering = new Gathering();
   #pending: RunEvent[] = [];
   #writing: Promise<void> | undefined;
@@ -43,7 +43,8 @@ export class LogWriter {
     readonly logger: Logger;
     /** Called when another process has the run, or the database is gone. */
     readonly onLost: (reason: RunStop) => void;
-    readonly onWritten: () => void;
+    /** Called with events that are stored; not with those of the end. */
+    readonly onWritten: (events: readonly RunEvent[]) => void;
   }) {
     this.#store = options.store;
     this.#log = options.log;
@@ -122,7 +123,7 @@ export class LogWriter {
       });
       if (written !== undefined) {
         this.#log.add(events);
-        this.#onWritten();
+        this.#onWritten(events);
       }
     }
     this.#writing = undefined;

@@ -1,74 +1,116 @@
+import type { RunEvent } from '../../../entities/runs/event.ts';
 import type { Signals } from '../../../storage/database/signals/signals.ts';
 
-/** The least time between two signals about one run, so that a fast model does not flood the other instances. */
-const quietMs = 250;
+/** A reader that falls this far behind reads the database instead. */
+const heldMax = 2_000;
 
 /** Tells readers of runs, in this and other processes, to look again. */
 export class RunChanges {
   readonly #signals: Signals;
-  readonly #waiting = new Map<string, Set<() => void>>();
-  /** Runs whose last signal is less than `quietMs` old. */
-  readonly #quiet = new Map<string, { readonly timer: NodeJS.Timeout; hasChanged: boolean }>();
-  readonly #unsubscribe: readonly (() => void)[];
+  readonly #runs = new Map<string, { readonly watches: Set<RunWatch>; readonly stop: () => void }>();
+  readonly #unsubscribe: () => void;
 
   constructor(signals: Signals) {
     this.#signals = signals;
-    this.#unsubscribe = [signals.subscribe('run-changed', (runId) => this.#wake(runId)), signals.onGap(() => this.wakeAll())];
+    this.#unsubscribe = signals.onGap(() => this.wakeAll());
   }
 
-  /** The first change is told at once, and so is an urgent one; others are told together. */
-  publish(runId: string, isUrgent: boolean): void {
-    const quiet = this.#quiet.get(runId);
-    if (quiet !== undefined && !isUrgent) {
-      quiet.hasChanged = true;
-      return;
-    }
-    clearTimeout(quiet?.timer);
-    this.#quiet.delete(runId);
-    // After its end a run changes no more.
-    if (!isUrgent) this.#beQuiet(runId);
+  /** The state of the run has changed. */
+  publish(runId: string): void {
     this.#signals.publish('run-changed', runId);
   }
 
-  /** Resolves at the next change of a run, after `timeoutMs`, or when the signal fires. */
-  next(runId: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const listeners = this.#waiting.get(runId) ?? new Set();
-      const done = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', done);
-        listeners.delete(done);
-        if (listeners.size === 0) this.#waiting.delete(runId);
-        resolve();
-      };
-      const timer = setTimeout(done, timeoutMs).unref();
-      signal.addEventListener('abort', done, { once: true });
-      listeners.add(done);
-      this.#waiting.set(runId, listeners);
+  /** Its log has grown by these events, which are stored. */
+  tell(runId: string, events: readonly RunEvent[]): void {
+    this.#signals.tell(runId, () => JSON.stringify(events));
+  }
+
+  /** Begins to listen. The caller closes it. */
+  watch(runId: string): RunWatch {
+    const watches = this.#runs.get(runId)?.watches ?? this.#begin(runId);
+    const watch = new RunWatch(() => {
+      watches.delete(watch);
+      if (watches.size > 0) return;
+      this.#runs.get(runId)?.stop();
+      this.#runs.delete(runId);
     });
+    watches.add(watch);
+    return watch;
   }
 
   /** All readers look again. */
   wakeAll(): void {
-    for (const runId of [...this.#waiting.keys()]) this.#wake(runId);
+    for (const { watches } of this.#runs.values()) for (const watch of watches) watch.hear([]);
   }
 
   close(): void {
-    for (const stop of this.#unsubscribe) stop();
-    for (const { timer } of this.#quiet.values()) clearTimeout(timer);
+    this.#unsubscribe();
+    for (const { stop } of this.#runs.values()) stop();
   }
 
-  #beQuiet(runId: string): void {
-    const timer = setTimeout(() => {
-      const { hasChanged } = quiet;
-      this.#quiet.delete(runId);
-      if (hasChanged) this.publish(runId, false);
-    }, quietMs);
-    const quiet = { timer: timer.unref(), hasChanged: false };
-    this.#quiet.set(runId, quiet);
+  #begin(runId: string): Set<RunWatch> {
+    const watches = new Set<RunWatch>();
+    const stop = this.#signals.watch(runId, (batch) => {
+      const events: readonly RunEvent[] = batch === '' ? [] : (JSON.parse(batch) as readonly RunEvent[]);
+      for (const watch of [...watches]) watch.hear(events);
+    });
+    this.#runs.set(runId, { watches, stop });
+    return watches;
+  }
+}
+
+/** What one reader hears of a run. */
+export class RunWatch {
+  readonly close: () => void;
+  #events: RunEvent[] = [];
+  /** The database may have what was not told. */
+  #mustLook = true;
+  #wake: (() => void) | undefined;
+
+  constructor(close: () => void) {
+    this.close = close;
   }
 
-  #wake(runId: string): void {
-    for (const done of [...(this.#waiting.get(runId) ?? [])]) done();
+  /** @param events  none: something has changed, look again. */
+  hear(events: readonly RunEvent[]): void {
+    if (events.length === 0 || this.#events.length > heldMax) this.#mustLook = true;
+    else this.#events.push(...events);
+    this.#wake?.();
+  }
+
+  /**
+   * The events after this number that were told, with none missing in between. Undefined: look into the database. What changes from this call on is
+   * heard, so no change is missed while the database is read.
+   */
+  take(afterSequence: number): readonly RunEvent[] | undefined {
+    const events = this.#events.filter(({ sequence }) => sequence > afterSequence);
+    this.#events = [];
+    const isWhole = events.every(({ sequence }, index) => sequence === afterSequence + 1 + index);
+    if (isWhole && events.length > 0) return events;
+    if (isWhole && !this.#mustLook) return [];
+    this.#mustLook = false;
+    return undefined;
+  }
+
+  /** Resolves when there is something to take, at the latest after `timeoutMs` or when the signal fires. */
+  next(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#mustLook || this.#events.length > 0 || signal.aborted) {
+        resolve();
+        return;
+      }
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        this.#wake = undefined;
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#mustLook = true;
+        done();
+      }, timeoutMs).unref();
+      signal.addEventListener('abort', done, { once: true });
+      this.#wake = done;
+    });
   }
 }

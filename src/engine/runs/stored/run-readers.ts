@@ -3,7 +3,7 @@ import { DomainError } from '../../../entities/errors.ts';
 import { isLast, isPause, type RunEvent } from '../../../entities/runs/event.ts';
 import type { RunStore } from '../../../storage/runs/runs.ts';
 import type { EventLog } from './event-log.ts';
-import type { RunChanges } from './run-changes.ts';
+import type { RunChanges, RunWatch } from './run-changes.ts';
 
 const eventsPerRead = 2_000;
 /** Readers of runs in other processes look again after this time, even if all signals fail. */
@@ -30,22 +30,34 @@ export class RunReaders {
     let cursor = afterSequence;
     /** A pause before this reader came is history; a pause that it sees happen ends its stream. */
     let pausesFrom: number | undefined;
-    while (!signal.aborted) {
-      const log = this.#logOf(runId);
-      pausesFrom = pausesFrom === undefined ? (log?.length ?? Number.POSITIVE_INFINITY) : Math.min(pausesFrom, cursor + 1);
-      // Listen before reading, and read the status before the events: no event is missed in between.
-      const change = log === undefined ? this.#changes.next(runId, lookAgainMs, signal) : undefined;
-      const isOver = log === undefined && (await this.#isOver(runId, signal));
-      for await (const batch of log === undefined ? this.#stored(runId, cursor, signal) : log.read(cursor, signal)) {
-        const last = batch.at(-1);
-        if (last === undefined) continue;
-        cursor = last.sequence;
-        yield batch;
-        if (isLast(last) || (isPause(last) && last.sequence >= pausesFrom)) return;
+    let watch: RunWatch | undefined;
+    try {
+      while (!signal.aborted) {
+        const log = this.#logOf(runId);
+        pausesFrom = pausesFrom === undefined ? (log?.length ?? Number.POSITIVE_INFINITY) : Math.min(pausesFrom, cursor + 1);
+        let isOver = false;
+        let batches: AsyncIterable<readonly RunEvent[]> | Iterable<readonly RunEvent[]>;
+        if (log !== undefined) batches = log.read(cursor, signal);
+        else {
+          watch ??= this.#changes.watch(runId);
+          const told = watch.take(cursor);
+          // The status is read before the events: no event is missed in between.
+          isOver = told === undefined && (await this.#isOver(runId, signal));
+          batches = told === undefined ? this.#stored(runId, cursor, signal) : [told];
+        }
+        for await (const batch of batches) {
+          const last = batch.at(-1);
+          if (last === undefined) continue;
+          cursor = last.sequence;
+          yield batch;
+          if (isLast(last) || (isPause(last) && last.sequence >= pausesFrom)) return;
+        }
+        if (isOver) return;
+        if (this.#isEnding && log === undefined) throw stopping();
+        if (log === undefined) await watch?.next(lookAgainMs, signal);
       }
-      if (isOver) return;
-      if (this.#isEnding && log === undefined) throw stopping();
-      await change;
+    } finally {
+      watch?.close();
     }
   }
 
@@ -62,11 +74,17 @@ export class RunReaders {
   /** Resolves once the run is over or paused. */
   async over(runId: string): Promise<void> {
     const { signal } = new AbortController();
-    for (;;) {
-      const change = this.#changes.next(runId, lookAgainMs, signal);
-      if (await this.#isOver(runId, signal)) return;
-      if (this.#isEnding && this.#logOf(runId) === undefined) throw stopping();
-      await change;
+    const watch = this.#changes.watch(runId);
+    try {
+      for (;;) {
+        // The events do not matter here.
+        const told = watch.take(Number.POSITIVE_INFINITY);
+        if (told === undefined && (await this.#isOver(runId, signal))) return;
+        if (this.#isEnding && this.#logOf(runId) === undefined) throw stopping();
+        await watch.next(lookAgainMs, signal);
+      }
+    } finally {
+      watch.close();
     }
   }
 

@@ -68,9 +68,10 @@ export class StoredRuns {
       leaseMs: settings.RUN_LEASE_MS,
       timeoutMs: settings.RUN_TIMEOUT_MS,
       messagesMax: settings.MESSAGES_MAX,
-      onChange: (runId, chatId, isOver) => {
-        this.#changes.publish(runId, isOver);
-        if (isOver && chatId !== null) storage.signals.publish('chat-changed', chatId);
+      onWritten: (runId, events) => this.#changes.tell(runId, events),
+      onOver: (runId, chatId) => {
+        this.#changes.publish(runId);
+        if (chatId !== null) storage.signals.publish('chat-changed', chatId);
       },
       onNext: (next) => this.#next(next),
       onEnded: deps.onEnded,
@@ -87,6 +88,8 @@ export class StoredRuns {
       storage.signals.subscribe('run-ready', (runId) => {
         if (this.#expected.has(runId)) this.start(runId);
       }),
+      // Signals may be lost: what was asked of the runs here is looked up.
+      storage.signals.onGap(() => this.#beat()),
       storage.signals.subscribe('key-changed', (keyId) => {
         this.#endWaiting(keyId).catch((error: unknown) => {
           deps.logger.warn(
@@ -174,7 +177,7 @@ export class StoredRuns {
     // The former worker may write nothing more.
     this.#workers.get(runId)?.stop(new RunStop('lost', 'The run was cut off'));
     this.#deps.storage.signals.publish('run-cancel', runId);
-    this.#changes.publish(runId, true);
+    this.#changes.publish(runId);
   }
 
   /** From now on no run is started or taken over. */
@@ -206,6 +209,8 @@ export class StoredRuns {
     active.enter(owner);
     let stopWatching = () => {};
     const onLeased = ({ tenantId, orgId, keyId }: LeasedRun) => {
+      // Lists show that it has begun.
+      this.#changes.publish(runId);
       const known = { tenantId, orgId };
       active.move(owner, known);
       owner = known;
@@ -225,7 +230,7 @@ export class StoredRuns {
         stopWatching();
         this.#workers.delete(runId);
         this.#leaving.delete(runId);
-        this.#changes.publish(runId, true);
+        this.#changes.publish(runId);
         active.leave(owner);
       });
     this.#leaving.set(runId, work);

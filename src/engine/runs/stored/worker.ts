@@ -35,8 +35,10 @@ export interface WorkerDeps {
   readonly leaseMs: number;
   readonly timeoutMs: number;
   readonly messagesMax: number;
-  /** Called when readers in other processes should look again. */
-  readonly onChange: (runId: string, chatId: string | null, isOver: boolean) => void;
+  /** Called with events that are stored now, for readers in other processes. */
+  readonly onWritten: (runId: string, events: readonly RunEvent[]) => void;
+  /** Called when the run is over. */
+  readonly onOver: (runId: string, chatId: string | null) => void;
   /** Called with the run that may start in the chat after this one. */
   readonly onNext: (next: NextRun) => void;
   /** Called with the final status. */
@@ -128,7 +130,7 @@ export class StoredWorker {
   }
 
   async #run(run: LeasedRun, isCutOff: boolean): Promise<void> {
-    const { runs, loop, onChange } = this.#deps;
+    const { runs, loop, onWritten } = this.#deps;
     const fold = await this.#load(run);
     const charges = this.#charges;
     const { log } = this;
@@ -139,9 +141,9 @@ export class StoredWorker {
       lease: run,
       logger: loop.logger,
       onLost: (reason) => this.stop(reason),
-      onWritten: () => {
+      onWritten: (events) => {
         if (charges.isHolding && log.hasOutputFrom(known)) charges.release();
-        onChange(run.id, run.chatId, false);
+        onWritten(run.id, events);
       },
     });
     for await (const batch of this.#events(run, fold, writer, isCutOff)) {
@@ -171,7 +173,7 @@ export class StoredWorker {
     if (finished === undefined) return;
     this.#charges.release();
     this.#deps.onEnded(snapshot.status);
-    this.#deps.onChange(run.id, run.chatId, true);
+    this.#deps.onOver(run.id, run.chatId);
     if (finished.next !== null) this.#deps.onNext(finished.next);
   }
 

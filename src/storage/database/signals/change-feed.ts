@@ -6,8 +6,8 @@ import type { SignalTopic } from './signals.ts';
 export interface ChangeFeedOptions {
   /** A connection of its own, so that no other work delays a look. */
   readonly pool: Pool;
-  /** The channel of the heartbeats: each look sends one, to check that notifications arrive. */
-  readonly beatChannel: string;
+  /** A notification that a look sends, to check that notifications arrive; undefined: this look sends none. */
+  readonly beat: () => readonly [channel: string, payload: string] | undefined;
   readonly onChange: (topic: SignalTopic, subject: string) => void;
   /** Called when too many changes came to announce one by one, or a look took so long that some may be deleted already. */
   readonly onReset: () => void;
@@ -37,7 +37,7 @@ const look = {
   text: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS since,
     coalesce((SELECT json_agg(json_build_array(c.id::text, c.topic, c.subject) ORDER BY c.id)
       FROM (SELECT id, topic, subject FROM cache_invalidations WHERE xid >= $1::xid8 ORDER BY id LIMIT ${changesMax}) c), '[]') AS changes,
-    set_config('synchronous_commit', 'off', true), pg_notify($2, '')`,
+    set_config('synchronous_commit', 'off', true), CASE WHEN $2::text <> '' THEN pg_notify($2, $3::text) END`,
 };
 
 /** Reads the changes that the triggers wrote, twice a second, whether or not notifications arrive. */
@@ -82,11 +82,12 @@ export class ChangeFeed {
   }
 
   async #look(): Promise<void> {
-    const { pool, beatChannel, onChange, onReset, onLook } = this.#options;
+    const { pool, beat, onChange, onReset, onLook } = this.#options;
+    const [channel, payload] = beat() ?? ['', ''];
     const beganMs = performance.now();
     const isFirst = this.#since === undefined;
     // No transaction has a higher number, so the first look finds no changes.
-    const { rows } = await pool.query<Look>({ ...look, values: [this.#since ?? '18446744073709551615', beatChannel] });
+    const { rows } = await pool.query<Look>({ ...look, values: [this.#since ?? '18446744073709551615', channel, payload] });
     const [row] = rows;
     if (row === undefined) return;
     const isLate = beganMs - this.#lookedMs > resetAfterMs;

@@ -1,10 +1,11 @@
-import type { SignalListener, SignalTopic } from './signals.ts';
+import type { SignalListener, SignalTopic, WatchListener } from './signals.ts';
 
 /** The listeners of this process, by topic. */
 export class SignalHub {
   readonly #listeners = new Map<SignalTopic, Set<SignalListener>>();
   readonly #gapListeners = new Set<() => void>();
   readonly #resetListeners = new Set<() => void>();
+  readonly #watchers = new Map<string, Set<WatchListener>>();
 
   deliver(topic: SignalTopic, payload: string, isRepeat = false): void {
     for (const listener of this.#listeners.get(topic) ?? []) listener(payload, isRepeat);
@@ -14,6 +15,42 @@ export class SignalHub {
     const listeners = this.#listeners.get(topic) ?? new Set<SignalListener>();
     this.#listeners.set(topic, listeners);
     return added(listeners, listener);
+  }
+
+  /** Whether somebody listens to the topic. */
+  listensTo(topic: SignalTopic): boolean {
+    return (this.#listeners.get(topic)?.size ?? 0) > 0;
+  }
+
+  /** The topics that somebody listens to. */
+  topics(): readonly SignalTopic[] {
+    return [...this.#listeners].filter(([, listeners]) => listeners.size > 0).map(([topic]) => topic);
+  }
+
+  tell(runId: string, batch: string): void {
+    for (const listener of [...(this.#watchers.get(runId) ?? [])]) listener(batch);
+  }
+
+  watch(runId: string, listener: WatchListener): () => void {
+    const watchers = this.#watchers.get(runId) ?? new Set<WatchListener>();
+    this.#watchers.set(runId, watchers);
+    watchers.add(listener);
+    return () => {
+      watchers.delete(listener);
+      if (watchers.size === 0 && this.#watchers.get(runId) === watchers) this.#watchers.delete(runId);
+    };
+  }
+
+  isWatched(runId: string): boolean {
+    return this.#watchers.has(runId);
+  }
+
+  get watchedCount(): number {
+    return this.#watchers.size;
+  }
+
+  watchedRuns(): readonly string[] {
+    return [...this.#watchers.keys()];
   }
 
   deliverGap(): void {
@@ -36,6 +73,7 @@ export class SignalHub {
     this.#listeners.clear();
     this.#gapListeners.clear();
     this.#resetListeners.clear();
+    this.#watchers.clear();
   }
 }
 

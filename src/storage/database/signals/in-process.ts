@@ -5,12 +5,21 @@ import type { Signals } from './signals.ts';
 export function createInProcessSignals(): Signals {
   const hub = new SignalHub();
   return {
-    publish: (topic, payload) => hub.deliver(topic, payload),
+    publish(topic, payload) {
+      hub.deliver(topic, payload);
+      if (topic === 'run-changed') hub.tell(payload, '');
+    },
     subscribe: (topic, listener) => hub.subscribe(topic, listener),
+    tell: (runId) => hub.tell(runId, ''),
+    watch: (runId, listener) => hub.watch(runId, listener),
     onGap: (listener) => hub.onGap(listener),
     onReset: (listener) => hub.onReset(listener),
     isHealthy: () => true,
     state: () => 'live',
+    problem: () => undefined,
+    get counts() {
+      return { sent: 0, heard: 0, watched: hub.watchedCount };
+    },
     close: async () => hub.clear(),
   };
 }

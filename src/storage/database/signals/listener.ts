@@ -5,15 +5,14 @@ import { openClient } from '../pool.ts';
 
 export interface ListenerOptions {
   readonly connection: ClientConfig;
-  /** The channels to listen on; the second one carries only the heartbeats of this process. */
-  readonly channels: readonly [channel: string, beatChannel: string];
-  readonly onMessage: (payload: string) => void;
+  readonly channels: readonly string[];
+  readonly onMessage: (channel: string, payload: string) => void;
   /** Called when another connection listens: notifications in between were missed. */
   readonly onReplaced: () => void;
   readonly onError: (error: Error) => void;
 }
 
-/** Heartbeats come twice a second. */
+/** Heartbeats of some process come twice a second. */
 const silenceMsMax = 1_500;
 const replaceMinMs = 250;
 /** The longest pause between attempts. Behind a pooler that drops every notification, replacing the connection faster does not help. */
@@ -38,7 +37,12 @@ export class Listener {
 
   /** Whether notifications arrive. */
   get isHearing(): boolean {
-    return performance.now() - this.#heardMs < silenceMsMax;
+    return this.silenceMs < silenceMsMax;
+  }
+
+  /** The time since the last notification. */
+  get silenceMs(): number {
+    return performance.now() - this.#heardMs;
   }
 
   async start(): Promise<void> {
@@ -58,14 +62,13 @@ export class Listener {
 
   async #open(): Promise<void> {
     const { connection, channels, onMessage } = this.#options;
-    const [, beatChannel] = channels;
     const client = openClient(connection, () => {
       if (this.#client === client) this.#replace();
     });
     client.on('notification', ({ channel, payload }) => {
       this.#heardMs = performance.now();
       this.#replaceMs = replaceMinMs;
-      if (channel !== beatChannel) onMessage(payload ?? '');
+      onMessage(channel, payload ?? '');
     });
     try {
       await client.connect();

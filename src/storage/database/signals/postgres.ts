@@ -1,29 +1,49 @@
-// Raw SQL: Prisma has no NOTIFY.
 import { randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { BoundedMap } from '../../../lib/bounded-map.ts';
 import { openPool } from '../pool.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { SignalHub } from './hub.ts';
 import { Listener } from './listener.ts';
-import { announcedTopics, type SignalListener, type Signals, type SignalTopic } from './signals.ts';
+import { Outbox } from './outbox.ts';
+import { Peers, presenceEveryMs } from './peers.ts';
+import { Quiet } from './quiet.ts';
+import {
+  announcedTopics,
+  controlTopics,
+  type SignalCounts,
+  type SignalListener,
+  type SignalState,
+  type Signals,
+  type SignalTopic,
+  type WatchListener,
+} from './signals.ts';
+import { listenerName, StuckListeners } from './stuck-listeners.ts';
 
-/** The triggers in the migrations use the same name. */
+/** Of the triggers in the migrations, and of signals that ask for something; each has a notification of its own. */
 const channel = 'parley_signals';
+/** Of all processes: several lines a notification. Also carries the heartbeats. */
+const newsChannel = 'parley_news';
 const answerTimeoutMs = 2_000;
-const republishMs = 250;
 const gapEveryMs = 1_000;
+/** Some process sends a heartbeat when it has heard none for this long: a little less than the time between two looks. */
+const beatAfterMs = 400;
+/** The least time between two signals about the events of one run. */
+const tellEveryMs = 250;
 /** Of the notifications that the triggers send. */
 const triggerOrigin = '-';
 /** A healthy database is read twice a second: a row that comes later is not taken for the one of a notification. */
 const heardMs = 2_000;
 const heardMax = 10_000;
+/** A line of watched runs has at most this many. */
+const idsPerLine = 100;
 const announced: ReadonlySet<SignalTopic> = new Set(announcedTopics);
 
 /**
  * Signals between the processes on one PostgreSQL server. `publish` calls the listeners of this process at once; other processes get the signal by
  * LISTEN on a connection of its own. Caches depend on `announcedTopics`, so changes of those are also read from a table twice a second.
+ *
+ * Each process says what it follows, and has a channel of its own for the runs that it watches. Signals that nobody elsewhere follows are not sent.
  *
  * @throws Error when the database does not answer.
  */
@@ -34,54 +54,84 @@ export async function createPostgresSignals(pool: Pool, onError: (error: Error) 
 }
 
 class PostgresSignals implements Signals {
-  readonly #pool: Pool;
-  readonly #onError: (error: Error) => void;
   readonly #hub = new SignalHub();
-  /** Marks this process's own notifications, so that its listeners are not called twice. */
+  /** Names this process in its messages. */
   readonly #origin = randomUUID();
   readonly #closing = new AbortController();
   readonly #feedPool: Pool;
   readonly #feed: ChangeFeed;
   readonly #listener: Listener;
+  readonly #outbox: Outbox;
+  readonly #peers = new Peers();
+  readonly #stuck: StuckListeners;
+  readonly #quiet: Quiet;
+  readonly #presence: NodeJS.Timeout;
   /** When a notification of a change came last. A connection that works delivers all of them. */
   readonly #heard = new BoundedMap<string, number>(heardMax);
+  /** Runs that this process told of lately: who begins to watch one is told again. */
+  readonly #told = new BoundedMap<string, number>(heardMax);
   #gapMs = 0;
-  #outbox: string[] = [];
-  #sending: Promise<void> | undefined;
+  #heardCount = 0;
 
   constructor(pool: Pool, onError: (error: Error) => void) {
-    this.#pool = pool;
-    this.#onError = onError;
+    this.#outbox = new Outbox(pool, onError, this.#closing.signal);
+    this.#quiet = new Quiet(tellEveryMs, (runId) => this.#tellNow(runId));
     const connection = { ...pool.options, application_name: 'parley-signals', connectionTimeoutMillis: answerTimeoutMs };
-    const beatChannel = `parley_beat_${this.#origin.replaceAll('-', '')}`;
     // A pool of one: work that waits for connections must not delay announcements.
     this.#feedPool = openPool({ ...connection, max: 1, query_timeout: answerTimeoutMs }, { onLost: () => undefined });
+    this.#stuck = new StuckListeners(this.#feedPool);
     this.#feed = new ChangeFeed({
       pool: this.#feedPool,
-      beatChannel,
+      beat: () => (this.#listener.silenceMs < beatAfterMs ? undefined : [newsChannel, this.#presenceLine()]),
       onChange: (topic, subject) => this.#hub.deliver(topic, subject, this.#wasHeard(`${topic} ${subject}`)),
       onReset: () => this.#hub.deliverReset(),
       onLook: () => this.#look(),
     });
     this.#listener = new Listener({
-      ...{ connection, channels: [channel, beatChannel], onError },
-      onMessage: (message) => this.#hear(message),
+      ...{ connection: { ...connection, application_name: listenerName }, onError },
+      channels: [channel, newsChannel, channelOf(this.#origin)],
+      onMessage: (_channel, payload) => {
+        this.#heardCount += 1;
+        for (const line of payload.split('\n')) this.#hear(line);
+      },
       onReplaced: () => {
         this.#heard.clear();
+        this.#peers.beUnsure();
+        this.#announce();
         this.#hub.deliverGap();
       },
     });
+    this.#presence = setInterval(() => void this.#tick(), presenceEveryMs).unref();
   }
 
   publish(topic: SignalTopic, payload: string): void {
     this.#hub.deliver(topic, payload);
     if (announced.has(topic)) return;
-    this.#outbox.push(`${this.#origin} ${topic} ${payload}`);
-    this.#sending ??= this.#send();
+    if (controlTopics.has(topic)) this.#outbox.add(channel, `${this.#origin} ${topic} ${payload}`, true);
+    else if (this.#peers.mayCare(topic)) this.#outbox.add(newsChannel, `${this.#origin} ${topic} ${payload}`);
+    if (topic !== 'run-changed') return;
+    this.#quiet.forget(payload);
+    this.#hub.tell(payload, '');
+    this.#tellNow(payload);
   }
 
   subscribe(topic: SignalTopic, listener: SignalListener): () => void {
-    return this.#hub.subscribe(topic, listener);
+    const isFirst = !this.#hub.listensTo(topic);
+    const stop = this.#hub.subscribe(topic, listener);
+    if (isFirst) this.#outbox.add(newsChannel, this.#presenceLine());
+    return stop;
+  }
+
+  tell(runId: string): void {
+    this.#hub.tell(runId, '');
+    this.#quiet.ask(runId);
+  }
+
+  watch(runId: string, listener: WatchListener): () => void {
+    const isFirst = !this.#hub.isWatched(runId);
+    const stop = this.#hub.watch(runId, listener);
+    if (isFirst) this.#outbox.add(newsChannel, `${this.#origin} watch ${runId}`);
+    return stop;
   }
 
   onGap(listener: () => void): () => void {
@@ -96,26 +146,44 @@ class PostgresSignals implements Signals {
     return this.#feed.isFresh;
   }
 
-  state(): 'live' | 'polling' | 'lost' {
+  state(): SignalState {
     if (!this.#feed.isFresh) return 'lost';
     return this.#listener.isHearing ? 'live' : 'polling';
+  }
+
+  problem(): string | undefined {
+    const isLive = this.state() === 'live';
+    return isLive ? undefined : 'No notifications arrive from the database; changes are looked up twice a second.';
+  }
+
+  get counts(): SignalCounts {
+    return {
+      sent: this.#outbox.sent,
+      heard: this.#heardCount,
+      watched: this.#hub.watchedCount,
+      queueUsage: this.#stuck.usage,
+      endedListeners: this.#stuck.ended,
+    };
   }
 
   async start(): Promise<void> {
     await this.#listener.start();
     await this.#feed.start();
+    this.#announce();
   }
 
   async close(): Promise<void> {
+    clearInterval(this.#presence);
+    this.#quiet.close();
     this.#closing.abort();
-    await this.#sending;
+    await this.#outbox.idle();
     this.#hub.clear();
     await this.#feed.close();
     await this.#listener.close();
     await this.#feedPool.end();
   }
 
-  /** A heartbeat was sent. */
+  /** The database answered a look. */
   #look(): void {
     this.#listener.check();
     const now = performance.now();
@@ -124,32 +192,60 @@ class PostgresSignals implements Signals {
     this.#hub.deliverGap();
   }
 
-  #hear(message: string): void {
-    const [origin, topic, ...payload] = message.split(' ');
-    if (origin === triggerOrigin) this.#heard.set(`${topic} ${payload.join(' ')}`, performance.now());
-    if (origin !== this.#origin && topic !== undefined) this.#hub.deliver(topic as SignalTopic, payload.join(' '));
+  async #tick(): Promise<void> {
+    this.#peers.sweep();
+    this.#announce();
+    // The database does not answer: the next look finds the queue.
+    await this.#stuck.look().catch(() => undefined);
+  }
+
+  /** Tells the others what this process follows. */
+  #announce(): void {
+    this.#outbox.add(newsChannel, this.#presenceLine());
+    const runs = this.#hub.watchedRuns();
+    for (let at = 0; at < runs.length; at += idsPerLine) {
+      this.#outbox.add(newsChannel, `${this.#origin} watch ${runs.slice(at, at + idsPerLine).join(',')}`);
+    }
+  }
+
+  #presenceLine(): string {
+    return `${this.#origin} here ${this.#hub.topics().join(',')}`;
+  }
+
+  #tellNow(runId: string): void {
+    this.#told.set(runId, performance.now());
+    for (const origin of this.#peers.watchersOf(runId)) {
+      if (origin !== this.#origin) this.#outbox.add(channelOf(origin), `${this.#origin} told ${runId}`);
+    }
+  }
+
+  #hear(line: string): void {
+    const [origin, topic, ...rest] = line.split(' ');
+    const payload = rest.join(' ');
+    if (origin === triggerOrigin) this.#heard.set(`${topic} ${payload}`, performance.now());
+    if (origin === undefined || topic === undefined || origin === this.#origin) return;
+    if (topic === 'told') this.#hub.tell(payload, '');
+    else if (topic === 'watch') this.#noteWatched(origin, payload.split(','));
+    else if (topic === 'here') this.#peers.noteProcess(origin, new Set(payload.split(',')));
+    else this.#hub.deliver(topic as SignalTopic, payload);
+  }
+
+  /** A process that began to watch may have read the run before its last events were written, and these may have been told before it was known here. */
+  #noteWatched(origin: string, runIds: readonly string[]): void {
+    for (const runId of runIds) {
+      const isNew = this.#peers.noteWatch(origin, runId);
+      const toldMs = this.#told.get(runId) ?? Number.NEGATIVE_INFINITY;
+      if (isNew && performance.now() - toldMs < heardMs) this.#outbox.add(channelOf(origin), `${this.#origin} told ${runId}`);
+    }
   }
 
   /** Whether a notification has told the change that a row of the table is of, or is about to. */
   #wasHeard(change: string): boolean {
     return performance.now() - (this.#heard.get(change) ?? Number.NEGATIVE_INFINITY) < heardMs;
   }
+}
 
-  /** Sends everything that was published in one turn of the event loop in one statement. While the server does not answer, the signals are kept. */
-  async #send(): Promise<void> {
-    await Promise.resolve();
-    while (this.#outbox.length > 0) {
-      const messages = [...new Set(this.#outbox)];
-      this.#outbox = [];
-      try {
-        await this.#pool.query('SELECT pg_notify($1, message) FROM unnest($2::text[]) AS message', [channel, messages]);
-      } catch (error) {
-        this.#onError(error instanceof Error ? error : new Error(String(error)));
-        if (this.#closing.signal.aborted) break;
-        this.#outbox = [...messages, ...this.#outbox];
-        await wait(republishMs, undefined, { ref: false });
-      }
-    }
-    this.#sending = undefined;
-  }
+/** The channel of one process. */
+function channelOf(origin: string): string {
+  return `parley_to_${origin.replaceAll('-', '')}`;
 }

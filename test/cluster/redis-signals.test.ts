@@ -1,0 +1,202 @@
+import { createServer, type Server } from 'node:net';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { loadSettings } from '../../src/settings.ts';
+import type { Database } from '../../src/storage/database/database.ts';
+import { openDatabase } from '../../src/storage/database/open.ts';
+import { redisProblem } from '../../src/storage/redis/check.ts';
+import { createRedisRateBuckets } from '../../src/storage/redis/rate-buckets.ts';
+import { createRedisSignals, type RedisSignals } from '../../src/storage/redis/signals.ts';
+import { createRateBucketStore } from '../../src/storage/usage/rate-buckets.ts';
+import { startTcpProxy, type TcpProxy } from '../support/apis/tcp-proxy.ts';
+import { eventually } from '../support/eventually.ts';
+import { copyOf, type Place } from '../support/storage/databases.ts';
+import { canTestRedis, startRedis, type TestRedis, whyNoRedis } from '../support/storage/redis.ts';
+import { signalCases } from '../support/storage/signal-cases.ts';
+
+if (!canTestRedis) {
+  console.info(whyNoRedis);
+  it('Redis is not there', () => expect(canTestRedis).toBe(false));
+} else {
+  let place: Place;
+  let db: Database;
+  const opened: RedisSignals[] = [];
+  const servers: TestRedis[] = [];
+  beforeAll(async () => {
+    place = await copyOf(inject('template'));
+    db = await openDatabase(loadSettings(place.env), { onError: () => {} });
+  });
+  afterAll(async () => {
+    for (const signals of opened) await signals.close();
+    for (const server of servers) await server.close();
+    await db.close();
+    await place.remove();
+  });
+
+  const newRedis = async (...options: readonly string[]): Promise<TestRedis> => {
+    const server = await startRedis(options);
+    servers.push(server);
+    return server;
+  };
+  const open = async (url: string, onError: (error: Error) => void = () => {}): Promise<RedisSignals> => {
+    const signals = await createRedisSignals({ url, pool: db.pool, installation: 'test', onError, onBack: () => {} });
+    opened.push(signals);
+    return signals;
+  };
+
+  describe('signals over Redis', () => {
+    signalCases(async () => {
+      const { url } = await newRedis();
+      return { first: await open(url), second: await open(url) };
+    });
+  });
+
+  describe('signals over a cluster of Redis', () => {
+    signalCases(async () => {
+      const nodes = [await newRedis('--cluster-enabled', 'yes'), await newRedis('--cluster-enabled', 'yes')] as const;
+      const [one, two] = nodes;
+      one.ask('CLUSTER', 'ADDSLOTSRANGE', '0', '8191');
+      two.ask('CLUSTER', 'ADDSLOTSRANGE', '8192', '16383');
+      one.ask('CLUSTER', 'MEET', '127.0.0.1', String(two.port));
+      await eventually(() => {
+        for (const node of nodes) expect(node.ask('CLUSTER', 'INFO')).toContain('cluster_state:ok');
+        expect(one.ask('CLUSTER', 'INFO')).toContain('cluster_known_nodes:2');
+      });
+      return { first: await open(one.url), second: await open(two.url) };
+    });
+  });
+
+  describe('when Redis is lost', () => {
+    let redis: TestRedis;
+    let proxy: TcpProxy;
+    let first: RedisSignals;
+    let second: RedisSignals;
+    const errors: Error[] = [];
+    beforeAll(async () => {
+      redis = await newRedis();
+      proxy = await startTcpProxy(redis.port, '127.0.0.1', 'anything');
+      first = await open(redis.url, (error) => void errors.push(error));
+      second = await open(`redis://127.0.0.1:${proxy.port}`);
+    });
+    afterAll(() => proxy.close());
+
+    const states = () => [first.state(), second.state()];
+    const live = () => eventually(() => expect(states()).toEqual(['live', 'live']));
+    /** Asks anew until it arrives: proves that both ways work again. */
+    async function arrives(): Promise<void> {
+      const heard: string[] = [];
+      const stop = second.watch('run_again', (batch) => void heard.push(batch));
+      await eventually(() => {
+        first.tell('run_again', () => '[2]');
+        expect(heard).toContain('[2]');
+      });
+      stop();
+    }
+
+    it.each([
+      ['killed', { lose: () => redis.kill(), find: () => redis.restart() }, ['polling', 'polling']],
+      ['frozen', { lose: async () => redis.freeze(), find: async () => redis.thaw() }, ['polling', 'polling']],
+      ['cut off from one', { lose: async () => proxy.cut(), find: async () => proxy.restore() }, ['live', 'polling']],
+      ['emptied', { lose: async () => void redis.ask('FLUSHALL'), find: async () => {} }, undefined],
+    ] as const)('says so, has gaps, and works again without a restart: %s', async (_how, { lose, find }, lost) => {
+      await live();
+      let gaps = 0;
+      const stop = second.onGap(() => {
+        gaps += 1;
+      });
+      await lose();
+      if (lost !== undefined) {
+        await eventually(() => expect(states()).toEqual(lost));
+        expect(second.problem()).toMatch(/^Redis does not answer/);
+        // Changes that caches depend on are read from the database.
+        expect(second.isHealthy()).toBe(true);
+        // Without Redis everything is looked up again and again.
+        await eventually(() => expect(gaps).toBeGreaterThan(2));
+        first.publish('run-cancel', 'run_lost');
+      } else await eventually(() => expect(gaps).toBeGreaterThan(0));
+      await find();
+      await live();
+      await arrives();
+      stop();
+    });
+
+    it('keeps what was asked of runs meanwhile, and logs one line for one loss', async () => {
+      await live();
+      errors.length = 0;
+      const heard: string[] = [];
+      const stop = second.subscribe('run-cancel', (id) => void heard.push(id));
+      await redis.kill();
+      await eventually(() => expect(states()).toEqual(['polling', 'polling']));
+      first.publish('run-cancel', 'run_kept');
+      await redis.restart();
+      await live();
+      await eventually(() => expect(heard.filter((id) => id === 'run_kept').length).toBeLessThanOrEqual(1));
+      expect(errors).toHaveLength(1);
+      stop();
+    });
+
+    it('may be away at the start', async () => {
+      const late = await newRedis();
+      await late.kill();
+      const signals = await open(late.url);
+      expect(signals.state()).toBe('polling');
+      await late.restart();
+      await eventually(() => expect(signals.state()).toBe('live'));
+    });
+  });
+
+  describe('rate buckets', () => {
+    it('are shared, refill, and go to the database while Redis is lost', async () => {
+      const redis = await newRedis();
+      const [first, second] = [await open(redis.url), await open(redis.url)];
+      const stored = createRateBucketStore(db);
+      const [here, there] = [first, second].map((signals) => createRedisRateBuckets(signals, stored));
+      const report = [{ id: 'key key_1', perMinute: 600, used: 100 }];
+      expect((await here?.report(report))?.get('key key_1')).toBe(500);
+      const left = (await there?.report(report))?.get('key key_1') ?? 0;
+      expect(left).toBeGreaterThanOrEqual(400);
+      // Ten a second come back.
+      await eventually(async () =>
+        expect((await here?.report([{ id: 'key key_1', perMinute: 600, used: 0 }]))?.get('key key_1')).toBeGreaterThan(left + 2),
+      );
+      expect((await here?.report([{ id: 'key key_1', perMinute: 600, used: 5_000 }]))?.get('key key_1')).toBe(-600);
+      await redis.kill();
+      await eventually(() => expect(first.state()).toBe('polling'));
+      expect((await here?.report(report))?.get('key key_1')).toBe(500);
+    });
+  });
+
+  describe('a bad REDIS_URL is named', () => {
+    let http: Server;
+    beforeAll(async () => {
+      http = createServer((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+      await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    });
+    afterAll(() => void http.close());
+    const httpPort = () => (http.address() as { port: number }).port;
+
+    it('what never works, and what may come back', async () => {
+      const redis = await newRedis('--requirepass', 'secret');
+      const replica = await newRedis('--replicaof', '127.0.0.1', String(redis.port), '--masterauth', 'secret');
+      const frozen = await newRedis();
+      frozen.freeze();
+      const withPassword = (password: string) => redis.url.replace('//', `//:${password}@`);
+      await eventually(() => expect(replica.ask('INFO', 'replication')).toContain('master_link_status:up'));
+      expect(await redisProblem(withPassword('secret'))).toBeUndefined();
+      expect(await redisProblem(`${withPassword('secret')}/3`)).toBeUndefined();
+      const bad: readonly (readonly [string, boolean, RegExp])[] = [
+        [withPassword('wrong'), true, /password is wrong/],
+        [redis.url, true, /wants a password/],
+        [`${withPassword('secret')}/99`, true, /no such database/],
+        [replica.url, true, /read-only replica/],
+        [`redis://127.0.0.1:${httpPort()}`, true, /is no Redis/],
+        ['redis://127.0.0.1:1', false, /cannot be used now/],
+        [frozen.url, false, /no answer came/],
+      ];
+      for (const [url, isLasting, message] of bad) {
+        const problem = await redisProblem(url);
+        expect(problem, url).toMatchObject({ isLasting, message: expect.stringMatching(message) });
+        expect(problem?.message).not.toMatch(/secret|wrong@/);
+      }
+    });
+  });
+}
