@@ -13,6 +13,13 @@ import { copyOf, type Place } from '../support/storage/databases.ts';
 import { canTestRedis, startRedis, type TestRedis, whyNoRedis } from '../support/storage/redis.ts';
 import { signalCases } from '../support/storage/signal-cases.ts';
 
+interface Loss {
+  readonly lose: () => Promise<void>;
+  readonly find: () => Promise<void>;
+  /** Undefined: it is back before anybody can look. */
+  readonly states?: readonly string[];
+}
+
 if (!canTestRedis) {
   console.info(whyNoRedis);
   it('Redis is not there', () => expect(canTestRedis).toBe(false));
@@ -92,32 +99,36 @@ if (!canTestRedis) {
       stop();
     }
 
-    it.each([
-      ['killed', { lose: () => redis.kill(), find: () => redis.restart() }, ['polling', 'polling']],
-      ['frozen', { lose: async () => redis.freeze(), find: async () => redis.thaw() }, ['polling', 'polling']],
-      ['cut off from one', { lose: async () => proxy.cut(), find: async () => proxy.restore() }, ['live', 'polling']],
-      ['emptied', { lose: async () => void redis.ask('FLUSHALL'), find: async () => {} }, undefined],
-    ] as const)('says so, has gaps, and works again without a restart: %s', async (_how, { lose, find }, lost) => {
-      await live();
-      let gaps = 0;
-      const stop = second.onGap(() => {
-        gaps += 1;
-      });
-      await lose();
-      if (lost !== undefined) {
-        await eventually(() => expect(states()).toEqual(lost));
-        expect(second.problem()).toMatch(/^Redis does not answer/);
-        // Changes that caches depend on are read from the database.
-        expect(second.isHealthy()).toBe(true);
-        // Without Redis everything is looked up again and again.
-        await eventually(() => expect(gaps).toBeGreaterThan(2));
-        first.publish('run-cancel', 'run_lost');
-      } else await eventually(() => expect(gaps).toBeGreaterThan(0));
-      await find();
-      await live();
-      await arrives();
-      stop();
-    });
+    const losses: Readonly<Record<string, Loss>> = {
+      killed: { lose: () => redis.kill(), find: () => redis.restart(), states: ['polling', 'polling'] },
+      frozen: { lose: async () => redis.freeze(), find: async () => redis.thaw(), states: ['polling', 'polling'] },
+      'cut off from one': { lose: async () => proxy.cut(), find: async () => proxy.restore(), states: ['live', 'polling'] },
+      emptied: { lose: async () => void redis.ask('FLUSHALL'), find: async () => {} },
+    };
+    it.each(Object.entries(losses))(
+      'says so, has gaps, and works again without a restart: %s',
+      async (_how, { lose, find, states: lost }) => {
+        await live();
+        let gaps = 0;
+        const stop = second.onGap(() => {
+          gaps += 1;
+        });
+        await lose();
+        if (lost !== undefined) {
+          await eventually(() => expect(states()).toEqual(lost));
+          expect(second.problem()).toMatch(/^Redis does not answer/);
+          // Changes that caches depend on are read from the database.
+          expect(second.isHealthy()).toBe(true);
+          // Without Redis everything is looked up again and again.
+          await eventually(() => expect(gaps).toBeGreaterThan(2));
+          first.publish('run-cancel', 'run_lost');
+        } else await eventually(() => expect(gaps).toBeGreaterThan(0));
+        await find();
+        await live();
+        await arrives();
+        stop();
+      },
+    );
 
     it('keeps what was asked of runs meanwhile, and logs one line for one loss', async () => {
       await live();
