@@ -368,7 +368,7 @@ function openRateBuckets(db: Database, redis: RedisSignals | undefined): RateBuc
 function afterCommit(db: Database, signals: Signals): Signals {
   return {
     publish: (topic, payload) => db.afterCommit(() => signals.publish(topic, payload)),
-    subscribe: (topic, listener) => signals.subscribe(topic, listener),
+    subscribe: (topic, listener, interest) => signals.subscribe(topic, listener, interest),
     tell: (runId, batch) => db.afterCommit(() => signals.tell(runId, batch)),
     watch: (runId, listener) => signals.watch(runId, listener),
     onGap: (listener) => signals.onGap(listener),

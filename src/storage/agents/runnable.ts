@@ -46,7 +46,9 @@ export function createRunnableAgents(
   const cache = createInvalidatedCache<RunnableAgent>(signals, agentsMax);
   signals.subscribe('agent-changed', (id) => cache.forget((agent) => agent.id === id));
   signals.subscribe('group-changed', (groupId) => cache.forget((agent) => agent.groupIds.has(groupId)));
-  signals.subscribe('data-source-changed', (sourceId) => cache.forget((agent) => agent.dataSourceIds.includes(sourceId)));
+  // A source that is deleted or moved. That it is being indexed changes nothing here.
+  const detach = (sourceId: string) => cache.forget((agent) => agent.dataSourceIds.includes(sourceId));
+  signals.subscribe('data-source-changed', detach, 'announced');
 
   async function load(id: string): Promise<RunnableAgent | undefined> {
     const rows = await db.query<RunnableRow>(findRunnable, [id]);

@@ -10,6 +10,7 @@ import {
   announcedTopics,
   controlTopics,
   type SignalCounts,
+  type SignalInterest,
   type SignalListener,
   type SignalState,
   type Signals,
@@ -117,8 +118,8 @@ export class RedisSignals implements Signals {
     void this.#ask(payload, true);
   }
 
-  subscribe(topic: SignalTopic, listener: SignalListener): () => void {
-    const stop = this.#hub.subscribe(topic, listener);
+  subscribe(topic: SignalTopic, listener: SignalListener, interest?: SignalInterest): () => void {
+    const stop = this.#hub.subscribe(topic, listener, interest);
     void this.#followLists();
     return stop;
   }
@@ -262,7 +263,7 @@ export class RedisSignals implements Signals {
   /** Reads the stream of lists while somebody here listens to one of its topics. */
   async #followLists(): Promise<void> {
     const session = this.#session;
-    const isWanted = this.#hub.topics().some((topic) => !announced.has(topic) && !controlTopics.has(topic));
+    const isWanted = this.#hub.wantedTopics().some((topic) => !announced.has(topic) && !controlTopics.has(topic));
     if (session === undefined || isWanted === this.#isFollowing) return;
     this.#isFollowing = isWanted;
     try {

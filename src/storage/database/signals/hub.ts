@@ -1,8 +1,10 @@
-import type { SignalListener, SignalTopic, WatchListener } from './signals.ts';
+import type { SignalInterest, SignalListener, SignalTopic, WatchListener } from './signals.ts';
 
 /** The listeners of this process, by topic. */
 export class SignalHub {
   readonly #listeners = new Map<SignalTopic, Set<SignalListener>>();
+  /** By topic: how many listeners want what other processes publish. */
+  readonly #wanted = new Map<SignalTopic, number>();
   readonly #gapListeners = new Set<() => void>();
   readonly #resetListeners = new Set<() => void>();
   readonly #watchers = new Map<string, Set<WatchListener>>();
@@ -11,20 +13,28 @@ export class SignalHub {
     for (const listener of this.#listeners.get(topic) ?? []) listener(payload, isRepeat);
   }
 
-  subscribe(topic: SignalTopic, listener: SignalListener): () => void {
+  subscribe(topic: SignalTopic, listener: SignalListener, interest: SignalInterest = 'all'): () => void {
     const listeners = this.#listeners.get(topic) ?? new Set<SignalListener>();
     this.#listeners.set(topic, listeners);
-    return added(listeners, listener);
+    const stop = added(listeners, listener);
+    if (interest === 'announced') return stop;
+    this.#wanted.set(topic, (this.#wanted.get(topic) ?? 0) + 1);
+    let isOver = false;
+    return () => {
+      stop();
+      if (!isOver) this.#wanted.set(topic, (this.#wanted.get(topic) ?? 0) - 1);
+      isOver = true;
+    };
   }
 
-  /** Whether somebody listens to the topic. */
-  listensTo(topic: SignalTopic): boolean {
-    return (this.#listeners.get(topic)?.size ?? 0) > 0;
+  /** Whether somebody wants the topic from others. */
+  wants(topic: SignalTopic): boolean {
+    return (this.#wanted.get(topic) ?? 0) > 0;
   }
 
-  /** The topics that somebody listens to. */
-  topics(): readonly SignalTopic[] {
-    return [...this.#listeners].filter(([, listeners]) => listeners.size > 0).map(([topic]) => topic);
+  /** The topics that somebody wants from others. */
+  wantedTopics(): readonly SignalTopic[] {
+    return [...this.#wanted].filter(([, count]) => count > 0).map(([topic]) => topic);
   }
 
   tell(runId: string, batch: string): void {
@@ -71,6 +81,7 @@ export class SignalHub {
 
   clear(): void {
     this.#listeners.clear();
+    this.#wanted.clear();
     this.#gapListeners.clear();
     this.#resetListeners.clear();
     this.#watchers.clear();

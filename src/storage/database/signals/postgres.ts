@@ -12,6 +12,7 @@ import {
   announcedTopics,
   controlTopics,
   type SignalCounts,
+  type SignalInterest,
   type SignalListener,
   type SignalState,
   type Signals,
@@ -115,10 +116,10 @@ class PostgresSignals implements Signals {
     this.#tellNow(payload);
   }
 
-  subscribe(topic: SignalTopic, listener: SignalListener): () => void {
-    const isFirst = !this.#hub.listensTo(topic);
-    const stop = this.#hub.subscribe(topic, listener);
-    if (isFirst) this.#outbox.add(newsChannel, this.#presenceLine());
+  subscribe(topic: SignalTopic, listener: SignalListener, interest?: SignalInterest): () => void {
+    const wasWanted = this.#hub.wants(topic);
+    const stop = this.#hub.subscribe(topic, listener, interest);
+    if (!wasWanted && this.#hub.wants(topic)) this.#outbox.add(newsChannel, this.#presenceLine());
     return stop;
   }
 
@@ -209,7 +210,7 @@ class PostgresSignals implements Signals {
   }
 
   #presenceLine(): string {
-    return `${this.#origin} here ${this.#hub.topics().join(',')}`;
+    return `${this.#origin} here ${this.#hub.wantedTopics().join(',')}`;
   }
 
   #tellNow(runId: string): void {

@@ -8,7 +8,11 @@
 export interface Signals {
   /** Reaches every process that listens to the topic. `payload` is at most 7,000 bytes of text without line breaks. */
   publish(topic: SignalTopic, payload: string): void;
-  subscribe(topic: SignalTopic, listener: SignalListener): () => void;
+  /**
+   * @param interest  `announced`: the listener needs only what the database announces itself, and hears more if it comes. So others need not send what
+   * nobody here wants.
+   */
+  subscribe(topic: SignalTopic, listener: SignalListener, interest?: SignalInterest): () => void;
   /**
    * Says that the log of a run has grown. Reaches only processes that watch the run, so a run that nobody follows elsewhere costs next to nothing.
    *
@@ -48,6 +52,8 @@ export interface SignalCounts {
   /** Listeners of other processes that were ended because they kept that queue from shrinking. */
   readonly endedListeners?: number;
 }
+
+export type SignalInterest = 'all' | 'announced';
 
 export type WatchListener = (batch: string) => void;
 
