@@ -2,6 +2,7 @@
 import type { LegScores } from '../../entities/knowledge/retrieval.ts';
 import type { Database } from '../database/database.ts';
 import { Parameters } from '../database/sql/where.ts';
+import { type CandidatePlan, candidatesSql } from './candidates.ts';
 import { type ItemLimits, itemLimitsCondition } from './item-filter.ts';
 import { lexemeRow } from './lexeme-key.ts';
 
@@ -17,7 +18,7 @@ export interface ChunkRanking {
     lengths: Bounds,
   ): Promise<readonly SourceTerm[]>;
   /**
-   * Ranks the live passages of the sources: candidates from the lists of some terms, then the exact score of each by all terms. The same statement
+   * Ranks the live passages of the sources: candidates by the words that they hold, then the exact score of each by all terms. The same statement
    * checks that a passage is of an allowed source and of its item's live generation.
    */
   rank(plan: RankingPlan): Promise<readonly RankedChunk[]>;
@@ -41,6 +42,15 @@ export interface QuestionTerms {
   /** Lexemes of all chunks together. */
   readonly sumLength: number;
   readonly terms: readonly SourceTerm[];
+  /** The same, for each source and language. */
+  readonly collections: readonly ChunkCollection[];
+}
+
+/** The chunks of one source in one language. */
+export interface ChunkCollection {
+  readonly dataSourceId: string;
+  readonly config: string;
+  readonly chunks: number;
 }
 
 /** A lexeme of the question in one source. */
@@ -60,12 +70,7 @@ export interface RankingPlan extends ItemLimits {
   readonly dataSourceIds: readonly string[];
   /** All terms that are scored, rarest first. */
   readonly terms: readonly RankingTerm[];
-  /** The first terms of this number supply candidates. */
-  readonly candidateTerms: number;
-  /** The most entries read from the list of one term. */
-  readonly rowsPerTermMax: number;
-  /** The most candidates that are scored exactly. */
-  readonly candidatesMax: number;
+  readonly candidates: CandidatePlan;
   readonly averageLength: number;
   readonly limit: number;
 }
@@ -118,10 +123,11 @@ export function termScore(weight: number, count: number, length: number, average
 }
 
 export function createChunkRanking(db: Database): ChunkRanking {
-  async function ranked<Row>(plan: RankingPlan, write: (terms: number, itemLimits: string) => string): Promise<readonly Row[]> {
+  async function ranked<Row>(plan: RankingPlan, write: (scored: string) => string): Promise<readonly Row[]> {
     if (plan.terms.length === 0) return [];
-    const { terms, itemLimits, values } = rankStatement(plan);
-    return db.query<Row>(write(terms, itemLimits), values);
+    const given = new Parameters();
+    const scored = scoredSql(plan, given);
+    return db.query<Row>(write(scored), given.values);
   }
 
   return {
@@ -137,6 +143,11 @@ export function createChunkRanking(db: Database): ChunkRanking {
       return {
         chunks,
         sumLength,
+        collections: [...collections.values()].map((row) => ({
+          dataSourceId: row.data_source_id,
+          config: row.config,
+          chunks: row.chunks,
+        })),
         terms: rows.flatMap((row) => (row.term === null ? [] : [sourceTermOf(row, row.term)])),
       };
     },
@@ -159,26 +170,6 @@ export function createChunkRanking(db: Database): ChunkRanking {
       return ids.flatMap((id) => found.get(id) ?? []);
     },
   };
-}
-
-/** The values of the statements that rank, and what their text depends on. */
-function rankStatement(plan: RankingPlan) {
-  const { orgId, dataSourceIds, terms, candidateTerms, rowsPerTermMax, candidatesMax, averageLength, limit } = plan;
-  const given = new Parameters();
-  given.values.push(
-    dataSourceIds,
-    terms.slice(0, candidateTerms).map(({ keys }) => arrayText([...keys.values()])),
-    terms.slice(0, candidateTerms).map(({ weight }) => weight),
-    rowsPerTermMax,
-    candidatesMax,
-    dataSourceIds.map((id) => arrayText(terms.map(({ keys }) => keys.get(id) ?? absentKey))),
-    terms.map(({ weight }) => weight),
-    Math.max(averageLength, 1),
-    limit,
-    orgId,
-  );
-  const itemLimits = itemLimitsCondition(plan, given, { column: 'item_id', sources: '$1::text[]' });
-  return { terms: terms.length, itemLimits, values: given.values };
 }
 
 /** The key of a term that no source has. */
@@ -229,12 +220,12 @@ WHERE data_source_id = ANY($1::text[]) AND term >= $3 AND term < $3 || chr(11141
   AND length(term) BETWEEN $4 AND $5 AND df > 0
 LIMIT 20000`;
 
-/** The divisor of a term's weight is 1 + norm / count; norm is k1 at an average length. */
-const norm = (length: string) => `(${k1}::float8 * (${1 - b}::float8 + ${b}::float8 * ${length}::float8 / $8::float8))`;
+/** A statement scores one of these numbers of terms, so that few different texts exist: a term that no source has adds nothing. */
+const termCounts = [4, 8, 12, 16, 24, 32, 48];
 
 /**
  * BM25 of a chunk as one expression, with one summand for each term, so that no subplan runs for each chunk. `width_bucket` is a binary search:
- * the keys of a chunk are sorted.
+ * the keys of a chunk are sorted. The divisor of a term's weight is 1 + norm / count; norm is k1 at an average length.
  */
 function scoreSql(terms: number): string {
   const place = (n: number) => `width_bucket(keys[${n}], term_keys)`;
@@ -244,35 +235,29 @@ function scoreSql(terms: number): string {
 }
 
 /**
- * `OFFSET 0` keeps the planner from reordering: without statistics, which nothing gathers by itself on the embedded database, it would read every
- * chunk of every item to find four hundred. Items are read in the order of the scores, until enough chunks are live.
- *
- * @param itemLimits  made by itemLimitsCondition.
+ * `WITH` members that end with `scored`: the best passages. `OFFSET 0` keeps the planner from reordering: without statistics, which nothing gathers
+ * by itself on the embedded database, it would read every chunk of every item. Items are read in the order of the scores, until enough chunks are live.
  */
-const scoredSql = (terms: number, itemLimits: string) => `
-WITH candidates AS MATERIALIZED (
-  SELECT hit.id
-  FROM unnest($2::text[], $3::float8[]) AS term(keys, weight)
-  CROSS JOIN LATERAL (
-    SELECT id, length FROM chunks
-    WHERE term_keys && term.keys::int[] AND data_source_id = ANY($1::text[])${itemLimits}
-    LIMIT $4
-  ) AS hit
-  GROUP BY hit.id, hit.length
-  ORDER BY sum(term.weight) / (1 + ${norm('hit.length')}) DESC, hit.id
-  LIMIT $5
-), sources AS MATERIALIZED (
-  SELECT source.id AS source_id, source.cite AS source_cites, allowed.keys::int[] AS keys, $7::float8[] AS weights
-  FROM unnest($1::text[], $6::text[]) AS allowed(id, keys)
-  JOIN data_sources AS source ON source.id = allowed.id AND source."orgId" = $10 AND source."deletingAt" IS NULL
+function scoredSql(plan: RankingPlan, given: Parameters): string {
+  const { orgId, dataSourceIds, terms, averageLength, limit } = plan;
+  const summands = termCounts.find((count) => count >= terms.length) ?? terms.length;
+  const numbers = Array.from({ length: summands }, (_, index) => index);
+  const sources = given.add(dataSourceIds);
+  const candidates = candidatesSql(plan.candidates, plan, given, sources);
+  const keys = given.add(dataSourceIds.map((id) => arrayText(numbers.map((n) => terms[n]?.keys.get(id) ?? absentKey))));
+  const weights = given.add(numbers.map((n) => terms[n]?.weight ?? 0));
+  const average = given.add(Math.max(averageLength, 1));
+  return `
+WITH ${candidates}, sources AS MATERIALIZED (
+  SELECT source.id AS source_id, source.cite AS source_cites, allowed.keys::int[] AS keys, ${weights}::float8[] AS weights
+  FROM unnest(${sources}::text[], ${keys}::text[]) AS allowed(id, keys)
+  JOIN data_sources AS source ON source.id = allowed.id AND source."orgId" = ${given.add(orgId)} AND source."deletingAt" IS NULL
 ), found AS (
-  SELECT chunk.*, sources.*, ${norm('chunk.length')} AS norm
-  FROM candidates
-  CROSS JOIN LATERAL (SELECT * FROM chunks WHERE chunks.id = candidates.id OFFSET 0) AS chunk
-  JOIN sources ON source_id = chunk.data_source_id
+  SELECT candidates.*, sources.*, ${k1}::float8 * (${1 - b}::float8 + ${b}::float8 * candidates.length::float8 / ${average}::float8) AS norm
+  FROM candidates JOIN sources ON source_id = candidates.data_source_id
   OFFSET 0
 ), ordered AS (
-  SELECT id, item_id, data_source_id, generation, ordinal, source_cites, ${k1 + 1}::float8 * (${scoreSql(terms)}) AS score
+  SELECT DISTINCT id, item_id, data_source_id, generation, ordinal, source_cites, ${k1 + 1}::float8 * (${scoreSql(summands)}) AS score
   FROM found
   ORDER BY score DESC, id
   OFFSET 0
@@ -285,8 +270,9 @@ WITH candidates AS MATERIALIZED (
     OFFSET 0
   ) AS item
   ORDER BY score DESC, ordered.id
-  LIMIT $9
+  LIMIT ${given.add(limit)}
 )`;
+}
 
 const placeSql = `scored.id::text AS "chunkId", scored.item_id AS "itemId", scored.data_source_id AS "dataSourceId", scored.ordinal,
   scored.title, scored.type AS "itemType", scored."contentUrl", scored.may_cite AS "mayCite",
@@ -294,13 +280,13 @@ const placeSql = `scored.id::text AS "chunkId", scored.item_id AS "itemId", scor
   words.content_hash AS "contentHash", words.page, words.char_start AS "charStart", words.char_end AS "charEnd",
   words.line_start AS "lineStart", words.line_end AS "lineEnd"`;
 
-const rankSql = (terms: number, itemLimits: string) => `${scoredSql(terms, itemLimits)}
+const rankSql = (scored: string) => `${scored}
 SELECT ${placeSql}, scored.score
 FROM scored
 CROSS JOIN LATERAL (SELECT * FROM chunk_texts WHERE chunk_id = scored.id OFFSET 0) AS words
 ORDER BY scored.score DESC, scored.id`;
 
-const scoreIdsSql = (terms: number, itemLimits: string) => `${scoredSql(terms, itemLimits)}
+const scoreIdsSql = (scored: string) => `${scored}
 SELECT id::text AS id, score FROM scored ORDER BY score DESC, scored.id`;
 
 const readSql = (itemLimits: string) => `

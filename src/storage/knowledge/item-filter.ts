@@ -22,26 +22,47 @@ export function itemLimitsCondition(
   return named + filterCondition(filter, given, place);
 }
 
+/**
+ * A statement that reads the items which a search is limited to, with the number of their passages; undefined without limits.
+ *
+ * @param sources  the placeholder of the array of sources that are searched.
+ */
+export function fittingItemsSql({ itemIds, filter }: ItemLimits, given: Parameters, sources: string): string | undefined {
+  const conditions = [
+    ...(itemIds === undefined ? [] : [`fitting.id = any(${given.add(itemIds)}::text[])`]),
+    ...filterConditions(filter, given, sources),
+  ];
+  if (conditions.length === 0) return undefined;
+  return `select fitting.id, fitting."liveGeneration" as generation, fitting."createdAt" as created_at, fitting."documentCount" as passages
+    from knowledge_items as fitting
+    where fitting."dataSourceId" = any(${sources}::text[]) and fitting."liveGeneration" is not null and ${conditions.join(' and ')}`;
+}
+
 /** The items are read once for a statement, into a hash: `is true` keeps the planner from making a join of it. */
 function filterCondition(
   filter: ItemFilter | undefined,
   given: Parameters,
   { column, sources }: { readonly column: string; readonly sources: string },
 ): string {
-  if (filter === undefined) return '';
+  const conditions = filterConditions(filter, given, sources);
+  if (conditions.length === 0) return '';
+  return ` and (${column} in (select fitting.id from knowledge_items as fitting
+    where fitting."dataSourceId" = any(${sources}) and fitting."liveGeneration" is not null and ${conditions.join(' and ')})) is true`;
+}
+
+function filterConditions(filter: ItemFilter | undefined, given: Parameters, sources: string): readonly string[] {
+  if (filter === undefined) return [];
   const { sourceTypes, mimeTypes, pathPrefix, updatedAfter } = filter;
   const conditions: string[] = [];
   if (sourceTypes !== undefined) {
     conditions.push(
-      `fitting."dataSourceId" in (select id from data_sources where id = any(${sources}) and type = any(${given.add(sourceTypes)}::text[]))`,
+      `fitting."dataSourceId" in (select id from data_sources where id = any(${sources}::text[]) and type = any(${given.add(sourceTypes)}::text[]))`,
     );
   }
   if (mimeTypes !== undefined) conditions.push(mimeCondition(mimeTypes, given));
   if (pathPrefix !== undefined) conditions.push(pathCondition(given.add(pathPrefix)));
   if (updatedAfter !== undefined) conditions.push(`fitting."indexedAt" > ${given.add(updatedAfter)}::timestamptz`);
-  if (conditions.length === 0) return '';
-  return ` and (${column} in (select fitting.id from knowledge_items as fitting
-    where fitting."dataSourceId" = any(${sources}) and fitting."liveGeneration" is not null and ${conditions.join(' and ')})) is true`;
+  return conditions;
 }
 
 function mimeCondition(mimeTypes: readonly string[], given: Parameters): string {

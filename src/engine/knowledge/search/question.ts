@@ -1,14 +1,13 @@
 import type { WordOrigin } from '../../../entities/knowledge/searched-question.ts';
 import { trigramSimilarity } from '../../../lib/trigrams.ts';
-import type { ChunkRanking, RankingPlan, RankingTerm } from '../../../storage/knowledge/chunk-ranking.ts';
+import type { ChunkRanking, RankingPlan } from '../../../storage/knowledge/chunk-ranking.ts';
+import { planCandidates, type WeighedTerm } from './candidates.ts';
 import type { AskedTerm, AskedTerms } from './question-terms.ts';
 
 /** A lexeme that a question is ranked by. */
-export interface PlannedTerm extends RankingTerm {
+export interface PlannedTerm extends WeighedTerm {
   readonly term: string;
   readonly origin: WordOrigin;
-  /** In how many chunks of the allowed sources it is. */
-  readonly df: number;
 }
 export interface QuestionPlan extends RankingPlan {
   readonly terms: readonly PlannedTerm[];
@@ -24,22 +23,19 @@ interface Term {
   /** How many chunks of the allowed sources contain it. */
   readonly df: number;
   readonly keys: ReadonlyMap<string, number>;
+  readonly dfs: ReadonlyMap<string, number>;
 }
 
 /** A question may be a whole document: its rarest lexemes are used. */
 const termsMax = 64;
-/** Most rows in the lists of all candidate terms: they determine the cost of a search. */
-const candidateRowsMax = 3_000;
-const candidateTermsMin = 2;
-const candidatesMax = 400;
 /** Most unknown words for which similar ones are looked up; each reads a range of the vocabulary. */
 const unknownTermsMax = 3;
 const neighboursMax = 3;
 const similarityMin = 0.35;
 
 /**
- * Plans the ranking of a question: the weight of each lexeme (BM25's idf, times its count in the question), and the rarest lexemes
- * to find candidates: every further list is longer and less selective.
+ * Plans the ranking of a question: the weight of each lexeme (BM25's idf, times its count in the question), and which passages are
+ * worth scoring.
  */
 export async function planQuestion(
   ranking: ChunkRanking,
@@ -59,9 +55,7 @@ export async function planQuestion(
   return {
     ...allowed,
     terms: kept,
-    candidateTerms: candidateTermCount(kept),
-    rowsPerTermMax: candidateRowsMax,
-    candidatesMax,
+    candidates: planCandidates(kept, found.collections),
     averageLength:
       found.sumLength /
       Math.max(
@@ -87,6 +81,7 @@ function gather(sourceTerms: readonly AskedTerm[]): Term[] {
         count: Math.max(...group.map(({ count }) => count)),
         df: present.reduce((total, { df }) => total + df, 0),
         keys: new Map(present.map(({ dataSourceId, key }) => [dataSourceId, key])),
+        dfs: new Map(present.map(({ dataSourceId, df }) => [dataSourceId, df])),
       },
     ];
   });
@@ -98,20 +93,14 @@ function isSameWord(other: Term, term: string, config: string): boolean {
 }
 
 /** Rarity is measured within a language, so that a single document in another language does not make its words rare. */
-function weigh({ config, term, origin, keys, df, count }: Term, chunks: ReadonlyMap<string, number>, share = 1): PlannedTerm {
+function weigh(
+  { config, term, origin, keys, df, dfs, count }: Term,
+  chunks: ReadonlyMap<string, number>,
+  share = 1,
+): PlannedTerm {
   const documents = chunks.get(config) ?? 0;
-  return { term, origin, keys, df, weight: share * count * Math.log(1 + (Math.max(documents - df, 0) + 0.5) / (df + 0.5)) };
-}
-
-function candidateTermCount(terms: readonly PlannedTerm[]): number {
-  let rows = 0;
-  let count = 0;
-  for (const { df } of terms) {
-    rows += df;
-    if (count >= candidateTermsMin && rows > candidateRowsMax) break;
-    count += 1;
-  }
-  return count;
+  const rarity = Math.log(1 + (Math.max(documents - df, 0) + 0.5) / (df + 0.5));
+  return { config, term, origin, keys, df, dfs, weight: share * count * rarity };
 }
 
 /** A word that no passage contains is usually a typing error: the most similar lexemes replace it, weighted by their similarity. */

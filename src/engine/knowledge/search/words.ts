@@ -19,7 +19,8 @@ export interface AllowedSources {
  *
  * @returns at most `limit`, best first; `[]` when they contain no word of the question.
  *
- * Cost: two statements, three when a word of the question is in no passage and another word means the same; 20 ms (median) at 90,000 passages on the embedded database, on two slow cores (bench/retrieval.ts).
+ * Cost: two statements, and one for each word (up to three) that no passage holds, which looks for words spelled like it. See candidates.ts for the rows
+ * that are read.
  */
 export async function rankChunks(
   ranking: ChunkRanking,

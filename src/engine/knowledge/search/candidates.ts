@@ -1,0 +1,139 @@
+import type { CandidatePlan, CandidateTier } from '../../../storage/knowledge/candidates.ts';
+import type { ChunkCollection, RankingTerm } from '../../../storage/knowledge/chunk-ranking.ts';
+
+/** A lexeme with its frequencies. */
+export interface WeighedTerm extends RankingTerm {
+  readonly config: string;
+  /** In how many chunks of the allowed sources it is. */
+  readonly df: number;
+  /** In how many chunks of each source that has it. */
+  readonly dfs: ReadonlyMap<string, number>;
+}
+
+/** A word of the question in one collection. */
+interface Word {
+  readonly key: number;
+  readonly weight: number;
+  /** The share of the collection's passages that hold it. */
+  readonly share: number;
+}
+interface Collection {
+  readonly chunks: number;
+  /** The weightiest first. */
+  readonly words: readonly Word[];
+}
+
+/** Rows that a search reads where words occur independently of each other. In a small table they share pages, so more of them cost little. */
+const rowsWanted = 500;
+const rowsWantedOfFew = 1_500;
+const fewPassages = 20_000;
+const rowsMax = 2_000;
+/** So many times the wanted rows are expected of each tier: words of one topic occur together more often than expected, others less often. */
+const tierShares = [1 / 64, 1 / 8, 1, 8];
+/** With all combinations of six words, a tier has at most 20 groups. */
+const wordsMax = 6;
+const wordsMin = 3;
+/** The most words of all collections together: each costs a descent of the index. */
+const keysMax = 200;
+
+/**
+ * Which passages are worth scoring: those whose words of the question weigh most together. A passage with one rare word may be, one with a common word
+ * alone is not, unless the sources are small. The least weight is chosen so that the expected number of rows fits, by the frequencies of the words.
+ *
+ * Cost: 64 combinations of words for each source and language.
+ */
+export function planCandidates(terms: readonly WeighedTerm[], collections: readonly ChunkCollection[]): CandidatePlan {
+  const passages = sumOf(collections, ({ chunks }) => chunks);
+  const wanted = passages <= fewPassages ? rowsWantedOfFew : rowsWanted;
+  const keys = [...new Set(terms.flatMap((term) => [...term.keys.values()]))];
+  const plan = { keys, rowsEnough: wanted / 2, rowsMax };
+  if (
+    Math.min(
+      passages,
+      sumOf(terms, ({ df }) => df),
+    ) <= wanted
+  )
+    return { ...plan, tiers: [[plan.keys]] };
+  const most = Math.min(wordsMax, Math.max(wordsMin, Math.floor(keysMax / Math.max(1, collections.length))));
+  const asked = collections.map((collection) => weightiest(terms, collection, most)).filter(({ words }) => words.length > 0);
+  const tiers = leastWeights(asked, wanted).map((least) => tierOf(asked, least));
+  return { ...plan, tiers: tiers.filter((tier) => tier.length > 0) };
+}
+
+function weightiest(terms: readonly WeighedTerm[], { dataSourceId, config, chunks }: ChunkCollection, most: number): Collection {
+  const words = terms.flatMap(({ config: language, keys, dfs, weight }) => {
+    const key = keys.get(dataSourceId);
+    if (language !== config || key === undefined) return [];
+    return [{ key, weight, share: Math.min(0.99, (dfs.get(dataSourceId) ?? 0) / Math.max(1, chunks)) }];
+  });
+  return { chunks, words: words.sort((a, b) => b.weight - a.weight).slice(0, most) };
+}
+
+/** For each tier, what the words of its passages weigh at least; different weights, the greatest first. */
+function leastWeights(collections: readonly Collection[], wanted: number): readonly number[] {
+  const combined = collections.flatMap(({ chunks, words }) =>
+    combinationsOf(words).map((held) => ({
+      weight: weightOf(words, held),
+      rows: words.reduce((rows, { share }, index) => rows * (holds(held, index) ? share : 1 - share), chunks),
+    })),
+  );
+  combined.sort((a, b) => b.weight - a.weight);
+  const least = new Set<number>();
+  for (const share of tierShares) {
+    let rows = 0;
+    let weight = combined[0]?.weight ?? 0;
+    for (const one of combined) {
+      rows += one.rows;
+      if (rows > share * wanted) break;
+      weight = one.weight;
+    }
+    least.add(weight);
+  }
+  return [...least];
+}
+
+/** Groups of all collections side by side: the n-th group holds the n-th group of each. */
+function tierOf(collections: readonly Collection[], least: number): CandidateTier {
+  const each = collections.map(({ words }) => groupsOf(words, least)).filter((groups) => groups.length > 0);
+  const count = Math.max(0, ...each.map((groups) => groups.length));
+  return Array.from({ length: count }, (_, n) => each.flatMap((groups) => groups[n % groups.length] ?? []));
+}
+
+/**
+ * Groups of words, of each of which a passage must hold one so that its words weigh at least `least`: for every combination that is too light, and
+ * would not be with any further word, the words that it lacks. The most selective group first; `[]` when all words together are too light.
+ */
+function groupsOf(words: readonly Word[], least: number): readonly (readonly number[])[] {
+  const isLight = (held: number) => weightOf(words, held) < least - tolerance;
+  if (isLight(2 ** words.length - 1)) return [];
+  const isLightest = (held: number) => words.every((_, index) => holds(held, index) || !isLight(held | (1 << index)));
+  return [0, ...combinationsOf(words)]
+    .filter((held) => isLight(held) && isLightest(held))
+    .map((held) => words.filter((_, index) => !holds(held, index)))
+    .sort((a, b) => shareOf(a) - shareOf(b))
+    .map((group) => group.map(({ key }) => key));
+}
+
+/** Sums of the same weights differ by rounding. */
+const tolerance = 1e-9;
+
+/** Sets of words as bits, without the empty one. */
+function combinationsOf(words: readonly Word[]): readonly number[] {
+  return Array.from({ length: 2 ** words.length - 1 }, (_, index) => index + 1);
+}
+
+function holds(held: number, index: number): boolean {
+  return (held & (1 << index)) !== 0;
+}
+
+function weightOf(words: readonly Word[], held: number): number {
+  return words.reduce((sum, { weight }, index) => (holds(held, index) ? sum + weight : sum), 0);
+}
+
+function shareOf(words: readonly Word[]): number {
+  return sumOf(words, ({ share }) => share);
+}
+
+function sumOf<T>(values: readonly T[], measure: (value: T) => number): number {
+  return values.reduce((sum, value) => sum + measure(value), 0);
+}
