@@ -61,6 +61,8 @@ const tenantPercent = 90;
 /** Part of the share of its tenant that one organization alone may hold. */
 const organizationPercent = 90;
 
+/** Message counts are added with each batch of the ledger; this adds those of turns without charges, and of processes that died. */
+const messageCountsMs = 2_000;
 const rateSweepMs = 600_000;
 /** Time for the last spans to reach the collector, after everything else has ended. */
 const tracesEndMs = 2_000;
@@ -127,6 +129,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     });
     const rates = createRates(basics);
     if (storage.rateBuckets !== undefined) jobs.every('rates.sweep', rateSweepMs, storage.rateBuckets.sweep);
+    jobs.every('agents.message-counts', messageCountsMs, storage.agents.addMessageCounts);
     const agentTools = createAgentTools({ ...basics, egress });
     const journal = createUsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);
     const path = environment?.('PATH');

@@ -8,6 +8,7 @@ import { settled } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { Prisma } from '../generated/client.ts';
+import { addMessageCounts } from './counters.ts';
 import { type AgentPageRequest, findAgents, listAgents } from './queries.ts';
 import { createRunnableAgents } from './runnable.ts';
 
@@ -60,6 +61,8 @@ export interface AgentStore {
   update(id: string, changes: AgentChanges, viewer: AgentViewer): Promise<AgentView>;
   /** @returns false when the agent was deleted before. */
   markDeleted(id: string): Promise<boolean>;
+  /** Adds the messages that turns noted to the counts of their agents. */
+  addMessageCounts(): Promise<void>;
   /** Whether its organization has approved it as it is now. */
   isApproved(id: string): Promise<boolean>;
 }
@@ -104,6 +107,7 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
       await settled(update, 'agent');
       return written(id, viewer);
     },
+    addMessageCounts: async () => void (await addMessageCounts(db)),
     async isApproved(id) {
       return (await db.prisma.agent.count({ where: { id, isApprovedByOrg: true } })) > 0;
     },

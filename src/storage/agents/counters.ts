@@ -1,23 +1,52 @@
-// Raw SQL: a counter grows and a list loses a value in one statement, and the agent's `updatedAt` stays.
+// Raw SQL: counters grow by what many rows say, a list loses a value in one statement, and the agent's `updatedAt` stays.
 import type { Sql, Transaction } from '../database/database.ts';
 
-export interface AgentCounts {
-  readonly messageCount?: number;
-  readonly ratingCount?: number;
-  readonly ratingSum?: number;
+export interface RatingCounts {
+  readonly ratingCount: number;
+  readonly ratingSum: number;
 }
 
-/** Adds to the counters of an agent; with null (a chat without an agent) does nothing. */
-export async function addToCounters(
-  tx: Sql,
-  agentId: string | null,
-  { messageCount = 0, ratingCount = 0, ratingSum = 0 }: AgentCounts,
-): Promise<void> {
-  if (agentId === null || (messageCount === 0 && ratingCount === 0 && ratingSum === 0)) return;
-  await tx.execute(
-    `update agents set "messageCount" = "messageCount" + $2, "ratingCount" = "ratingCount" + $3, "ratingSum" = "ratingSum" + $4
-     where id = $1`,
-    [agentId, messageCount, ratingCount, ratingSum],
+/** Adds to the rating of an agent. The agent must be locked. */
+export async function addToRating(tx: Sql, agentId: string, { ratingCount, ratingSum }: RatingCounts): Promise<void> {
+  if (ratingCount === 0 && ratingSum === 0) return;
+  await tx.execute(`update agents set "ratingCount" = "ratingCount" + $2, "ratingSum" = "ratingSum" + $3 where id = $1`, [
+    agentId,
+    ratingCount,
+    ratingSum,
+  ]);
+}
+
+/**
+ * Notes that messages of an agent were added, or removed with a negative number; with null (a chat without an agent) does nothing. The agent's own
+ * count follows with the next `addMessageCounts`, so turns of one agent do not wait for each other.
+ */
+export async function noteMessageCount(tx: Sql, agentId: string | null, change: number): Promise<void> {
+  if (agentId === null || change === 0) return;
+  await tx.execute('insert into agent_message_counts ("agentId", change) values ($1, $2)', [agentId, change]);
+}
+
+/** Changes that one statement adds to their agents. */
+const changesMax = 5_000;
+
+/**
+ * Adds noted changes to the counts of their agents. Processes that do this at one time take different changes, and lock agents in one order. A process
+ * that dies before loses nothing: another one adds what is left.
+ *
+ * @returns how many agents changed.
+ */
+export function addMessageCounts(db: Sql): Promise<number> {
+  return db.execute(
+    `with taken as (
+       delete from agent_message_counts
+       where id in (select id from agent_message_counts order by id limit ${changesMax} for update skip locked)
+       returning "agentId", change
+     ), sums as (
+       select "agentId", sum(change)::int as change from taken group by 1
+     ), locked as (
+       select id from agents where id in (select "agentId" from sums) order by id for no key update
+     )
+     update agents set "messageCount" = "messageCount" + sums.change from sums, locked
+     where agents.id = sums."agentId" and locked.id = agents.id`,
   );
 }
 

@@ -2,7 +2,7 @@ import { DomainError } from '../../entities/errors.ts';
 import type { Database } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { lockAgent } from '../database/sql/locks.ts';
-import { addToCounters } from './counters.ts';
+import { addToRating } from './counters.ts';
 
 /** Ratings of agents by users. The agent's own count and sum change in the same transaction, so no list has to add ratings up. */
 export interface AgentRatingStore {
@@ -23,7 +23,7 @@ export function createAgentRatingStore(db: Database, signals: Signals): AgentRat
         const before = await agentRating.findUnique({ where, select: { rating: true } });
         if (rating === null) await agentRating.deleteMany({ where: { agentId, userId } });
         else await agentRating.upsert({ where, create: { agentId, userId, rating }, update: { rating } });
-        await addToCounters(tx, agentId, {
+        await addToRating(tx, agentId, {
           ratingCount: (rating === null ? 0 : 1) - (before === null ? 0 : 1),
           ratingSum: (rating ?? 0) - (before?.rating ?? 0),
         });

@@ -1,4 +1,4 @@
-import { addToCounters } from '../agents/counters.ts';
+import { noteMessageCount } from '../agents/counters.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { lockChat } from '../database/sql/locks.ts';
@@ -73,6 +73,6 @@ async function reset(tx: Transaction, chatId: string): Promise<ResetResult> {
   const blobKeys = await clearFiles(tx, chatId);
   const data = { summary: null, lastRunId: null, answeredAt: null, updatedAt: new Date() };
   await tx.prisma.chat.update({ where: { id: chatId }, data });
-  await addToCounters(tx, locked.agentId, { messageCount: -messageCount });
+  await noteMessageCount(tx, locked.agentId, -messageCount);
   return { kind: 'done', blobKeys, runIds };
 }

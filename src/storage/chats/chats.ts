@@ -2,7 +2,7 @@ import type { ChatFilter } from '../../entities/accounts/access.ts';
 import type { UserInputValues } from '../../entities/agents/part.ts';
 import type { Chat, ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
-import { addToCounters } from '../agents/counters.ts';
+import { noteMessageCount } from '../agents/counters.ts';
 import { unlessMissing } from '../database/conflicts.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
@@ -133,6 +133,6 @@ async function deleteChat(
   if (deleted === undefined) return undefined;
   await chatRead.deleteMany({ where: { chatId: id } });
   const { messageCount, runIds } = await clearTurns(tx, id);
-  await addToCounters(tx, deleted.agentId, { messageCount: -messageCount });
+  await noteMessageCount(tx, deleted.agentId, -messageCount);
   return runIds;
 }

@@ -1,5 +1,5 @@
 import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
-import { addToCounters } from '../agents/counters.ts';
+import { noteMessageCount } from '../agents/counters.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { lockChat } from '../database/sql/locks.ts';
@@ -100,7 +100,7 @@ export function createConversationStore(db: Database, signals: Signals): Convers
         if (isEmpty) {
           await removeMessages(tx, chatId, { id: messageId });
           const counts = !found.isHidden && (found.role === 'user' || found.role === 'assistant');
-          if (counts) await addToCounters(tx, agentId, { messageCount: -1 });
+          if (counts) await noteMessageCount(tx, agentId, -1);
         } else if (part.kind === 'text') await message.update({ where: { id: messageId }, data: { content: '' } });
         else await message.update({ where: { id: messageId }, data: { toolCalls: left as unknown as Prisma.InputJsonArray } });
         return 'done';

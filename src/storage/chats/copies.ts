@@ -1,5 +1,5 @@
 import type { NewMessage } from '../../entities/chats/chat.ts';
-import { addToCounters } from '../agents/counters.ts';
+import { noteMessageCount } from '../agents/counters.ts';
 import type { Transaction } from '../database/database.ts';
 import { lockChat } from '../database/sql/locks.ts';
 import { type Message, Prisma } from '../generated/client.ts';
@@ -47,7 +47,7 @@ export async function duplicate(tx: Transaction, chatId: string, { id, createdAt
     });
     await message.createMany({ data: copies });
   }
-  await addToCounters(tx, locked.agentId, { messageCount: await message.count({ where: { chatId: id, ...spoken } }) });
+  await noteMessageCount(tx, locked.agentId, await message.count({ where: { chatId: id, ...spoken } }));
   return true;
 }
 

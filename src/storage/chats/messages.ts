@@ -6,8 +6,8 @@ import { type BoundedRows, readingOrder, readPage, requireShortList } from '../d
 import type { Prisma } from '../generated/client.ts';
 
 /**
- * Adds messages at the end of the active branch of a chat and updates its agent's `messageCount`: user and assistant messages count. The transaction
- * must have locked the chat's row, so that no other one takes the same ordinals.
+ * Adds messages at the end of the active branch of a chat and notes them for its agent's `messageCount`: user and assistant messages count. The
+ * transaction must have locked the chat's row, so that no other one takes the same ordinals.
  */
 export async function addMessages(tx: Transaction, chatId: string, messages: readonly NewMessage[]): Promise<void> {
   if (messages.length === 0) return;
@@ -21,7 +21,7 @@ export async function addMessages(tx: Transaction, chatId: string, messages: rea
          m.role, m.content, m.parts, m."toolCalls", m."toolCallId", m."toolStatus", m.citations, m."runId", m.status, m.context, m."isHidden", m.item
        from jsonb_to_recordset($2::jsonb) as m(id text, "createdAt" timestamptz, index int, role text, content text, parts jsonb,
          "toolCalls" jsonb, "toolCallId" text, "toolStatus" text, citations jsonb, "runId" text, status text, context jsonb, "isHidden" boolean, item json))
-     update agents set "messageCount" = "messageCount" + $3::int where $3 > 0 and id = (select "agentId" from chats where id = $1)`,
+     insert into agent_message_counts ("agentId", change) select "agentId", $3::int from chats where id = $1 and "agentId" is not null and $3 > 0`,
     [chatId, JSON.stringify(rows), messages.filter(isSpoken).length],
   );
 }

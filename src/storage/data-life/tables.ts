@@ -112,6 +112,7 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
     erase: 'delete',
   },
   AgentGroup: within('agent', 'userId'),
+  AgentMessageCount: { leftOut: 'It is added to its agent within seconds, and names nobody.' },
   AgentRating: {
     ofPerson: ({ orgId, userId }) => ({ userId, agent: { orgId } }),
     ofOrganization: (orgId) => ({ agent: { orgId } }),

@@ -152,6 +152,11 @@ export type AgentGroup = Prisma.AgentGroupModel
  */
 export type AgentRating = Prisma.AgentRatingModel
 /**
+ * Model AgentMessageCount
+ * A change of an agent's `messageCount` that is not added to it yet. Turns write these rows, so they do not wait for the row of their agent.
+ */
+export type AgentMessageCount = Prisma.AgentMessageCountModel
+/**
  * Model AgentCategory
  * A heading of an organization's own catalog. Agents name it in orgCategoryIds.
  */

@@ -3,7 +3,7 @@ import { type NewMessage, withTimes } from '../../entities/chats/chat.ts';
 import type { RunItem } from '../../entities/runs/event.ts';
 import type { ResponseItem, WireObject } from '../../entities/runs/response.ts';
 import type { Run } from '../../entities/runs/run.ts';
-import { addToCounters } from '../agents/counters.ts';
+import { noteMessageCount } from '../agents/counters.ts';
 import { removeMessages } from '../chats/branches.ts';
 import { spoken } from '../chats/clearing.ts';
 import type { Database, Sql, Transaction } from '../database/database.ts';
@@ -130,7 +130,7 @@ async function deleteResponse(tx: Transaction, id: string, { userId, orgId }: Re
   await responseItem.deleteMany({ where: { runId: id } });
   const messageCount = await message.count({ where: { chatId, runId: id, ...spoken } });
   await removeMessages(tx, chatId, { runId: id });
-  await addToCounters(tx, agentId, { messageCount: -messageCount });
+  await noteMessageCount(tx, agentId, -messageCount);
   const select = { id: true };
   const last = await run.findFirst({ where: { chatId, isWaiting: false }, orderBy: { createdAt: 'desc' }, select });
   const isEmpty = activeRunId === null && (await message.findFirst({ where: { chatId }, select })) === null;

@@ -5,7 +5,7 @@ import type { RunEvent, RunItem, RunSnapshot } from '../../entities/runs/event.t
 import type { RetrievalSummary, RunStep } from '../../entities/runs/step.ts';
 import type { Usage } from '../../entities/runs/usage.ts';
 import { countable } from '../../entities/usage.ts';
-import { addToCounters } from '../agents/counters.ts';
+import { noteMessageCount } from '../agents/counters.ts';
 import { removeMessages } from '../chats/branches.ts';
 import { addMessages } from '../chats/messages.ts';
 import { holdChat } from '../chats/turns.ts';
@@ -143,7 +143,7 @@ async function dropWords(tx: Transaction, chatId: string, runId: string): Promis
   const count = await message.count({ where: { ...written, chatId, isHidden: false } });
   await removeMessages(tx, chatId, written);
   const found = await chat.findUnique({ where: { id: chatId }, select: { agentId: true } });
-  await addToCounters(tx, found?.agentId ?? null, { messageCount: -count });
+  await noteMessageCount(tx, found?.agentId ?? null, -count);
 }
 
 /** Hands a free chat to its first waiting run. The chat's row must be locked. */

@@ -11,6 +11,7 @@ import {
   type UsageSubject,
   type UsageSums,
 } from '../../entities/usage.ts';
+import { addMessageCounts } from '../agents/counters.ts';
 import { agentWhere } from '../agents/filter.ts';
 import type { Database, Sql } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
@@ -39,7 +40,8 @@ export interface UsageRow {
 export interface UsageStore {
   /**
    * Writes all rows in one statement, with the daily sums and the counters, and subtracts them from the reservations of `owner`. An existing row
-   * stays as it is, so a repeated write charges nothing twice. Rows of a deleted organization are left out.
+   * stays as it is, so a repeated write charges nothing twice. Rows of a deleted organization are left out. Afterwards, the messages that turns noted are
+   * added to the counts of their agents.
    *
    * @param runs  that are not stored and have ended: they get their rows in the same statement.
    */
@@ -133,6 +135,7 @@ export function createUsageStore(db: Database, signals: Signals): UsageStore {
   return {
     async add(rows, owner, runs = []) {
       await addUsage(db, rows, owner, runs);
+      await addMessageCounts(db);
       for (const orgId of new Set(rows.map((row) => row.orgId))) signals.publish('usage-changed', orgId);
       for (let start = 0; start < runs.length; start += idsPerSignal) {
         const ids = runs.slice(start, start + idsPerSignal).map(({ id }) => id);

@@ -124,13 +124,22 @@ describe('a chat', () => {
     const [kept, gone] = [await newChat(ann, own.id), await newChat(ann, own.id)];
     const { body } = await ann.post(messagesPath(gone), { prompt: 'Hi' });
     await ann.post(messagesPath(kept), { prompt: 'Hi' });
-    expect(await count()).toBe(4);
+    await eventually(async () => expect(await count()).toBe(4));
     expect(await ann.delete(`/api/v1/chats/${gone.id}`)).toMatchObject({ status: 200, body: { id: gone.id } });
     expect(await ann.get(`/api/v1/chats/${gone.id}`)).toMatchObject({ status: 404 });
     expect(await ann.get(`/api/v1/chats/${gone.id}/runs/${body.runId}/events`)).toMatchObject({ status: 404 });
     expect(await ann.post(messagesPath(gone), { prompt: 'Hi' })).toMatchObject({ status: 404 });
-    expect(await count()).toBe(2);
+    await eventually(async () => expect(await count()).toBe(2));
   });
+});
+
+it('messages that a process noted before it died are counted by the next batch of any process', async () => {
+  const own = await make.agent({ owner: ann });
+  const { pool } = service.deps.storage.db;
+  const noted = 'insert into agent_message_counts ("agentId", change) values ($1, 3), ($1, 2), ($1, -1), ($2, 7)';
+  await pool.query(noted, [own.id, 'ai_deleted']);
+  await eventually(async () => expect((await ann.get(`/api/v1/ais/${own.id}`)).body.messageCount).toBe(4));
+  expect((await pool.query('select 1 from agent_message_counts')).rows).toEqual([]);
 });
 
 describe('who may read and write a chat', () => {

@@ -33,21 +33,21 @@ describe('the count of an agent', () => {
   it('is as before when a chat with parts that only models see is deleted', async () => {
     const content = [{ type: 'input_text', text: 'Hush.', invisible: true }];
     const { conversation } = await create({ input: [{ role: 'user', content }] });
-    expect(await count()).toBe(1);
+    await eventually(async () => expect(await count()).toBe(1));
     await ann.delete(`/api/v1/chats/${conversation.id}`);
-    expect(await count()).toBe(0);
+    await eventually(async () => expect(await count()).toBe(0));
   });
 
   it('is without what a response said before its pause when that is cut by force', async () => {
     const { id, conversation, chatPath } = await paused();
-    expect(await count()).toBe(2);
+    await eventually(async () => expect(await count()).toBe(2));
     upstream.next(halfWay);
     await ann.post(`${path}/${id}/resume`, { background: true });
     await upstream.until(({ requests }) => requests.length === 2);
     const b = await create({ input: 'B', conversation, thread_mode: 'force' });
     expect(b.status).toBe('completed');
     expect((await ann.get(chatPath)).body.messages).toHaveLength(3);
-    expect(await count()).toBe(3);
+    await eventually(async () => expect(await count()).toBe(3));
   });
 });
 

@@ -52,7 +52,7 @@ describe('duplicating a chat', () => {
     expect(texts(body.messages)).toEqual(texts(original));
     expect(body.id).not.toBe(chat.id);
     expect(body.messages[0].id).not.toBe(original[0].id);
-    expect(await countOf(own.id)).toBe(4);
+    await eventually(async () => expect(await countOf(own.id)).toBe(4));
     await say(ann, body, 'And now?');
     expect(await messagesOf(ann, chat)).toHaveLength(2);
     expect(await messagesOf(ann, body)).toHaveLength(4);
@@ -68,7 +68,7 @@ describe('resetting a chat', () => {
     const { status, body } = await ann.post(`${pathOf(chat)}/reset`);
     expect(status).toBe(200);
     expect(body).toMatchObject({ id: chat.id, name: 'Kept', pinPosition: 1, ai: { id: own.id }, messages: [] });
-    expect(await countOf(own.id)).toBe(0);
+    await eventually(async () => expect(await countOf(own.id)).toBe(0));
     expect(await ann.get(`${pathOf(chat)}/runs/${runId}/events`)).toMatchObject({ status: 404 });
     await say(ann, chat, 'Hi again');
     expect(JSON.stringify(upstream.requests.at(-1)?.body)).not.toContain('Remember 42');

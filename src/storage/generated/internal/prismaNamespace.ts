@@ -419,6 +419,7 @@ export const ModelName = {
   AgentEditor: 'AgentEditor',
   AgentGroup: 'AgentGroup',
   AgentRating: 'AgentRating',
+  AgentMessageCount: 'AgentMessageCount',
   AgentCategory: 'AgentCategory',
   Connection: 'Connection',
   ConnectionAttempt: 'ConnectionAttempt',
@@ -495,7 +496,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2124,6 +2125,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.AgentRatingCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.AgentRatingCountAggregateOutputType> | number
+        }
+      }
+    }
+    AgentMessageCount: {
+      payload: Prisma.$AgentMessageCountPayload<ExtArgs>
+      fields: Prisma.AgentMessageCountFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AgentMessageCountFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentMessageCountPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AgentMessageCountFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentMessageCountPayload>
+        }
+        findFirst: {
+          args: Prisma.AgentMessageCountFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentMessageCountPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AgentMessageCountFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentMessageCountPayload>
+        }
+        findMany: {
+          args: Prisma.AgentMessageCountFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentMessageCountPayload>[]
+        }
+        create: {
+          args: Prisma.AgentMessageCountCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentMessageCountPayload>
+        }
+        createMany: {
+          args: Prisma.AgentMessageCountCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AgentMessageCountCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentMessageCountPayload>[]
+        }
+        delete: {
+          args: Prisma.AgentMessageCountDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentMessageCountPayload>
+        }
+        update: {
+          args: Prisma.AgentMessageCountUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentMessageCountPayload>
+        }
+        deleteMany: {
+          args: Prisma.AgentMessageCountDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AgentMessageCountUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AgentMessageCountUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentMessageCountPayload>[]
+        }
+        upsert: {
+          args: Prisma.AgentMessageCountUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentMessageCountPayload>
+        }
+        aggregate: {
+          args: Prisma.AgentMessageCountAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAgentMessageCount>
+        }
+        groupBy: {
+          args: Prisma.AgentMessageCountGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgentMessageCountGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AgentMessageCountCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgentMessageCountCountAggregateOutputType> | number
         }
       }
     }
@@ -7004,6 +7079,15 @@ export const AgentRatingScalarFieldEnum = {
 export type AgentRatingScalarFieldEnum = (typeof AgentRatingScalarFieldEnum)[keyof typeof AgentRatingScalarFieldEnum]
 
 
+export const AgentMessageCountScalarFieldEnum = {
+  id: 'id',
+  agentId: 'agentId',
+  change: 'change'
+} as const
+
+export type AgentMessageCountScalarFieldEnum = (typeof AgentMessageCountScalarFieldEnum)[keyof typeof AgentMessageCountScalarFieldEnum]
+
+
 export const AgentCategoryScalarFieldEnum = {
   id: 'id',
   createdAt: 'createdAt',
@@ -8307,6 +8391,7 @@ export type GlobalOmitConfig = {
   agentEditor?: Prisma.AgentEditorOmit
   agentGroup?: Prisma.AgentGroupOmit
   agentRating?: Prisma.AgentRatingOmit
+  agentMessageCount?: Prisma.AgentMessageCountOmit
   agentCategory?: Prisma.AgentCategoryOmit
   connection?: Prisma.ConnectionOmit
   connectionAttempt?: Prisma.ConnectionAttemptOmit
