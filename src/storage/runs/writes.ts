@@ -13,7 +13,7 @@ import type { Database, Sql, Transaction } from '../database/database.ts';
 
 /** The end of a run, to be written in one transaction. */
 export interface RunEnding {
-  /** The last events; the terminal event is the last of them. */
+  /** The whole log, from its first event; the terminal event is the last of them. */
   readonly events: readonly RunEvent[];
   readonly run: RunSnapshot;
   readonly messages: readonly NewMessage[];
@@ -53,7 +53,9 @@ const elapsedMs = `least(extract(epoch from now() - "startedAt") * 1000, 2147483
 
 /** The row stays locked until this statement commits, so that no other process takes the lease meanwhile. */
 const appendBatch = `with held as (select id from runs where id = $1 and fence = $2 and status = 'in_progress' for no key update),
-    added as (${insertBatch('held')})
+    added as (
+      insert into run_event_batches ("runId", "firstSequence", "lastSequence", events)
+      select id, $3, $4, $5::json from held on conflict do nothing)
     select 1 from held`;
 
 /** The time that a process has to start a run that was handed to it; afterwards any process takes the run. */
@@ -61,27 +63,49 @@ const handOver = "interval '2 seconds'";
 
 /** Appends events as the holder of the run's lease. @returns false when the lease was lost: nothing is written with an old fence. */
 export async function appendTo(tx: Sql, id: string, fence: number, events: readonly RunEvent[]): Promise<boolean> {
-  const rowCount = await tx.execute(appendBatch, batchValues(id, fence, events));
+  const rowCount = await tx.execute(appendBatch, [
+    id,
+    fence,
+    events[0]?.sequence,
+    events.at(-1)?.sequence,
+    JSON.stringify(events),
+  ]);
   return rowCount === 1;
 }
 
-/** SQL that adds the batch of `batchValues` to the log of the run that `run` names. */
-function insertBatch(run: string): string {
-  return `insert into run_event_batches ("runId", "firstSequence", "lastSequence", events)
-      select id, $3, $4, $5::json from ${run} on conflict do nothing`;
+/** Bounds of one row of the log of a run that is over: a reader holds a row as a whole. Most logs fit one. */
+const rowEventsMax = 1_000;
+const rowCharsMax = 256 * 1024;
+
+/** The rows of a whole log, and the numbers of their first events. */
+function rowsOfLog(events: readonly RunEvent[]): { readonly json: string; readonly firsts: readonly number[] } {
+  const rows: { readonly first: number; last: number; readonly texts: string[]; chars: number }[] = [];
+  for (const event of events) {
+    const text = JSON.stringify(event);
+    const row = rows.at(-1);
+    if (row === undefined || row.texts.length >= rowEventsMax || row.chars + text.length > rowCharsMax) {
+      rows.push({ first: event.sequence, last: event.sequence, texts: [text], chars: text.length });
+    } else {
+      row.texts.push(text);
+      row.last = event.sequence;
+      row.chars += text.length;
+    }
+  }
+  const json = rows.map(({ first, last, texts }) => `{"first":${first},"last":${last},"events":[${texts.join(',')}]}`);
+  return { json: `[${json.join(',')}]`, firsts: rows.map(({ first }) => first) };
 }
 
-function batchValues(id: string, fence: number, events: readonly RunEvent[]): readonly unknown[] {
-  return [id, fence, events[0]?.sequence, events.at(-1)?.sequence, JSON.stringify(events)];
-}
-
-/** Writes the end of a run and hands its chat on; see RunStore.finish. */
+/**
+ * Writes the end of a run and hands its chat on; see RunStore.finish. The batches of its log become one row, or a few of a long log, which the database
+ * compresses. Batches and rows have the same events with the same numbers, so a reader in the middle of the log notices nothing.
+ */
 export async function finishRun(
   db: Database,
   id: string,
   fence: number,
   { events, run, messages, chatName, dropsOutput, facts }: RunEnding,
 ): Promise<Finished | undefined> {
+  const log = rowsOfLog(events);
   return db.transaction(async (tx) => {
     // Lock the chat before the run: every writer of both uses this order.
     await tx.execute('select 1 from chats where id = (select "chatId" from runs where id = $1) for update', [id]);
@@ -93,14 +117,19 @@ export async function finishRun(
            retrieval = $21::jsonb, "hasFoundNothing" = $22, steps = $23::jsonb,
            "lastSequence" = $4, "endedAt" = now(), "updatedAt" = now(), "leaseOwner" = null, "leaseUntil" = null
          where id = $1 and fence = $2 and status = 'in_progress' returning id, "chatId", steers),
-       added as (${insertBatch('ended')}),
+       gone as (
+         delete from run_event_batches batch using ended where batch."runId" = ended.id and batch."firstSequence" <> all ($5::int[])),
+       kept as (
+         insert into run_event_batches ("runId", "firstSequence", "lastSequence", events)
+         select ended.id, piece.first, piece.last, piece.events from ended, json_to_recordset($3::json) as piece(first int, last int, events json)
+         on conflict ("runId", "firstSequence") do update set "lastSequence" = excluded."lastSequence", events = excluded.events),
        freed as (
          update chats set "activeRunId" = null, "updatedAt" = now(), name = case when name = '' then coalesce($11, name) else name end,
            "answeredAt" = case when $6 = 'cancelled' then "answeredAt" else now() end
          from ended where chats.id = ended."chatId" and chats."activeRunId" = ended.id)
        select "chatId", steers from ended`,
       [
-        ...batchValues(id, fence, events),
+        ...[id, fence, log.json, events.at(-1)?.sequence, log.firsts],
         run.status,
         run.incompleteReason,
         run.error?.code,

@@ -17,6 +17,11 @@ export class EventLog {
     return last !== undefined && isLast(last);
   }
 
+  /** All events. */
+  get events(): readonly RunEvent[] {
+    return this.#events;
+  }
+
   get length(): number {
     return this.#events.length;
   }

@@ -86,7 +86,9 @@ export class LogWriter {
     if (this.#lost !== undefined) throw this.#lost;
   }
 
-  /** Writes the remaining events and the end of the run in one transaction. @returns undefined when the run was lost. */
+  /**
+   * Writes the remaining events and the end of the run in one transaction, which makes one row of the whole log. @returns undefined when the run was lost.
+   */
   async finish(ending: RunEnding): Promise<Finished | undefined> {
     this.#isFinishing = true;
     this.#gathering.hurry();
@@ -94,7 +96,8 @@ export class LogWriter {
     if (this.#lost !== undefined) return undefined;
     const events = [...this.#pending, ...ending.events];
     const { id, fence } = this.#lease;
-    const write = (end: RunEnding) => this.#persist(() => this.#store.finish(id, fence, { ...end, events }));
+    const log = [...this.#log.events, ...events];
+    const write = (end: RunEnding) => this.#persist(() => this.#store.finish(id, fence, { ...end, events: log }));
     const finished = await write(ending).catch((error: unknown) => {
       // A run that cannot end would block its thread for ever.
       this.#logger.error({ err: error, runId: id }, 'the chat refused the messages of a run; the run ends without them');
