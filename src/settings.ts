@@ -217,7 +217,7 @@ export const settingsSchema = z.object({
     'whsec_ and 24 or more random bytes in base64, or several with commas',
   ).describe('Signs what is sent to AUDIT_SINK_URL. Of several values each signs, so that the receiver can change.'),
   RUN_EVENTS_RETENTION_DAYS: days(30).describe(
-    'The events of a chat run are deleted this long after its end; the messages stay in the chat. Organizations may choose another.',
+    'The events of a run are deleted this long after its end; the messages and the response stay. Organizations may choose another.',
   ),
   CHAT_RETENTION_DAYS: whole(0, 0, 36_500).describe(
     'Chats are deleted this long after their last change. 0: not before somebody deletes them. Organizations may choose another.',

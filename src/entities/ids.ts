@@ -143,6 +143,11 @@ export function timeOfId(id: string): Date {
   return new Date(ms);
 }
 
+/** Sorts before every id of this kind that is made at this moment or later, and behind every earlier one. */
+export function lowerBoundOfIds(kind: IdKind, at: Date): string {
+  return `${idHeads[kind]}${timePart(Math.max(0, at.getTime()))}`;
+}
+
 /** The time part of the last id. */
 let timeMs = -1;
 let timeText = '';

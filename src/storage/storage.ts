@@ -41,6 +41,8 @@ import { type ChatFileStore, createChatFileStore } from './chats/files.ts';
 import { type ChatReadStore, createChatReadStore } from './chats/reads.ts';
 import { createThreadStore, type ThreadStore } from './chats/threads.ts';
 import { createErasureStore, type ErasureStore } from './data-life/erasures.ts';
+import { createEventPartitionStore, type EventPartitionStore } from './data-life/event-partitions.ts';
+import { createEventSweepStore, type EventSweepStore } from './data-life/event-sweeps.ts';
 import { createDataExportStore, type DataExportStore } from './data-life/exports.ts';
 import { createLegalHoldStore, type LegalHoldStore } from './data-life/holds.ts';
 import { createRetentionStore, type RetentionStore } from './data-life/retention.ts';
@@ -175,6 +177,8 @@ export interface Storage {
   readonly retention: RetentionStore;
   readonly legalHolds: LegalHoldStore;
   readonly sweeps: SweepStore;
+  readonly eventSweeps: EventSweepStore;
+  readonly eventPartitions: EventPartitionStore;
   readonly dataRows: DataRows;
   readonly dataExports: DataExportStore;
   readonly erasures: ErasureStore;
@@ -306,6 +310,8 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     syncing: createSyncStore(db, signals),
     retention: createRetentionStore(db),
     legalHolds: createLegalHoldStore(db),
+    eventSweeps: createEventSweepStore(db),
+    eventPartitions: createEventPartitionStore(db),
     sweeps: createSweepStore(db, { keepsUnsent: settings.AUDIT_SINK_URL !== undefined }),
     dataRows: createDataRows(db),
     dataExports: createDataExportStore(db),

@@ -2,6 +2,7 @@ import type { RetainedKind } from '../../entities/data-life/retention.ts';
 import { chatsPerBatch, type SweepPlace, type SweptBatch } from '../../storage/data-life/sweeps.ts';
 import { removeBlobs } from '../blobs.ts';
 import type { Deps } from '../deps.ts';
+import { makeEventPartitions, sweepEvents } from './event-sweep.ts';
 import { defaultDays } from './retention.ts';
 
 const sweepEveryMs = 3_600_000;
@@ -12,6 +13,7 @@ const remainsDays = 30;
 
 /** Registers the deletion of what is older than an organization keeps it. */
 export function registerRetention(deps: Deps): void {
+  deps.jobs.every('retention.event-partitions', sweepEveryMs, () => makeEventPartitions(deps));
   deps.jobs.every('retention.sweep', sweepEveryMs, (signal) => sweepOldData(deps, signal));
 }
 
@@ -28,18 +30,17 @@ export async function sweepOldData(deps: Deps, signal: AbortSignal): Promise<voi
     deleted[kind] = (deleted[kind] ?? 0) + count;
     deps.dataLife.deleted.add(kind, count);
   };
-  for (const kind of ['audit', 'events'] as const) {
-    const sweep = kind === 'audit' ? sweeps.auditEntries : sweeps.runEvents;
-    const days = defaultDays(deps.settings, kind);
-    if (days !== undefined) {
-      const before = agoOf(deps, days);
-      for await (const count of inBatches(signal, (after) => sweep({ orgId: undefined, before }, after))) note(kind, count);
-    }
-    for await (const { orgId, days: own } of ownDays(deps, kind, signal)) {
-      const before = agoOf(deps, own);
-      for await (const count of inBatches(signal, (after) => sweep({ orgId, before }, after))) note(kind, count);
-    }
+  const days = defaultDays(deps.settings, 'audit');
+  if (days !== undefined) {
+    const before = agoOf(deps, days);
+    for await (const count of inBatches(signal, (after) => sweeps.auditEntries({ orgId: undefined, before }, after)))
+      note('audit', count);
   }
+  for await (const { orgId, days: own } of ownDays(deps, 'audit', signal)) {
+    const before = agoOf(deps, own);
+    for await (const count of inBatches(signal, (after) => sweeps.auditEntries({ orgId, before }, after))) note('audit', count);
+  }
+  await sweepEvents(deps, signal, (count) => note('events', count));
   for (const kind of ['usage', 'runs', 'chats'] as const) {
     for await (const { orgId, days } of allDays(deps, kind, signal)) {
       const rows = { orgId, before: agoOf(deps, days) };

@@ -13,6 +13,7 @@ import { refuseWhileHeld } from '../access/kept-by-hold.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { agentNamed, missingModel } from '../runs/plan.ts';
+import { requireEvents } from '../runs/runs.ts';
 import { runStateOf } from '../runs/states.ts';
 import { holderOf, queueFull } from '../runs/thread.ts';
 import { readSecrets } from '../tools/secrets.ts';
@@ -73,7 +74,11 @@ function withFreshLink(deps: Deps, file: OutputFile): OutputFile {
   return { ...file, url: freshFileAddress(deps, file) };
 }
 
-/** The whole log of a response, then new events. A reader that leaves stops nothing. @throws DomainError NOT_FOUND. */
+/**
+ * The log of a response after a sequence number, then new events. A reader that leaves stops nothing.
+ *
+ * @throws DomainError NOT_FOUND, also for a response whose events are no longer kept.
+ */
 export async function followResponse(
   deps: Deps,
   caller: Caller,
@@ -81,7 +86,7 @@ export async function followResponse(
   afterSequence: number,
   signal: AbortSignal,
 ): Promise<RunEventStream> {
-  await findResponse(deps, caller, id);
+  await requireEvents(deps, await findResponse(deps, caller, id), afterSequence);
   return deps.runs.follow(id, afterSequence, signal);
 }
 

@@ -67,11 +67,15 @@ export async function followRun(
   signal: AbortSignal,
 ): Promise<RunEventStream> {
   const run = await getRun(deps, caller, id, chatId);
-  const isOver = run.status !== 'in_progress' && run.lastSequence > afterSequence;
-  if (isOver && !(await deps.storage.runEvents.has(run.id))) {
-    throw new DomainError('NOT_FOUND', 'The events of this run are no longer kept; what was said stands in its chat');
-  }
+  await requireEvents(deps, run, afterSequence);
   return deps.runs.follow(run.id, afterSequence, signal);
+}
+
+/** @throws DomainError NOT_FOUND for a run that is over, and whose events after a sequence number were deleted. */
+export async function requireEvents({ storage }: Deps, run: Run, afterSequence: number): Promise<void> {
+  const isOver = run.status !== 'in_progress' && run.lastSequence > afterSequence;
+  if (!isOver || (await storage.runEvents.has(run.id))) return;
+  throw new DomainError('NOT_FOUND', 'The events of this run are no longer kept; what was said stands in its chat');
 }
 
 /**

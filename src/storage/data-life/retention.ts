@@ -8,6 +8,8 @@ export interface RetentionStore {
   set(orgId: string, choice: Partial<OwnRetention>): Promise<void>;
   /** Organizations that chose days of their own for one kind, in the order of their ids. */
   listOwn(kind: RetainedKind, afterOrgId: string, limit: number): Promise<readonly OrganizationDays[]>;
+  /** The most days that an organization chose; 0 when none did. */
+  longest(kind: RetainedKind): Promise<number>;
   /** Organizations that chose none for it, in the order of their ids. */
   listOthers(kind: RetainedKind, afterOrgId: string, limit: number): Promise<readonly string[]>;
 }
@@ -40,6 +42,11 @@ export function createRetentionStore(db: Database): RetentionStore {
       const where = { orgId: { gt: afterOrgId }, [column]: { not: null } };
       const rows = await db.prisma.dataRetention.findMany({ where, orderBy: { orgId: 'asc' }, take: limit });
       return rows.map((row) => ({ orgId: row.orgId, days: row[column] ?? 0 }));
+    },
+    async longest(kind) {
+      const column = retentionMembers[kind];
+      const { _max } = await db.prisma.dataRetention.aggregate({ _max: { [column]: true } });
+      return (_max as Partial<Record<typeof column, number | null>>)[column] ?? 0;
     },
     async listOthers(kind, afterOrgId, limit) {
       const chose = { dataRetention: { is: { [retentionMembers[kind]]: { not: null } } } };

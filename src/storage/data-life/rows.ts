@@ -42,6 +42,7 @@ const keys: Readonly<Partial<Record<Model, readonly string[]>>> = {
   VectorStore: ['dataSourceId'],
   ChatRead: ['chatId', 'userId'],
   CodeState: ['chatId'],
+  FoldedResponse: ['runId'],
   ResponseItem: ['runId', 'direction', 'ordinal'],
   UsageDay: ['orgId', 'day', 'agentId'],
   UsageSum: ['orgId', 'dimension', 'day', 'value'],

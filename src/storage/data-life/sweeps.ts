@@ -30,8 +30,6 @@ export interface SweepStore {
   auditEntries(rows: SweptRows, after: SweepPlace | undefined): Promise<SweptBatch>;
   /** Single calls of the ledger; its sums stay. */
   usageEntries(rows: SweptRows & { readonly orgId: string }, after: SweepPlace | undefined): Promise<SweptBatch>;
-  /** Events of chat runs that are over. Events of responses stay, because a response is folded from its events. */
-  runEvents(rows: SweptRows, after: SweepPlace | undefined): Promise<SweptBatch>;
   /** Runs that are over, with their events and items. `responses` are stored ones, which go with their messages: `ResponseStore.delete`. */
   runs(
     rows: SweptRows & { readonly orgId: string },
@@ -57,18 +55,6 @@ export function createSweepStore(db: Database, { keepsUnsent }: { readonly keeps
     },
     usageEntries: (rows, after) =>
       deleteOld(db, { table: 'usage_entries', kind: 'usage', person: 'hold."userId" = row."userId"', only: 'true' }, rows, after),
-    async runEvents({ orgId, before }, after) {
-      const found = await db.query<{ readonly id: string }>(
-        `select distinct batch."runId" as id from run_event_batches batch join runs row on row.id = batch."runId"
-         where batch."createdAt" < $1 and row."endedAt" < $1 and row.status <> 'in_progress' and batch."runId" > $2
-           and batch."runId" like 'run\\_%' and ${ofOrganization('events', '$3')} and ${notHeld('row."orgId"', 'hold."userId" = row."userId"')}
-         order by 1 limit ${runsPerBatch}`,
-        [before.toISOString(), after?.id ?? '', orgId ?? null],
-      );
-      const ids = found.map(({ id }) => id);
-      await db.prisma.runEventBatch.deleteMany({ where: { runId: { in: ids } } });
-      return { count: ids.length, next: ids.length < runsPerBatch ? undefined : { at: before, id: ids.at(-1) ?? '' } };
-    },
     runs: (rows, after) => deleteRuns(db, rows, after),
     async oldChats({ orgId, before }, after) {
       return db.query<OldChat>(

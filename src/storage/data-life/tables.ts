@@ -173,6 +173,7 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   Memory: owned('delete', { omit: ['searchText', 'config', 'callKey'] }),
   Run: owned('step', { omit: ['leaseOwner', 'leaseUntil', 'fence'] }),
   RunEventBatch: { leftOut: 'What runs said is in messages and response_items, as far as it is kept.' },
+  FoldedResponse: within('run', 'userId'),
   ResponseItem: owned('step'),
   Schedule: owned('delete'),
   ScheduleRun: owned('delete'),

@@ -345,9 +345,15 @@ export type ScheduleRun = Prisma.ScheduleRunModel
 export type Run = Prisma.RunModel
 /**
  * Model RunEventBatch
- * A batch of consecutive run events. Written before any reader sees them.
+ * Consecutive events of a run. Batches are written before any reader sees them; the end of the run makes one row of them, or a few of a long log.
+ * Partitioned by ranges of `runId`, which are ranges of time: storage/data-life/event-partitions.ts.
  */
 export type RunEventBatch = Prisma.RunEventBatchModel
+/**
+ * Model FoldedResponse
+ * What is left of the events of a stored response once they are deleted: those whose fold is its state.
+ */
+export type FoldedResponse = Prisma.FoldedResponseModel
 /**
  * Model ResponseItem
  * Input and output items of responses in their wire form, for lists of input items and for item references.

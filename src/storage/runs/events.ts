@@ -1,4 +1,5 @@
-// Raw SQL: thread order. Followers read the log of a run in one statement, bounded in number and bytes.
+// Raw SQL: logs are read in one statement, bounded in number and bytes; a folded response is written only while its run exists.
+import { isId } from '../../entities/ids.ts';
 import type { RunEvent } from '../../entities/runs/event.ts';
 import type { Database } from '../database/database.ts';
 import { requireShortList } from '../database/paging.ts';
@@ -8,8 +9,8 @@ export interface RunEventStore {
   /** Whether any event of the run still exists. */
   has(runId: string): Promise<boolean>;
   /**
-   * The events that tell the state of some runs, in order: of a run that is over the first and the last ones, of another all. Nothing for a run
-   * whose events were deleted. Cost: one statement.
+   * The events that tell the state of some runs, in order: of a run that is over the first and the last ones, of another all. Nothing for a run of a
+   * chat whose events were deleted. Cost: one statement; one more when events were deleted.
    *
    * @throws DomainError REPLY_TOO_LARGE when they do not fit a reply.
    */
@@ -21,6 +22,8 @@ export interface RunEventStore {
    * @throws DomainError REPLY_TOO_LARGE when they do not fit a reply.
    */
   readLogs(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly RunEvent[]>>;
+  /** Keeps what tells the state of a response when its events are deleted. A response that was deleted meanwhile keeps nothing. */
+  keepFolded(runId: string, events: readonly RunEvent[]): Promise<void>;
 }
 
 export function createRunEventStore(db: Database): RunEventStore {
@@ -28,6 +31,13 @@ export function createRunEventStore(db: Database): RunEventStore {
     has: async (runId) => (await db.prisma.runEventBatch.findFirst({ where: { runId }, select: { runId: true } })) !== null,
     readStates: (runIds) => readStates(db, runIds),
     readLogs: (runIds) => readLogs(db, runIds),
+    async keepFolded(runId, events) {
+      await db.execute(
+        `insert into folded_responses ("runId", events) select id, $2::json from runs where id = $1
+         on conflict ("runId") do update set events = excluded.events`,
+        [runId, JSON.stringify(events)],
+      );
+    },
   };
 }
 
@@ -44,7 +54,30 @@ async function readStates(db: Database, runIds: readonly string[]): Promise<Read
   );
   requireShortList(db, rows.at(-1)?.bytes ?? 0);
   const batches = Map.groupBy(rows, ({ runId }) => runId);
-  return new Map(batches.entries().map(([runId, found]) => [runId, found.flatMap(({ events }) => events ?? [])] as const));
+  const states = new Map(
+    batches.entries().map(([runId, found]) => [runId, found.flatMap(({ events }) => events ?? [])] as const),
+  );
+  for (const [runId, events] of await readFolded(
+    db,
+    runIds.filter((id) => isId('response', id) && !states.has(id)),
+  )) {
+    states.set(runId, [...events]);
+  }
+  return states;
+}
+
+/** What is left of the events of responses. @throws DomainError REPLY_TOO_LARGE. */
+export async function readFolded(db: Database, runIds: readonly string[]): Promise<ReadonlyMap<string, readonly RunEvent[]>> {
+  if (runIds.length === 0) return new Map();
+  const rows = await db.query<{ readonly runId: string; readonly events: readonly RunEvent[] | null; readonly bytes: number }>(
+    `select "runId", case when bytes <= $2 then events end as events, bytes::float8 as bytes from (
+       select "runId", events, sum(octet_length(events::text)) over (order by "runId") as bytes
+       from folded_responses where "runId" = any($1)) counted
+     order by "runId"`,
+    [runIds, db.listMaxBytes],
+  );
+  requireShortList(db, rows.at(-1)?.bytes ?? 0);
+  return new Map(rows.map(({ runId, events }) => [runId, events ?? []]));
 }
 
 /** See RunEventStore.readLogs. Events behind the limit of a list are counted and not read. */

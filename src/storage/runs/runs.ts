@@ -32,6 +32,8 @@ export interface RunStore extends RunLeases {
   finish(id: string, fence: number, ending: RunEnding): Promise<Finished | undefined>;
   /** Events after a sequence number, in order, about `limit` of them and about LIST_PAGE_MAX_BYTES. Undefined when there is no such run. */
   readEvents(id: string, afterSequence: number, limit: number): Promise<EventPage | undefined>;
+  /** What is left of the events of a response that were deleted; its fold is the state of the response. */
+  readFolded(id: string): Promise<readonly RunEvent[] | undefined>;
   /** Runs that wait for their thread and were started with this key; none while the key is active. */
   findWaitingOfRevoked(keyId: string): Promise<readonly string[]>;
   /** The messages that were added to a run after the first `taken` times; one array for each time. */
@@ -56,6 +58,10 @@ export function createRunStore(db: Database): RunStore {
     append: (id, fence, events) => appendTo(db, id, fence, events),
     finish: (id, fence, ending) => finishRun(db, id, fence, ending),
     readEvents: (id, afterSequence, limit) => readEvents(db, id, afterSequence, limit),
+    async readFolded(id) {
+      const found = await db.prisma.foldedResponse.findUnique({ where: { runId: id }, select: { events: true } });
+      return found === null ? undefined : (found.events as unknown as readonly RunEvent[]);
+    },
     async findWaitingOfRevoked(keyId) {
       const select = { orgId: true };
       const key = isId('session', keyId)

@@ -118,7 +118,8 @@ export async function finishRun(
            "lastSequence" = $4, "endedAt" = now(), "updatedAt" = now(), "leaseOwner" = null, "leaseUntil" = null
          where id = $1 and fence = $2 and status = 'in_progress' returning id, "chatId", steers),
        gone as (
-         delete from run_event_batches batch using ended where batch."runId" = ended.id and batch."firstSequence" <> all ($5::int[])),
+         -- By the id itself, so that one partition is planned.
+         delete from run_event_batches where "runId" = $1 and "firstSequence" <> all ($5::int[]) and exists (select from ended)),
        kept as (
          insert into run_event_batches ("runId", "firstSequence", "lastSequence", events)
          select ended.id, piece.first, piece.last, piece.events from ended, json_to_recordset($3::json) as piece(first int, last int, events json)

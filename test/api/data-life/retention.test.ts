@@ -3,6 +3,7 @@ import { deletingNoContent, deletingOperations } from '../../../src/domain/acces
 import { operationScopes } from '../../../src/domain/access/operation-scopes.ts';
 import { sweepOldData } from '../../../src/domain/data-life/sweep.ts';
 import type { Organization, Person } from '../../support/make.ts';
+import { ageRun } from '../../support/runs/aged-runs.ts';
 import { withService } from '../../support/service.ts';
 
 const { service, make } = await withService('plain', {});
@@ -45,15 +46,12 @@ async function oldThings(who: Person, agent: string) {
   await expect.poll(() => count('runs', '"userId" = $1 and "endedAt" is not null', who.userId)).toBe(3);
   const past = `now() - interval '100 days'`;
   await pool.query(`update runs set "createdAt" = ${past}, "endedAt" = ${past} where "userId" = $1`, [who.userId]);
-  await pool.query(
-    `update run_event_batches set "createdAt" = ${past} where "runId" in (select id from runs where "userId" = $1)`,
-    [who.userId],
-  );
+  const [runId, responseId] = [await ageRun(pool, run.runId, 100), await ageRun(pool, response.id, 100)];
   await pool.query(`update chats set "updatedAt" = ${past} where "userId" = $1`, [who.userId]);
   await pool.query(`update usage_entries set "createdAt" = ${past} where "userId" = $1`, [who.userId]);
   await pool.query(`update audit_entries set "createdAt" = ${past} where "actorUserId" = $1`, [who.userId]);
   const { rows } = await pool.query('select "blobKey" from chat_files where "chatId" = $1', [chat.id]);
-  return { chatId: chat.id, runId: run.runId, responseId: response.id, blobKey: rows[0].blobKey as string };
+  return { chatId: chat.id, runId, responseId, blobKey: rows[0].blobKey as string };
 }
 
 describe('what is older than the organization keeps it', () => {

@@ -14,12 +14,16 @@ const retriesMax = 120;
 
 /** Reads stored runs: from memory if this process works on them, else from the database. */
 export class RunReaders {
-  readonly #runs: Pick<RunStore, 'find' | 'readEvents'>;
+  readonly #runs: Pick<RunStore, 'find' | 'readEvents' | 'readFolded'>;
   readonly #changes: RunChanges;
   readonly #logOf: (runId: string) => EventLog | undefined;
   #isEnding = false;
 
-  constructor(runs: Pick<RunStore, 'find' | 'readEvents'>, changes: RunChanges, logOf: (runId: string) => EventLog | undefined) {
+  constructor(
+    runs: Pick<RunStore, 'find' | 'readEvents' | 'readFolded'>,
+    changes: RunChanges,
+    logOf: (runId: string) => EventLog | undefined,
+  ) {
     this.#runs = runs;
     this.#changes = changes;
     this.#logOf = logOf;
@@ -66,9 +70,15 @@ export class RunReaders {
     this.#isEnding = true;
   }
 
-  /** The events in the log now. */
+  /** The events in the log now; of a response whose events were deleted, those that tell its state. */
   async *replay(runId: string): AsyncGenerator<readonly RunEvent[]> {
-    yield* this.#stored(runId, -1);
+    let isEmpty = true;
+    for await (const batch of this.#stored(runId, -1)) {
+      isEmpty = false;
+      yield batch;
+    }
+    const folded = isEmpty ? await this.#runs.readFolded(runId) : undefined;
+    if (folded !== undefined) yield folded;
   }
 
   /** Resolves once the run is over or paused. */

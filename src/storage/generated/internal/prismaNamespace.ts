@@ -458,6 +458,7 @@ export const ModelName = {
   ScheduleRun: 'ScheduleRun',
   Run: 'Run',
   RunEventBatch: 'RunEventBatch',
+  FoldedResponse: 'FoldedResponse',
   ResponseItem: 'ResponseItem',
   UsageEntry: 'UsageEntry',
   UsageDay: 'UsageDay',
@@ -496,7 +497,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -5014,6 +5015,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    FoldedResponse: {
+      payload: Prisma.$FoldedResponsePayload<ExtArgs>
+      fields: Prisma.FoldedResponseFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.FoldedResponseFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FoldedResponsePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.FoldedResponseFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FoldedResponsePayload>
+        }
+        findFirst: {
+          args: Prisma.FoldedResponseFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FoldedResponsePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.FoldedResponseFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FoldedResponsePayload>
+        }
+        findMany: {
+          args: Prisma.FoldedResponseFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FoldedResponsePayload>[]
+        }
+        create: {
+          args: Prisma.FoldedResponseCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FoldedResponsePayload>
+        }
+        createMany: {
+          args: Prisma.FoldedResponseCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.FoldedResponseCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FoldedResponsePayload>[]
+        }
+        delete: {
+          args: Prisma.FoldedResponseDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FoldedResponsePayload>
+        }
+        update: {
+          args: Prisma.FoldedResponseUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FoldedResponsePayload>
+        }
+        deleteMany: {
+          args: Prisma.FoldedResponseDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.FoldedResponseUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.FoldedResponseUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FoldedResponsePayload>[]
+        }
+        upsert: {
+          args: Prisma.FoldedResponseUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FoldedResponsePayload>
+        }
+        aggregate: {
+          args: Prisma.FoldedResponseAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateFoldedResponse>
+        }
+        groupBy: {
+          args: Prisma.FoldedResponseGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FoldedResponseGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.FoldedResponseCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FoldedResponseCountAggregateOutputType> | number
+        }
+      }
+    }
     ResponseItem: {
       payload: Prisma.$ResponseItemPayload<ExtArgs>
       fields: Prisma.ResponseItemFieldRefs
@@ -7741,6 +7816,15 @@ export const RunEventBatchScalarFieldEnum = {
 export type RunEventBatchScalarFieldEnum = (typeof RunEventBatchScalarFieldEnum)[keyof typeof RunEventBatchScalarFieldEnum]
 
 
+export const FoldedResponseScalarFieldEnum = {
+  runId: 'runId',
+  createdAt: 'createdAt',
+  events: 'events'
+} as const
+
+export type FoldedResponseScalarFieldEnum = (typeof FoldedResponseScalarFieldEnum)[keyof typeof FoldedResponseScalarFieldEnum]
+
+
 export const ResponseItemScalarFieldEnum = {
   runId: 'runId',
   direction: 'direction',
@@ -8430,6 +8514,7 @@ export type GlobalOmitConfig = {
   scheduleRun?: Prisma.ScheduleRunOmit
   run?: Prisma.RunOmit
   runEventBatch?: Prisma.RunEventBatchOmit
+  foldedResponse?: Prisma.FoldedResponseOmit
   responseItem?: Prisma.ResponseItemOmit
   usageEntry?: Prisma.UsageEntryOmit
   usageDay?: Prisma.UsageDayOmit
