@@ -1,6 +1,6 @@
 import { type RetainedKind, retainedKinds } from '../../entities/data-life/retention.ts';
 import { Tally } from '../../lib/tally.ts';
-import { EventSweepProgress } from './event-sweep.ts';
+import { EventSweepProgress } from './event-sweep-progress.ts';
 
 /** What one process counts of the deletion of old data, for its metrics. */
 export class DataLife {

@@ -1,7 +1,7 @@
 import { foldedEventsOf } from '../../engine/runs/events/folded.ts';
 import { lowerBoundOfIds } from '../../entities/ids.ts';
 import type { RunEvent } from '../../entities/runs/event.ts';
-import { type EventPartition, type StoredRunKind, storedRunKinds } from '../../storage/data-life/event-partitions.ts';
+import { type EventPartition, storedRunKinds } from '../../storage/data-life/event-partitions.ts';
 import type { DueLog } from '../../storage/data-life/event-sweeps.ts';
 import type { SweepPlace } from '../../storage/data-life/sweeps.ts';
 import type { Deps } from '../deps.ts';
@@ -13,37 +13,18 @@ const organizationsAtOnce = 500;
 const partitionsPerKind = 32;
 
 /**
- * How far sweeps of this process have come: the next one goes on there. Logs that were passed because a hold, a longer choice or a run that is not over
- * keeps them are looked at again once a day.
- */
-export class EventSweepProgress {
-  #since = 0;
-  readonly ids = new Map<StoredRunKind, string>();
-  /** For each organization with a shorter choice: runs that were asked for before this moment were looked at. */
-  readonly organizations = new Map<string, Date>();
-
-  /** Begins anew when the last beginning is a day old. */
-  begin(now: Date): void {
-    if (Math.abs(now.getTime() - this.#since) < dayMs) return;
-    this.#since = now.getTime();
-    this.ids.clear();
-    this.organizations.clear();
-  }
-}
-
-/**
  * Deletes the events of runs that ended before what their organization chose, and keeps the state of responses.
  *
  * @param note  called with the number of logs of each batch.
  *
- * Cost when nothing is due: two statements that read some pages of an index, and one for each organization with a shorter choice than the installation's.
+ * Cost when nothing is due: four statements that read some pages, and one for each organization with a shorter choice than the installation's.
  */
 export async function sweepEvents(deps: Deps, signal: AbortSignal, note: (count: number) => void): Promise<void> {
   const { eventSweeps, retention } = deps.storage;
   const { eventsSwept } = deps.dataLife;
   const now = deps.now();
   const days = defaultDays(deps.settings, 'events');
-  eventsSwept.begin(now);
+  eventsSwept.begin(now, await eventSweeps.rules());
   const oldest = days === undefined ? new Date(0) : daysBefore(now, days);
   if (days !== undefined) {
     const partitions = await deps.storage.eventPartitions.list();

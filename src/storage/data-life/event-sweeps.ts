@@ -32,6 +32,8 @@ export interface EventSweepStore {
     after: SweepPlace | undefined,
   ): Promise<{ readonly due: readonly DueLog[]; readonly next: SweepPlace | undefined }>;
   delete(runIds: readonly string[]): Promise<void>;
+  /** A text that differs when choices of organizations or holds differ. */
+  rules(): Promise<string>;
 }
 
 const logsPerBatch = 500;
@@ -83,6 +85,14 @@ export function createEventSweepStore(db: Database): EventSweepStore {
       const last = rows.at(-1);
       const isEnd = last === undefined || rows.length < logsPerBatch;
       return { due: rows, next: isEnd ? undefined : { at: new Date(last.at), id: last.runId } };
+    },
+    async rules() {
+      const [row] = await db.query<{ readonly rules: string }>(
+        `select concat_ws('/',
+           (select sum(hashtextextended("orgId", "eventDays"))::text from data_retentions where "eventDays" is not null),
+           (select sum(hashtextextended(id, 0))::text from legal_holds where "endedAt" is null)) as rules`,
+      );
+      return row?.rules ?? '';
     },
     async delete(runIds) {
       await db.execute('delete from run_event_batches where "runId" = any($1::text[])', [runIds]);

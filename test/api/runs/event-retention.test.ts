@@ -17,7 +17,7 @@ beforeAll(async () => {
   admin = await make.person({ organization, role: 'ADMIN' });
   agentId = (await make.agent({ owner: ann })).id;
 });
-beforeEach(() => service.deps.dataLife.eventsSwept.begin(new Date(0)));
+beforeEach(() => service.deps.dataLife.eventsSwept.forget());
 
 interface Answered {
   readonly chatId: string;
@@ -121,7 +121,6 @@ describe('partitions of events', () => {
     expect([await hasEvents(kept.runId), await hasEvents(gone.runId)]).toEqual([true, false]);
     expect((await partitions()).filter((name) => [young, old].includes(name))).toEqual([young]);
     expect((await admin.graphql(choice, { days: null })).errors).toBeUndefined();
-    service.deps.dataLife.eventsSwept.begin(new Date(0));
     await sweep();
     expect(await hasEvents(kept.runId)).toBe(false);
     expect(await partitions()).not.toContain(young);
