@@ -46,6 +46,12 @@ export const settingsSchema = z.object({
     'Embedded database, blobs, generated master key (mode 0600).',
   ),
   DATABASE_URL: optionalDatabaseUrl().describe('PostgreSQL server. Default: the embedded database in DATA_DIR.'),
+  DATABASE_DIRECT_URL: optionalDatabaseUrl().describe(
+    'The database of DATABASE_URL without the pooler in between: for notifications, and for migrations.',
+  ),
+  DATABASE_PREPARED_STATEMENTS: oneOf(['on', 'off'], 'on').describe(
+    'off: behind a pooler in transaction mode that loses prepared statements, such as PgBouncer before 1.21.',
+  ),
   DATABASE_POOL_MAX: count(10).describe('Connections to the database.'),
   REDIS_URL: optionalUrl(['redis:', 'rediss:'], 'rediss://user:password@redis.example.com:6379').describe(
     'Redis 6.2 or Valkey, for many instances on one DATABASE_URL: live events, signals and limits go through it (docs/redis.md). Default: they go through the database.',
@@ -287,7 +293,7 @@ export type Settings = Readonly<z.infer<typeof settingsSchema>> &
 
 /** Settings whose value is a secret. Each may stand in a file, which `NAME_FILE` names. */
 export const secretSettings: readonly string[] = Object.keys(settingsSchema.shape).filter((name) =>
-  /_API_KEY$|_ACCESS_KEY$|_PRIVATE_KEY$|^PARLEY_.*_KEY$|_SECRET$|_TOKEN$|_HEADERS$|^DATABASE_URL$|^REDIS_URL$|^HTTPS?_PROXY$|^SMTP_URL$|^AUDIT_SINK_URL$/.test(
+  /_API_KEY$|_ACCESS_KEY$|_PRIVATE_KEY$|^PARLEY_.*_KEY$|_SECRET$|_TOKEN$|_HEADERS$|^DATABASE_(?:DIRECT_)?URL$|^REDIS_URL$|^HTTPS?_PROXY$|^SMTP_URL$|^AUDIT_SINK_URL$/.test(
     name,
   ),
 );
@@ -399,6 +405,9 @@ function readSinkUrl(text: string): void {
 /** What each setting allows, and its neighbours do not. Whoever uses them says so too. */
 function problemsTogether(env: NodeJS.ProcessEnv): readonly string[] {
   const problems: string[] = [];
+  if (env.DATABASE_DIRECT_URL !== undefined && env.DATABASE_URL === undefined) {
+    problems.push('DATABASE_DIRECT_URL needs DATABASE_URL: it is a second way to the same database.');
+  }
   if (env.DATABASE_URL !== undefined && env.PARLEY_MASTER_KEY === undefined) {
     problems.push(
       'PARLEY_MASTER_KEY must be set with DATABASE_URL, and the same for every instance: any secret text of 16 characters or more.',

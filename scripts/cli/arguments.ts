@@ -11,7 +11,7 @@ export interface Typed {
   readonly switches: ReadonlySet<string>;
 }
 
-const switchNames: ReadonlySet<string> = new Set(['json', 'local', 'help', 'dryRun']);
+const switchNames: ReadonlySet<string> = new Set(['json', 'local', 'help', 'dryRun', 'check', 'undo']);
 
 /** @throws Failure for a member without its value. */
 export function readTyped(args: readonly string[]): Typed {

@@ -76,7 +76,7 @@ export async function openLocal(schema: GraphQLSchema, env: NodeJS.ProcessEnv): 
   }
 }
 
-function nothingHere(): Failure {
+export function nothingHere(): Failure {
   return new Failure('There is nothing here yet. Start Parley once: npm start', exitCodes.failed);
 }
 

@@ -52,6 +52,8 @@ async function perform(typed: Typed, env: NodeJS.ProcessEnv, screen: Screen, sig
     const { text, isGood } = await (await import('./doctor.ts')).doctor(typed, env);
     return say(text) && isGood;
   }
+  if (noun === 'move') return say(await (await import('./move.ts')).moveData(typed, env, screen));
+  if (noun === 'upgrade') return say(await (await import('./upgrade.ts')).checkUpgrade(typed, env));
   const name = commandNameOf(noun, verb);
   const written = writtenCommandOf(name);
   if (written !== undefined)

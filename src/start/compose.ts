@@ -93,6 +93,10 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       else if (error instanceof RedisLost) logger.warn({ err: error.cause }, error.message);
       else logger.warn({ err: error }, 'the database connection failed and is replaced');
     },
+    onUpgradeCopy: (copy) =>
+      copy.kind === 'kept'
+        ? logger.info(copy, 'the files of the database were copied before this version changes its schema')
+        : logger.warn(copy, 'no room for a copy of the database before this version changes its schema'),
     onStoreFailure: (error) => logger.warn({ err: error }, 'the file store of BLOB_URL failed'),
     onRedisBack: () => logger.info('Redis answers again'),
   });

@@ -34,6 +34,8 @@ Operations of the REST interface, with its members as options:
 ${administrative.join('\n')}
 
   ${'doctor'.padEnd(width)}  Checks settings, database, disk and providers, and says what to do.
+  ${'move --to <url>'.padEnd(width)}  Copies an embedded database to a PostgreSQL server, and its files to a bucket.
+  ${'upgrade --check'.padEnd(width)}  Says what the next start will do to the database.
   ${'secrets rotate'.padEnd(width)}  Puts all stored secrets under the first key of PARLEY_MASTER_KEY.
   ${'completion bash|zsh|fish'.padEnd(width)}  Prints a script that completes commands in a shell.
   ${'<command> --help'.padEnd(width)}  What a command takes, with an example.

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { Pool } from 'pg';
 import { fromPrisma, type Job, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import { BoundedMap } from '../../lib/bounded-map.ts';
@@ -65,6 +66,18 @@ const turnsFromMs = Date.UTC(2026, 0);
 /** Jobs by pg-boss, in a schema of its own beside our tables. */
 export function createPgBossJobs(options: PgBossJobsOptions): Jobs {
   return new PgBossJobs(options);
+}
+
+/** Makes the tables of the job queue, or brings them to the newest version. Works on no job. */
+export async function prepareJobTables(pool: Pool): Promise<void> {
+  const boss = new PgBoss({
+    db: { executeSql: (text, values) => pool.query(text, values) },
+    schema,
+    schedule: false,
+    supervise: false,
+  });
+  await boss.start();
+  await boss.stop({ graceful: false, close: false });
 }
 
 class PgBossJobs implements Jobs {

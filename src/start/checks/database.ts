@@ -6,12 +6,13 @@ import { checkDataFolder } from '../../storage/database/embedded/data-folder.ts'
 import { FolderInUseError, lockFolder } from '../../storage/database/embedded/lock.ts';
 import { pendingMigrations } from '../../storage/database/migrate.ts';
 import { openPool } from '../../storage/database/pool.ts';
+import { serverProblem } from '../../storage/database/server-check.ts';
 import { checkSharedFiles } from '../../storage/database/shared-files.ts';
 import { StartRefusal } from '../../storage/database/start-refusal.ts';
+import { refuseUnfinishedMove } from '../../storage/move/progress.ts';
 import { codeOf, type Finding, good, wrong } from './finding.ts';
 
 const timeoutMs = 5_000;
-const oldestVersion = 15;
 
 /** What the operator is told of an error of PostgreSQL or of the way to it: what is the matter, and what to do. */
 const reasons: Readonly<Record<string, readonly [string, string]>> = {
@@ -66,30 +67,24 @@ export async function checkDatabase(settings: Settings): Promise<Finding> {
 async function checkServer(settings: Settings): Promise<Finding> {
   const config = {
     connectionString: settings.DATABASE_URL,
-    max: 1,
+    max: 2,
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,
   };
   try {
     const pool = openPool(config, { onLost: () => undefined });
     try {
-      const { rows } = await pool.query<{ version: number; may_create: boolean }>(
-        `select current_setting('server_version_num')::int / 10000 as version, has_schema_privilege('public', 'CREATE') as may_create`,
+      const problem = await serverProblem(pool, { prepares: settings.DATABASE_PREPARED_STATEMENTS === 'on' });
+      if (problem !== undefined) return wrong('database', `The database (DATABASE_URL) cannot be used: ${problem}`);
+      await refuseUnfinishedMove(pool);
+      const { rows } = await pool.query<{ version: string }>(
+        "select split_part(current_setting('server_version'), ' ', 1) as version",
       );
-      const { version = 0, may_create = false } = rows[0] ?? {};
-      if (version < oldestVersion) {
-        return wrong(
-          'database',
-          `The database server is PostgreSQL ${version}.`,
-          `Parley needs PostgreSQL ${oldestVersion} or newer.`,
-        );
-      }
-      if (!may_create) return databaseProblem(Object.assign(new Error(), { code: '42501' }), settings) ?? wrong('database', '');
       const filesProblem = await checkSharedFiles(settings, pool);
       if (filesProblem !== undefined) return wrong('files', filesProblem);
       const pending = await pendingMigrations(pool);
       const todo = pending.length === 0 ? '' : `; the next start applies ${pending.length} migration(s)`;
-      return good('database', `PostgreSQL ${version} answers${todo}.`);
+      return good('database', `PostgreSQL ${rows[0]?.version} answers${todo}.`);
     } finally {
       await pool.end();
     }

@@ -17,6 +17,15 @@ export async function openBlobs(settings: Settings, onFailure: (error: Error) =>
     return createDiskBlobs(address.path, settings.DISK_FREE_MIN_BYTES);
   }
   // Loaded by those who use it: a start without it loads no client.
-  const { openS3Blobs } = await import('./s3/open.ts');
-  return openS3Blobs(address, settings, onFailure);
+  const [{ openS3Blobs }, { isFull }] = await Promise.all([import('./s3/open.ts'), import('./s3/errors.ts')]);
+  const blobs = await openS3Blobs(address, settings, onFailure);
+  try {
+    await blobs.probe();
+    return blobs;
+  } catch (error) {
+    // What is there can be read, and a store that is full may have room later.
+    if (error instanceof Error && isFull(error.cause)) return blobs;
+    await blobs.close();
+    throw error;
+  }
 }

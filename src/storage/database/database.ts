@@ -3,7 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type { Pool } from 'pg';
 import { type Prisma, PrismaClient } from '../generated/client.ts';
 import type { Room } from './room.ts';
-import { prepared } from './sql/prepared.ts';
+import { prepared, type Statement } from './sql/prepared.ts';
 import type { VectorSupport } from './vector-extension.ts';
 
 /** Who waits for a statement: a caller (`interactive`), or only a job (`background`). */
@@ -42,6 +42,10 @@ export interface DatabaseParts {
   readonly listMaxBytes: number;
   /** Time of each statement of a job, on a server. Undefined: the embedded database, which cannot end a statement. */
   readonly backgroundMs: number | undefined;
+  /** Whether statements are prepared: not behind a pooler that loses them. */
+  readonly prepares: boolean;
+  /** Of DATABASE_DIRECT_URL. */
+  readonly direct: Pool | undefined;
   close(): Promise<void>;
 }
 
@@ -76,6 +80,8 @@ const unlimited = { maxWait: 2_147_483_647, timeout: 2_147_483_647 };
 export class Database implements Sql {
   readonly kind: 'embedded' | 'server';
   readonly pool: Pool;
+  /** Without a pooler in between, which drops notifications; undefined without DATABASE_DIRECT_URL. */
+  readonly direct: Pool | undefined;
   readonly room: Room;
   /** Most bytes of the rows of one page (LIST_PAGE_MAX_BYTES), and of a list without pages (REPLY_MAX_BYTES). */
   readonly pageMaxBytes: number;
@@ -90,6 +96,7 @@ export class Database implements Sql {
     this.#parts = parts;
     this.kind = parts.kind;
     this.pool = parts.pool;
+    this.direct = parts.direct;
     this.room = parts.room;
     this.pageMaxBytes = parts.pageMaxBytes;
     this.listMaxBytes = parts.listMaxBytes;
@@ -104,13 +111,17 @@ export class Database implements Sql {
   async query<Row>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     const sql = this.#sql;
     if (sql !== undefined) return sql((tx) => tx.query<Row>(text, values));
-    return (await this.pool.query(prepared(text, [...values]))).rows as Row[];
+    return (await this.pool.query(this.#statement(text, values))).rows as Row[];
   }
 
   async execute(text: string, values: readonly unknown[] = []): Promise<number> {
     const sql = this.#sql;
     if (sql !== undefined) return sql((tx) => tx.execute(text, values));
-    return (await this.pool.query(prepared(text, [...values]))).rowCount ?? 0;
+    return (await this.pool.query(this.#statement(text, values))).rowCount ?? 0;
+  }
+
+  #statement(text: string, values: readonly unknown[]): Statement {
+    return this.#parts.prepares ? prepared(text, [...values]) : { text, values: [...values] };
   }
 
   /**

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Pool } from 'pg';
 import { isConcurrent, runConcurrently } from './concurrent-migration.ts';
+import { migrationsFolder } from './migrations-folder.ts';
 import { hasTable, withTurn } from './pool.ts';
 import { StartRefusal } from './start-refusal.ts';
 
@@ -15,8 +15,6 @@ export interface Migration {
   /** SHA-256 of `sql` in hex. */
   readonly checksum: string;
 }
-
-export const migrationsFolder = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
 
 /** Any number works, as long as every Parley uses the same one. */
 export const migrationLock = 7_215_533;

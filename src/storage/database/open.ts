@@ -1,17 +1,25 @@
 // Raw SQL: settings of sessions, and extensions.
+import { resolve } from 'node:path';
 import type { ClientBase, Pool, PoolConfig } from 'pg';
 import type { Settings } from '../../settings.ts';
+import { refuseUnfinishedMove } from '../move/progress.ts';
 import { Database } from './database.ts';
+import { noteMigration } from './embedded/data-folder.ts';
 import { type EmbeddedServer, startEmbeddedOf } from './embedded/embedded.ts';
+import type { UpgradeCopy } from './embedded/upgrade-copy.ts';
 import { prepareFolder } from './folders.ts';
 import { migrate } from './migrate.ts';
+import { newestMigration } from './migrations-folder.ts';
 import { openPool } from './pool.ts';
 import { createRoom } from './room.ts';
+import { checkServer, refuseOtherDatabase } from './server-check.ts';
 import { prepareVectors, type VectorSupport } from './vector-extension.ts';
 
 export interface OpenDatabaseOptions {
   /** Called for failures outside any call: a lost idle connection (not fatal, the pool replaces it), or the end of the embedded database (fatal). */
   readonly onError: (error: Error, isFatal: boolean) => void;
+  /** Called when an embedded database is opened by a program with other migrations than the last one. */
+  readonly onUpgradeCopy?: (copy: UpgradeCopy) => void;
   /** The embedded database of these settings, when the caller has started it already. */
   readonly embedded?: Promise<EmbeddedServer> | undefined;
 }
@@ -42,6 +50,7 @@ export async function openDatabase(settings: Settings, options: OpenDatabaseOpti
     return connect(settings, connection, options, undefined);
   }
   const embedded = await starting;
+  if (embedded.upgradeCopy !== undefined) options.onUpgradeCopy?.(embedded.upgradeCopy);
   const connection = {
     ...embedded.connection,
     max: Math.min(settings.DATABASE_POOL_MAX, embeddedConnectionsMax),
@@ -72,21 +81,26 @@ async function connect(
     },
     onFull: () => room.noteFull(),
   });
+  const direct = openDirect(settings);
   const db = new Database({
     kind: embedded === undefined ? 'server' : 'embedded',
     pool,
+    direct,
+    prepares: settings.DATABASE_PREPARED_STATEMENTS === 'on',
     room,
     pageMaxBytes: settings.LIST_PAGE_MAX_BYTES,
     listMaxBytes: settings.REPLY_MAX_BYTES,
     backgroundMs: embedded === undefined ? settings.DATABASE_BACKGROUND_TIMEOUT_MS : undefined,
     async close() {
       isClosing = true;
+      await direct?.end();
       await pool.end();
       await embedded?.close();
     },
   });
   try {
-    db.vectors = await prepareSchema(pool, embedded, connection, settings.EMBEDDING_MODEL !== undefined);
+    db.vectors = await prepareSchema(pool, embedded, connection, settings);
+    if (embedded !== undefined) noteMigration(resolve(settings.DATA_DIR), newestMigration());
     return db;
   } catch (error) {
     await db.close();
@@ -106,17 +120,32 @@ async function prepareSchema(
   pool: Pool,
   embedded: EmbeddedServer | undefined,
   connection: PoolConfig,
-  needsVectors: boolean,
+  { EMBEDDING_MODEL, DATABASE_DIRECT_URL, DATABASE_PREPARED_STATEMENTS }: Settings,
 ): Promise<VectorSupport> {
   const prepare = async (client: Pool): Promise<VectorSupport> => {
     await migrate(client);
-    return needsVectors ? prepareVectors(client) : { kind: 'unneeded' };
+    return EMBEDDING_MODEL !== undefined ? prepareVectors(client) : { kind: 'unneeded' };
   };
   if (embedded !== undefined) return prepare(pool);
-  const own = openPool({ ...connection, max: 2, application_name: 'parley-migrations' }, { onLost: () => undefined });
+  const open = (config: PoolConfig) =>
+    openPool({ ...config, max: 2, application_name: 'parley-migrations' }, { onLost: () => undefined });
+  const own = open(connection);
+  const direct = DATABASE_DIRECT_URL === undefined ? undefined : open({ ...connection, connectionString: DATABASE_DIRECT_URL });
   try {
-    return await prepare(own);
+    await checkServer(own, { prepares: DATABASE_PREPARED_STATEMENTS === 'on' });
+    await refuseUnfinishedMove(own);
+    if (direct === undefined) return await prepare(own);
+    await refuseOtherDatabase(own, direct);
+    return await prepare(direct);
   } finally {
+    await direct?.end();
     await own.end();
   }
+}
+
+/** Few connections, for what passes no pooler. */
+function openDirect({ DATABASE_DIRECT_URL, DATABASE_CHECKOUT_TIMEOUT_MS }: Settings): Pool | undefined {
+  if (DATABASE_DIRECT_URL === undefined) return undefined;
+  const config = { connectionString: DATABASE_DIRECT_URL, max: 2, connectionTimeoutMillis: DATABASE_CHECKOUT_TIMEOUT_MS };
+  return openPool({ ...config, application_name: 'parley' }, { onLost: () => undefined });
 }

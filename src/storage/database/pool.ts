@@ -58,7 +58,8 @@ export async function withTurn<T>(pool: Pool, lock: number, work: (client: PoolC
 
 /** Begins a transaction that has the lock. @returns false while another process has the lock. */
 async function takeTurn(client: PoolClient, lock: number): Promise<boolean> {
-  await client.query('BEGIN');
+  // Behind a pooler, a connection may have the limits of other sessions.
+  await client.query('BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0');
   const { rows } = await client.query<{ is_mine: boolean }>(`SELECT pg_try_advisory_xact_lock(${lock}) AS is_mine`);
   if (rows[0]?.is_mine === true) return true;
   await client.query('ROLLBACK');

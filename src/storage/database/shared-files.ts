@@ -84,6 +84,13 @@ function markerOf(folder: string): string | undefined {
   return text === '' ? undefined : text;
 }
 
+/** Says that the files of a folder belong to the database with this id. @throws StartRefusal when they belong to another. */
+export function markFolder(folder: string, id: string): void {
+  const marked = markerOf(folder);
+  if (marked !== undefined && marked !== id) throw new StartRefusal(ofAnother(folder, marked));
+  if (marked === undefined) writeMarker(folder, id);
+}
+
 function writeMarker(folder: string, id: string): void {
   writeWhole(join(folder, markerName), `${id}\n`);
 }

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Screen } from '../../../scripts/cli/output/screen.ts';
 import { runCommand } from '../../../scripts/cli/run.ts';
 
-const script = fileURLToPath(new URL('../../../scripts/parley.ts', import.meta.url));
+export const scriptPath = fileURLToPath(new URL('../../../scripts/parley.ts', import.meta.url));
 
 /** What a command prints, and the exit code of its process. */
 export interface CommandResult {
@@ -53,7 +53,7 @@ export async function parley(
 export function parleyProcess(words: string, env: Readonly<Record<string, string>> = {}): Promise<CommandResult> {
   return new Promise((resolve) => {
     const options = { env: { PATH: process.env.PATH ?? '', ...env }, cwd: fileURLToPath(new URL('../../..', import.meta.url)) };
-    const child = execFile(process.execPath, [script, ...wordsOf(words)], options, (_error, out, err) =>
+    const child = execFile(process.execPath, [scriptPath, ...wordsOf(words)], options, (_error, out, err) =>
       resolve({ code: child.exitCode ?? -1, out, err }),
     );
   });

@@ -25,10 +25,14 @@ const limitedPath = fileURLToPath(new URL('./limited-parley.js', import.meta.url
 const briefly = ['--liftoff-only'];
 const running = new Set<ChildProcess>();
 
-/** Starts Parley with these settings and limits (`src/limits.ts`), and nothing else of this environment. */
-export function startProcess(values: Readonly<Record<string, string>>, cwd?: string): ParleyProcess {
+/**
+ * Starts Parley with these settings and limits (`src/limits.ts`), and nothing else of this environment.
+ *
+ * @param main  the program, where it is not the one of this repository.
+ */
+export function startProcess(values: Readonly<Record<string, string>>, cwd?: string, main = mainPath): ParleyProcess {
   const { env, limits } = splitLimits(values);
-  const program = Object.keys(limits).length === 0 ? [mainPath] : [limitedPath, JSON.stringify(limits)];
+  const program = Object.keys(limits).length === 0 ? [main] : [limitedPath, JSON.stringify(limits)];
   return watched(
     spawn(process.execPath, [...briefly, ...program], {
       env: { PATH: process.env.PATH ?? '', ...always, ...env },

@@ -19,6 +19,8 @@ export interface OwnPostgres {
   /** Stops all its processes where they are; connections stay open and nothing answers. */
   freeze(): void;
   thaw(): void;
+  /** Restarts as a standby: it answers, and only reads. */
+  restartAsStandby(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -62,6 +64,11 @@ export async function startOwnPostgres(bin = newestPrograms()): Promise<OwnPostg
     crashAndRestart: () => control('-o', options, '-m', 'immediate', 'restart'),
     freeze: () => signal('SIGSTOP'),
     thaw: () => signal('SIGCONT'),
+    async restartAsStandby() {
+      await control('-m', 'fast', 'stop');
+      await asServer('touch', join(data, 'standby.signal'));
+      await control('-o', options, 'start');
+    },
     async close() {
       await control('-m', 'immediate', 'stop').catch(() => undefined);
       rmSync(folder, { recursive: true, force: true });

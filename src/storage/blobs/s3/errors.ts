@@ -13,7 +13,7 @@ export function isUnknownOperation(error: unknown): boolean {
   return statusOf(error) === 501;
 }
 
-function isFull(error: unknown): boolean {
+export function isFull(error: unknown): boolean {
   return statusOf(error) === 507 || (error instanceof S3ServiceException && fullCodes.includes(error.name));
 }
 
@@ -52,7 +52,7 @@ const reasons: Readonly<Record<string, string>> = {
 export function refusal(bucket: string, error: unknown): StartRefusal {
   const message = error instanceof Error ? error.message : String(error);
   const reason = reasons[codeOf(error)] ?? (statusOf(error) === 403 ? reasons.AccessDenied : undefined) ?? message;
-  return new StartRefusal(`The bucket ${bucket} (BLOB_URL) cannot be used: ${reason}.`);
+  return new StartRefusal(`The bucket ${bucket} (BLOB_URL) cannot be used: ${reason}.`, { cause: error });
 }
 
 function codeOf(error: unknown): string {

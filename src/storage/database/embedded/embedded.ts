@@ -8,12 +8,15 @@ import { freeBytesOf, prepareFolder } from '../folders.ts';
 import { StartRefusal } from '../start-refusal.ts';
 import { checkDataFolder } from './data-folder.ts';
 import { lockFolder } from './lock.ts';
+import { copyBeforeUpgrade, type UpgradeCopy } from './upgrade-copy.ts';
 import type { WorkerMessage, WorkerOptions } from './worker.ts';
 
 /** Space that the embedded database reserves, so that it can finish its work when the disk is full. */
 const ballastBytes = 32 * 1024 * 1024;
 
 export interface EmbeddedServer {
+  /** What was kept before this start changes the schema. */
+  readonly upgradeCopy: UpgradeCopy | undefined;
   readonly connection: PoolConfig;
   /** Whether it refuses writes, because its disk has no room. */
   isFull(): boolean;
@@ -46,18 +49,22 @@ export function startEmbeddedOf(settings: Settings, onCrash: (error: Error) => v
  * Starts the embedded PostgreSQL of a data folder in a thread of its own, behind a private unix socket.
  *
  * @param onCrash  called when the thread dies by itself: nothing can be stored any more.
+ * @param options  `isMoving`: opens also a folder that is marked as moved. `isCheck`: the schema stays as it is.
  * @throws StartRefusal when the folder cannot be used, has lost files of its database, or another process has it.
  */
 export async function startEmbedded(
   dataDir: string,
   { DISK_FREE_MIN_BYTES }: EmbeddedSettings,
   onCrash: (error: Error) => void,
+  { isMoving = false, isCheck = false }: { readonly isMoving?: boolean; readonly isCheck?: boolean } = {},
 ): Promise<EmbeddedServer> {
   prepareFolder(dataDir, 'DATA_DIR');
   const unlock = lockFolder(dataDir);
+  let upgradeCopy: UpgradeCopy | undefined;
   try {
-    checkDataFolder(dataDir);
+    checkDataFolder(dataDir, isMoving);
     checkRoom(dataDir);
+    if (!isCheck) upgradeCopy = await copyBeforeUpgrade(dataDir, DISK_FREE_MIN_BYTES);
   } catch (error) {
     unlock();
     throw error;
@@ -101,6 +108,7 @@ export async function startEmbedded(
   worker.on('error', (error) => crash(error instanceof Error ? error : new Error(String(error))));
   worker.on('exit', (code) => crash(new Error(`the embedded database ended with code ${code}`)));
   return {
+    upgradeCopy,
     connection: { host: socketFolder, port: 5432, user: 'postgres', database: 'postgres' },
     isFull: () => isFull,
     async close() {

@@ -27,7 +27,7 @@ export async function prepareDatabaseFolder(folder: string, makeNew: (folder: st
   rmSync(unfinished, { recursive: true, force: true });
   if (existsSync(templatePath)) await unpack(unfinished);
   else await makeNew(unfinished);
-  await flush(unfinished);
+  await flushTree(unfinished);
   renameSync(unfinished, folder);
   await flushOne(dirname(folder));
 }
@@ -38,8 +38,8 @@ async function unpack(folder: string): Promise<void> {
   await pipeline(createReadStream(templatePath), createZstdDecompress(), files);
 }
 
-/** Several at a time: a file system writes them down together. */
-async function flush(folder: string): Promise<void> {
+/** Flushes a folder with everything in it, several files at a time: a file system writes them down together. */
+export async function flushTree(folder: string): Promise<void> {
   const paths = [folder, ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path))];
   const left = paths.values();
   const work = async () => {

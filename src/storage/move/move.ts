@@ -1,0 +1,203 @@
+// Raw SQL: PostgreSQL's own statistics, and tables that are named at run time.
+import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+import type { Pool } from 'pg';
+import { displayValue } from '../../lib/display-value.ts';
+import type { Settings } from '../../settings.ts';
+import { blobAddressOf } from '../blobs/address.ts';
+import type { Blobs } from '../blobs/blobs.ts';
+import { openBlobs } from '../blobs/open.ts';
+import { type MoveMark, moveMarkOf, noteMigration, setMoveMark } from '../database/embedded/data-folder.ts';
+import { startEmbedded } from '../database/embedded/embedded.ts';
+import { storedId, storeId } from '../database/installation.ts';
+import { migrate } from '../database/migrate.ts';
+import { newestMigration } from '../database/migrations-folder.ts';
+import { hasTable, openPool } from '../database/pool.ts';
+import { checkServer } from '../database/server-check.ts';
+import { markFolder } from '../database/shared-files.ts';
+import { StartRefusal } from '../database/start-refusal.ts';
+import { prepareVectors } from '../database/vector-extension.ts';
+import { copyTable, readBack } from './copy-table.ts';
+import { compareFiles, copyFiles, type FileCount } from './files.ts';
+import { MoveProgress } from './progress.ts';
+import { type MovedTable, makePartitions, readTables, setSequences } from './tables.ts';
+
+export interface MoveOptions {
+  /** Those of the folder that is moved: DATA_DIR, and BLOB_URL where it has one. */
+  readonly settings: Settings;
+  /** The URL of the database that gets the rows. */
+  readonly to: string;
+  /** Where the files go, as in BLOB_URL; undefined leaves them where they are. */
+  readonly blobs: string | undefined;
+  /** Makes the tables of the job queue, or brings them to this version. */
+  readonly prepareJobs: (pool: Pool) => Promise<void>;
+  readonly onProgress: (line: string) => void;
+}
+
+export interface MoveReport {
+  readonly tables: readonly { readonly name: string; readonly rows: number }[];
+  readonly files: FileCount | undefined;
+  /** Names of tables that the server cannot have, because it lacks pgvector. */
+  readonly withoutVectors: readonly string[];
+}
+
+/**
+ * Copies an embedded database, and its files where a place for them is named, and compares every row and every byte. The folder is marked from the
+ * beginning, so that no Parley changes it meanwhile or afterwards. A move that is killed goes on when it is repeated.
+ *
+ * @throws StartRefusal when the folder or the target cannot be used.
+ */
+export async function move(options: MoveOptions): Promise<MoveReport> {
+  const { settings, to, onProgress } = options;
+  const dataDir = resolve(settings.DATA_DIR);
+  const target = openPool({ connectionString: to, max: 4, application_name: 'parley-move' }, { onLost: () => undefined });
+  try {
+    await checkServer(target);
+    const progress = new MoveProgress(target);
+    const filled = await progress.moveId();
+    onProgress('opening the data folder');
+    const server = await startEmbedded(dataDir, settings, failMove, { isMoving: true });
+    const source = openPool({ ...server.connection, max: 2 }, { onLost: () => undefined });
+    try {
+      const mark = moveMarkOf(dataDir);
+      if (mark?.isDone === true) return await endAgain(mark, filled, progress);
+      const moveId = mark?.moveId ?? randomUUID();
+      const problem = await targetProblem(target, filled, moveId);
+      if (problem !== undefined) throw new StartRefusal(`The new database cannot be filled: ${problem}`);
+      await migrate(source);
+      noteMigration(dataDir, newestMigration());
+      const id = (await storedId(source)) ?? (await storeId(source, randomUUID()));
+      const files = await openFiles(options, filled !== undefined);
+      try {
+        const shown = {
+          to: displayValue('DATABASE_URL', to),
+          files: options.blobs === undefined ? null : displayValue('BLOB_URL', options.blobs),
+        };
+        setMoveMark(dataDir, { moveId, ...shown, isDone: false });
+        if (filled === undefined) await progress.begin(moveId);
+        const report = await copyEverything(options, source, target, files, progress);
+        const place = blobAddressOf({ ...settings, ...(options.blobs === undefined ? {} : { BLOB_URL: options.blobs }) });
+        if (place.kind === 'folder') markFolder(resolve(place.path), id);
+        setMoveMark(dataDir, { moveId, ...shown, isDone: true });
+        await progress.end();
+        return report;
+      } finally {
+        await files?.source.close();
+        await files?.target.close();
+      }
+    } finally {
+      await source.end();
+      await server.close();
+    }
+  } finally {
+    await target.end();
+  }
+}
+
+interface MovedFiles {
+  readonly source: Blobs;
+  readonly target: Blobs;
+}
+
+async function copyEverything(
+  { prepareJobs, onProgress }: MoveOptions,
+  source: Pool,
+  target: Pool,
+  files: MovedFiles | undefined,
+  progress: MoveProgress,
+): Promise<MoveReport> {
+  onProgress('making the tables');
+  await migrate(target);
+  await prepareJobs(source);
+  await prepareJobs(target);
+  const tables = await readTables(source);
+  if (tables.some(({ hasVectors }) => hasVectors)) await prepareVectors(target);
+  await makePartitions(target, tables);
+  const withoutVectors = await missingVectors(target, tables);
+  const moved = tables.filter(({ name }) => !withoutVectors.includes(name));
+  for (const [index, table] of moved.entries()) {
+    if ((await progress.table(table.name)) !== undefined) continue;
+    const line = (done: number) => `copying ${table.name} (table ${index + 1} of ${moved.length}): ${Math.floor(100 * done)} %`;
+    onProgress(line(0));
+    await copyTable(
+      source,
+      target,
+      table,
+      (client, { rows, digest }) => progress.noteTable(client, table.name, rows, digest),
+      (done) => onProgress(line(done)),
+    );
+  }
+  await setSequences(source, target);
+  if (files !== undefined)
+    await copyFiles(files.source, files.target, progress, (count) => onProgress(`copying files: ${count.files}`));
+  onProgress('gathering statistics');
+  await target.query('ANALYZE');
+  const counts: { name: string; rows: number }[] = [];
+  for (const table of moved) {
+    onProgress(`comparing ${table.name}`);
+    counts.push({ name: table.name, rows: await compareTable(target, table, progress) });
+  }
+  const compared =
+    files === undefined
+      ? undefined
+      : await compareFiles(files.source, files.target, progress, (count) => onProgress(`comparing files: ${count.files}`));
+  return { tables: counts, files: compared, withoutVectors };
+}
+
+/** @returns the number of rows. @throws Error when the target has others than were read from the source. */
+async function compareTable(target: Pool, table: MovedTable, progress: MoveProgress): Promise<number> {
+  const expected = await progress.table(table.name);
+  const found = await readBack(target, table);
+  if (expected?.rows !== found.rows || expected.digest !== found.digest)
+    throw new Error(
+      `${table.name} has ${found.rows} rows that are not the ${expected?.rows} of the folder: something else writes to the new database`,
+    );
+  return found.rows;
+}
+
+/** @throws Error for a table that is missing for another reason. */
+async function missingVectors(target: Pool, tables: readonly MovedTable[]): Promise<readonly string[]> {
+  const missing: string[] = [];
+  for (const { name, hasVectors } of tables) {
+    const { rows } = await target.query<{ is_there: boolean }>('SELECT to_regclass($1) IS NOT NULL AS is_there', [name]);
+    if (rows[0]?.is_there === true) continue;
+    if (!hasVectors) throw new Error(`the new database has no table ${name}`);
+    missing.push(name);
+  }
+  return missing;
+}
+
+async function openFiles({ settings, blobs }: MoveOptions, isBegun: boolean): Promise<MovedFiles | undefined> {
+  if (blobs === undefined || blobs === settings.BLOB_URL) return undefined;
+  const source = await openBlobs(settings, () => undefined);
+  const target = await openBlobs({ ...settings, BLOB_URL: blobs }, () => undefined);
+  if (!isBegun && (await target.holdsOrganizations()))
+    throw new StartRefusal(`${displayValue('BLOB_URL', blobs)} holds files of another Parley. Name an empty place.`);
+  return { source, target };
+}
+
+/** Why a database cannot be filled: something is in it that this move has not copied. */
+export async function targetProblem(
+  target: Pool,
+  filled: string | undefined,
+  moveId: string | undefined,
+): Promise<string | undefined> {
+  if (filled !== undefined)
+    return filled === moveId
+      ? undefined
+      : 'it holds a part of another move, or of one that was given up. Make it anew (dropdb, createdb), and repeat this.';
+  if (!(await hasTable(target, 'tenants'))) return undefined;
+  const isEmpty = (await target.query('SELECT FROM tenants LIMIT 1')).rowCount === 0;
+  return isEmpty ? undefined : 'it is in use: an organization is in it. Name an empty one (createdb).';
+}
+
+/** All is copied; the process ended before it had said so in the target. */
+async function endAgain(mark: MoveMark, filled: string | undefined, progress: MoveProgress): Promise<MoveReport> {
+  if (filled !== mark.moveId) throw new StartRefusal(`This folder was moved to ${mark.to} before.`);
+  await progress.end();
+  return { tables: [], files: undefined, withoutVectors: [] };
+}
+
+function failMove(error: Error): never {
+  throw error;
+}
