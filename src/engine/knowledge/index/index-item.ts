@@ -10,6 +10,7 @@ import { DomainError } from '../../../entities/errors.ts';
 import type { IdKind } from '../../../entities/ids.ts';
 import { isConnectedType } from '../../../entities/knowledge/data-source.ts';
 import type { Settings } from '../../../settings.ts';
+import { blobAddressOf } from '../../../storage/blobs/address.ts';
 import type { NewChunk } from '../../../storage/knowledge/chunks.ts';
 import type { IndexFailure, IndexLease, ItemLeft } from '../../../storage/knowledge/indexing/indexing.ts';
 import type { Storage } from '../../../storage/storage.ts';
@@ -257,9 +258,9 @@ function interrupted({ attempt }: IndexLease): IndexFailure {
   return { status: 'FAILED', errorCode: 'INTERRUPTED', errorMessage, isRetryable: false };
 }
 
-/** Whether other processes of the database may have files that this one lacks: files in a folder, beside a server that several use. */
+/** Whether other processes of the database may have files that this one lacks: files in a folder, which may be no shared one, beside a server. */
 function mayLieElsewhere({ storage, settings }: IndexContext): boolean {
-  return storage.db.kind === 'server' && settings.BLOB_URL === undefined;
+  return storage.db.kind === 'server' && blobAddressOf(settings).kind === 'folder';
 }
 
 /** The reason in words that a person can act on. Messages of other software are not shown. */
