@@ -111,9 +111,11 @@ async function copyEverything(
   await prepareJobs(source);
   await prepareJobs(target);
   const tables = await readTables(source);
-  if (tables.some(({ hasVectors }) => hasVectors)) await prepareVectors(target);
-  await makePartitions(target, tables);
-  const withoutVectors = await missingVectors(target, tables);
+  const withoutVectors = await makeVectorTables(target, tables);
+  await makePartitions(
+    target,
+    tables.filter(({ name }) => !withoutVectors.includes(name)),
+  );
   const moved = tables.filter(({ name }) => !withoutVectors.includes(name));
   for (const [index, table] of moved.entries()) {
     if ((await progress.table(table.name)) !== undefined) continue;
@@ -155,16 +157,25 @@ async function compareTable(target: Pool, table: MovedTable, progress: MoveProgr
   return found.rows;
 }
 
-/** @throws Error for a table that is missing for another reason. */
-async function missingVectors(target: Pool, tables: readonly MovedTable[]): Promise<readonly string[]> {
-  const missing: string[] = [];
-  for (const { name, hasVectors } of tables) {
-    const { rows } = await target.query<{ is_there: boolean }>('SELECT to_regclass($1) IS NOT NULL AS is_there', [name]);
-    if (rows[0]?.is_there === true) continue;
-    if (!hasVectors) throw new Error(`the new database has no table ${name}`);
-    missing.push(name);
-  }
+/**
+ * Makes the tables that no migration makes: those of vectors, which need pgvector.
+ *
+ * @returns the names of those that the target cannot have. @throws Error for a table that is missing for another reason.
+ */
+async function makeVectorTables(target: Pool, tables: readonly MovedTable[]): Promise<readonly string[]> {
+  if ((await missingTables(target, tables)).length === 0) return [];
+  const vectors = await prepareVectors(target);
+  const missing = await missingTables(target, tables);
+  if (missing.length > 0 && vectors.kind !== 'missing') throw new Error(`the new database lacks ${missing.join(', ')}`);
   return missing;
+}
+
+async function missingTables(target: Pool, tables: readonly MovedTable[]): Promise<readonly string[]> {
+  const { rows } = await target.query<{ name: string }>(
+    'SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NULL',
+    [tables.map(({ name }) => name)],
+  );
+  return rows.map(({ name }) => name);
 }
 
 async function openFiles({ settings, blobs }: MoveOptions, isBegun: boolean): Promise<MovedFiles | undefined> {

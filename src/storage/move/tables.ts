@@ -11,8 +11,6 @@ export interface MovedTable {
   readonly parts: readonly TablePart[];
   /** Names of the tables that its foreign keys refer to, without itself. */
   readonly refersTo: readonly string[];
-  /** Whether it holds vectors: a server without pgvector cannot have it, and Parley makes its rows anew from the passages. */
-  readonly hasVectors: boolean;
 }
 
 export interface TablePart {
@@ -35,7 +33,6 @@ interface Row {
   readonly columns: string[];
   readonly parts: { readonly name: string; readonly blocks: number; readonly sizeBytes: number; readonly bound: string | null }[];
   readonly refersTo: string[];
-  readonly hasVectors: boolean;
 }
 
 const text = `
@@ -49,9 +46,7 @@ SELECT format('%I.%I', n.nspname, c.relname) AS name,
   array(SELECT DISTINCT format('%I.%I', rn.nspname, r.relname) FROM pg_constraint k
     JOIN pg_class r ON r.oid = coalesce(pg_partition_root(k.confrelid), k.confrelid) JOIN pg_namespace rn ON rn.oid = r.relnamespace
     WHERE k.contype = 'f' AND r.oid <> c.oid
-      AND (k.conrelid = c.oid OR k.conrelid IN (SELECT relid FROM pg_partition_tree(c.oid)))) AS "refersTo",
-  EXISTS (SELECT FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
-    WHERE a.attrelid = c.oid AND t.typname IN ('vector', 'halfvec', 'sparsevec')) AS "hasVectors"
+      AND (k.conrelid = c.oid OR k.conrelid IN (SELECT relid FROM pg_partition_tree(c.oid)))) AS "refersTo"
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition
   AND ((n.nspname = 'public' AND c.relname <> ALL ($1)) OR (n.nspname = 'pgboss' AND c.relname = ANY ($2)))
