@@ -8,6 +8,7 @@ import { loadSettings } from '../../src/settings.ts';
 import { createDiskBlobs } from '../../src/storage/blobs/disk.ts';
 import { startEmbedded } from '../../src/storage/database/embedded/embedded.ts';
 import { openPool } from '../../src/storage/database/pool.ts';
+import { prepareVectors } from '../../src/storage/database/vector-extension.ts';
 import { makeWalked, type Walked } from '../contract/authorization/walked-world.ts';
 import { World, worldEnv } from '../contract/authorization/world.ts';
 import { TestClient } from '../support/client.ts';
@@ -65,6 +66,12 @@ function movedFolder(): void {
       { chatId: 'chat_absent' },
       { owner: { tenantId: 't', orgId: 'o' }, startAfterMs: 3_600_000 },
     );
+    // Vectors of a passage: the server may have no pgvector.
+    await prepareVectors(pool);
+    await pool.query(`INSERT INTO embedding_spaces (model, dimensions) VALUES ('m', 3);
+      INSERT INTO chunk_embeddings (chunk_id, space, data_source_id, item_id, generation, text_hash, embedding)
+        SELECT c.id, s.id, c.data_source_id, c.item_id, c.generation, gen_random_uuid(), '[0.5,0.25,1]' FROM chunks c, embedding_spaces s LIMIT 1;
+      INSERT INTO item_embeddings SELECT item_id, space, generation FROM chunk_embeddings`);
     const chat = (await world.owner.get(`/api/v1/chats/${walked.chat}`)).body;
     await service.close();
     before = { chat, rows: await rowsOfFolder(folder), files: await filesOf(folder) };
@@ -124,13 +131,22 @@ function movedFolder(): void {
     const { code, out, err } = await parley(command(), here());
     expect([code, err]).toEqual([0, '']);
     expect(out).toMatch(new RegExp(`Moved and compared: \\d+ rows in \\d+ tables, ${files.length} files`));
+    const vectors = await onTarget(target(), "SELECT 1 FROM pg_available_extensions WHERE name = 'vector'");
+    expect([vectors.length, out.includes('The server has no pgvector: vectors were left out')]).toEqual([
+      vectors.length,
+      vectors.length === 0,
+    ]);
     expect(out).toContain(`PARLEY_MASTER_KEY_FILE=${join(folder, 'master.key')}`);
   });
 
   it('has every row and every file there, as they were, and nothing else', async () => {
     const moved = await rowsOf((sql) => onTarget(target(), sql));
     expect([...moved.keys()]).toEqual([...before.rows.keys()]);
-    for (const [table, rows] of before.rows) expect([table, moved.get(table)]).toEqual([table, rows]);
+    const hasVectors = (await onTarget(target(), "SELECT 1 WHERE to_regclass('chunk_embeddings') IS NOT NULL")).length > 0;
+    // The mark of an item whose vectors are there.
+    const rowsBefore = new Map([...before.rows, ...(hasVectors ? [] : [['public.item_embeddings', []] as const])]);
+    expect(before.rows.get('public.item_embeddings')).toHaveLength(1);
+    for (const [table, rows] of rowsBefore) expect([table, moved.get(table)]).toEqual([table, rows]);
     expect((await store.keys()).map((file) => file.replace(/^moved\//, '')).sort()).toEqual(before.files);
     expect(before.files.length).toBeGreaterThan(0);
     const blank = [...before.rows].filter(([, rows]) => rows.length === 0).map(([table]) => table);

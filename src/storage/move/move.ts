@@ -37,7 +37,7 @@ export interface MoveOptions {
 export interface MoveReport {
   readonly tables: readonly { readonly name: string; readonly rows: number }[];
   readonly files: FileCount | undefined;
-  /** Names of tables that the server cannot have, because it lacks pgvector. */
+  /** Names of tables that are left out, because the server lacks pgvector. */
   readonly withoutVectors: readonly string[];
 }
 
@@ -157,17 +157,20 @@ async function compareTable(target: Pool, table: MovedTable, progress: MoveProgr
   return found.rows;
 }
 
+/** They say which vectors are there. Without them, a later start with pgvector makes all vectors anew. */
+const vectorMarks = ['public.item_embeddings', 'public.source_embeddings'];
+
 /**
  * Makes the tables that no migration makes: those of vectors, which need pgvector.
  *
- * @returns the names of those that the target cannot have. @throws Error for a table that is missing for another reason.
+ * @returns the names of those that the target cannot have, or shall not. @throws Error for a table that is missing for another reason.
  */
 async function makeVectorTables(target: Pool, tables: readonly MovedTable[]): Promise<readonly string[]> {
   if ((await missingTables(target, tables)).length === 0) return [];
   const vectors = await prepareVectors(target);
   const missing = await missingTables(target, tables);
   if (missing.length > 0 && vectors.kind !== 'missing') throw new Error(`the new database lacks ${missing.join(', ')}`);
-  return missing;
+  return missing.length === 0 ? [] : [...missing, ...vectorMarks];
 }
 
 async function missingTables(target: Pool, tables: readonly MovedTable[]): Promise<readonly string[]> {
