@@ -1,4 +1,4 @@
-// Raw SQL: migrations are SQL.
+// Raw SQL: migrations are SQL, and Prisma builds no index.
 import { createHash } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
 

@@ -113,7 +113,7 @@ function readNote(dataDir: string): FolderNote | undefined {
   const path = notePath(dataDir);
   if (!existsSync(path)) return undefined;
   const note = parse(readFileSync(path, 'utf8'));
-  if (note?.format === 1 || note?.format === 2) return note;
+  if (note?.format === 1 || (note?.format === 2 && note.moved !== undefined)) return note;
   throw new StartRefusal(
     `${path} cannot be read by this version of Parley. Start the version that made it, or restore the data folder from a backup.`,
   );
