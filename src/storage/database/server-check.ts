@@ -1,7 +1,7 @@
 // Raw SQL: what a server is, and whether a pooler in between keeps transactions.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { StartRefusal } from './start-refusal.ts';
 
 export const oldestVersion = 15;
@@ -85,34 +85,45 @@ async function keepsTransactions(pool: Pool): Promise<boolean> {
   return isKept;
 }
 
-/** A pooler with a single connection to the server lets the second use wait for it. */
+const triesMax = 20;
+/** A pooler with a single connection to the server lets the second use wait for the transaction. */
 const otherMs = 500;
 
 /**
- * Whether a statement that was prepared can be used again. A pooler gives a transaction the connection that was used last: while one has the
- * connection on which the statement was prepared, the statement runs on another.
+ * Whether a statement that was prepared can be used again. Another transaction takes the connection of the server on which it was prepared, so that it
+ * runs on a different one. That never happens without a pooler in transaction mode.
  */
 async function keepsPrepared(pool: Pool): Promise<boolean> {
   const client = await pool.connect();
   const other = await pool.connect();
   // A name that no earlier probe has left on a connection of the pooler.
-  const probe = { name: `parley_${randomUUID()}`, text: 'SELECT 1' };
-  let isKept = false;
+  const probe = { name: `parley_${randomUUID()}`, text: 'SELECT pg_backend_pid() AS pid' };
+  const pidOf = async (on: PoolClient, query: { readonly text: string; readonly name?: string }) =>
+    (await on.query<{ pid: number }>(query)).rows[0]?.pid;
   try {
-    await client.query(probe);
-    await other.query('BEGIN');
-    await other.query('SELECT 1');
-    const used = client.query(probe).then(
-      () => true,
-      () => false,
-    );
-    await Promise.race([used, wait(otherMs)]);
-    await other.query('ROLLBACK');
-    isKept = await used;
+    const prepared = await pidOf(client, probe);
+    for (let attempt = 0; attempt < triesMax; attempt += 1) {
+      await other.query('BEGIN');
+      const isTaken = (await pidOf(other, { text: probe.text })) === prepared;
+      const used = isTaken ? client.query(probe).then(isDone, isLost) : undefined;
+      await Promise.race([used, wait(isTaken ? otherMs : 0)]);
+      await other.query('ROLLBACK');
+      if (used !== undefined) return await used;
+    }
+    return true;
   } finally {
     // Closing them ends the prepared statement with them.
     client.release(true);
     other.release(true);
   }
-  return isKept;
+}
+
+function isDone(): boolean {
+  return true;
+}
+
+/** invalid_sql_statement_name */
+function isLost(error: unknown): boolean {
+  if (error instanceof Error && 'code' in error && error.code === '26000') return false;
+  throw error;
 }
