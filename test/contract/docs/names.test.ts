@@ -22,6 +22,8 @@ describe('files', () => {
       'dist/',
       '.cache/compiled',
       'DATA_DIR/blobs',
+      'DATA_DIR/database',
+      'DATA_DIR/database.before-upgrade',
       'DATA_DIR/usage-journal',
       'blobs/.parley-installation',
       'parley.lock',
