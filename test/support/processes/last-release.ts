@@ -7,6 +7,9 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
+/** Whether tests run that take minutes. */
+export const hasLongTests = process.env.LONG_TESTS === '1';
+
 /** What stands for the last release until there is a tag: the newest migration of this commit is 78. */
 const untagged = '2f330543';
 
