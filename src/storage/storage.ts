@@ -360,7 +360,9 @@ async function openRedis(settings: Settings, db: Database, options: OpenStorageO
 }
 
 function openSignals(db: Database, onError: OpenStorageOptions['onError']): Promise<Signals> | Signals {
-  return db.kind === 'embedded' ? createInProcessSignals() : createPostgresSignals(db.direct ?? db.pool, (error) => onError(error, false));
+  return db.kind === 'embedded'
+    ? createInProcessSignals()
+    : createPostgresSignals(db.direct ?? db.pool, (error) => onError(error, false));
 }
 
 /** Buckets in Redis while it answers, else in the database; none for the only process on its database. */

@@ -39,7 +39,7 @@ const reasons: Readonly<Record<string, readonly [string, string]>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: ['its certificate is not trusted here', 'Name the authority in NODE_EXTRA_CA_CERTS.'],
 };
 const byMessage: readonly (readonly [RegExp, string])[] = [
-  [/timeout exceeded|timed out/i, 'ETIMEDOUT'],
+  [/timeout exceeded|timed out|connection timeout/i, 'ETIMEDOUT'],
   [/Connection terminated|ECONNRESET/, 'ECONNRESET'],
 ];
 
