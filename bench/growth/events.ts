@@ -56,13 +56,13 @@ async function benchSweep(url: string): Promise<void> {
     for (let atMs = startMs - dayMs; atMs <= now.getTime(); atMs += dayMs) await partitions.makeAhead(new Date(atMs), 1);
     await fill(client, startMs);
     const measured = async (what: string, work: () => Promise<unknown>) => {
-      await client.query('select pg_stat_force_next_flush()');
+      await db.query('select pg_stat_force_next_flush()::text');
       const before = await figures(client);
       const startedMs = performance.now();
       const result = await work();
       const seconds = (performance.now() - startedMs) / 1_000;
-      // Statistics of other sessions arrive within a second.
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      // The pool's session tells its statistics now.
+      await db.query('select pg_stat_force_next_flush()::text');
       const after = await figures(client);
       const [buffers, wal] = [after.buffers - before.buffers, (after.wal - before.wal) / 1_000];
       console.log(
@@ -135,6 +135,7 @@ async function fill(client: Client, startMs: number): Promise<void> {
     );
   }
   await client.query('vacuum analyze');
+  await client.query('select pg_stat_force_next_flush()');
 }
 
 async function figures(client: Client): Promise<{ readonly buffers: number; readonly wal: number }> {
