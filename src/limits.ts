@@ -13,6 +13,8 @@ export const defaultLimits = {
   DATABASE_BACKGROUND_TIMEOUT_MS: 600_000,
   /** Passages in one request for vectors. */
   EMBEDDING_BATCH_TEXTS_MAX: 64,
+  /** The search index is compared with the database anew so long after the last comparison ended. */
+  SEARCH_INDEX_COMPARE_EVERY_MS: 600_000,
   /** A search goes on without a reranker that has not answered by then. */
   RERANK_TIMEOUT_MS: 2_000,
   /** Time for one request to make images. */

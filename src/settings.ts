@@ -28,6 +28,7 @@ import {
 } from './lib/setting-kinds.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { blobAddressGrammar, parseBlobAddress } from './storage/blobs/address.ts';
+import { parseSearchIndexAddress, searchIndexGrammar } from './storage/search-index/opensearch/address.ts';
 
 const MiB = 1024 * 1024;
 const web = ['http:', 'https:'];
@@ -100,6 +101,13 @@ export const settingsSchema = z.object({
   EMBEDDING_DIMENSIONS: optionalMatch(/^[1-9]\d{0,3}$/, 'a whole number from 1 to 9999').describe(
     'Dimensions to ask the embedding model for, at most 4,000. Default: as many as it makes.',
   ),
+  SEARCH_INDEX_URL: readBy(parseSearchIndexAddress, searchIndexGrammar).describe(
+    'An OpenSearch that answers searches for passages; the last part is the prefix of its indexes. Default: the database answers them (docs/search-index.md).',
+  ),
+  SEARCH_INDEX_TIMEOUT_MS: timeMs(1_000).describe(
+    'The database answers a search that the search index has not answered by then.',
+  ),
+  SEARCH_INDEX_SHARDS: whole(1, 1, 1_024).describe('Shards of the next search index that is built.'),
   RERANK_URL: optionalUrl(web, 'https://rerank.example.com/v1/rerank').describe(
     'The whole address of a reranker, which sorts the best 50 passages of a search (docs/knowledge.md).',
   ),
@@ -293,7 +301,7 @@ export type Settings = Readonly<z.infer<typeof settingsSchema>> &
 
 /** Settings whose value is a secret. Each may stand in a file, which `NAME_FILE` names. */
 export const secretSettings: readonly string[] = Object.keys(settingsSchema.shape).filter((name) =>
-  /_API_KEY$|_ACCESS_KEY$|_PRIVATE_KEY$|^PARLEY_.*_KEY$|_SECRET$|_TOKEN$|_HEADERS$|^DATABASE_(?:DIRECT_)?URL$|^REDIS_URL$|^HTTPS?_PROXY$|^SMTP_URL$|^AUDIT_SINK_URL$/.test(
+  /_API_KEY$|_ACCESS_KEY$|_PRIVATE_KEY$|^PARLEY_.*_KEY$|_SECRET$|_TOKEN$|_HEADERS$|^DATABASE_(?:DIRECT_)?URL$|^REDIS_URL$|^HTTPS?_PROXY$|^SMTP_URL$|^AUDIT_SINK_URL$|^SEARCH_INDEX_URL$/.test(
     name,
   ),
 );

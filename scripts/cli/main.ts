@@ -11,7 +11,8 @@ const {
   PARLEY_TYPED_IN: typedIn = script === 'parley' ? INIT_CWD : undefined,
 } = process.env;
 // npm and parley-command.js run this in the folder of Parley, which is right for its data; the files that a person names are where the person is.
-const isOfInstallation = words.includes('--local') || ['secrets', 'doctor', 'move', 'upgrade'].includes(words[0] ?? '');
+const isOfInstallation =
+  words.includes('--local') || ['secrets', 'doctor', 'move', 'search-index', 'upgrade'].includes(words[0] ?? '');
 if (typedIn !== undefined && !isOfInstallation) process.chdir(typedIn);
 const ending = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

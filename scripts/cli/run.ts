@@ -48,6 +48,13 @@ async function perform(typed: Typed, env: NodeJS.ProcessEnv, screen: Screen, sig
     return perform({ ...typed, words: typed.words.slice(1), switches: new Set(['help']) }, env, screen, signal);
   if (noun === 'completion') return say(isHelp ? completionHelp : completionScript(verb));
   if (noun === 'secrets') return isHelp ? say(secretsHelp) : say(await secrets(typed, env));
+  if (noun === 'search-index') {
+    const { searchIndexHelp, rebuildSearchIndex } = await import('./search-index.ts');
+    if (isHelp) return say(searchIndexHelp);
+    if (verb !== 'rebuild' || typed.words.length > 2)
+      throw misused('The search index can be built anew: parley search-index rebuild');
+    return say(await rebuildSearchIndex(env, screen, signal));
+  }
   if (noun === 'doctor') {
     const { text, isGood } = await (await import('./doctor.ts')).doctor(typed, env);
     return say(text) && isGood;

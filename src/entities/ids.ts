@@ -46,6 +46,7 @@ export const idPrefixes = {
   usageEntry: 'use',
   auditEntry: 'aud',
   auditBatch: 'audb',
+  searchIndex: 'six',
   legalHold: 'hold',
   dataExport: 'exp',
   erasure: 'era',

@@ -196,6 +196,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     registerVectorStoreExpiry(deps);
     registerSchedules(deps);
     registerPurges(deps);
+    await knowledge.prepare();
     await jobs.start();
     await runs
       .recoverUsage()

@@ -1,5 +1,6 @@
 import type { Deps } from '../domain/deps.ts';
 import type { AuditSinkCounts } from '../engine/audit/sink.ts';
+import type { CopiedIndex } from '../engine/knowledge/search-index/search-index.ts';
 import { splitModelId } from '../engine/models/catalog.ts';
 import type { RunTimings } from '../engine/usage/timings.ts';
 import type { Admissions } from '../http/limits.ts';
@@ -8,9 +9,12 @@ import type { SseStreams } from '../http/reply/sse.ts';
 import { RecentValue } from '../lib/recent-value.ts';
 import type { AuditSinkStore } from '../storage/audit/sink.ts';
 import type { Signals } from '../storage/database/signals/signals.ts';
+import type { SearchIndexStore } from '../storage/search-index/store.ts';
 
 /** The database counts the waiting entries at most this often. */
 const sinkReadEveryMs = 5_000;
+/** The database counts the changes that wait for the search index at most this often. */
+const lagReadEveryMs = 5_000;
 
 const ofModel = ['provider', 'model'] as const;
 
@@ -47,6 +51,7 @@ export function measure(
   );
   measureSignals(metrics, storage.signals);
   if (auditSink !== undefined) measureAuditSink(metrics, auditSink.counts, storage.auditSink);
+  if (knowledge.copy !== undefined) measureSearchIndex(metrics, knowledge.copy.index, storage.searchIndex);
   measureModels(metrics, runs.counts.timings);
   const { modes, lexical, unreranked } = knowledge.counts;
   metrics.counter('retrievals_total', 'Searches for passages, by mode.', ['mode'], () => labelled('mode', modes));
@@ -115,6 +120,29 @@ function measureAuditSink(metrics: Metrics, counts: AuditSinkCounts, store: Pick
       return [{ labels: {}, value: ageMs / 1_000 }];
     },
   );
+}
+
+function measureSearchIndex(metrics: Metrics, { answers }: Pick<CopiedIndex, 'answers'>, { changes }: SearchIndexStore): void {
+  const lag = new RecentValue(lagReadEveryMs, () => changes.lag());
+  metrics.counter(
+    'search_index_answers_total',
+    'Searches by who answered them: the index, or the database, with the reason.',
+    ['answer'],
+    () => labelled('answer', answers),
+  );
+  metrics.gauges(
+    'search_index_lag_items',
+    'Documents of all processes whose change the search index has not got.',
+    [],
+    async () => {
+      const read = await lag.read();
+      return read === undefined ? [] : [{ labels: {}, value: read.items }];
+    },
+  );
+  metrics.gauges('search_index_lag_seconds', 'Age of the oldest change that the search index has not got.', [], async () => {
+    const read = await lag.read();
+    return read === undefined ? [] : [{ labels: {}, value: read.seconds }];
+  });
 }
 
 function measureModels(metrics: Metrics, timings: RunTimings): void {

@@ -1,8 +1,8 @@
 // Raw SQL: leases. One statement checks a row and takes, extends or ends its lease, by the time of the database: clocks of processes need not agree.
 import type { Database, Sql } from './database/database.ts';
 
-/** What is leased: stored runs, the reading of a source, the indexing of an item, the renewal of a connection's token, the sink of the audit log. */
-export type LeaseKind = 'run' | 'sourceRun' | 'item' | 'renewal' | 'auditSink';
+/** What is leased: stored runs, the reading of a source, the indexing of an item, the renewal of a connection's token, the sink of the audit log, the search index. */
+export type LeaseKind = 'run' | 'sourceRun' | 'item' | 'renewal' | 'auditSink' | 'searchIndex';
 
 /** The right of one holder to work on a row, for a limited time. Each write of the holder names it, and fails once another has the row. */
 export interface Lease {
@@ -24,6 +24,7 @@ const columns = {
   // Also the number of the generation that the holder builds.
   item: { table: 'knowledge_items', owner: '"leaseOwner"', until: '"leaseUntil"', fence: '"lastGeneration"' },
   auditSink: { table: 'audit_sinks', owner: '"leaseOwner"', until: '"leaseUntil"', fence: 'fence' },
+  searchIndex: { table: 'search_indexes', owner: '"leaseOwner"', until: '"leaseUntil"', fence: 'fence' },
   // Each renewal has an owner of its own, which is fence enough.
   renewal: { table: 'connections', owner: '"renewalOwner"', until: '"renewalUntil"', fence: '0' },
 } as const satisfies Record<LeaseKind, object>;

@@ -86,6 +86,7 @@ import { createResponseStore, type ResponseStore } from './runs/responses.ts';
 import { createRunStore, type RunStore } from './runs/runs.ts';
 import { createScheduleStore, type ScheduleStore } from './schedules/schedules.ts';
 import { createSearchStore, type SearchStore } from './search/search.ts';
+import { createSearchIndexStore, type SearchIndexStore } from './search-index/store.ts';
 import { createUsageLimitStore, type UsageLimitStore } from './usage/limits.ts';
 import { createRateBucketStore, type RateBucketStore } from './usage/rate-buckets.ts';
 import { createUsageStore, type UsageStore } from './usage/usage.ts';
@@ -186,6 +187,8 @@ export interface Storage {
   /** What streams of changes read. */
   readonly live: LiveStore;
   readonly search: SearchStore;
+  /** What is known of the copy of all passages at an OpenSearch. */
+  readonly searchIndex: SearchIndexStore;
   readonly webhooks: WebhookStore;
   readonly schedules: ScheduleStore;
   close(): Promise<void>;
@@ -319,6 +322,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     leases: createLeases(db),
     live: createLiveStore(db),
     search: createSearchStore(db),
+    searchIndex: createSearchIndexStore(db),
     close: async () => {
       await auditBatch.close();
       await apiKeys.close();

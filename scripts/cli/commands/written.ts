@@ -21,7 +21,7 @@ export const writtenCommands: readonly WrittenCommand[] = [
 ];
 
 /** Those that work without a service. */
-export const ownNouns = ['help', 'completion', 'doctor', 'move', 'secrets', 'upgrade'];
+export const ownNouns = ['help', 'completion', 'doctor', 'move', 'search-index', 'secrets', 'upgrade'];
 
 /** What a noun can do, in the order of help; '' stands for the noun alone. */
 export const verbs: ReadonlyMap<string, readonly string[]> = new Map(

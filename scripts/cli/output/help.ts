@@ -37,6 +37,7 @@ ${administrative.join('\n')}
   ${'move --to <url>'.padEnd(width)}  Copies an embedded database to a PostgreSQL server, and its files to a bucket.
   ${'upgrade --check'.padEnd(width)}  Says what the next start will do to the database.
   ${'secrets rotate'.padEnd(width)}  Puts all stored secrets under the first key of PARLEY_MASTER_KEY.
+  ${'search-index rebuild'.padEnd(width)}  Builds the search index of SEARCH_INDEX_URL anew from the database.
   ${'completion bash|zsh|fish'.padEnd(width)}  Prints a script that completes commands in a shell.
   ${'<command> --help'.padEnd(width)}  What a command takes, with an example.
 

@@ -24,7 +24,8 @@ async function healthOf({ storage: { db, signals }, knowledge }: Pick<Deps, 'sto
     const problem = 'Changes of other instances do not arrive: the database answers neither notifications nor look-ups in time.';
     return { state: 'unavailable', reason: 'signals', problems: [problem] };
   }
-  const problems = [signals.problem(), knowledge.shortcoming].filter((problem) => problem !== undefined);
+  const shortcomings = [signals.problem(), knowledge.shortcoming, await knowledge.copy?.index.shortcoming()];
+  const problems = shortcomings.filter((problem) => problem !== undefined);
   return { state: problems.length === 0 ? 'ready' : 'degraded', problems };
 }
 

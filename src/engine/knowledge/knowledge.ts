@@ -10,6 +10,7 @@ import { Tally } from '../../lib/tally.ts';
 import type { Settings } from '../../settings.ts';
 import type { RankedChunk } from '../../storage/knowledge/chunk-ranking.ts';
 import type { PendingCount } from '../../storage/knowledge/embeddings/pending.ts';
+import { createPostgresIndex } from '../../storage/search-index/postgres.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Egress } from '../egress/egress.ts';
 import { createProxies } from '../egress/proxies.ts';
@@ -37,6 +38,7 @@ import { contextOf } from './search/follow-up.ts';
 import type { PassageMatch } from './search/passages.ts';
 import { createReranker } from './search/reranker.ts';
 import { type SearchResult, searchPassages } from './search/search.ts';
+import { forgetCopy, SearchedCopy } from './search-index/copy.ts';
 
 /** Priority of reading files of prompts: below streams, above indexing. */
 const webReaderProgram = new URL('./connectors/web-reader-process.ts', import.meta.url);
@@ -73,6 +75,10 @@ export interface Knowledge {
   readonly counts: SearchCounts;
   /** What the operator should know about vectors; undefined when all is well, or no embedding model is set. */
   readonly shortcoming: string | undefined;
+  /** The copy of all passages at SEARCH_INDEX_URL; undefined where it is not set. */
+  readonly copy: SearchedCopy | undefined;
+  /** Looks at the search index of the settings. @throws StartRefusal for one that can never be used. */
+  prepare(): Promise<void>;
   /** The vectors of sources; none where the service makes no vectors. */
   vectorsOf(dataSourceIds: readonly string[]): Promise<readonly PendingCount[]>;
   /** Passages of all sources without a vector; undefined where none are made. */
@@ -147,6 +153,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     vectors.kind === 'missing' ? `Searches go by words alone, although EMBEDDING_MODEL is set: ${vectors.detail}.` : undefined;
   if (shortcoming !== undefined) options.logger.warn(shortcoming);
   const reranker = createReranker(settings, proxies);
+  const copy = createCopy(options, meaning);
   const counts = new SearchCounts();
   const spaceId = async () => (meaning === undefined ? undefined : (await findSpace(meaning))?.id);
   const waiting = new RecentValue(countAgeMs, async () => storage.embeddings?.countAll(await spaceId()));
@@ -160,6 +167,11 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     pages,
     counts,
     shortcoming,
+    copy,
+    async prepare() {
+      if (copy !== undefined) await copy.prepare();
+      else if (settings.ROLE !== 'web') await forgetCopy(options);
+    },
     vectorsOf: async (dataSourceIds) => (await storage.embeddings?.counts(dataSourceIds, await spaceId())) ?? [],
     withoutVectors: () => waiting.read(),
     async search({ orgId, dataSourceIds, question, earlier = [], charge }, { passagesMax, tokensMax, ...items }, signal) {
@@ -170,7 +182,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
         return signedContentAddress(options, { dataSourceId, itemId, orgId, passage: { chunkId, charStart, charEnd } });
       };
       const found = await searchPassages(
-        { ranking: storage.chunks, meaning, reranker },
+        { ranking: storage.chunks, index: copy?.index, meaning, reranker },
         { orgId, dataSourceIds, ...items },
         { text: question, context, charge },
         { passagesMax, tokensMax },
@@ -202,10 +214,13 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     browse: (connection, query, signal) => browse(services, connection, query, signal),
     findSite: (type, connection, cloudId) => findSite(services, type, connection, cloudId),
     connecting: createConnecting({ ...options, vendors }),
-    registerJobs: () => registerIndexJobs({ ...options, meaning, connectors, extractor: indexExtractor }),
+    registerJobs() {
+      registerIndexJobs({ ...options, meaning, connectors, extractor: indexExtractor });
+      copy?.register(options.jobs);
+    },
     async close() {
       const extractors = [indexExtractor, webExtractor, promptReader.extractor];
-      await Promise.all([...extractors.map((extractor) => extractor.close()), vendors.close(), reranker?.close()]);
+      await Promise.all([...extractors.map((extractor) => extractor.close()), vendors.close(), reranker?.close(), copy?.close()]);
     },
   };
 }
@@ -223,6 +238,18 @@ function createMeaning({ settings, storage, models, embed }: KnowledgeOptions): 
     timeoutMs: settings.RETRIEVAL_EMBEDDING_TIMEOUT_MS,
     weight: settings.RETRIEVAL_VECTOR_WEIGHT,
   };
+}
+
+/** @returns undefined while SEARCH_INDEX_URL is not set. */
+function createCopy(
+  { settings, storage, logger, newId }: KnowledgeOptions,
+  meaning: Meaning | undefined,
+): SearchedCopy | undefined {
+  const { SEARCH_INDEX_URL: url } = settings;
+  if (url === undefined) return undefined;
+  const database = createPostgresIndex(storage.chunks, storage.embeddings);
+  const hasVectors = meaning?.store !== undefined;
+  return new SearchedCopy(url, { settings, storage, logger, hasVectors, database, newId: () => newId('searchIndex') });
 }
 
 /** Counts searches by how they were made. */

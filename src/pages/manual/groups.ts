@@ -55,6 +55,7 @@ const declaredGroups: readonly DeclaredGroup[] = [
       'docs/audit.md': 'Audit log',
       'docs/data-life.md': 'Data retention',
       'docs/redis.md': 'Redis between instances',
+      'docs/search-index.md': 'Search index',
       'docs/observability.md': 'Metrics, traces, logs',
       'docs/security.md': 'Security model',
       'SECURITY.md': 'Reporting a vulnerability',

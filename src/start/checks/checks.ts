@@ -11,13 +11,14 @@ import { mistypedSettings, removedSettings } from './mistyped.ts';
 import { checkModels } from './models.ts';
 import { checkPort } from './port.ts';
 import { checkRedis } from './redis.ts';
+import { checkSearchIndex } from './search-index.ts';
 import { checkSignIn } from './sign-in.ts';
 
 /** Everything that can be checked without a start. What bad settings would decide is checked with their defaults, and left out of the findings. */
 export async function checkAll(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
   const { settings, bad } = usableSettings(env);
   const isAbout = (...names: readonly string[]) => names.some((name) => bad.has(name));
-  const [database, redis, files, port, models, egress, signIn, mail, auditSink] = await Promise.all([
+  const [database, redis, files, port, models, egress, signIn, mail, auditSink, searchIndex] = await Promise.all([
     isAbout('DATABASE_URL', 'DATA_DIR') ? [] : checkDatabase(settings),
     isAbout('REDIS_URL') ? [] : checkRedis(settings),
     isAbout('BLOB_URL') ? [] : checkFiles(settings),
@@ -29,6 +30,7 @@ export async function checkAll(env: NodeJS.ProcessEnv): Promise<readonly Finding
     isAbout('AUDIT_SINK_URL', 'AUDIT_SINK_SECRET', 'EGRESS_ALLOW', 'EGRESS_DNS_SERVERS', 'HTTPS_PROXY', 'HTTP_PROXY')
       ? []
       : checkAuditSink(settings),
+    isAbout('SEARCH_INDEX_URL') ? [] : checkSearchIndex(settings),
   ]);
   return [
     ...settingsFindings(env),
@@ -37,7 +39,7 @@ export async function checkAll(env: NodeJS.ProcessEnv): Promise<readonly Finding
     ),
     ...mistypedSettings(env).map(({ name, meant }) => warning('settings', `${name} is no setting.`, `Did you mean ${meant}?`)),
     ...(isAbout('DATA_DIR', 'BLOB_URL') ? [] : checkFolders(settings)),
-    ...[database, redis, files, port, models, egress, signIn, mail, auditSink].flat(),
+    ...[database, redis, files, port, models, egress, signIn, mail, auditSink, searchIndex].flat(),
   ];
 }
 

@@ -12,7 +12,8 @@ export interface Finding {
     | 'egress'
     | 'sign-in'
     | 'mail'
-    | 'audit-sink';
+    | 'audit-sink'
+    | 'search-index';
   /** `wrong`: Parley cannot start or work like this. `warning`: it works, and somebody should look at it. */
   readonly level: 'good' | 'warning' | 'wrong';
   /** What was found, in one sentence, without secrets. */

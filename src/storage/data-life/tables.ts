@@ -146,6 +146,8 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   LexemeFrequency: { leftOut: derived },
   LexemeNumbering: { leftOut: ofService },
   LexemeStatistics: { leftOut: derived },
+  SearchIndex: { leftOut: ofService },
+  SearchIndexChange: { leftOut: 'It names ids of changed documents until the search index has them.' },
   EmbeddingSpace: { leftOut: ofService },
   ChunkEmbedding: { leftOut: derived },
   ItemEmbedding: { leftOut: derived },

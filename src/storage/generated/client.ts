@@ -238,6 +238,16 @@ export type LexemeNumbering = Prisma.LexemeNumberingModel
  */
 export type LexemeStatistics = Prisma.LexemeStatisticsModel
 /**
+ * Model SearchIndex
+ * The copy of all passages at an OpenSearch (SEARCH_INDEX_URL). No row: none is kept.
+ */
+export type SearchIndex = Prisma.SearchIndexModel
+/**
+ * Model SearchIndexChange
+ * An item whose passages or vectors changed since they were last sent to the search index. Written by triggers, in the transaction of the change.
+ */
+export type SearchIndexChange = Prisma.SearchIndexChangeModel
+/**
  * Model EmbeddingSpace
  * What one model makes of texts: vectors of two spaces cannot be compared.
  */

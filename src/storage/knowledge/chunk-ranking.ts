@@ -75,6 +75,8 @@ export interface RankingPlan extends ItemLimits {
   readonly limit: number;
 }
 export interface RankingTerm {
+  readonly config: string;
+  readonly term: string;
   readonly weight: number;
   /** The term's key in each source that has it. */
   readonly keys: ReadonlyMap<string, number>;

@@ -8,6 +8,7 @@ const chunks = 1_000_000;
 /** Words with keys 1, 2, … that so many passages of the source hold. */
 function termsOf(dataSourceId: string, dfs: readonly number[], firstKey = 1): WeighedTerm[] {
   return dfs.map((df, index) => ({
+    term: `word${index}`,
     config: 'english',
     weight: Math.log(1 + (chunks - df + 0.5) / (df + 0.5)),
     keys: new Map([[dataSourceId, firstKey + index]]),

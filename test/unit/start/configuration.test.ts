@@ -41,8 +41,8 @@ describe('settings', () => {
   it('that are numbers of something name its unit last', () => {
     const units =
       /_(MS|BYTES|MAX|PORT|CONCURRENCY|SECONDS|DAYS|MIN|CHARS|TOKENS|PERCENT|HOPS|PER_MINUTE_(KEY|ORGANIZATION|ADDRESS))$|^PORT$/;
-    // The names of OTEL_ settings are given by OpenTelemetry. A weight is a part of 1: it has no unit.
-    const unitless = ['RETRIEVAL_VECTOR_WEIGHT'];
+    // The names of OTEL_ settings are given by OpenTelemetry. A weight is a part of 1: it has no unit. Shards are counted.
+    const unitless = ['RETRIEVAL_VECTOR_WEIGHT', 'SEARCH_INDEX_SHARDS'];
     const ours = Object.entries(loadSettings({})).filter(([name]) => !name.startsWith('OTEL_') && !unitless.includes(name));
     const numbers = ours.filter(([, value]) => typeof value === 'number');
     expect(numbers.map(([name]) => name).filter((name) => !units.test(name))).toEqual([]);
@@ -60,6 +60,9 @@ describe('settings', () => {
 
   const secret = `whsec_${'a'.repeat(43)}=`;
   it.each([
+    [{ SEARCH_INDEX_URL: 'search.test' }, 'SEARCH_INDEX_URL must be an address such as https://'],
+    [{ SEARCH_INDEX_URL: 'https://a:hidden@search.test/Parley' }, 'SEARCH_INDEX_URL must end with a prefix'],
+    [{ SEARCH_INDEX_URL: 'https://a:hidden%@search.test' }, 'percent-encoded'],
     [{ AUDIT_SINK_URL: 'https://siem.test' }, 'AUDIT_SINK_SECRET must be set with AUDIT_SINK_URL'],
     [{ AUDIT_SINK_SECRET: secret }, 'AUDIT_SINK_URL must be set with AUDIT_SINK_SECRET'],
     [{ AUDIT_SINK_URL: 'siem.test', AUDIT_SINK_SECRET: secret }, 'AUDIT_SINK_URL must be an address such as https://'],

@@ -21,6 +21,7 @@ describe('a secret that stands in a file', () => {
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20x',
     SMTP_URL: 'smtp://ann:secret@mail.example.com:587',
     AUDIT_SINK_URL: 'https://siem.example.com/parley',
+    SEARCH_INDEX_URL: 'https://parley:secret@search.example.com:9200/parley',
     AUDIT_SINK_SECRET: `whsec_${'a'.repeat(43)}=`,
   };
   /** What a setting cannot be without. */

@@ -1,12 +1,14 @@
 import type { LexicalReason } from '../../../entities/knowledge/retrieval.ts';
 import type { ChunkRanking, RankedChunk, ScoredId } from '../../../storage/knowledge/chunk-ranking.ts';
-import type { EmbeddingStore } from '../../../storage/knowledge/embeddings/embeddings.ts';
-import type { ServingSpace } from '../../../storage/knowledge/embeddings/spaces.ts';
-import { type Meaning, questionVectors } from '../meaning/meaning.ts';
+import type { NearestPlan } from '../../../storage/knowledge/embeddings/nearest.ts';
+import { createPostgresIndex } from '../../../storage/search-index/postgres.ts';
+import type { SearchIndex } from '../../../storage/search-index/search-index.ts';
+import { type Meaning, type QuestionVector, questionVectors } from '../meaning/meaning.ts';
 import type { AskedQuestion } from './asked-question.ts';
 import { inContext } from './follow-up.ts';
 import { type FusedId, fuse } from './fuse.ts';
-import { type AllowedSources, findsNothing, rankChunks, scoreWords } from './words.ts';
+import { rankByIndex } from './indexed.ts';
+import { type AllowedSources, findsNothing, planWords } from './words.ts';
 
 /** Passages that each way of searching finds before both are joined. */
 const legMax = 200;
@@ -24,10 +26,12 @@ export interface HybridResult {
  * Ranks the live passages of the sources by words and by meaning together; by words alone where no vectors serve the sources, or where the vector of
  * the question cannot be made in time.
  *
+ * @param index  undefined: the database answers.
  * @returns at most `limit`, best first. @throws the signal's reason; the database's errors.
  */
 export async function rankHybrid(
   ranking: ChunkRanking,
+  index: SearchIndex | undefined,
   meaning: Meaning,
   allowed: AllowedSources,
   { text, context, charge }: AskedQuestion,
@@ -35,7 +39,7 @@ export async function rankHybrid(
   signal: AbortSignal,
 ): Promise<HybridResult> {
   const byWords = async (reason: LexicalReason | null): Promise<HybridResult> => ({
-    chunks: await rankChunks(ranking, allowed, text, limit, context),
+    chunks: await rankByIndex(ranking, index, allowed, { text, context }, limit, signal),
     reason,
     isHybrid: false,
   });
@@ -45,11 +49,14 @@ export async function rankHybrid(
   const spaces = await store.serving(allowed.dataSourceIds);
   if (spaces.length === 0) return byWords('not_ready');
   const asking = questionVectors(meaning, charge, spaces, inContext(text, context), signal);
-  const [words, { vectors, reason }] = await Promise.all([scoreWords(ranking, allowed, text, legMax, context), asking]);
-  const lists = await Promise.all(
-    vectors.map(({ space, vector }) => nearestIn(store, allowed, space, vector, words.allowedChunks)),
-  );
-  const fused = withBest(fuse(words.found, lists, vectors.length === 0 ? 0 : meaning.weight), [words.found, ...lists], limit);
+  // Fails with the signal only, which the search says too.
+  asking.catch(() => undefined);
+  const { plan, allowedChunks } = await planWords(ranking, allowed, text, legMax, context);
+  const plans = asking.then(({ vectors }) => vectors.map((vector) => nearestPlan(allowed, vector, allowedChunks)));
+  const found = await (index ?? createPostgresIndex(ranking, store)).search({ words: plan, vectors: plans }, signal);
+  const { vectors, reason } = await asking;
+  const lists = [found.words, ...found.vectors];
+  const fused = withBest(fuse(found.words, found.vectors, vectors.length === 0 ? 0 : meaning.weight), lists, limit);
   const scores = new Map(fused.map((entry) => [entry.id, entry]));
   const chunks = await ranking.read(
     allowed,
@@ -77,13 +84,7 @@ function withBest(fused: readonly FusedId[], lists: readonly (readonly ScoredId[
   return [...fused.slice(0, Math.max(0, limit - late.length)), ...late];
 }
 
-function nearestIn(
-  store: EmbeddingStore,
-  allowed: AllowedSources,
-  space: ServingSpace,
-  question: readonly number[],
-  allowedChunks: number,
-): Promise<readonly ScoredId[]> {
+function nearestPlan(allowed: AllowedSources, { space, vector }: QuestionVector, allowedChunks: number): NearestPlan {
   const { dataSourceIds } = space;
-  return store.nearest({ ...allowed, dataSourceIds, space, question, allowedChunks, limit: legMax });
+  return { ...allowed, dataSourceIds, space, question: vector, allowedChunks, limit: legMax };
 }

@@ -1,16 +1,20 @@
 import type { Retrieval } from '../../../entities/knowledge/retrieval.ts';
 import type { ChunkRanking, RankedChunk } from '../../../storage/knowledge/chunk-ranking.ts';
+import type { SearchIndex } from '../../../storage/search-index/search-index.ts';
 import type { Meaning } from '../meaning/meaning.ts';
 import type { AskedQuestion } from './asked-question.ts';
 import { inContext } from './follow-up.ts';
 import { rankHybrid } from './hybrid.ts';
+import { rankByIndex } from './indexed.ts';
 import { choosePassages, type PassageLimits, type PassageMatch, type UrlOf } from './passages.ts';
 import { type Reranker, rerankedMax } from './reranker.ts';
-import { type AllowedSources, rankChunks } from './words.ts';
+import type { AllowedSources } from './words.ts';
 
 /** What searches work with. */
 export interface SearchContext {
   readonly ranking: ChunkRanking;
+  /** Undefined: the database answers. */
+  readonly index?: SearchIndex | undefined;
   /** Undefined while EMBEDDING_MODEL is not set. */
   readonly meaning: Meaning | undefined;
   /** Undefined while RERANK_URL is not set. */
@@ -38,7 +42,7 @@ const rankedPerPassage = 4;
  * @returns at most `limit`, best first. @throws the signal's reason; the database's errors.
  */
 export async function rankAll(
-  { ranking, meaning, reranker }: SearchContext,
+  { ranking, index, meaning, reranker }: SearchContext,
   allowed: AllowedSources,
   question: AskedQuestion,
   limit: number,
@@ -48,8 +52,8 @@ export async function rankAll(
   const wanted = reranker === undefined ? limit : Math.max(limit, rerankedMax);
   const { chunks, reason, isHybrid } =
     meaning === undefined
-      ? { chunks: await rankChunks(ranking, allowed, text, wanted, context), reason: null, isHybrid: false }
-      : await rankHybrid(ranking, meaning, allowed, question, wanted, signal);
+      ? { chunks: await rankByIndex(ranking, index, allowed, question, wanted, signal), reason: null, isHybrid: false }
+      : await rankHybrid(ranking, index, meaning, allowed, question, wanted, signal);
   signal.throwIfAborted();
   const reranked = await reranker?.rerank(inContext(text, context), chunks, signal);
   const retrieval: Retrieval = {

@@ -1,5 +1,5 @@
 import type { ItemFilter } from '../../../entities/knowledge/item-filter.ts';
-import type { ChunkRanking, RankedChunk, ScoredId } from '../../../storage/knowledge/chunk-ranking.ts';
+import type { ChunkRanking, RankedChunk } from '../../../storage/knowledge/chunk-ranking.ts';
 import { planQuestion, type QuestionPlan } from './question.ts';
 import type { ContextText } from './question-terms.ts';
 import { findQuestionTerms, searchedText } from './question-terms.ts';
@@ -33,18 +33,6 @@ export async function rankChunks(
   return plan === undefined ? [] : ranking.rank(plan);
 }
 
-/** The best passages by words, without their texts, and how many passages the sources have. */
-export async function scoreWords(
-  ranking: ChunkRanking,
-  allowed: AllowedSources,
-  question: string,
-  limit: number,
-  context: readonly ContextText[],
-): Promise<{ readonly found: readonly ScoredId[]; readonly allowedChunks: number }> {
-  const { plan, allowedChunks } = await planWords(ranking, allowed, question, limit, context);
-  return { found: plan === undefined ? [] : await ranking.score(plan), allowedChunks };
-}
-
 /** The terms that a question is ranked by; undefined when nothing can be found. */
 export async function planOf(
   ranking: ChunkRanking,
@@ -61,7 +49,8 @@ export function findsNothing({ dataSourceIds, itemIds }: AllowedSources, questio
   return dataSourceIds.length === 0 || itemIds?.length === 0 || searchedText(question) === '';
 }
 
-async function planWords(
+/** The same, and how many passages the sources have. */
+export async function planWords(
   ranking: ChunkRanking,
   allowed: AllowedSources,
   question: string,

@@ -436,6 +436,8 @@ export const ModelName = {
   LexemeFrequency: 'LexemeFrequency',
   LexemeNumbering: 'LexemeNumbering',
   LexemeStatistics: 'LexemeStatistics',
+  SearchIndex: 'SearchIndex',
+  SearchIndexChange: 'SearchIndexChange',
   EmbeddingSpace: 'EmbeddingSpace',
   ChunkEmbedding: 'ChunkEmbedding',
   ItemEmbedding: 'ItemEmbedding',
@@ -497,7 +499,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3384,6 +3386,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.LexemeStatisticsCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.LexemeStatisticsCountAggregateOutputType> | number
+        }
+      }
+    }
+    SearchIndex: {
+      payload: Prisma.$SearchIndexPayload<ExtArgs>
+      fields: Prisma.SearchIndexFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SearchIndexFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SearchIndexFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexPayload>
+        }
+        findFirst: {
+          args: Prisma.SearchIndexFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SearchIndexFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexPayload>
+        }
+        findMany: {
+          args: Prisma.SearchIndexFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexPayload>[]
+        }
+        create: {
+          args: Prisma.SearchIndexCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexPayload>
+        }
+        createMany: {
+          args: Prisma.SearchIndexCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SearchIndexCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexPayload>[]
+        }
+        delete: {
+          args: Prisma.SearchIndexDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexPayload>
+        }
+        update: {
+          args: Prisma.SearchIndexUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexPayload>
+        }
+        deleteMany: {
+          args: Prisma.SearchIndexDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SearchIndexUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SearchIndexUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexPayload>[]
+        }
+        upsert: {
+          args: Prisma.SearchIndexUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexPayload>
+        }
+        aggregate: {
+          args: Prisma.SearchIndexAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSearchIndex>
+        }
+        groupBy: {
+          args: Prisma.SearchIndexGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SearchIndexGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SearchIndexCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SearchIndexCountAggregateOutputType> | number
+        }
+      }
+    }
+    SearchIndexChange: {
+      payload: Prisma.$SearchIndexChangePayload<ExtArgs>
+      fields: Prisma.SearchIndexChangeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SearchIndexChangeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexChangePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SearchIndexChangeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexChangePayload>
+        }
+        findFirst: {
+          args: Prisma.SearchIndexChangeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexChangePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SearchIndexChangeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexChangePayload>
+        }
+        findMany: {
+          args: Prisma.SearchIndexChangeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexChangePayload>[]
+        }
+        create: {
+          args: Prisma.SearchIndexChangeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexChangePayload>
+        }
+        createMany: {
+          args: Prisma.SearchIndexChangeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SearchIndexChangeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexChangePayload>[]
+        }
+        delete: {
+          args: Prisma.SearchIndexChangeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexChangePayload>
+        }
+        update: {
+          args: Prisma.SearchIndexChangeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexChangePayload>
+        }
+        deleteMany: {
+          args: Prisma.SearchIndexChangeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SearchIndexChangeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SearchIndexChangeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexChangePayload>[]
+        }
+        upsert: {
+          args: Prisma.SearchIndexChangeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchIndexChangePayload>
+        }
+        aggregate: {
+          args: Prisma.SearchIndexChangeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSearchIndexChange>
+        }
+        groupBy: {
+          args: Prisma.SearchIndexChangeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SearchIndexChangeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SearchIndexChangeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SearchIndexChangeCountAggregateOutputType> | number
         }
       }
     }
@@ -7451,6 +7601,39 @@ export const LexemeStatisticsScalarFieldEnum = {
 export type LexemeStatisticsScalarFieldEnum = (typeof LexemeStatisticsScalarFieldEnum)[keyof typeof LexemeStatisticsScalarFieldEnum]
 
 
+export const SearchIndexScalarFieldEnum = {
+  id: 'id',
+  serving: 'serving',
+  servingVersion: 'servingVersion',
+  building: 'building',
+  buildingVersion: 'buildingVersion',
+  buildCursor: 'buildCursor',
+  itemsDone: 'itemsDone',
+  itemsTotal: 'itemsTotal',
+  passagesDone: 'passagesDone',
+  buildStartedAt: 'buildStartedAt',
+  builtAt: 'builtAt',
+  checkCursor: 'checkCursor',
+  orphanCursor: 'orphanCursor',
+  checkedAt: 'checkedAt',
+  leaseOwner: 'leaseOwner',
+  leaseUntil: 'leaseUntil',
+  fence: 'fence'
+} as const
+
+export type SearchIndexScalarFieldEnum = (typeof SearchIndexScalarFieldEnum)[keyof typeof SearchIndexScalarFieldEnum]
+
+
+export const SearchIndexChangeScalarFieldEnum = {
+  itemId: 'itemId',
+  dataSourceId: 'dataSourceId',
+  version: 'version',
+  changedAt: 'changedAt'
+} as const
+
+export type SearchIndexChangeScalarFieldEnum = (typeof SearchIndexChangeScalarFieldEnum)[keyof typeof SearchIndexChangeScalarFieldEnum]
+
+
 export const EmbeddingSpaceScalarFieldEnum = {
   id: 'id',
   model: 'model',
@@ -8492,6 +8675,8 @@ export type GlobalOmitConfig = {
   lexemeFrequency?: Prisma.LexemeFrequencyOmit
   lexemeNumbering?: Prisma.LexemeNumberingOmit
   lexemeStatistics?: Prisma.LexemeStatisticsOmit
+  searchIndex?: Prisma.SearchIndexOmit
+  searchIndexChange?: Prisma.SearchIndexChangeOmit
   embeddingSpace?: Prisma.EmbeddingSpaceOmit
   chunkEmbedding?: Prisma.ChunkEmbeddingOmit
   itemEmbedding?: Prisma.ItemEmbeddingOmit
