@@ -27,7 +27,8 @@ interface Collection {
 const rowsWanted = 500;
 const rowsWantedOfFew = 1_500;
 const fewPassages = 20_000;
-const rowsMax = 2_000;
+/** Bounds what a search reads, about one buffer for each row in a large table, however often words occur together. */
+const rowsMax = 1_500;
 /** So many times the wanted rows are expected of each tier: words of one topic occur together more often than expected, others less often. */
 const tierShares = [1 / 64, 1 / 8, 1, 8];
 /** With all combinations of six words, a tier has at most 20 groups. */
