@@ -23,7 +23,7 @@ const rowWithinMs = 3_600_000;
 export function registerOrphanSweep(deps: Deps): void {
   const { jobs, storage, now } = deps;
   let startedAt = storage.db.kind === 'embedded' ? now() : undefined;
-  jobs.every('blobs.sweep', sweepEveryMs, async (signal) => {
+  jobs.lead('blobs.sweep', sweepEveryMs, async (signal) => {
     const before = startedAt ?? new Date(now().getTime() - rowWithinMs);
     startedAt = undefined;
     await sweepOrphans(deps, before, signal);

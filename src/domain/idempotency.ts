@@ -118,7 +118,7 @@ function unseal(key: Buffer, sealed: string): string {
 
 /** Registers the deletion of entries older than a day. */
 export function registerIdempotencySweep(deps: Deps): void {
-  deps.jobs.every('idempotency.sweep', 10 * 60 * 1_000, async (signal) => {
+  deps.jobs.lead('idempotency.sweep', 10 * 60 * 1_000, async (signal) => {
     while (!signal.aborted && (await deps.storage.idempotency.sweep(idempotencyRetentionMs)) > 0);
   });
 }

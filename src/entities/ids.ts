@@ -149,6 +149,11 @@ export function lowerBoundOfIds(kind: IdKind, at: Date): string {
   return `${idHeads[kind]}${timePart(Math.max(0, at.getTime()))}`;
 }
 
+/** The moment of `lowerBoundOfIds`. */
+export function timeOfIdStart(start: string): Date {
+  return timeOfId(start.padEnd(start.length + suffixLength - 10, '0'));
+}
+
 /** The time part of the last id. */
 let timeMs = -1;
 let timeText = '';

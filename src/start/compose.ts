@@ -132,7 +132,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       blockTokens: usageBlockTokens,
     });
     const rates = createRates(basics);
-    if (storage.rateBuckets !== undefined) jobs.every('rates.sweep', rateSweepMs, storage.rateBuckets.sweep);
+    if (storage.rateBuckets !== undefined) jobs.lead('rates.sweep', rateSweepMs, storage.rateBuckets.sweep);
     jobs.every('agents.message-counts', messageCountsMs, storage.agents.addMessageCounts);
     const agentTools = createAgentTools({ ...basics, egress });
     const journal = createUsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);

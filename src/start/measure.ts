@@ -12,6 +12,7 @@ import type { Signals } from '../storage/database/signals/signals.ts';
 import type { SearchIndexStore } from '../storage/search-index/store.ts';
 
 /** The database counts the waiting entries at most this often. */
+const sweptReadEveryMs = 5_000;
 const sinkReadEveryMs = 5_000;
 /** The database counts the changes that wait for the search index at most this often. */
 const lagReadEveryMs = 5_000;
@@ -46,8 +47,16 @@ export function measure(
   metrics.counter('retention_deleted_total', 'Rows that were deleted because they were old, by kind.', ['kind'], () =>
     labelled('kind', dataLife.deleted),
   );
-  metrics.gauges('retention_sweep_age_seconds', 'Time since this process last finished a sweep of old data.', [], () =>
-    dataLife.sweptAt === undefined ? [] : [{ labels: {}, value: (Date.now() - dataLife.sweptAt.getTime()) / 1_000 }],
+  // One of several processes sweeps.
+  const sweptElsewhere = new RecentValue(sweptReadEveryMs, () => storage.tasks.endedAt('retention.sweep'));
+  metrics.gauges(
+    'retention_sweep_age_seconds',
+    'Time since a process of this installation last finished a sweep of old data.',
+    [],
+    async () => {
+      const sweptAtMs = Math.max(dataLife.sweptAt?.getTime() ?? 0, (await sweptElsewhere.read())?.getTime() ?? 0);
+      return sweptAtMs === 0 ? [] : [{ labels: {}, value: (Date.now() - sweptAtMs) / 1_000 }];
+    },
   );
   measureSignals(metrics, storage.signals);
   if (auditSink !== undefined) measureAuditSink(metrics, auditSink.counts, storage.auditSink);

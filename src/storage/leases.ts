@@ -1,8 +1,11 @@
 // Raw SQL: leases. One statement checks a row and takes, extends or ends its lease, by the time of the database: clocks of processes need not agree.
 import type { Database, Sql } from './database/database.ts';
 
-/** What is leased: stored runs, the reading of a source, the indexing of an item, the renewal of a connection's token, the sink of the audit log, the search index. */
-export type LeaseKind = 'run' | 'sourceRun' | 'item' | 'renewal' | 'auditSink' | 'searchIndex';
+/**
+ * What is leased: stored runs, the reading of a source, the indexing of an item, the renewal of a connection's token, the sink of the audit log, the search
+ * index, a task that one of all instances repeats.
+ */
+export type LeaseKind = 'run' | 'sourceRun' | 'item' | 'renewal' | 'auditSink' | 'searchIndex' | 'task';
 
 /** The right of one holder to work on a row, for a limited time. Each write of the holder names it, and fails once another has the row. */
 export interface Lease {
@@ -25,6 +28,7 @@ const columns = {
   item: { table: 'knowledge_items', owner: '"leaseOwner"', until: '"leaseUntil"', fence: '"lastGeneration"' },
   auditSink: { table: 'audit_sinks', owner: '"leaseOwner"', until: '"leaseUntil"', fence: 'fence' },
   searchIndex: { table: 'search_indexes', owner: '"leaseOwner"', until: '"leaseUntil"', fence: 'fence' },
+  task: { table: 'repeated_tasks', owner: '"leaseOwner"', until: '"leaseUntil"', fence: 'fence' },
   // Each renewal has an owner of its own, which is fence enough.
   renewal: { table: 'connections', owner: '"renewalOwner"', until: '"renewalUntil"', fence: '0' },
 } as const satisfies Record<LeaseKind, object>;

@@ -45,6 +45,7 @@ import { createEventPartitionStore, type EventPartitionStore } from './data-life
 import { createEventSweepStore, type EventSweepStore } from './data-life/event-sweeps.ts';
 import { createDataExportStore, type DataExportStore } from './data-life/exports.ts';
 import { createLegalHoldStore, type LegalHoldStore } from './data-life/holds.ts';
+import { createLogSweeps, type LogSweeps } from './data-life/log-sweeps.ts';
 import { createRetentionStore, type RetentionStore } from './data-life/retention.ts';
 import { createDataRows, type DataRows } from './data-life/rows.ts';
 import { createSweepStore, type SweepStore } from './data-life/sweeps.ts';
@@ -87,6 +88,7 @@ import { createRunStore, type RunStore } from './runs/runs.ts';
 import { createScheduleStore, type ScheduleStore } from './schedules/schedules.ts';
 import { createSearchStore, type SearchStore } from './search/search.ts';
 import { createSearchIndexStore, type SearchIndexStore } from './search-index/store.ts';
+import { createTaskStore, type TaskStore } from './tasks.ts';
 import { createUsageLimitStore, type UsageLimitStore } from './usage/limits.ts';
 import { createRateBucketStore, type RateBucketStore } from './usage/rate-buckets.ts';
 import { createUsageStore, type UsageStore } from './usage/usage.ts';
@@ -180,6 +182,8 @@ export interface Storage {
   readonly sweeps: SweepStore;
   readonly eventSweeps: EventSweepStore;
   readonly eventPartitions: EventPartitionStore;
+  readonly logSweeps: LogSweeps;
+  readonly tasks: TaskStore;
   readonly dataRows: DataRows;
   readonly dataExports: DataExportStore;
   readonly erasures: ErasureStore;
@@ -315,7 +319,9 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     legalHolds: createLegalHoldStore(db),
     eventSweeps: createEventSweepStore(db),
     eventPartitions: createEventPartitionStore(db),
-    sweeps: createSweepStore(db, { keepsUnsent: settings.AUDIT_SINK_URL !== undefined }),
+    sweeps: createSweepStore(db),
+    tasks: createTaskStore(db),
+    logSweeps: createLogSweeps(db, { keepsUnsent: settings.AUDIT_SINK_URL !== undefined }),
     dataRows: createDataRows(db),
     dataExports: createDataExportStore(db),
     erasures: createErasureStore(db, signals),

@@ -193,9 +193,9 @@ export function chatFileUrl(deps: Deps, { chatId, id: fileId, status }: ChatFile
 
 /** Registers the deletion of records without content, and of files that an interrupted deletion left. */
 export function registerChatFileSweep(deps: Deps): void {
-  deps.jobs.every('chat-files.expire', expireEveryMs, (signal) => expireRecords(deps, signal));
-  deps.jobs.every('chat-files.sweep', sweepEveryMs, (signal) => sweepLeftBehind(deps, signal));
-  deps.jobs.every('code-states.expire', sweepEveryMs, (signal) => expireCodeStates(deps, signal));
+  deps.jobs.lead('chat-files.expire', expireEveryMs, (signal) => expireRecords(deps, signal));
+  deps.jobs.lead('chat-files.sweep', sweepEveryMs, (signal) => sweepLeftBehind(deps, signal));
+  deps.jobs.lead('code-states.expire', sweepEveryMs, (signal) => expireCodeStates(deps, signal));
 }
 
 /** @param signal  ends it between two steps. */

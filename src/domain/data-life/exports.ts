@@ -87,7 +87,7 @@ export function registerExports(deps: Deps): void {
   // A process that dies leaves its job to the next one, which writes the file anew.
   const options = { concurrency: 1, retriesMax: 20, timeoutMs: 6 * 3_600_000 };
   deps.jobs.work('data.export', options, ({ exportId }, signal) => writeExport(deps, exportId, signal));
-  deps.jobs.every('exports.expire', expireEveryMs, (signal) => expireExports(deps, signal));
+  deps.jobs.lead('exports.expire', expireEveryMs, (signal) => expireExports(deps, signal));
 }
 
 /** Deletes exports after their days, and ends those that could not be written. @param signal  ends it between two files. */

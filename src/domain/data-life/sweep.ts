@@ -2,19 +2,19 @@ import type { RetainedKind } from '../../entities/data-life/retention.ts';
 import { chatsPerBatch, type SweepPlace, type SweptBatch } from '../../storage/data-life/sweeps.ts';
 import { removeBlobs } from '../blobs.ts';
 import type { Deps } from '../deps.ts';
+import { agoOf, allDays, inBatches } from './batches.ts';
 import { makeEventPartitions, sweepEvents } from './event-sweep.ts';
 import { defaultDays } from './retention.ts';
+import { sweepLogs } from './sweep-logs.ts';
 
 const sweepEveryMs = 3_600_000;
-const dayMs = 86_400_000;
-const organizationsAtOnce = 500;
 /** What is left of deleted chats (a row without content) and of deleted files (their names, which lists show for a while) is removed after this. */
 const remainsDays = 30;
 
 /** Registers the deletion of what is older than an organization keeps it. */
 export function registerRetention(deps: Deps): void {
-  deps.jobs.every('retention.event-partitions', sweepEveryMs, () => makeEventPartitions(deps));
-  deps.jobs.every('retention.sweep', sweepEveryMs, (signal) => sweepOldData(deps, signal));
+  deps.jobs.lead('retention.event-partitions', sweepEveryMs, () => makeEventPartitions(deps));
+  deps.jobs.lead('retention.sweep', sweepEveryMs, (signal) => sweepOldData(deps, signal));
 }
 
 /**
@@ -30,21 +30,13 @@ export async function sweepOldData(deps: Deps, signal: AbortSignal): Promise<voi
     deleted[kind] = (deleted[kind] ?? 0) + count;
     deps.dataLife.deleted.add(kind, count);
   };
-  const days = defaultDays(deps.settings, 'audit');
-  if (days !== undefined) {
-    const before = agoOf(deps, days);
-    for await (const count of inBatches(signal, (after) => sweeps.auditEntries({ orgId: undefined, before }, after)))
-      note('audit', count);
-  }
-  for await (const { orgId, days: own } of ownDays(deps, 'audit', signal)) {
-    const before = agoOf(deps, own);
-    for await (const count of inBatches(signal, (after) => sweeps.auditEntries({ orgId, before }, after))) note('audit', count);
-  }
+  await deps.storage.logSweeps.makeAhead(deps.now());
+  for (const kind of ['audit', 'usage'] as const) await sweepLogs(deps, kind, signal, note);
   await sweepEvents(deps, signal, (count) => note('events', count));
-  for (const kind of ['usage', 'runs', 'chats'] as const) {
+  for (const kind of ['runs', 'chats'] as const) {
     for await (const { orgId, days } of allDays(deps, kind, signal)) {
       const rows = { orgId, before: agoOf(deps, days) };
-      for await (const count of inBatches(signal, (after) => oldOf(deps, kind, rows, after))) note(kind, count);
+      for await (const count of inBatches<SweepPlace>(signal, (after) => oldOf(deps, kind, rows, after))) note(kind, count);
     }
   }
   while (!signal.aborted && (await sweeps.deletedChats(agoOf(deps, remainsDays))) > 0);
@@ -58,14 +50,8 @@ interface OldRows {
   readonly before: Date;
 }
 
-async function oldOf(
-  deps: Deps,
-  kind: 'usage' | 'runs' | 'chats',
-  rows: OldRows,
-  after: SweepPlace | undefined,
-): Promise<SweptBatch> {
+async function oldOf(deps: Deps, kind: 'runs' | 'chats', rows: OldRows, after: SweepPlace | undefined): Promise<SweptBatch> {
   const { sweeps, responses } = deps.storage;
-  if (kind === 'usage') return sweeps.usageEntries(rows, after);
   if (kind === 'chats') return oldChats(deps, rows, after);
   const { responses: stored, ...batch } = await sweeps.runs(rows, after);
   let { count } = batch;
@@ -85,46 +71,4 @@ async function oldChats(deps: Deps, rows: OldRows, after: SweepPlace | undefined
   }
   const last = found.length < chatsPerBatch ? undefined : found.at(-1);
   return { count, next: last === undefined ? undefined : { at: new Date(last.at), id: last.id } };
-}
-
-/** The numbers of deleted rows, batch by batch. */
-async function* inBatches(
-  signal: AbortSignal,
-  sweep: (after: SweepPlace | undefined) => Promise<SweptBatch>,
-): AsyncGenerator<number> {
-  let after: SweepPlace | undefined;
-  while (!signal.aborted) {
-    const { count, next } = await sweep(after);
-    yield count;
-    if (next === undefined) return;
-    after = next;
-  }
-}
-
-/** Organizations with days of their own. */
-async function* ownDays({ storage }: Deps, kind: RetainedKind, signal: AbortSignal) {
-  let after = '';
-  while (!signal.aborted) {
-    const found = await storage.retention.listOwn(kind, after, organizationsAtOnce);
-    yield* found;
-    after = found.at(-1)?.orgId ?? '';
-    if (found.length < organizationsAtOnce) return;
-  }
-}
-
-/** The same, and all others where the installation deletes this kind. */
-async function* allDays(deps: Deps, kind: RetainedKind, signal: AbortSignal) {
-  yield* ownDays(deps, kind, signal);
-  const days = defaultDays(deps.settings, kind);
-  let after = '';
-  while (days !== undefined && !signal.aborted) {
-    const found = await deps.storage.retention.listOthers(kind, after, organizationsAtOnce);
-    for (const orgId of found) yield { orgId, days };
-    after = found.at(-1) ?? '';
-    if (found.length < organizationsAtOnce) return;
-  }
-}
-
-function agoOf({ now }: Deps, days: number): Date {
-  return new Date(now().getTime() - days * dayMs);
 }

@@ -145,7 +145,7 @@ export async function deleteFile(deps: Deps, caller: Caller, id: string): Promis
 
 /** Registers the deletion of files that expired. */
 export function registerFileExpiry(deps: Deps): void {
-  deps.jobs.every('files.expire', expireEveryMs, (signal) => expireFiles(deps, signal));
+  deps.jobs.lead('files.expire', expireEveryMs, (signal) => expireFiles(deps, signal));
 }
 
 /** @param signal  ends it between two files. */

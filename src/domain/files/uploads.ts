@@ -198,7 +198,7 @@ export async function cancelUpload(deps: Deps, caller: Caller, id: string): Prom
 
 /** Registers the deletion of the parts of uploads that expired. */
 export function registerUploadExpiry(deps: Deps): void {
-  deps.jobs.every('uploads.expire', expireEveryMs, (signal) => expireUploads(deps, signal));
+  deps.jobs.lead('uploads.expire', expireEveryMs, (signal) => expireUploads(deps, signal));
 }
 
 /** @param signal  ends it between two uploads. */

@@ -49,7 +49,7 @@ const sweepEveryMs = 3_600_000;
 
 /** Registers the deletion of approvals that have expired. */
 export function registerApprovalSweep({ jobs, storage }: Deps): void {
-  jobs.every('runs.sweep-approvals', sweepEveryMs, async (signal) => {
+  jobs.lead('runs.sweep-approvals', sweepEveryMs, async (signal) => {
     while (!signal.aborted && (await storage.approvals.sweep()) > 0);
   });
 }

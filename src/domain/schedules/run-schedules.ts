@@ -41,7 +41,7 @@ export function registerSchedules(deps: Deps): void {
     while (!signal.aborted && (await takeDue(deps)) === perRound);
     for (const ended of await storage.schedules.findEnded(perRound)) await noteEnd(deps, ended);
   });
-  jobs.every('schedules.sweep', sweepEveryMs, () => storage.schedules.sweepRuns(new Date(now().getTime() - keptMs)));
+  jobs.lead('schedules.sweep', sweepEveryMs, () => storage.schedules.sweepRuns(new Date(now().getTime() - keptMs)));
 }
 
 /** Takes schedules whose time has come. Times that were missed become one run. @returns how many were taken. */

@@ -131,7 +131,7 @@ export async function createSignInLink(deps: Deps, caller: Caller, input: SignIn
 
 /** Registers the job that deletes old sessions and links. Ended sessions are kept for a while: runs ask how their session ended. */
 export function registerSignInSweep({ jobs, storage, now }: Deps): void {
-  jobs.every('sign-in.sweep', sweepEveryMs, async () => {
+  jobs.lead('sign-in.sweep', sweepEveryMs, async () => {
     const before = new Date(now().getTime() - keptDays * dayMs);
     await storage.sessions.sweep(before);
     await storage.signInLinks.sweep(before);

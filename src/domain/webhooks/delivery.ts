@@ -34,7 +34,7 @@ const failingMaxMs = 5 * 86_400_000;
 export function registerWebhookDelivery(deps: Deps): void {
   const { jobs, storage, now } = deps;
   jobs.every('webhooks.deliver', lookEveryMs, (signal) => deliverDue(deps, signal));
-  jobs.every('webhooks.sweep', sweepEveryMs, (signal) => storage.webhooks.sweep(new Date(now().getTime() - keptMs), signal));
+  jobs.lead('webhooks.sweep', sweepEveryMs, (signal) => storage.webhooks.sweep(new Date(now().getTime() - keptMs), signal));
 }
 
 /** Until nothing is due and nothing under way. A receiver that is slow keeps nobody else waiting. */

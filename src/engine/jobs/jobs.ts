@@ -43,8 +43,16 @@ export interface Jobs {
   ): Promise<void>;
   /** Registers the worker of a job; call it before `start`. The signal fires when the process stops or the job exceeds its time limit. */
   work<Name extends JobName>(name: Name, options: WorkOptions, handler: JobHandler<Name>): void;
-  /** Runs `task` in this process every `everyMs`, if the process works on jobs. */
+  /**
+   * Runs `task` in this process every `everyMs`, if the process works on jobs. For work that several processes share out, row by row: the more look for
+   * it, the sooner it is done.
+   */
   every(name: string, everyMs: number, task: (signal: AbortSignal) => Promise<void>): void;
+  /**
+   * Runs `task` in one of all processes that work on jobs, `everyMs` after it last ended. When the process dies, another begins the task again within 40
+   * seconds. The signal fires when the process stops, or has lost the task to another.
+   */
+  lead(name: string, everyMs: number, task: (signal: AbortSignal) => Promise<void>): void;
   /**
    * The next times of a cron expression after a moment.
    *

@@ -8,6 +8,8 @@ import type { ShareOwner } from '../../lib/fair-share.ts';
 import { RecentValue } from '../../lib/recent-value.ts';
 import { Tally } from '../../lib/tally.ts';
 import type { Database } from '../../storage/database/database.ts';
+import { createLeases } from '../../storage/leases.ts';
+import { createTaskStore } from '../../storage/tasks.ts';
 import type {
   EnqueueOptions,
   JobHandler,
@@ -19,6 +21,7 @@ import type {
   RunningJob,
   WorkOptions,
 } from './jobs.ts';
+import { lookEveryMs, type RepeatedTask, TaskLeader } from './task-leader.ts';
 
 export interface PgBossJobsOptions {
   readonly db: Database;
@@ -93,11 +96,8 @@ class PgBossJobs implements Jobs {
   readonly #workers: QueueWorker[] = [];
   readonly #running = new Set<Job<JobData>>();
   readonly #lastTurns = new BoundedMap<string, number>(turnsMax);
-  readonly #repeated: {
-    readonly name: string;
-    readonly everyMs: number;
-    readonly task: (signal: AbortSignal) => Promise<void>;
-  }[] = [];
+  readonly #repeated: RepeatedTask[] = [];
+  readonly #led: RepeatedTask[] = [];
   readonly #stopping = new AbortController();
   readonly #tasks = new Set<Promise<void>>();
 
@@ -156,6 +156,10 @@ class PgBossJobs implements Jobs {
     this.#repeated.push({ name, everyMs, task });
   }
 
+  lead(name: string, everyMs: number, task: (signal: AbortSignal) => Promise<void>): void {
+    this.#led.push({ name, everyMs, task });
+  }
+
   timesOf(cron: string, timeZone: string, after: Date, count: number): readonly Date[] {
     return this.#boss.previewSchedule(cron, { tz: timeZone, from: after, count });
   }
@@ -178,7 +182,9 @@ class PgBossJobs implements Jobs {
     if (!this.#options.isWorker) return;
     if (this.#isOnlyProcess) await this.#requeueInterrupted();
     for (const worker of this.#workers) await this.#startWorkers(worker);
-    for (const { name, everyMs, task } of this.#repeated) this.#track(this.#repeat(name, everyMs, task));
+    const ownTasks = this.#isOnlyProcess ? [...this.#repeated, ...this.#led] : this.#repeated;
+    for (const { name, everyMs, task } of ownTasks) this.#track(this.#repeat(name, everyMs, task));
+    if (!this.#isOnlyProcess && this.#led.length > 0) this.#track(this.#lead());
   }
 
   async stop(graceMs: number): Promise<void> {
@@ -302,6 +308,24 @@ class PgBossJobs implements Jobs {
 
   #inBackground<T>(work: () => T): T {
     return this.#options.db.runAs('background', work);
+  }
+
+  /** Takes tasks that are due, whenever no other process has them. */
+  async #lead(): Promise<void> {
+    const { db, logger } = this.#options;
+    const { signal } = this.#stopping;
+    const leader = new TaskLeader(createTaskStore(db), createLeases(db), this.#led, {
+      run: (task, ending) => this.#inBackground(() => task(ending)),
+      onError: (error, task) => logger.warn({ err: error, task }, 'a repeated task failed'),
+    });
+    await wait(repeatAfterMs, undefined, { signal, ref: false }).catch(() => {});
+    while (!signal.aborted) {
+      await leader.look(signal).catch((error: unknown) => {
+        if (!signal.aborted) logger.warn({ err: error }, 'repeated tasks could not be taken');
+      });
+      await wait(lookEveryMs, undefined, { signal, ref: false }).catch(() => {});
+    }
+    await leader.end();
   }
 
   #track(work: Promise<void>): void {

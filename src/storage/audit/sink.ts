@@ -121,18 +121,36 @@ async function nextBatch(
   return { id: newId, entries: await read(begun.numbered, begun.numbered + count), failures: begun.failures };
 }
 
+interface WaitingEntry {
+  readonly id: string;
+  readonly bytes: number;
+  /** The least and the greatest id of all: only the months between them are opened. */
+  readonly lower: string;
+  readonly upper: string;
+}
+
 /** Gives the oldest waiting entries the positions after `from`. An entry that another transaction changes is left for the next batch. @returns how many. */
 async function number(tx: Transaction, from: number, max: AuditSinkBatchMax): Promise<number> {
-  return tx.execute(
-    `with waiting as (
+  const waiting = await tx.query<WaitingEntry>(
+    `select id, bytes, min(id) over () as lower, max(id) over () as upper from (
        select id, "createdAt", "rowBytes" + octet_length(action) + cardinality("targetIds") * ${targetBytes} + ${entryBytes} as bytes
-       from audit_entries where "sinkPosition" is null order by "createdAt", id limit $2 for update skip locked
-     ), sized as (
-       select id, row_number() over oldest as place, sum(bytes) over oldest as bytes from waiting window oldest as (order by "createdAt", id)
-     )
-     update audit_entries entry set "sinkPosition" = $1::bigint + sized.place
-     from sized where entry.id = sized.id and (sized.place = 1 or sized.bytes <= $3)`,
-    [from, max.entries, max.bytes],
+       from audit_entries where "sinkPosition" is null order by "createdAt", id limit $1 for update skip locked
+     ) waiting order by "createdAt", id`,
+    [max.entries],
+  );
+  const [first] = waiting;
+  if (first === undefined) return 0;
+  const ids: string[] = [];
+  let sum = 0;
+  for (const { id, bytes } of waiting) {
+    sum += bytes;
+    if (ids.length > 0 && sum > max.bytes) break;
+    ids.push(id);
+  }
+  return tx.execute(
+    `update audit_entries set "sinkPosition" = $1::bigint + array_position($2::text[], id)
+     where id = any($2::text[]) and id >= $3 and id <= $4`,
+    [from, ids, first.lower, first.upper],
   );
 }
 

@@ -10,6 +10,8 @@ export interface RetentionStore {
   listOwn(kind: RetainedKind, afterOrgId: string, limit: number): Promise<readonly OrganizationDays[]>;
   /** The most days that an organization chose; 0 when none did. */
   longest(kind: RetainedKind): Promise<number>;
+  /** The most days that an organization chose for one kind (-Infinity: none did), and whether every organization chose some. */
+  longestOwn(kind: RetainedKind): Promise<{ readonly days: number; readonly isOfAll: boolean }>;
   /** Organizations that chose none for it, in the order of their ids. */
   listOthers(kind: RetainedKind, afterOrgId: string, limit: number): Promise<readonly string[]>;
 }
@@ -48,11 +50,21 @@ export function createRetentionStore(db: Database): RetentionStore {
       const { _max } = await db.prisma.dataRetention.aggregate({ _max: { [column]: true } });
       return (_max as Partial<Record<typeof column, number | null>>)[column] ?? 0;
     },
+    async longestOwn(kind) {
+      const member = retentionMembers[kind];
+      const most = { chatDays: true, runDays: true, eventDays: true, usageDays: true, auditDays: true } as const;
+      const { _max } = await db.prisma.dataRetention.aggregate({ _max: most });
+      const other = await db.prisma.organization.findFirst({ where: { NOT: chose(kind) }, select: { id: true } });
+      return { days: _max[member] ?? Number.NEGATIVE_INFINITY, isOfAll: other === null };
+    },
     async listOthers(kind, afterOrgId, limit) {
-      const chose = { dataRetention: { is: { [retentionMembers[kind]]: { not: null } } } };
-      const where = { id: { gt: afterOrgId }, NOT: chose };
+      const where = { id: { gt: afterOrgId }, NOT: chose(kind) };
       const rows = await db.prisma.organization.findMany({ where, orderBy: { id: 'asc' }, take: limit, select: { id: true } });
       return rows.map(({ id }) => id);
     },
   };
+}
+
+function chose(kind: RetainedKind) {
+  return { dataRetention: { is: { [retentionMembers[kind]]: { not: null } } } };
 }

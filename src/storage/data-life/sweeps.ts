@@ -1,5 +1,4 @@
 // Raw SQL: the statement that deletes rows also decides whether they are old and whether a hold keeps them.
-import { type RetainedKind, retentionMembers } from '../../entities/data-life/retention.ts';
 import type { Database } from '../database/database.ts';
 import { notHeld } from './holds.ts';
 
@@ -26,10 +25,6 @@ export interface OldChat {
 
 /** Deletes what is old, in small statements, each of which leaves what a legal hold keeps. Nothing is visited twice in one sweep. */
 export interface SweepStore {
-  /** Entries that wait for the receiver of AUDIT_SINK_URL stay. */
-  auditEntries(rows: SweptRows, after: SweepPlace | undefined): Promise<SweptBatch>;
-  /** Single calls of the ledger; its sums stay. */
-  usageEntries(rows: SweptRows & { readonly orgId: string }, after: SweepPlace | undefined): Promise<SweptBatch>;
   /** Runs that are over, with their events and items. `responses` are stored ones, which go with their messages: `ResponseStore.delete`. */
   runs(
     rows: SweptRows & { readonly orgId: string },
@@ -45,16 +40,8 @@ const rowsPerBatch = 2_000;
 const runsPerBatch = 500;
 export const chatsPerBatch = 100;
 
-/** @param keepsUnsent  whether there is a receiver of audit entries. */
-export function createSweepStore(db: Database, { keepsUnsent }: { readonly keepsUnsent: boolean }): SweepStore {
+export function createSweepStore(db: Database): SweepStore {
   return {
-    auditEntries: (rows, after) => {
-      const person = `hold."userId" = row."actorUserId" or hold."userId" = any(row."targetIds")`;
-      const isSent = 'row."sinkPosition" <= (select sent from audit_sinks)';
-      return deleteOld(db, { table: 'audit_entries', kind: 'audit', person, only: keepsUnsent ? isSent : 'true' }, rows, after);
-    },
-    usageEntries: (rows, after) =>
-      deleteOld(db, { table: 'usage_entries', kind: 'usage', person: 'hold."userId" = row."userId"', only: 'true' }, rows, after),
     runs: (rows, after) => deleteRuns(db, rows, after),
     async oldChats({ orgId, before }, after) {
       return db.query<OldChat>(
@@ -75,45 +62,9 @@ export function createSweepStore(db: Database, { keepsUnsent }: { readonly keeps
   };
 }
 
-interface OldTable {
-  readonly table: string;
-  readonly kind: RetainedKind;
-  readonly person: string;
-  /** SQL: what else must be true of a row. */
-  readonly only: string;
-}
-
 /** SQL: behind the place of `$3` and `$4`. */
 function isBehind(time: string): string {
   return `($3::timestamptz is null or (${time}, row.id) > ($3, $4::text))`;
-}
-
-/** SQL: the row is of the organization, or of one without days of its own when the parameter is null. */
-function ofOrganization(kind: RetainedKind, orgId: string): string {
-  const chose = `select from data_retentions own where own."orgId" = row."orgId" and own."${retentionMembers[kind]}" is not null`;
-  return `(row."orgId" = ${orgId} or (${orgId}::text is null and not exists (${chose})))`;
-}
-
-async function deleteOld(
-  db: Database,
-  { table, kind, person, only }: OldTable,
-  { orgId, before }: SweptRows,
-  after: SweepPlace | undefined,
-): Promise<SweptBatch> {
-  // Two texts, so that each is planned for the index that it reads.
-  const whose = orgId === undefined ? ofOrganization(kind, '$1') : 'row."orgId" = $1';
-  const [batch] = await db.query<{ readonly count: number; readonly at: Date | null; readonly id: string | null }>(
-    `with old as (
-       select row.id, row."createdAt" from ${table} row
-       where ${whose} and row."createdAt" < $2 and ${isBehind('row."createdAt"')} and ${only} and ${notHeld('row."orgId"', person)}
-       order by row."createdAt", row.id limit ${rowsPerBatch}
-     ), gone as (delete from ${table} where id in (select id from old))
-     select count(*)::int as count, max("createdAt") as at, (select id from old order by "createdAt" desc, id desc limit 1) as id from old`,
-    [orgId ?? null, before.toISOString(), after?.at.toISOString() ?? null, after?.id ?? ''],
-  );
-  const { count = 0, at = null, id = null } = batch ?? {};
-  const next = count < rowsPerBatch || at === null || id === null ? undefined : { at: new Date(at), id };
-  return { count, next };
 }
 
 async function deleteRuns(

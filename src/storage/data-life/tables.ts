@@ -191,6 +191,8 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
     erase: 'step',
   },
   AuditSink: { leftOut: ofService },
+  SweepPlace: { leftOut: ofService },
+  RepeatedTask: { leftOut: ofService },
   DataRetention: ofOrganizations,
   LegalHold: ofOrganizations,
   DataExport: owned('step'),

@@ -371,7 +371,7 @@ export type FoldedResponse = Prisma.FoldedResponseModel
 export type ResponseItem = Prisma.ResponseItemModel
 /**
  * Model UsageEntry
- * The usage ledger: one row for every upstream call, on every path. The report is its sum.
+ * The usage ledger: one row for every upstream call, on every path. The report is its sum. In the database a table of months, by the time of the id.
  */
 export type UsageEntry = Prisma.UsageEntryModel
 /**
@@ -401,7 +401,8 @@ export type UsageReservation = Prisma.UsageReservationModel
 export type RateBucket = Prisma.RateBucketModel
 /**
  * Model AuditEntry
- * The audit log: who changed or read what. The rows that an entry names may be deleted, so there are no foreign keys.
+ * The audit log: who changed or read what. The rows that an entry names may be deleted, so there are no foreign keys. In the database a table of months,
+ * by the time of the id.
  */
 export type AuditEntry = Prisma.AuditEntryModel
 /**
@@ -414,6 +415,16 @@ export type AuditSink = Prisma.AuditSinkModel
  * How long an organization keeps what it gathers, in days. Null: as long as the installation does. No row: all are null.
  */
 export type DataRetention = Prisma.DataRetentionModel
+/**
+ * Model SweepPlace
+ * How far the hourly deletion of old rows has got, for organizations that chose no days of their own: what stays is not read again each hour.
+ */
+export type SweepPlace = Prisma.SweepPlaceModel
+/**
+ * Model RepeatedTask
+ * Tasks that one of all instances repeats, such as the deletion of old data. A leased row: see storage/tasks.ts.
+ */
+export type RepeatedTask = Prisma.RepeatedTaskModel
 /**
  * Model LegalHold
  * While a hold lasts, nothing of an organization, or of one person in it, is deleted. There are no foreign keys: a hold outlives who set it.

@@ -30,7 +30,8 @@ async function columns(): Promise<readonly Column[]> {
     `select c.table_name as "table", c.column_name as name, c.udt_name as type, c.is_nullable = 'YES' as "isNullable",
        c.is_generated <> 'NEVER' or c.is_identity = 'YES' or coalesce(c.column_default, '') like 'nextval%' as "isGenerated"
      from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
-     where c.table_schema = 'public' and t.table_type = 'BASE TABLE'`,
+     where c.table_schema = 'public' and t.table_type = 'BASE TABLE'
+       and not (select relispartition from pg_class where oid = quote_ident(c.table_name)::regclass)`,
   );
   return rows;
 }
@@ -83,7 +84,9 @@ async function fillEveryTable({ userId, orgId }: Person): Promise<string[]> {
 async function tablesWith(text: string): Promise<string[]> {
   const { rows } = await pool.query(
     `select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables
-     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema') order by 1`,
+     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')
+       and not (select relispartition from pg_class where oid = (quote_ident(table_schema) || '.' || quote_ident(table_name))::regclass)
+     order by 1`,
   );
   const found: string[] = [];
   for (const { name } of rows) {

@@ -26,6 +26,8 @@ const ownTables = [
   'organization_keys',
   'parley_migrations',
   'rate_buckets',
+  'repeated_tasks',
+  'sweep_places',
   'usage_counters',
   'usage_days',
   'usage_entries',
@@ -75,7 +77,7 @@ export class Probe {
       begin
         if new."requestId" like '${entryFails}%' then raise exception 'the log of changes is full'; end if;
         insert into audit_probe.written (transaction, "table", "requestId", kind, outcome, operation)
-          values (pg_current_xact_id()::text, tg_table_name, new."requestId", new.kind, new.outcome, tg_op);
+          values (pg_current_xact_id()::text, 'audit_entries', new."requestId", new.kind, new.outcome, tg_op);
         return null;
       end $$;
       create trigger probe after insert or update on audit_entries for each row execute function audit_probe.note_entry();`);

@@ -20,7 +20,7 @@ export async function detachFileEverywhere(deps: Deps, owner: ShareOwner, fileId
 
 /** Registers the removal of files of stores that expired. */
 export function registerVectorStoreExpiry(deps: Deps): void {
-  deps.jobs.every('vector-stores.expire', expireEveryMs, (signal) => expireVectorStores(deps, signal));
+  deps.jobs.lead('vector-stores.expire', expireEveryMs, (signal) => expireVectorStores(deps, signal));
 }
 
 /** @param signal  ends it between two stores. */

@@ -60,8 +60,8 @@ export function registerIndexJobs(context: IndexJobsContext): void {
   registerVectorJobs(context);
 
   jobs.every('knowledge.settle', settleEveryMs, () => storage.chunks.settleIndex(true));
-  jobs.every('knowledge.vacuum', hourMs, () => storage.chunks.vacuum());
-  jobs.every('knowledge.due', dueEveryMs, async () => {
+  jobs.lead('knowledge.vacuum', hourMs, () => storage.chunks.vacuum());
+  jobs.lead('knowledge.due', dueEveryMs, async () => {
     const due: readonly OwnedId[] = [...(await indexing.findDue()), ...(await syncing.findDue())];
     await sourceJobs(jobs, 'SCHEDULE')(undefined, due);
   });

@@ -42,7 +42,7 @@ export function registerVectorJobs(context: VectorJobsContext): void {
     const space = await store.findSpace(meaning.model.id, meaning.dimensions);
     for (const source of await store.findPending(space?.id, orgId)) await queueEmbedding(context, source);
   };
-  jobs.every('knowledge.vectors', reconcileEveryMs, () => queuePending());
+  jobs.lead('knowledge.vectors', reconcileEveryMs, () => queuePending());
   // A limit may have been raised.
   storage.usageLimits.onChange((orgId) => {
     queuePending(orgId).catch(() => undefined);

@@ -471,6 +471,8 @@ export const ModelName = {
   AuditEntry: 'AuditEntry',
   AuditSink: 'AuditSink',
   DataRetention: 'DataRetention',
+  SweepPlace: 'SweepPlace',
+  RepeatedTask: 'RepeatedTask',
   LegalHold: 'LegalHold',
   DataExport: 'DataExport',
   Erasure: 'Erasure',
@@ -499,7 +501,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -5979,6 +5981,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    SweepPlace: {
+      payload: Prisma.$SweepPlacePayload<ExtArgs>
+      fields: Prisma.SweepPlaceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SweepPlaceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPlacePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SweepPlaceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPlacePayload>
+        }
+        findFirst: {
+          args: Prisma.SweepPlaceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPlacePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SweepPlaceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPlacePayload>
+        }
+        findMany: {
+          args: Prisma.SweepPlaceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPlacePayload>[]
+        }
+        create: {
+          args: Prisma.SweepPlaceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPlacePayload>
+        }
+        createMany: {
+          args: Prisma.SweepPlaceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SweepPlaceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPlacePayload>[]
+        }
+        delete: {
+          args: Prisma.SweepPlaceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPlacePayload>
+        }
+        update: {
+          args: Prisma.SweepPlaceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPlacePayload>
+        }
+        deleteMany: {
+          args: Prisma.SweepPlaceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SweepPlaceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SweepPlaceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPlacePayload>[]
+        }
+        upsert: {
+          args: Prisma.SweepPlaceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPlacePayload>
+        }
+        aggregate: {
+          args: Prisma.SweepPlaceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSweepPlace>
+        }
+        groupBy: {
+          args: Prisma.SweepPlaceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SweepPlaceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SweepPlaceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SweepPlaceCountAggregateOutputType> | number
+        }
+      }
+    }
+    RepeatedTask: {
+      payload: Prisma.$RepeatedTaskPayload<ExtArgs>
+      fields: Prisma.RepeatedTaskFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RepeatedTaskFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepeatedTaskPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RepeatedTaskFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepeatedTaskPayload>
+        }
+        findFirst: {
+          args: Prisma.RepeatedTaskFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepeatedTaskPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RepeatedTaskFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepeatedTaskPayload>
+        }
+        findMany: {
+          args: Prisma.RepeatedTaskFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepeatedTaskPayload>[]
+        }
+        create: {
+          args: Prisma.RepeatedTaskCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepeatedTaskPayload>
+        }
+        createMany: {
+          args: Prisma.RepeatedTaskCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RepeatedTaskCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepeatedTaskPayload>[]
+        }
+        delete: {
+          args: Prisma.RepeatedTaskDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepeatedTaskPayload>
+        }
+        update: {
+          args: Prisma.RepeatedTaskUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepeatedTaskPayload>
+        }
+        deleteMany: {
+          args: Prisma.RepeatedTaskDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RepeatedTaskUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RepeatedTaskUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepeatedTaskPayload>[]
+        }
+        upsert: {
+          args: Prisma.RepeatedTaskUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepeatedTaskPayload>
+        }
+        aggregate: {
+          args: Prisma.RepeatedTaskAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRepeatedTask>
+        }
+        groupBy: {
+          args: Prisma.RepeatedTaskGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RepeatedTaskGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RepeatedTaskCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RepeatedTaskCountAggregateOutputType> | number
+        }
+      }
+    }
     LegalHold: {
       payload: Prisma.$LegalHoldPayload<ExtArgs>
       fields: Prisma.LegalHoldFieldRefs
@@ -8150,6 +8300,28 @@ export const DataRetentionScalarFieldEnum = {
 export type DataRetentionScalarFieldEnum = (typeof DataRetentionScalarFieldEnum)[keyof typeof DataRetentionScalarFieldEnum]
 
 
+export const SweepPlaceScalarFieldEnum = {
+  kind: 'kind',
+  startedAt: 'startedAt',
+  at: 'at',
+  id: 'id'
+} as const
+
+export type SweepPlaceScalarFieldEnum = (typeof SweepPlaceScalarFieldEnum)[keyof typeof SweepPlaceScalarFieldEnum]
+
+
+export const RepeatedTaskScalarFieldEnum = {
+  id: 'id',
+  nextAt: 'nextAt',
+  endedAt: 'endedAt',
+  leaseOwner: 'leaseOwner',
+  leaseUntil: 'leaseUntil',
+  fence: 'fence'
+} as const
+
+export type RepeatedTaskScalarFieldEnum = (typeof RepeatedTaskScalarFieldEnum)[keyof typeof RepeatedTaskScalarFieldEnum]
+
+
 export const LegalHoldScalarFieldEnum = {
   id: 'id',
   createdAt: 'createdAt',
@@ -8710,6 +8882,8 @@ export type GlobalOmitConfig = {
   auditEntry?: Prisma.AuditEntryOmit
   auditSink?: Prisma.AuditSinkOmit
   dataRetention?: Prisma.DataRetentionOmit
+  sweepPlace?: Prisma.SweepPlaceOmit
+  repeatedTask?: Prisma.RepeatedTaskOmit
   legalHold?: Prisma.LegalHoldOmit
   dataExport?: Prisma.DataExportOmit
   erasure?: Prisma.ErasureOmit

@@ -1,0 +1,100 @@
+// Raw SQL: partitions. Prisma knows a table of months as one table.
+import { lowerBoundOfIds, timeOfIdStart } from '../../entities/ids.ts';
+import type { Database } from '../database/database.ts';
+
+/** The tables of months, by the kind of data that they keep. Their ids hold their time, so the id alone says which month a row belongs to. */
+export const logTables = {
+  usage: { table: 'usage_entries', idKind: 'usageEntry' },
+  audit: { table: 'audit_entries', idKind: 'auditEntry' },
+} as const;
+export type LogKind = keyof typeof logTables;
+
+/** One part of a table, with the rows whose ids were made in a period. */
+export interface LogMonth {
+  /** The name of the part, quoted. */
+  readonly name: string;
+  /** Undefined: everything before `to`, which was written before the table had months. */
+  readonly from: Date | undefined;
+  readonly to: Date;
+  readonly sizeBytes: number;
+}
+
+export interface LogMonths {
+  /** The parts with bounds, oldest first. Rows that belong to none are in one more part, and this does not name it. */
+  list(kind: LogKind): Promise<readonly LogMonth[]>;
+  /** Makes the parts of this month and the next three, where they are missing. */
+  makeAhead(now: Date): Promise<void>;
+  /** Drops a part. @returns about how many rows it had. @throws when the table is in use for more than two seconds. */
+  drop(month: LogMonth): Promise<number>;
+}
+
+const monthsAhead = 3;
+/** Writers wait behind whoever waits for a table: not longer than this. */
+const lockWait = `set local lock_timeout = '2s'`;
+
+export function createLogMonths(db: Database): LogMonths {
+  return {
+    list: (kind) => listMonths(db, kind),
+    async makeAhead(now) {
+      for (const kind of ['usage', 'audit'] as const) {
+        const existing = await listMonths(db, kind);
+        for (let ahead = 0; ahead <= monthsAhead; ahead += 1) {
+          const [from, to] = [monthStart(now, ahead), monthStart(now, ahead + 1)];
+          const isThere = existing.some((month) => month.to > from && (month.from === undefined || month.from < to));
+          if (!isThere) await makeMonth(db, kind, from, to);
+        }
+      }
+    },
+    drop: (month) =>
+      db.transaction(async (tx) => {
+        await tx.execute(lockWait);
+        const counted = `select greatest(reltuples, 0)::float8 as count from pg_class where oid = $1::regclass`;
+        const [row] = await tx.query<{ readonly count: number }>(counted, [month.name]);
+        await tx.execute(`drop table ${month.name}`);
+        return row?.count ?? 0;
+      }),
+  };
+}
+
+async function listMonths(db: Database, kind: LogKind): Promise<readonly LogMonth[]> {
+  const rows = await db.query<{ readonly name: string; readonly bound: string; readonly sizeBytes: number }>(
+    `select child.oid::regclass::text as name, pg_get_expr(child.relpartbound, child.oid) as bound,
+       pg_relation_size(child.oid)::float8 as "sizeBytes"
+     from pg_inherits join pg_class child on child.oid = inhrelid where inhparent = $1::regclass`,
+    [logTables[kind].table],
+  );
+  const months = rows.flatMap(({ bound, ...month }) => {
+    const [, from, to] = /^FOR VALUES FROM \((?:MINVALUE|'([^']+)')\) TO \('([^']+)'\)$/.exec(bound) ?? [];
+    if (to === undefined) return [];
+    return [{ ...month, from: from === undefined ? undefined : timeOfIdStart(from), to: timeOfIdStart(to) }];
+  });
+  return months.sort((a, b) => a.to.getTime() - b.to.getTime());
+}
+
+/** Rows that came before their month was there are moved into it. */
+async function makeMonth(db: Database, kind: LogKind, from: Date, to: Date): Promise<void> {
+  const { table, idKind } = logTables[kind];
+  const name = `${table}_${from.toISOString().slice(0, 7).replace('-', '_')}`;
+  const [lower, upper] = [lowerBoundOfIds(idKind, from), lowerBoundOfIds(idKind, to)];
+  await db.transaction(async (tx) => {
+    await tx.execute(lockWait);
+    await tx.execute(`create table ${name} (like ${table} including defaults including generated including storage)`);
+    await tx.execute(`lock table ${table}_other in access exclusive mode`);
+    const [row] = await tx.query<{ readonly columns: string }>(
+      `select string_agg(quote_ident(attname), ', ') as columns from pg_attribute
+       where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+      [table],
+    );
+    const columns = row?.columns ?? '';
+    await tx.execute(
+      `with moved as (delete from ${table}_other where id >= $1 and id < $2 returning ${columns})
+       insert into ${name} (${columns}) select ${columns} from moved`,
+      [lower, upper],
+    );
+    await tx.execute(`alter table ${table} attach partition ${name} for values from ('${lower}') to ('${upper}')`);
+  });
+}
+
+function monthStart(now: Date, ahead: number): Date {
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead));
+}
