@@ -38,11 +38,9 @@ export async function sweepLogs(
     const kept = await logSweeps.findPlace(kind, deps.now());
     const startedAt = kept?.startedAt ?? new Date(deps.now().getTime() - clocksDifferMs);
     const sweep = async (after: KeptPlace | undefined) => {
-      const { count, next } = await logSweeps.deleteRows(kind, rows, after);
-      if (next === undefined) return { count, next };
-      const place = { ...next, startedAt };
-      await logSweeps.keepPlace(kind, place);
-      return { count, next: place };
+      const { count, next, last } = await logSweeps.deleteRows(kind, rows, after);
+      if (last !== undefined) await logSweeps.keepPlace(kind, { ...last, startedAt });
+      return { count, next: next === undefined ? undefined : { ...next, startedAt } };
     };
     for await (const count of inBatches(signal, sweep, kept)) note(kind, count);
   }

@@ -1,5 +1,5 @@
 // Raw SQL: partitions. Prisma knows a table of months as one table.
-import { lowerBoundOfIds, timeOfIdStart } from '../../entities/ids.ts';
+import { lowerBoundOfIds, timeOfId, timeOfIdStart } from '../../entities/ids.ts';
 import type { Database } from '../database/database.ts';
 
 /** The tables of months, by the kind of data that they keep. Their ids hold their time, so the id alone says which month a row belongs to. */
@@ -22,13 +22,17 @@ export interface LogMonth {
 export interface LogMonths {
   /** The parts with bounds, oldest first. Rows that belong to none are in one more part, and this does not name it. */
   list(kind: LogKind): Promise<readonly LogMonth[]>;
-  /** Makes the parts of this month and the next three, where they are missing. */
+  /** Makes the parts of this month and the next three, where they are missing, and those of older rows that have none: they came from another database. */
   makeAhead(now: Date): Promise<void>;
   /** Drops a part. @returns about how many rows it had. @throws when the table is in use for more than two seconds. */
   drop(month: LogMonth): Promise<number>;
 }
 
 const monthsAhead = 3;
+/** A month of more rows stays where it is: moving it would take too long. Its rows are deleted one by one. */
+const movedRowsMax = 200_000;
+/** Older than every Parley. */
+const firstYear = new Date(Date.UTC(2020, 0));
 /** Writers wait behind whoever waits for a table: not longer than this. */
 const lockWait = `set local lock_timeout = '2s'`;
 
@@ -42,6 +46,11 @@ export function createLogMonths(db: Database): LogMonths {
           const [from, to] = [monthStart(now, ahead), monthStart(now, ahead + 1)];
           const isThere = existing.some((month) => month.to > from && (month.from === undefined || month.from < to));
           if (!isThere) await makeMonth(db, kind, from, to);
+        }
+        for (let oldest = await oldestOther(db, kind, firstYear, now); oldest !== undefined; ) {
+          const [from, to] = [monthStart(oldest, 0), monthStart(oldest, 1)];
+          if (await isSmall(db, kind, from, to)) await makeMonth(db, kind, from, to);
+          oldest = await oldestOther(db, kind, to, now);
         }
       }
     },
@@ -69,6 +78,25 @@ async function listMonths(db: Database, kind: LogKind): Promise<readonly LogMont
     return [{ ...month, from: from === undefined ? undefined : timeOfIdStart(from), to: timeOfIdStart(to) }];
   });
   return months.sort((a, b) => a.to.getTime() - b.to.getTime());
+}
+
+/** When the oldest row was made that belongs to no month, of those made in a period. Cost: one look into an index. */
+async function oldestOther(db: Database, kind: LogKind, from: Date, to: Date): Promise<Date | undefined> {
+  const { table, idKind } = logTables[kind];
+  const [row] = await db.query<{ readonly id: string | null }>(
+    `select min(id) as id from ${table}_other where id >= $1 and id < $2`,
+    [lowerBoundOfIds(idKind, from), lowerBoundOfIds(idKind, to)],
+  );
+  return row?.id === null || row === undefined ? undefined : timeOfId(row.id);
+}
+
+async function isSmall(db: Database, kind: LogKind, from: Date, to: Date): Promise<boolean> {
+  const { table, idKind } = logTables[kind];
+  const [row] = await db.query<{ readonly isLarge: boolean }>(
+    `select exists (select from ${table}_other where id >= $1 and id < $2 offset ${movedRowsMax}) as "isLarge"`,
+    [lowerBoundOfIds(idKind, from), lowerBoundOfIds(idKind, to)],
+  );
+  return row?.isLarge === false;
 }
 
 /** Rows that came before their month was there are moved into it. */

@@ -20,10 +20,14 @@ export interface LogSweeps extends Pick<LogMonths, 'makeAhead' | 'drop'> {
   /** Up to when rows are deleted one by one: `before`, or the begin of its month where that is large enough to be dropped whole when it is over. */
   endOfRows(kind: LogKind, before: Date): Promise<Date>;
   /** Looks at the next rows, and deletes those that are old. */
-  deleteRows(kind: LogKind, rows: SweptRows, after: SweepPlace | undefined): Promise<SweptBatch>;
+  deleteRows(kind: LogKind, rows: SweptRows, after: SweepPlace | undefined): Promise<LogBatch>;
   /** Where the sweep of rows without a choice goes on. Undefined: at the oldest row, after a hold ended or an organization chose other days, and weekly. */
   findPlace(kind: LogKind, now: Date): Promise<KeptPlace | undefined>;
   keepPlace(kind: LogKind, place: KeptPlace): Promise<void>;
+}
+export interface LogBatch extends SweptBatch {
+  /** The last row that was looked at; undefined when there was none. */
+  readonly last: SweepPlace | undefined;
 }
 export interface KeptPlace extends SweepPlace {
   /** When the sweep began at the oldest row. */
@@ -74,7 +78,7 @@ export function createLogSweeps(db: Database, options: LogSweepOptions): LogSwee
       const seen = await nextRows(db, kind, { ...rows, before }, after);
       const [first] = seen;
       const last = seen.at(-1);
-      if (first === undefined || last === undefined) return { count: 0, next: undefined };
+      if (first === undefined || last === undefined) return { count: 0, next: undefined, last: undefined };
       const count = await deleteOld(
         db,
         kind,
@@ -83,7 +87,8 @@ export function createLogSweeps(db: Database, options: LogSweepOptions): LogSwee
         first,
         keepsUnsent,
       );
-      return { count, next: seen.length < rowsPerBatch ? undefined : { at: new Date(last.at), id: last.id } };
+      const place = { at: new Date(last.at), id: last.id };
+      return { count, next: seen.length < rowsPerBatch ? undefined : place, last: place };
     },
     async findPlace(kind, now) {
       const [place] = await db.query<KeptPlace>(

@@ -125,6 +125,16 @@ describe('a month of the ledger and of the audit log', () => {
     for (const found of made) await months.drop(found);
   });
 
+  it('is made for old rows that came from another database', async () => {
+    const older = new Date('2022-07-08T09:10:11Z');
+    await usage.add([call(older, { orgId: organization.id, userId: ann.userId })], 'test');
+    expect(await rowsOf('usage_entries', organization.id)).toEqual(['usage_entries_other']);
+    await logSweeps.makeAhead(past);
+    expect(await rowsOf('usage_entries', organization.id)).toEqual(['usage_entries_2022_07']);
+    await sweep();
+    expect(await partsOf('usage_entries')).not.toEqual(expect.arrayContaining(['2022_07']));
+  });
+
   it('charges a call once, whichever month it is written in', async () => {
     const row = call(past, { orgId: organization.id, userId: ann.userId });
     for (const createdAt of [past, new Date()]) await usage.add([{ ...row, createdAt }], 'test');
