@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import { type Installation, startInstallation } from '../../test/support/processes/installation.ts';
 
 /**
- * `node bench/growth/soak.ts [--minutes 30] [--clients 8]`: three instances behind HAProxy, with PostgreSQL and a file store, under a steady load of
+ * `node bench/growth/soak.ts [--minutes 30] [--clients 8]`: three instances behind HAProxy, with PostgreSQL, Redis and a file store, under a steady load of
  * completions, chats, followed responses, documents and lists. Every ten seconds it counts resident memory, descriptors, connections and waiting
  * jobs; at the end it compares the last quarter with the second one, and prints what was refused. Exits with status 1 when something grew by more
  * than a fifth, or an answer was wrong.

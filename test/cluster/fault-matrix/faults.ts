@@ -77,5 +77,21 @@ export const faults: readonly Fault[] = [
       store.fault = () => undefined;
     },
   },
+  {
+    name: 'Redis is killed, and comes back empty',
+    async happen({ redis }) {
+      await redis.kill();
+      await wait(awayMs);
+      await redis.restart();
+    },
+  },
+  {
+    name: 'Redis stands still',
+    async happen({ redis }) {
+      redis.freeze();
+      await wait(awayMs);
+      redis.thaw();
+    },
+  },
   { name: 'the balancer is started again', happen: (installation) => installation.restartBalancer() },
 ];

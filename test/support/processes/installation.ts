@@ -9,6 +9,7 @@ import { type ApiServer, startApiServer } from '../egress/api-server.ts';
 import { eventually } from '../eventually.ts';
 import { newFolder } from '../storage/databases.ts';
 import { type OwnPostgres, startOwnPostgres } from '../storage/postgres.ts';
+import { startRedis, type TestRedis } from '../storage/redis.ts';
 import { startStore, type TestStore } from '../storage/s3.ts';
 import { startUpstream, type Upstream } from '../upstream.ts';
 import { freePort } from './free-port.ts';
@@ -20,7 +21,7 @@ const adminKey = 'pk-test-administrator-key-of-40-characters';
 const balancerPath = ['/usr/sbin/haproxy', '/usr/local/sbin/haproxy'].find((path) => existsSync(path));
 
 /**
- * Instances of Parley behind a balancer (HAProxy), with a PostgreSQL server and a file store of their own, a scripted model server and an API for
+ * Instances of Parley behind a balancer (HAProxy), with a PostgreSQL server, a Redis and a file store of their own, a scripted model server and an API for
  * tools. Each of these parts can be ended, stopped and cut off.
  */
 export interface Installation {
@@ -29,6 +30,7 @@ export interface Installation {
   readonly postgres: OwnPostgres;
   /** Between the instances and PostgreSQL. */
   readonly database: TcpProxy;
+  readonly redis: TestRedis;
   readonly store: TestStore;
   readonly instances: readonly Instance[];
   /** What programs are given as the address of the service. */
@@ -62,10 +64,11 @@ export async function startInstallation({
   env = {},
   instances = 3,
 }: InstallationOptions = {}): Promise<Installation> {
-  const [upstream, api, store, postgres] = await Promise.all([
+  const [upstream, api, store, redis, postgres] = await Promise.all([
     startUpstream(),
     startApiServer(),
     startStore(),
+    startRedis(),
     postgresBin === undefined ? startOwnPostgres() : startOwnPostgres(postgresBin),
   ]);
   const address = new URL(postgres.url);
@@ -73,6 +76,7 @@ export async function startInstallation({
   address.port = String(database.port);
   const shared = {
     ...store.env,
+    REDIS_URL: redis.url,
     ...{
       DATABASE_URL: address.href,
       DATABASE_POOL_MAX: '6',
@@ -94,7 +98,7 @@ export async function startInstallation({
   }
   const balancer = await startBalancer(made.map((instance) => instance.port));
   return {
-    ...{ upstream, api, postgres, database, store, instances: made, url: balancer.url },
+    ...{ upstream, api, postgres, database, redis, store, instances: made, url: balancer.url },
     ann: new TestClient(() => balancer.url, adminKey),
     restartBalancer: () => balancer.restart(),
     async ready() {
@@ -112,7 +116,7 @@ export async function startInstallation({
       await balancer.close();
       await Promise.all(made.map(({ process }) => process.kill('SIGKILL')));
       upstream.abandon();
-      await Promise.all([upstream.close(), api.close(), database.close(), store.close()]);
+      await Promise.all([upstream.close(), api.close(), database.close(), redis.close(), store.close()]);
       await postgres.close();
       for (const folder of folders) rmSync(folder, { recursive: true, force: true });
     },
