@@ -54,6 +54,7 @@ const declaredGroups: readonly DeclaredGroup[] = [
       'docs/scim.md': 'SCIM',
       'docs/audit.md': 'Audit log',
       'docs/data-life.md': 'Data retention',
+      'docs/scaling.md': 'Growing',
       'docs/redis.md': 'Redis between instances',
       'docs/search-index.md': 'Search index',
       'docs/observability.md': 'Metrics, traces, logs',
