@@ -81,8 +81,14 @@ export function createChunkStore(db: Database): ChunkStore {
     },
     async settleIndex(isIdle = false) {
       if (unsettled === 0 || (!isIdle && unsettled < unsettledMax[db.kind])) return;
+      const settling = unsettled;
       unsettled = 0;
-      await db.execute("SELECT gin_clean_pending_list('chunks_term_keys_idx')::text");
+      try {
+        await db.execute("SELECT gin_clean_pending_list('chunks_term_keys_idx')::text");
+      } catch (error) {
+        unsettled += settling;
+        throw error;
+      }
     },
     async removeDead(tx, { dataSourceId, itemId, generation, liveGeneration }, chunksMax) {
       await lockLexemes(tx, dataSourceId);

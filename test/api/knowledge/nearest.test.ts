@@ -22,7 +22,12 @@ const sections = (name: string, count: number) =>
   }).join('\n\n');
 const letters = (number: number) => [...`${number}`].map((digit) => 'abcdefghij'[Number(digit)]).join('');
 
-describe.runIf(embeddings !== undefined)('the index of vectors', () => {
+const kinds = [
+  { kind: 'halves', dimensions: 64, operators: 'halfvec_ip_ops' },
+  { kind: 'bits', dimensions: 768, operators: 'bit_hamming_ops' },
+];
+
+describe.runIf(embeddings !== undefined).each(kinds)('the index of vectors, by $kind', ({ dimensions, operators }) => {
   const everything = 1_000;
   let ann: Person;
   let plain: string;
@@ -32,6 +37,7 @@ describe.runIf(embeddings !== undefined)('the index of vectors', () => {
   let question: readonly number[];
 
   beforeAll(async () => {
+    meaning.dimensions = dimensions;
     ann = await make.person();
     const bob = await make.person();
     const add = async (who: Person, file: string, type: string, content: string) => {
@@ -81,6 +87,15 @@ describe.runIf(embeddings !== undefined)('the index of vectors', () => {
       [found.map(({ id }) => id)],
     );
     expect(rows.map((row) => row.data_source_id).sort()).toEqual([plain, marked].sort());
+  });
+
+  it('has what its dimensions need', async () => {
+    const { rows } = await db.pool.query<{ definition: string }>(
+      'SELECT indexdef AS definition FROM pg_indexes WHERE indexname = $1',
+      [`chunk_embeddings_space_${space.id}_idx`],
+    );
+    expect(space.dimensions).toBe(dimensions);
+    expect(rows[0]?.definition).toContain(operators);
   });
 
   it('is what answers', async () => {

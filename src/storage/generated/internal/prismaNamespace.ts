@@ -7787,7 +7787,8 @@ export type SearchIndexChangeScalarFieldEnum = (typeof SearchIndexChangeScalarFi
 export const EmbeddingSpaceScalarFieldEnum = {
   id: 'id',
   model: 'model',
-  dimensions: 'dimensions'
+  dimensions: 'dimensions',
+  isQuantised: 'isQuantised'
 } as const
 
 export type EmbeddingSpaceScalarFieldEnum = (typeof EmbeddingSpaceScalarFieldEnum)[keyof typeof EmbeddingSpaceScalarFieldEnum]

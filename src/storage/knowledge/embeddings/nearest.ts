@@ -3,7 +3,7 @@ import type { Database } from '../../database/database.ts';
 import { type Parameters, selectRows } from '../../database/sql/where.ts';
 import type { ScoredId } from '../chunk-ranking.ts';
 import { type ItemLimits, itemLimitsCondition } from '../item-filter.ts';
-import type { EmbeddingSpace } from './spaces.ts';
+import { bitsOf, type EmbeddingSpace } from './spaces.ts';
 
 export interface NearestPlan extends ItemLimits {
   readonly orgId: string;
@@ -32,6 +32,9 @@ export interface Nearest {
 /** Up to so many allowed passages all vectors are compared: that misses nothing. WebAssembly compares more slowly. */
 const exactMaxOf = { server: 20_000, embedded: 8_000 } as const;
 
+/** Of an index of bits, so many times more passages are found than are wanted; the vectors of these are compared. */
+const quantisedShare = 4;
+
 /** The index is searched until the filter has let enough through. The planner knows no cost of it, and would sort everything. */
 const searchingIndex = (limit: number) => `SET LOCAL hnsw.ef_search = ${Math.min(limit, 1_000)};
   SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off`;
@@ -49,8 +52,8 @@ export function createNearest(db: Database, exactMax: number = exactMaxOf[db.kin
     async nearest(plan) {
       if (await isSmall(plan)) return selectRows<ScoredId>(db, (given) => exactSql(plan, given));
       const rows = await db.transaction(async (tx) => {
-        await tx.execute(searchingIndex(plan.limit));
-        return selectRows<ScoredId>(tx, (given) => indexedSql(plan, given));
+        await tx.execute(searchingIndex(plan.limit * (plan.space.isQuantised ? quantisedShare : 1)));
+        return selectRows<ScoredId>(tx, (given) => (plan.space.isQuantised ? quantisedSql : indexedSql)(plan, given));
       });
       return rows.toSorted((a, b) => b.score - a.score);
     },
@@ -112,6 +115,32 @@ CROSS JOIN LATERAL (
   OFFSET 0
 ) AS live
 LIMIT ${given.add(plan.limit)}`;
+}
+
+/** The nearest by their bits, then the nearest of these by their vectors. */
+function quantisedSql(plan: NearestPlan, given: Parameters): string {
+  given.values.push(plan.dataSourceIds, plan.orgId);
+  const { id, dimensions } = plan.space;
+  const question = given.add(vectorText(plan.question));
+  const limits = itemLimitsCondition(plan, given, { column: 'item_id', sources: '$1::text[]' });
+  return `
+WITH ${sourcesSql}, candidates AS MATERIALIZED (
+  SELECT near.chunk_id, near.embedding
+  FROM (
+    SELECT chunk_id, item_id, generation, embedding
+    FROM chunk_embeddings WHERE space = ${id} AND data_source_id = ANY($1::text[])${limits}
+    ORDER BY ${bitsOf('embedding', dimensions)} <~> ${bitsOf(question, dimensions)}
+  ) AS near
+  CROSS JOIN LATERAL (
+    SELECT FROM knowledge_items AS item
+    WHERE item.id = near.item_id AND item."liveGeneration" = near.generation AND item."dataSourceId" IN (SELECT id FROM sources)
+    OFFSET 0
+  ) AS live
+  LIMIT ${given.add(plan.limit * quantisedShare)}
+), compared AS MATERIALIZED (
+  SELECT chunk_id, -(embedding <#> ${question}::halfvec) AS score FROM candidates
+)
+SELECT chunk_id::text AS id, score FROM compared ORDER BY score DESC, chunk_id LIMIT ${given.add(plan.limit)}`;
 }
 
 function vectorText(vector: readonly number[]): string {

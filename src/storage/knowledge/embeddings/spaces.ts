@@ -7,6 +7,8 @@ export interface EmbeddingSpace {
   /** `provider/name`. */
   readonly model: string;
   readonly dimensions: number;
+  /** The index compares bits, and the vectors of the best are compared afterwards. */
+  readonly isQuantised: boolean;
 }
 
 /** A space, and the sources whose vectors of it answer searches. */
@@ -28,6 +30,9 @@ export interface Spaces {
 /** More are refused: an index holds no longer vectors, and a row must fit into a page. */
 export const dimensionsMax = 4_000;
 
+/** With fewer dimensions, the signs alone say too little about which vectors are near. */
+const quantisedMin = 512;
+
 export function createSpaces(db: Database): Spaces {
   return {
     async findSpace(model, dimensions) {
@@ -37,11 +42,14 @@ export function createSpaces(db: Database): Spaces {
     async makeSpace(model, dimensions) {
       return db.transaction(async (tx) => {
         const where = { model, dimensions };
-        const space = await tx.prisma.embeddingSpace.upsert({ where: { model_dimensions: where }, create: where, update: where });
+        const create = { ...where, isQuantised: dimensions >= quantisedMin };
+        const space = await tx.prisma.embeddingSpace.upsert({ where: { model_dimensions: where }, create, update: where });
+        const key = space.isQuantised
+          ? `(${bitsOf('embedding', dimensions)}) bit_hamming_ops`
+          : `(embedding::halfvec(${dimensions})) halfvec_ip_ops`;
         // Made while the space is empty, so that it is never built at once: that would stop everything else for minutes.
         await tx.execute(
-          `CREATE INDEX IF NOT EXISTS ${indexOf(space.id)} ON chunk_embeddings
-           USING hnsw ((embedding::halfvec(${dimensions})) halfvec_ip_ops) WHERE space = ${space.id}`,
+          `CREATE INDEX IF NOT EXISTS ${indexOf(space.id)} ON chunk_embeddings USING hnsw (${key}) WHERE space = ${space.id}`,
         );
         return space;
       });
@@ -50,7 +58,13 @@ export function createSpaces(db: Database): Spaces {
       const some = { dataSourceId: { in: [...dataSourceIds] } };
       const spaces = await db.prisma.embeddingSpace.findMany({
         where: { sources: { some } },
-        select: { id: true, model: true, dimensions: true, sources: { where: some, select: { dataSourceId: true } } },
+        select: {
+          id: true,
+          model: true,
+          dimensions: true,
+          isQuantised: true,
+          sources: { where: some, select: { dataSourceId: true } },
+        },
         orderBy: { id: 'asc' },
       });
       return spaces.map(({ sources, ...space }) => ({
@@ -72,6 +86,11 @@ export function createSpaces(db: Database): Spaces {
       }
     },
   };
+}
+
+/** SQL: the signs of a vector, as the index of a quantised space has them. */
+export function bitsOf(embedding: string, dimensions: number): string {
+  return `binary_quantize(${embedding}::halfvec(${dimensions}))::bit(${dimensions})`;
 }
 
 function indexOf(spaceId: number): string {

@@ -48,7 +48,8 @@ export function createHolderWrites(db: Database, chunks: ChunkStore, announce: (
         await leased(tx, lease, `"indexStatus" = 'INDEXING', "indexPercentage" = $4`, [percentage]);
         await chunks.add(tx, generation, newChunks);
       });
-      await chunks.settleIndex();
+      // The chunks are stored: what fails here is done by the next batch, or by the task that repeats it and tells of a failure.
+      await chunks.settleIndex().catch(() => undefined);
       announce(lease.dataSourceId);
     },
     async complete(lease, content) {

@@ -1,0 +1,109 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { pino } from 'pino';
+import { loadSettings } from '../../src/settings.ts';
+import { startService } from '../../src/start/service.ts';
+import { seededRandom } from '../../test/support/random.ts';
+import { passageText } from '../retrieval.ts';
+
+/**
+ * How long a message of a chat takes while documents are indexed, against the same service at rest: in turns, so that other work on the machine affects
+ * both alike.
+ *
+ * `node bench/growth/indexing-and-chat.ts [passages]`: default 100,000, on the embedded database or that of DATABASE_URL (an empty one).
+ */
+const passages = Number(process.argv[2] ?? 100_000);
+const sections = 250;
+const turnMessages = 20;
+const adminKey = 'pk-bench-administrator-key-of-40-characters';
+const folder = mkdtempSync(join(tmpdir(), 'parley-indexing-'));
+const { DATABASE_URL } = process.env;
+const settings = loadSettings({
+  ...{
+    PORT: '0',
+    DATA_DIR: folder,
+    DEMO: 'off',
+    PARLEY_ADMIN_KEY: adminKey,
+    PARLEY_MASTER_KEY: 'a master key for measurements only',
+  },
+  ...(DATABASE_URL === undefined ? {} : { DATABASE_URL, BLOB_URL: `file://${folder}` }),
+});
+const service = await startService(settings, pino({ level: 'error' }), (error) => {
+  throw error;
+});
+try {
+  await measure(`${service.url}/api/v1`);
+} finally {
+  await service.close(1_000);
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function measure(url: string) {
+  const random = seededRandom(3);
+  const agent = await call(`${url}/ais`, { name: 'Measured', description: '', instructions: '', src: '' });
+  const chat = await call(`${url}/ais/${agent.id}/chats`, { name: 'Measured' });
+  const store = await call(`${url}/vector_stores`, { name: 'Measured' });
+  const fileIds: string[] = [];
+  for (let n = 0; n < Math.ceil(passages / sections); n += 1) {
+    const form = new FormData();
+    form.set('purpose', 'assistants');
+    form.set('file', new File([documentOf(n, random)], `${n}.md`));
+    fileIds.push((await call(`${url}/files`, form)).id);
+  }
+  const send = async () => {
+    const startMs = performance.now();
+    await call(`${url}/chats/${chat.id}/messages`, {
+      prompt: [{ type: 'text', text: 'What is the time of day in the workshop?' }],
+    });
+    return performance.now() - startMs;
+  };
+  const turn = async () => {
+    const times: number[] = [];
+    for (let n = 0; n < turnMessages; n += 1) {
+      times.push(await send());
+      await wait(20);
+    }
+    return times;
+  };
+  await turn();
+  const times = { rest: [] as number[], indexing: [] as number[] };
+  const batches = 4;
+  const size = Math.ceil(fileIds.length / batches);
+  let indexed = 0;
+  let seconds = 0;
+  for (let from = 0; from < fileIds.length; from += size) {
+    times.rest.push(...(await turn()));
+    const startMs = performance.now();
+    const batch = await call(`${url}/vector_stores/${store.id}/file_batches`, { file_ids: fileIds.slice(from, from + size) });
+    const isOver = async () => (await call(`${url}/vector_stores/${store.id}/file_batches/${batch.id}`)).status !== 'in_progress';
+    while (!(await isOver())) times.indexing.push(...(await turn()));
+    seconds += (performance.now() - startMs) / 1_000;
+    indexed += Math.min(size, fileIds.length - from) * sections;
+  }
+  console.log(['messages', 'p50 ms', 'p95 ms', 'p99 ms', 'of'].join('\t'));
+  for (const [name, all] of Object.entries(times)) {
+    const sorted = all.toSorted((a, b) => a - b);
+    const at = (share: number) => (sorted[Math.floor(sorted.length * share)] ?? 0).toFixed(1);
+    console.log([name, at(0.5), at(0.95), at(0.99), sorted.length].join('\t'));
+  }
+  console.log(`${indexed} passages, ${(indexed / seconds).toFixed(0)} a second`);
+}
+
+async function call(url: string, body?: object) {
+  const isForm = body instanceof FormData;
+  const reply = await fetch(url, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${adminKey}`, ...(isForm ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
+  });
+  if (!reply.ok) throw new Error(`${url}: ${reply.status} ${await reply.text()}`);
+  const text = await reply.text();
+  return JSON.parse(text) as { readonly id: string; readonly status: string };
+}
+
+function documentOf(number: number, random: () => number): string {
+  const paragraphs = Array.from({ length: sections }, (_, section) => `## Section ${section}\n\n${passageText(random)}.`);
+  return `# Measured document ${number}\n\n${paragraphs.join('\n\n')}\n`;
+}
