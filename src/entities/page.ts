@@ -24,6 +24,9 @@ export interface Page<T> {
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
   keyOf(item: T): SortKey;
+  /** Where reading ended when that is not at an item: a search that came to its bound before the page was full. Backwards, it ends at the start. */
+  readonly startKey?: SortKey;
+  readonly endKey?: SortKey;
   /** Counts the list, at most to `most`; called only on demand. */
   countAll(most: number): Promise<number>;
 }
@@ -47,6 +50,12 @@ export function pageOf<T>(
   return request.isBackward === true
     ? { items: read.toReversed(), hasNextPage: isBehind, hasPreviousPage: goesOn, keyOf, countAll }
     : { items: read, hasNextPage: goesOn, hasPreviousPage: isBehind, keyOf, countAll };
+}
+
+/** A page whose reading ended behind its last item, and before the end of the list, at this place; undefined: the page as it is. */
+export function endingAt<T>(page: Page<T>, { isBackward = false }: PageRequest, end: SortKey | undefined): Page<T> {
+  if (end === undefined) return page;
+  return isBackward ? { ...page, startKey: end, hasPreviousPage: true } : { ...page, endKey: end, hasNextPage: true };
 }
 
 /**

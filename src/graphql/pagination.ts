@@ -29,11 +29,13 @@ const PageInfoType = builder.objectRef<PageInfo>('PageInfo').implement({
     hasPreviousPage: t.exposeBoolean('hasPreviousPage', { description: 'Whether items come before this page.' }),
     startCursor: t.exposeString('startCursor', {
       nullable: true,
-      description: 'Cursor of the first item, for the next `before`; null on an empty page.',
+      description:
+        'Cursor of the first item, for the next `before`; null on an empty page. A search that read enough before its page was full says here how far it came.',
     }),
     endCursor: t.exposeString('endCursor', {
       nullable: true,
-      description: 'Cursor of the last item, for the next `after`; null on an empty page.',
+      description:
+        'Cursor of the last item, for the next `after`; null on an empty page. A search that read enough before its page was full says here how far it came.',
     }),
   }),
 });
@@ -58,6 +60,7 @@ export function connectionOf<T>(node: OutputRef<T>, name: string, items: string)
     ...{ node, name, items },
     cursorOf: (page, item) => encodeCursor(page.keyOf(item)),
     placeOf: ({ hasNextPage, hasPreviousPage }) => ({ hasNextPage, hasPreviousPage }),
+    boundsOf: ({ startKey, endKey }) => ({ start: startKey && encodeCursor(startKey), end: endKey && encodeCursor(endKey) }),
   });
   builder.objectFields(ConnectionType, (t) => ({
     totalCount: t.int({
@@ -130,10 +133,12 @@ interface PagesOptions<T, P> {
   readonly shown?: ((item: T) => unknown) | undefined;
   readonly cursorOf: (page: P, item: T) => string;
   readonly placeOf: (page: P) => Pick<PageInfo, 'hasNextPage' | 'hasPreviousPage'>;
+  /** Cursors of the places where reading ended, where those are not items of the page. */
+  readonly boundsOf?: (page: P) => { readonly start: string | undefined; readonly end: string | undefined };
 }
 
 function pagesOf<T, P extends { readonly items: readonly T[] }>(options: PagesOptions<T, P>) {
-  const { node, name, items, cursorOf, placeOf, shown = (item) => item } = options;
+  const { node, name, items, cursorOf, placeOf, boundsOf, shown = (item) => item } = options;
   const access = options.access === undefined ? {} : { access: options.access };
   const EdgeType = builder.objectRef<Edge<T>>(`${name}Edge`).implement({
     ...access,
@@ -161,10 +166,11 @@ function pagesOf<T, P extends { readonly items: readonly T[] }>(options: PagesOp
         resolve: (page) => {
           const [first] = page.items;
           const last = page.items.at(-1);
+          const bounds = boundsOf?.(page);
           return {
             ...placeOf(page),
-            startCursor: first === undefined ? null : cursorOf(page, first),
-            endCursor: last === undefined ? null : cursorOf(page, last),
+            startCursor: bounds?.start ?? (first === undefined ? null : cursorOf(page, first)),
+            endCursor: bounds?.end ?? (last === undefined ? null : cursorOf(page, last)),
           };
         },
       }),

@@ -70,8 +70,8 @@ export interface ChatListFilter {
  * The caller's chats, the last changed first. With an agent: the chats with it, for callers who may edit the agent the chats of all
  * users whose logs it shows. Cost: two statements, independent of the depth of the page.
  *
- * @param search  only the caller's own chats whose name or messages contain it, ignoring case; blank matches all. Cost: reads the
- * caller's chats one after the other until the page is full.
+ * @param search  only the caller's own chats whose name or messages contain it, ignoring case; blank matches all. Cost: one
+ * statement for each thousand messages that are read until the page is full; see searchChats.
  * @throws DomainError NOT_FOUND for an agent that the caller may not see, INVALID_VALUE for a search of more than 200 characters.
  */
 export async function listChats(

@@ -35,7 +35,7 @@ const candidatesMax = 100;
  *
  * @throws DomainError INVALID_VALUE naming the member.
  *
- * Cost: at most three statements.
+ * Cost: at most four statements, and one for each thousand messages.
  */
 export async function searchEverything(deps: Deps, caller: Caller, input: SearchInput): Promise<readonly FoundThing[]> {
   const first = input.first ?? firstDefault;

@@ -42,7 +42,7 @@ export const usageDaysMax = 366;
  *
  * @throws DomainError INVALID_VALUE for a period that ends before it begins; FORBIDDEN and NOT_FOUND for another organization.
  *
- * Cost: two statements; a period of whole UTC days reads the daily sums, any other the ledger itself.
+ * Cost: two statements; the daily sums of whole UTC days, and the ledger itself for what is left at the ends of a period.
  */
 export async function getUsage(deps: Deps, caller: Caller, input: UsageInput): Promise<UsageReport> {
   const period = readPeriod(input);

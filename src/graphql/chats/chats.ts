@@ -212,7 +212,8 @@ builder.queryFields((t) => ({
       agentId: t.arg.id({ required: false, description: 'Only chats with this agent.' }),
       search: t.arg.string({
         required: false,
-        description: "Only the caller's own chats whose name or messages hold this, in any case; at most 200 characters.",
+        description:
+          "Only the caller's own chats whose name or messages hold this, in any case; at most 200 characters. A page that is not full after some 100,000 messages ends there: it may be empty, and `hasNextPage` and `endCursor` lead on.",
       }),
       isPinned: t.arg.boolean({ required: false, description: 'Only pinned chats; false: only others. Default: all.' }),
       ...pageArgs(t.arg),

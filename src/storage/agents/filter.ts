@@ -24,7 +24,7 @@ function leafWhere(leaf: AgentLeaf): Prisma.AgentWhereInput {
     case 'has-group':
       return { groups: { some: { groupId: leaf.groupId } } };
     case 'has-chat-of':
-      return { chats: { some: { userId: leaf.userId, deletedAt: null } } };
+      return { users: { some: { userId: leaf.userId } } };
     case 'visible-as':
       return { visibility: leaf.visibility };
     case 'in-catalog':

@@ -55,7 +55,7 @@ const selectAll = ({ userId }: AgentViewer) =>
       },
       orderBy: [{ createdAt: 'asc' }, { groupId: 'asc' }],
     },
-    chats: { select: { id: true }, where: { userId, deletedAt: null }, take: 1 },
+    users: { select: { userId: true }, where: { userId }, take: 1 },
   }) as const satisfies Prisma.AgentSelect;
 type AgentRow = Prisma.AgentGetPayload<{ select: ReturnType<typeof selectAll> }>;
 
@@ -66,7 +66,7 @@ const selection: Selection<AgentView> = {
     organization: ['orgName'],
     editors: ['editors', 'editorIds'],
     groups: ['groupIds', 'visibleGroupIds', 'isOpenToOthers'],
-    chats: ['hasUserChats'],
+    users: ['hasUserChats'],
   },
 };
 const longMembers = [
@@ -117,7 +117,7 @@ async function readVisibleGroups(
 
 /** Members that were not selected are absent. */
 function viewOf(
-  { organization, editors, groups, chats, ...own }: Partial<AgentRow>,
+  { organization, editors, groups, users: chatting, ...own }: Partial<AgentRow>,
   users: Users,
   seen: ReadonlySet<string>,
 ): AgentView {
@@ -132,7 +132,7 @@ function viewOf(
     editorIds: new Set(editing?.map(({ id }) => id)),
     groupIds,
     visibleGroupIds: groupIds.filter((id) => seen.has(id)),
-    hasUserChats: (chats ?? []).length > 0,
+    hasUserChats: (chatting ?? []).length > 0,
     isOpenToOthers: own.visibility === 'GROUP' ? others.length > 0 : own.visibility !== 'PRIVATE',
   } as unknown as AgentView;
 }
@@ -186,9 +186,18 @@ export async function listAgents(db: Database, { filter, narrow, viewer, page, m
   return pageOf(rows, page, timeKey, (most) => countAgents(db, filter, narrow, most), foundCount);
 }
 
-/** An agent that matches several alternatives counts once. */
-function countAgents(db: Database, filter: AgentFilter, narrow: AgentFilter, most: number): Promise<number> {
-  return db.prisma.agent.count({ where: branchWhere(filter, narrow), take: most });
+/** An agent that matches several alternatives counts once. Each alternative is read by its own index until there are enough. */
+async function countAgents({ prisma }: Database, filter: AgentFilter, narrow: AgentFilter, most: number): Promise<number> {
+  const branches = alternatives(filter);
+  const [only] = branches;
+  if (branches.length === 1 && only !== undefined) return prisma.agent.count({ where: branchWhere(only, narrow), take: most });
+  const ids = new Set<string>();
+  for (const branch of branches) {
+    const found = await prisma.agent.findMany({ where: branchWhere(branch, narrow), select: { id: true }, take: most });
+    for (const { id } of found) ids.add(id);
+    if (ids.size >= most) break;
+  }
+  return Math.min(ids.size, most);
 }
 
 function branchWhere(branch: AgentFilter, narrow: AgentFilter): Prisma.AgentWhereInput {

@@ -1,9 +1,8 @@
 import type { AuditEntry, AuditFilter } from '../../entities/audit.ts';
-import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
+import type { Page, PageRequest } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
-import { newestFirst, readPage } from '../database/paging.ts';
-import { literal } from '../database/where.ts';
 import type { Prisma } from '../generated/client.ts';
+import { listEntries, readEntries } from './entry-lists.ts';
 import { type ChangedThing, stateBefore, type ThingState } from './states.ts';
 import { targetNames } from './target-names.ts';
 
@@ -26,22 +25,15 @@ export interface AuditEntryStore {
 }
 
 export function createAuditEntryStore(db: Database): AuditEntryStore {
-  const read = async (ids: readonly string[]) =>
-    (await db.prisma.auditEntry.findMany({ where: { id: { in: [...ids] } } })) as unknown as readonly AuditEntry[];
   return {
     write: (entries) => writeEntries(db, entries),
     async fail(id) {
       await db.prisma.auditEntry.updateMany({ where: { id }, data: { outcome: 'FAILED', sinkPosition: null } });
     },
-    findMany: (ids) => read(ids),
+    findMany: (ids) => readEntries(db, ids),
     stateBefore: (changed) => stateBefore(db, changed),
     namesOf: (orgId, ids) => targetNames(db, orgId, ids),
-    async list(filter, page) {
-      const where = whereOf(filter);
-      const places = await db.prisma.auditEntry.findMany({ ...newestFirst(where, page), select: { id: true, rowBytes: true } });
-      const { rows, foundCount } = await readPage(db, places, read);
-      return pageOf(rows, page, timeKey, (take) => db.prisma.auditEntry.count({ where, take }), foundCount);
-    },
+    list: (filter, page) => listEntries(db, filter, page),
   };
 }
 
@@ -63,25 +55,4 @@ async function writeEntries({ prisma: { auditEntry, user } }: Database, entries:
       where: { id },
       data: { orgId, outcome, count: calls, targetKind, targetId, targetIds, sinkPosition: null },
     });
-}
-
-function whereOf({ orgId, actorUserId, targetId, action, kind, from, to }: AuditFilter): Prisma.AuditEntryWhereInput {
-  const equal = Object.entries({ actorUserId, kind }).filter(([, value]) => value !== undefined);
-  return {
-    orgId,
-    AND: [
-      Object.fromEntries(equal),
-      action === undefined ? {} : actionWhere(action),
-      targetId === undefined ? {} : { OR: [{ targetId }, { targetIds: { has: targetId } }] },
-      from === undefined ? {} : { createdAt: { gte: from } },
-      to === undefined ? {} : { createdAt: { lt: to } },
-    ],
-  };
-}
-
-/** The action of a request with several root fields joins their names: `agents, chats`. */
-function actionWhere(action: string): Prisma.AuditEntryWhereInput {
-  const name = literal(action);
-  const joined = [{ startsWith: `${name}, ` }, { contains: `, ${name}, ` }, { endsWith: `, ${name}` }];
-  return { OR: [{ action }, ...joined.map((part) => ({ action: part }))] };
 }

@@ -1,17 +1,17 @@
 import type { ChatFilter } from '../../entities/accounts/access.ts';
 import type { Chat } from '../../entities/chats/chat.ts';
-import { type Page, type PageRequest, pageOf, type SortKey } from '../../entities/page.ts';
+import { endingAt, type Page, type PageRequest, pageOf, type SortKey } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
 import { byTime, readPage } from '../database/paging.ts';
-import { containing } from '../database/where.ts';
 import type { Prisma } from '../generated/client.ts';
 import { chatWhere } from './filter.ts';
+import { type ChatSearch, countFoundChats, searchChats } from './search.ts';
 
 export interface ChatQuery {
   readonly userId: string;
   readonly orgId: string;
   readonly agentId?: string;
-  /** Adds the chats of this organization that editors of the agent may read. */
+  /** Adds the chats of this organization that editors of the agent may read; not with `search`. */
   readonly shownIn?: string;
   /** Text that the name, or a message that people may read, contains. */
   readonly search?: string;
@@ -30,14 +30,43 @@ export function findChats(db: Database, ids: readonly string[], filter: ChatFilt
 }
 
 export async function listChats(db: Database, query: ChatQuery, page: PageRequest): Promise<Page<Chat>> {
+  const { search } = query;
+  if (search !== undefined) return listFoundChats(db, { ...query, search }, page);
   const where = listWhere(query);
-  const found = await db.prisma.chat.findMany({
-    ...byTime('updatedAt', 'desc', where, page),
-    select: { id: true, rowBytes: true, agent: { select: { rowBytes: true } } },
-  });
-  const places = found.map(({ id, rowBytes, agent }) => ({ id, rowBytes: rowBytes + (agent?.rowBytes ?? 0) }));
-  const { rows, foundCount } = await readPage(db, places, (ids) => readChats(db, { id: { in: ids } }));
-  return pageOf(rows, page, activityKey, (take) => db.prisma.chat.count({ where, take }), foundCount);
+  const found = await db.prisma.chat.findMany({ ...byTime('updatedAt', 'desc', where, page), select: sizes });
+  const { rows, foundCount } = await readPage(db, found.map(placeOf), (ids) => readChats(db, { id: { in: ids } }));
+  return pageOf(
+    rows,
+    page,
+    activityKey,
+    (take) => db.prisma.chat.count({ where, take, orderBy: { updatedAt: 'desc' } }),
+    foundCount,
+  );
+}
+
+/** Chats of the caller whose name, or a message that people may read, contains a text. */
+async function listFoundChats(db: Database, search: ChatSearch, page: PageRequest): Promise<Page<Chat>> {
+  const { ids, end } = await searchChats(db, search, page);
+  const found = ids.length === 0 ? [] : await db.prisma.chat.findMany({ where: { id: { in: [...ids] } }, select: sizes });
+  const byId = new Map(found.map((chat) => [chat.id, placeOf(chat)]));
+  const places = ids.map((id) => byId.get(id) ?? { id });
+  const { rows, foundCount } = await readPage(db, places, (shown) => readChats(db, { id: { in: shown } }));
+  const listed = pageOf(rows, page, activityKey, (most) => countFoundChats(db, search, most), foundCount);
+  return rows.length < places.length ? listed : endingAt(listed, page, end);
+}
+
+const sizes = { id: true, rowBytes: true, agent: { select: { rowBytes: true } } } as const satisfies Prisma.ChatSelect;
+
+function placeOf({
+  id,
+  rowBytes,
+  agent,
+}: {
+  readonly id: string;
+  readonly rowBytes: number;
+  readonly agent: { readonly rowBytes: number } | null;
+}) {
+  return { id, rowBytes: rowBytes + (agent?.rowBytes ?? 0) };
 }
 
 /** Cost: one statement. */
@@ -57,7 +86,7 @@ export async function findUserNames({ prisma }: Database, ids: readonly string[]
   return new Map(users.map(({ id, name }) => [id, name]));
 }
 
-function listWhere({ userId, orgId, agentId, shownIn, search, isPinned }: ChatQuery): Prisma.ChatWhereInput {
+function listWhere({ userId, orgId, agentId, shownIn, isPinned }: ChatQuery): Prisma.ChatWhereInput {
   const own = { userId, orgId };
   const readable = shownIn === undefined ? [own] : [own, { isVisibleToEditors: true, orgId: shownIn }];
   return {
@@ -65,17 +94,7 @@ function listWhere({ userId, orgId, agentId, shownIn, search, isPinned }: ChatQu
     AND: [
       { OR: readable },
       agentId === undefined ? {} : { agentId },
-      search === undefined ? {} : searchWhere(containing(search)),
       isPinned === undefined ? {} : { pinPosition: isPinned ? { not: null } : null },
-    ],
-  };
-}
-
-function searchWhere(pattern: ReturnType<typeof containing>): Prisma.ChatWhereInput {
-  return {
-    OR: [
-      { name: pattern },
-      { messages: { some: { isHidden: false, isActive: true, role: { not: 'system' }, content: pattern } } },
     ],
   };
 }

@@ -111,6 +111,7 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
     ofOrganization: (orgId) => ({ agent: { orgId } }),
     erase: 'delete',
   },
+  AgentUser: { leftOut: 'It says which chats there are, and a trigger keeps it: it goes with the chats.' },
   AgentGroup: within('agent', 'userId'),
   AgentMessageCount: { leftOut: 'It is added to its agent within seconds, and names nobody.' },
   AgentRating: {

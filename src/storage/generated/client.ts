@@ -137,6 +137,11 @@ export type Agent = Prisma.AgentModel
  */
 export type AgentToolName = Prisma.AgentToolNameModel
 /**
+ * Model AgentUser
+ * A person has a chat with an agent that is not deleted. Kept by the trigger parley_keep_agent_users on chats.
+ */
+export type AgentUser = Prisma.AgentUserModel
+/**
  * Model AgentEditor
  * 
  */

@@ -11,6 +11,7 @@ import { readingOrder } from '../database/paging.ts';
 import { containing } from '../database/where.ts';
 import { pagesOfAgents } from './agent-pages.ts';
 import { Conditions, type RunHistoryQuery, type RunReach } from './history-conditions.ts';
+import { findByQuestion } from './question-search.ts';
 import { type RunRow, runOf, unseen } from './rows.ts';
 
 export interface StatisticsQuery extends RunNarrowing {
@@ -51,7 +52,7 @@ export interface RunHistoryStore {
   agentsAmong(ids: readonly string[], filter: AgentFilter): Promise<ReadonlySet<string>>;
   /** The questions of stored runs in chats that match: what the user said last in the messages that began each run, at most 2,000 characters. Cost: two statements. */
   questionsOf(runIds: readonly string[], filter: ChatFilter): Promise<ReadonlyMap<string, string>>;
-  /** Runs whose question contains a text, in the newest chats of a user, and of agents that show theirs to the caller. Cost: two statements. */
+  /** Runs whose question contains a text, in the newest chats of a user, and of agents that show theirs to the caller. Cost: two statements, and one for each thousand messages of these chats. */
   findByQuestion(
     text: string,
     owner: { readonly userId: string; readonly orgId: string },
@@ -62,8 +63,6 @@ export interface RunHistoryStore {
 }
 
 const questionCharsMax = 2_000;
-/** How far a search for words looks. */
-const searchedChatsMax = 200;
 const searchMatchesMax = 100;
 
 export function createRunHistoryStore(db: Database): RunHistoryStore {
@@ -82,7 +81,7 @@ export function createRunHistoryStore(db: Database): RunHistoryStore {
     statistics: (reach, query, by, bounds) => readStatistics(db, reach, query, by, bounds),
     async sumsOfAgents(agents, since, until) {
       if (agents.length === 0) return new Map();
-      const rows = await db.query<FigureRow & { readonly key: string }>(
+      const rows = await db.queryPlanned<FigureRow & { readonly key: string }>(
         `select a.id as key, ${sums} from unnest($1::text[], $2::text[]) as a(id, org)
          join runs on runs."agentId" = a.id and runs."orgId" = a.org
          where runs."createdAt" >= $3::timestamptz and runs."createdAt" < $4::timestamptz group by 1`,
@@ -116,7 +115,7 @@ export function createRunHistoryStore(db: Database): RunHistoryStore {
       );
       return new Map(texts.map(({ runId, content }) => [runId, content]));
     },
-    findByQuestion: (text, owner, agentIds) => findByQuestion(db, text, owner, agentIds),
+    findByQuestion: (text, owner, agentIds) => findByQuestion(db, text, owner, agentIds, searchMatchesMax),
     async findAgentsByName(text, orgId, filter) {
       const where = { AND: [{ orgId, isDeleted: false, name: containing(text) }, agentWhere(filter)] };
       return (await db.prisma.agent.findMany({ where, select: { id: true }, take: searchMatchesMax })).map(({ id }) => id);
@@ -163,7 +162,10 @@ async function findPlaces(db: Database, reach: RunReach, query: RunHistoryQuery,
       : `(select found.* from unnest(${each}) as named(id) cross join lateral (${rows}) found)`;
   });
   const merged = parts.length === 1 ? `select * from ${parts[0]} places` : `select * from (${parts.join(' union ')}) places`;
-  return db.query<{ readonly id: string; readonly createdAt: Date }>(`${merged} ${order} limit ${limit}`, conditions.values);
+  return db.queryPlanned<{ readonly id: string; readonly createdAt: Date }>(
+    `${merged} ${order} limit ${limit}`,
+    conditions.values,
+  );
 }
 
 function placeCondition(conditions: Conditions, after: SortKey | undefined, direction: 'asc' | 'desc'): string {
@@ -185,7 +187,10 @@ async function countRuns(db: Database, reach: RunReach, query: RunHistoryQuery, 
       : `(select found.* from unnest(${each}) as named(id) cross join lateral (${rows}) found limit ${limit})`;
   });
   const merged = parts.length === 1 ? `${parts[0]} places` : `(${parts.join(' union ')} limit ${limit}) places`;
-  const [row] = await db.query<{ readonly count: number }>(`select count(*)::int as count from ${merged}`, conditions.values);
+  const [row] = await db.queryPlanned<{ readonly count: number }>(
+    `select count(*)::int as count from ${merged}`,
+    conditions.values,
+  );
   return row?.count ?? 0;
 }
 
@@ -235,7 +240,7 @@ async function readStatistics(
   const conditions = new Conditions(reach, query);
   const where = conditions.together();
   const order = by === 'DAY' || by === 'HOUR' ? 'key' : '"runCount" desc, key';
-  const rows = await db.query<FigureRow & { readonly key: string | null; readonly isTotal: boolean }>(
+  const rows = await db.queryPlanned<FigureRow & { readonly key: string | null; readonly isTotal: boolean }>(
     `with counted as (
        select ${groupKeys[by]} as key, status, "firstTokenMs", "durationMs", "inputTokens", "outputTokens", "cachedTokens", "reasoningTokens",
          cost, "ratedUp", "ratedDown", "hasFoundNothing"
@@ -267,41 +272,4 @@ function figuresOf(row: FigureRow): RunFigures {
 function percentilesOf(found: readonly (number | null)[] | null | undefined): RunFigures['durationMs'] {
   const [p50 = null, p95 = null] = found ?? [];
   return p50 === null || p95 === null ? null : { p50, p95 };
-}
-
-async function findByQuestion(
-  { prisma }: Database,
-  text: string,
-  { userId, orgId }: { readonly userId: string; readonly orgId: string },
-  agentIds: readonly string[],
-): Promise<readonly string[]> {
-  const newest = {
-    orderBy: [{ updatedAt: 'desc' as const }, { id: 'desc' as const }],
-    take: searchedChatsMax,
-    select: { id: true },
-  };
-  const [own, shown] = await Promise.all([
-    prisma.chat.findMany({ where: { userId, orgId, deletedAt: null }, ...newest }),
-    agentIds.length === 0
-      ? []
-      : prisma.chat.findMany({
-          where: {
-            agentId: { in: [...agentIds] },
-            orgId,
-            deletedAt: null,
-            isVisibleToEditors: true,
-            agent: { chatLogsVisible: true },
-          },
-          ...newest,
-        }),
-  ]);
-  const chatIds = [...new Set([...own, ...shown].map(({ id }) => id))];
-  if (chatIds.length === 0) return [];
-  const said = await prisma.message.findMany({
-    where: { chatId: { in: chatIds }, role: 'user', isHidden: false, runId: { not: null }, content: containing(text) },
-    distinct: ['runId'],
-    take: searchMatchesMax,
-    select: { runId: true },
-  });
-  return said.flatMap(({ runId }) => runId ?? []);
 }

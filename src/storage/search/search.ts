@@ -1,6 +1,7 @@
-// Raw SQL: ranking. The newest messages are read up to a number of bytes, and of those that mention the words only a part is sent.
+// Raw SQL: ranking. The names of chats are read from an index.
 import type { AgentFilter, DataSourceFilter } from '../../entities/accounts/access.ts';
 import { agentWhere } from '../agents/filter.ts';
+import { searchMessages } from '../chats/message-search.ts';
 import type { Database } from '../database/database.ts';
 import { containing, literal } from '../database/where.ts';
 import { dataSourceWhere } from '../knowledge/source-filter.ts';
@@ -24,15 +25,15 @@ export interface ConversationMention extends Mention {
   readonly kind: 'chat' | 'message';
 }
 
-/** Things that mention words, ignoring case, those that changed last first: one statement each. Access is in the statement. */
+/** Things that mention words, ignoring case, those that changed last first. Access is in the statement. */
 export interface SearchStore {
   /** By name and description. */
   agents(filter: AgentFilter, words: readonly string[], limit: number): Promise<readonly Mention[]>;
   /** By name. */
   dataSources(filter: DataSourceFilter, words: readonly string[], limit: number): Promise<readonly Mention[]>;
   /**
-   * Chats by name, and messages by what people read in the newest chats, as far as the bounds reach: together in one statement. The title of a message is
-   * the name of its chat, its text is the part about the first word.
+   * Chats by name, and messages by what people read in the newest chats, as far as the bounds reach. The title of a message is the name of its chat, its text
+   * is the part about the first word. Cost: two statements, and one for each thousand messages, twenty at most.
    */
   conversations(
     owner: ChatOwner,
@@ -42,13 +43,10 @@ export interface SearchStore {
   ): Promise<readonly ConversationMention[]>;
 }
 
-/** What one search reads of messages at most: it takes about 100 ms on the embedded database. */
+/** How far a search of messages reads. */
 const chatsRead = 300;
-const messagesReadOfChat = 200;
 const bytesRead = 4_000_000;
-/** Characters of a message that are sent, before and from the first word. */
-const charsBefore = 80;
-const charsFrom = 240;
+const slicesRead = 20;
 
 export function createSearchStore(db: Database): SearchStore {
   const { prisma } = db;
@@ -73,29 +71,45 @@ export function createSearchStore(db: Database): SearchStore {
       });
       return rows.map(({ id, name, updatedAt }) => ({ id, title: name, text: '', updatedAt }));
     },
-    async conversations({ userId, orgId }, words, kinds, limit) {
-      const patterns = words.map((word) => `%${literal(word)}%`);
-      const values = [userId, orgId, patterns, words[0] ?? '', limit, kinds.includes('message'), kinds.includes('chat')];
-      const rows = await db.query<ConversationMention>(conversationsSql, values);
-      return rows;
-    },
+    conversations: (owner, words, kinds, limit) => findConversations(db, owner, words, kinds, limit),
   };
 }
 
-const conversationsSql = `
-with own as materialized (
-  select id, name, "updatedAt" from chats where "userId" = $1 and "orgId" = $2 and "deletedAt" is null
-  order by "updatedAt" desc, id desc limit ${chatsRead}),
-recent as materialized (
-  select m.id, own.name, own."updatedAt" as "chatUpdatedAt", m.ordinal, sum(m."rowBytes") over (order by own."updatedAt" desc, own.id, m.ordinal desc) as bytes
-  from own cross join lateral (
-    select id, ordinal, "rowBytes" from messages where "chatId" = own.id and "isActive" and not "isHidden" and role in ('user', 'assistant')
-    order by ordinal desc limit ${messagesReadOfChat}) m)
-(select 'message' as kind, m.id, recent.name as title, m."updatedAt",
-  substr(m.content, greatest(position(lower($4) in lower(m.content)) - ${charsBefore}, 1), ${charsBefore + charsFrom}) as text
-from recent join messages m on m.id = recent.id
-where $6 and recent.bytes <= ${bytesRead} and m.content ilike all ($3::text[])
-order by recent."chatUpdatedAt" desc, recent.ordinal desc limit $5)
+/** Cost: two statements, and one for each thousand messages. */
+async function findConversations(
+  db: Database,
+  { userId, orgId }: ChatOwner,
+  words: readonly string[],
+  kinds: readonly ('chat' | 'message')[],
+  limit: number,
+): Promise<readonly ConversationMention[]> {
+  const patterns = words.map((word) => `%${literal(word)}%`);
+  const counts = [kinds.includes('chat') ? limit : 0, kinds.includes('message') ? chatsRead : 0];
+  const rows = await db.queryPlanned<Mention & { readonly isMatch: boolean }>(chatsSql, [userId, orgId, patterns, ...counts]);
+  const newest = new Map(rows.flatMap(({ id, title, isMatch }) => (isMatch ? [] : [[id, title] as const])));
+  const chats = rows.flatMap(({ isMatch, ...chat }) => (isMatch ? [{ kind: 'chat' as const, ...chat }] : []));
+  return [...(await messageMentions(db, newest, words, limit)), ...chats];
+}
+
+/** The newest messages of chats, as far as the bounds reach. */
+async function messageMentions(db: Database, chats: ReadonlyMap<string, string>, words: readonly string[], limit: number) {
+  const mentions: ConversationMention[] = [];
+  let bytes = 0;
+  let slices = 0;
+  for await (const { found, searchedBytes } of searchMessages(db, { chatIds: [...chats.keys()], words, among: 'spoken' })) {
+    for (const { id, chatId, text, updatedAt } of found)
+      mentions.push({ kind: 'message', id, title: chats.get(chatId) ?? '', text, updatedAt });
+    bytes += searchedBytes;
+    slices += 1;
+    if (mentions.length >= limit || bytes >= bytesRead || slices >= slicesRead) break;
+  }
+  return mentions.slice(0, limit);
+}
+
+/** All chats that are called so, and the newest ones. What is read of the others stands in an index. */
+const chatsSql = `
+(select id, name as title, "updatedAt", '' as text, true as "isMatch" from chats
+  where "userId" = $1 and "orgId" = $2 and "deletedAt" is null and name ilike all ($3::text[]) order by "updatedAt" desc, id desc limit $4)
 union all
-(select 'chat', id, name, "updatedAt", '' from chats where $7 and "userId" = $1 and "orgId" = $2 and "deletedAt" is null and name ilike all ($3::text[])
-order by "updatedAt" desc, id desc limit $5)`;
+(select id, name, "updatedAt", '', false from chats
+  where "userId" = $1 and "orgId" = $2 and "deletedAt" is null order by "updatedAt" desc, id desc limit $5)`;

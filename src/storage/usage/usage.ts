@@ -1,22 +1,22 @@
 // Raw SQL: counters and ledger. One statement changes the ledger, its sums and the counters.
 import type { AgentFilter } from '../../entities/accounts/access.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
-import {
-  type AgentUsage,
-  noTokensUsed,
-  type SubjectUsage,
-  type UsageDay,
-  type UsageKind,
-  type UsagePeriod,
-  type UsageSubject,
-  type UsageSums,
+import type {
+  AgentUsage,
+  SubjectUsage,
+  UsageDay,
+  UsageKind,
+  UsagePeriod,
+  UsageSubject,
+  UsageSums,
 } from '../../entities/usage.ts';
 import { addMessageCounts } from '../agents/counters.ts';
 import { agentWhere } from '../agents/filter.ts';
 import type { Database, Sql } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { insertUnstored, type UnstoredRun, unstoredJson } from '../runs/unstored.ts';
-import { isOfDays, pageOfSubjects, type SubjectPlace } from './subjects.ts';
+import { pageOfSubjects, type SubjectPlace } from './subjects.ts';
+import { ofEveryCall, sumsByAgent, sumsBySubject, sumsOf, totalOf } from './sums.ts';
 
 /** A row of the usage ledger: one upstream call. */
 export interface UsageRow {
@@ -142,9 +142,7 @@ export function createUsageStore(db: Database, signals: Signals): UsageStore {
         signals.publish('runs-recorded', ids.join(','));
       }
     },
-    async total(orgId, period) {
-      return (await sumsByAgent(db, orgId, period)).values().reduce(plus, noTokensUsed);
-    },
+    total: (orgId, period) => totalOf(db, orgId, period),
     async byAgent(orgId, period, filter, limit) {
       const used = await sumsByAgent(db, orgId, period);
       const where = { AND: [{ id: { in: [...used.keys()] } }, agentWhere(filter)] };
@@ -155,13 +153,18 @@ export function createUsageStore(db: Database, signals: Signals): UsageStore {
       return listed.slice(0, limit);
     },
     async byDay(orgId, from, to, agentId) {
-      const days = await db.prisma.usageDay.groupBy({
-        by: ['day'],
-        where: { orgId, day: { gte: new Date(from), lte: new Date(to) }, ...(agentId === undefined ? {} : { agentId }) },
-        _sum: { dataTokens: true, apiTokens: true },
-        orderBy: { day: 'asc' },
-      });
-      return days.map(({ day, _sum }) => ({ day: dayOf(day), ...sumsOf(_sum) }));
+      const { usageDay, usageSum } = db.prisma;
+      const day = { gte: new Date(from), lte: new Date(to) };
+      const summed = {
+        by: ['day' as const],
+        _sum: { dataTokens: true, apiTokens: true } as const,
+        orderBy: { day: 'asc' as const },
+      };
+      const days =
+        agentId === undefined
+          ? await usageSum.groupBy({ ...summed, where: { orgId, day, ...ofEveryCall } })
+          : await usageDay.groupBy({ ...summed, where: { orgId, day, agentId } });
+      return days.map(({ day: time, _sum }) => ({ day: dayOf(time), ...sumsOf(_sum) }));
     },
     bySubject: (place, period, page) => pageOfSubjects(db, place, period, page),
     ofAgents: (orgId, agentIds, period) => sumsByAgent(db, orgId, period, agentIds),
@@ -172,82 +175,6 @@ export function createUsageStore(db: Database, signals: Signals): UsageStore {
       return { api: used.get('api') ?? 0, data: used.get('data') ?? 0 };
     },
   };
-}
-
-/** The sums of a period, '' for calls without an agent: of the daily sums for whole days, of the ledger itself for any other period. */
-async function sumsByAgent(
-  { prisma }: Database,
-  orgId: string,
-  period: UsagePeriod,
-  agentIds?: readonly string[],
-): Promise<ReadonlyMap<string, UsageSums>> {
-  const agents = agentIds === undefined ? {} : { agentId: { in: [...agentIds] } };
-  if (isOfDays(period)) {
-    const days = await prisma.usageDay.groupBy({
-      by: ['agentId'],
-      where: { orgId, day: boundsOf(period), ...agents },
-      _sum: { dataTokens: true, apiTokens: true },
-    });
-    return new Map(days.map(({ agentId, _sum }) => [agentId, sumsOf(_sum)]));
-  }
-  const entries = await prisma.usageEntry.groupBy({
-    by: ['agentId', 'purpose'],
-    where: { orgId, createdAt: boundsOf(period), ...agents },
-    _sum: { inputTokens: true, outputTokens: true },
-  });
-  return sumsByValue(entries.map((entry) => ({ value: entry.agentId ?? '', ...entry })));
-}
-
-async function sumsBySubject(
-  { prisma }: Database,
-  orgId: string,
-  subject: UsageSubject,
-  ids: readonly string[],
-  period: UsagePeriod,
-): Promise<ReadonlyMap<string, UsageSums>> {
-  if (isOfDays(period)) {
-    const days = await prisma.usageSum.groupBy({
-      by: ['value'],
-      where: { orgId, dimension: subject, day: boundsOf(period), value: { in: [...ids] } },
-      _sum: { dataTokens: true, apiTokens: true },
-    });
-    return new Map(days.map(({ value, _sum }) => [value, sumsOf(_sum)]));
-  }
-  const column = ({ user: 'userId', key: 'keyId', model: 'modelId' } as const)[subject];
-  const entries = await prisma.usageEntry.groupBy({
-    by: [column, 'purpose'],
-    where: { orgId, createdAt: boundsOf(period), [column]: { in: [...ids] } },
-    _sum: { inputTokens: true, outputTokens: true },
-  });
-  return sumsByValue(entries.map((entry) => ({ value: entry[column] ?? '', ...entry })));
-}
-
-interface SummedEntries {
-  readonly value: string;
-  readonly purpose: string;
-  readonly _sum: { readonly inputTokens: number | null; readonly outputTokens: number | null };
-}
-
-function sumsByValue(entries: readonly SummedEntries[]): ReadonlyMap<string, UsageSums> {
-  const byValue = new Map<string, UsageSums>();
-  for (const { value, purpose, _sum } of entries) {
-    const tokens = (_sum.inputTokens ?? 0) + (_sum.outputTokens ?? 0);
-    const sums = purpose === 'run' ? { ...noTokensUsed, apiTokensUsed: tokens } : { ...noTokensUsed, dataTokensUsed: tokens };
-    byValue.set(value, plus(byValue.get(value) ?? noTokensUsed, sums));
-  }
-  return byValue;
-}
-
-function boundsOf({ from, to }: UsagePeriod) {
-  return { ...(from === undefined ? {} : { gte: from }), ...(to === undefined ? {} : { lt: to }) };
-}
-
-function plus(a: UsageSums, b: UsageSums): UsageSums {
-  return { dataTokensUsed: a.dataTokensUsed + b.dataTokensUsed, apiTokensUsed: a.apiTokensUsed + b.apiTokensUsed };
-}
-
-function sumsOf(sums: { readonly dataTokens: bigint | null; readonly apiTokens: bigint | null }): UsageSums {
-  return { dataTokensUsed: Number(sums.dataTokens ?? 0), apiTokensUsed: Number(sums.apiTokens ?? 0) };
 }
 
 function dayOf(time: Date): string {

@@ -416,6 +416,7 @@ export const ModelName = {
   GroupMember: 'GroupMember',
   Agent: 'Agent',
   AgentToolName: 'AgentToolName',
+  AgentUser: 'AgentUser',
   AgentEditor: 'AgentEditor',
   AgentGroup: 'AgentGroup',
   AgentRating: 'AgentRating',
@@ -501,7 +502,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1908,6 +1909,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.AgentToolNameCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.AgentToolNameCountAggregateOutputType> | number
+        }
+      }
+    }
+    AgentUser: {
+      payload: Prisma.$AgentUserPayload<ExtArgs>
+      fields: Prisma.AgentUserFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AgentUserFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentUserPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AgentUserFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentUserPayload>
+        }
+        findFirst: {
+          args: Prisma.AgentUserFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentUserPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AgentUserFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentUserPayload>
+        }
+        findMany: {
+          args: Prisma.AgentUserFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentUserPayload>[]
+        }
+        create: {
+          args: Prisma.AgentUserCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentUserPayload>
+        }
+        createMany: {
+          args: Prisma.AgentUserCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AgentUserCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentUserPayload>[]
+        }
+        delete: {
+          args: Prisma.AgentUserDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentUserPayload>
+        }
+        update: {
+          args: Prisma.AgentUserUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentUserPayload>
+        }
+        deleteMany: {
+          args: Prisma.AgentUserDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AgentUserUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AgentUserUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentUserPayload>[]
+        }
+        upsert: {
+          args: Prisma.AgentUserUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentUserPayload>
+        }
+        aggregate: {
+          args: Prisma.AgentUserAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAgentUser>
+        }
+        groupBy: {
+          args: Prisma.AgentUserGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgentUserGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AgentUserCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgentUserCountAggregateOutputType> | number
         }
       }
     }
@@ -7425,6 +7500,14 @@ export const AgentToolNameScalarFieldEnum = {
 export type AgentToolNameScalarFieldEnum = (typeof AgentToolNameScalarFieldEnum)[keyof typeof AgentToolNameScalarFieldEnum]
 
 
+export const AgentUserScalarFieldEnum = {
+  userId: 'userId',
+  agentId: 'agentId'
+} as const
+
+export type AgentUserScalarFieldEnum = (typeof AgentUserScalarFieldEnum)[keyof typeof AgentUserScalarFieldEnum]
+
+
 export const AgentEditorScalarFieldEnum = {
   agentId: 'agentId',
   userId: 'userId',
@@ -8828,6 +8911,7 @@ export type GlobalOmitConfig = {
   groupMember?: Prisma.GroupMemberOmit
   agent?: Prisma.AgentOmit
   agentToolName?: Prisma.AgentToolNameOmit
+  agentUser?: Prisma.AgentUserOmit
   agentEditor?: Prisma.AgentEditorOmit
   agentGroup?: Prisma.AgentGroupOmit
   agentRating?: Prisma.AgentRatingOmit
