@@ -47,7 +47,8 @@ function rollingUpgrade(): void {
     await dropDatabase(database);
     await release.remove();
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-  });
+    // The packages of the release are many files.
+  }, 600_000);
 
   function env(index: 0 | 1): Readonly<Record<string, string>> {
     return {
