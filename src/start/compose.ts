@@ -240,6 +240,7 @@ function createRates({ settings, storage, logger }: Pick<Deps, 'settings' | 'sto
     keyPerMinute: settings.RATE_LIMIT_REQUESTS_PER_MINUTE_KEY,
     organizationPerMinute: settings.RATE_LIMIT_REQUESTS_PER_MINUTE_ORGANIZATION,
     store: storage.rateBuckets,
+    instances: () => storage.signals.counts.instances,
     logger,
   });
 }

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { loadSettings } from '../../src/settings.ts';
+import { checkAll } from '../../src/start/checks/checks.ts';
 import type { Database } from '../../src/storage/database/database.ts';
 import { openDatabase } from '../../src/storage/database/open.ts';
 import { redisProblem } from '../../src/storage/redis/check.ts';
@@ -9,6 +11,7 @@ import { createRedisSignals, type RedisSignals } from '../../src/storage/redis/s
 import { createRateBucketStore } from '../../src/storage/usage/rate-buckets.ts';
 import { startTcpProxy, type TcpProxy } from '../support/apis/tcp-proxy.ts';
 import { eventually } from '../support/eventually.ts';
+import { startService } from '../support/service.ts';
 import { copyOf, type Place } from '../support/storage/databases.ts';
 import { canTestRedis, startRedis, type TestRedis, whyNoRedis } from '../support/storage/redis.ts';
 import { signalCases } from '../support/storage/signal-cases.ts';
@@ -208,6 +211,39 @@ if (!canTestRedis) {
         expect(problem, url).toMatchObject({ isLasting, message: expect.stringMatching(message) });
         expect(problem?.message).not.toMatch(/secret|wrong@/);
       }
+    });
+
+    it('by doctor, and where it never works, by a start', async () => {
+      const redis = await newRedis();
+      const findings = async (url: string) => {
+        const found = await checkAll({ ...place.env, PORT: '0', REDIS_URL: url });
+        return found.filter(({ check }) => check === 'redis').map(({ level, message }) => `${level}: ${message}`);
+      };
+      expect(await findings(redis.url)).toEqual(['good: Redis answers and can be written to.']);
+      expect(await findings('redis://127.0.0.1:1')).toEqual([expect.stringMatching(/^warning: .* cannot be used now/)]);
+      const bad = `redis://127.0.0.1:${httpPort()}`;
+      expect(await findings(bad)).toEqual([expect.stringMatching(/^wrong: .* is no Redis/)]);
+      await expect(startService({ env: { ...place.env, REDIS_URL: bad } })).rejects.toThrow(/is no Redis/);
+    });
+
+    it('and the rights that the manual names are enough', async () => {
+      const redis = await newRedis();
+      const [, rights = ''] = /ACL SETUSER parley (.*)/.exec(readFileSync('docs/redis.md', 'utf8')) ?? [];
+      redis.ask('ACL', 'SETUSER', 'parley', ...rights.split(' '));
+      const url = redis.url.replace('//', '//parley:password@');
+      expect(await redisProblem(url)).toBeUndefined();
+      const [first, second] = [await open(url), await open(url)];
+      const heard: string[] = [];
+      second.subscribe('chat-changed', (id) => void heard.push(id));
+      second.watch('run_right', (batch) => void heard.push(batch));
+      await eventually(() => {
+        first.publish('chat-changed', 'chat_right');
+        first.tell('run_right', () => '[3]');
+        expect(heard).toEqual(expect.arrayContaining(['chat_right', '[3]']));
+      });
+      const buckets = createRedisRateBuckets(first, createRateBucketStore(db));
+      expect((await buckets.report([{ id: 'key key_2', perMinute: 60, used: 1 }])).get('key key_2')).toBe(59);
+      expect([first.counts.instances, second.state()]).toEqual([2, 'live']);
     });
   });
 }

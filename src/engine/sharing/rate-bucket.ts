@@ -17,6 +17,8 @@ export class RateBucket {
   /** What the report under way contains. */
   #told = 0;
   #isKnown: boolean;
+  /** The part of the limit that is this process's alone, while it hears nothing of the others. */
+  #share = 1;
 
   constructor(perMinute: number, nowMs: number, isShared: boolean) {
     this.perMinute = perMinute;
@@ -28,9 +30,10 @@ export class RateBucket {
 
   /** Requests left now; may be a fraction. */
   left(nowMs: number): number {
-    const grown = ((nowMs - this.#atMs) / 60_000) * this.perMinute;
+    const mostNow = this.perMinute * this.#share;
+    const grown = ((nowMs - this.#atMs) / 60_000) * mostNow;
     if (grown > 0) {
-      this.#tokens = Math.min(this.perMinute, this.#tokens + grown);
+      this.#tokens = Math.min(mostNow, this.#tokens + grown);
       this.#atMs = nowMs;
     }
     return this.#tokens;
@@ -67,16 +70,19 @@ export class RateBucket {
   endReport(left: number, nowMs: number): void {
     this.isReporting = false;
     this.#isKnown = true;
+    this.#share = 1;
     this.#tokens = Math.min(this.perMinute, left - this.unreported);
     this.#atMs = nowMs;
   }
 
-  /** The report failed: continues with what this process knows and reports later. */
-  failReport(): void {
+  /** The report failed: continues with its share of what this process knows, and reports later. @param instances  that have a share. */
+  failReport(instances: number): void {
     this.isReporting = false;
     this.unreported += this.#told;
-    if (this.#isKnown) return;
+    const share = 1 / Math.max(1, instances);
+    if (!this.#isKnown) this.#tokens = this.perMinute * share - this.unreported;
+    else if (this.#share !== share && this.#tokens > 0) this.#tokens *= share / this.#share;
     this.#isKnown = true;
-    this.#tokens = this.perMinute - this.unreported;
+    this.#share = share;
   }
 }

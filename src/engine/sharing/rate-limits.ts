@@ -9,6 +9,8 @@ export interface RateLimitOptions {
   readonly organizationPerMinute: number;
   /** Where instances share their counts; undefined for the only process on its database. */
   readonly store: RateBucketStore | undefined;
+  /** Processes on the database. When the counts cannot be shared, each has its part of a limit. */
+  readonly instances: () => number;
   readonly logger: Logger;
 }
 
@@ -49,7 +51,8 @@ const pauseMs = 1_000;
  * Token buckets of requests by key and by organization. A request needs no statement: a process knows the common rest of a moment
  * ago, and reports what it allowed after each second's worth of a limit. So n instances together allow at most the limit, plus for
  * each instance a second's worth and the requests during one statement. A slower subject is never written. The unreported count of
- * a dead instance is lost, which the bucket refills in a second. Without the database each instance enforces the limit by itself.
+ * a dead instance is lost, which the bucket refills in a second. Without the database each instance enforces its share of
+ * the limit by itself.
  */
 export class RateLimits {
   readonly #options: RateLimitOptions;
@@ -127,7 +130,7 @@ export class RateLimits {
 
   #send(): void {
     this.#timer = undefined;
-    const { store, logger } = this.#options;
+    const { store, instances, logger } = this.#options;
     const due = [...this.#due];
     this.#due = new Map();
     if (store === undefined || due.length === 0) return;
@@ -139,10 +142,10 @@ export class RateLimits {
       },
       (error: unknown) => {
         this.#pausedUntilMs = performance.now() + pauseMs;
-        for (const [, bucket] of due) bucket.failReport();
+        for (const [, bucket] of due) bucket.failReport(instances());
         logger.warn(
           { err: error },
-          'request counts could not be shared between instances; each instance enforces the limits alone',
+          'request counts could not be shared between instances; each instance enforces its share of the limits',
         );
       },
     );

@@ -20,6 +20,11 @@ export class RedisKeys {
     return `parley:{${this.#installation}}:lists`;
   }
 
+  /** All processes, each with the time until which it is there. */
+  get instances(): string {
+    return `parley:{${this.#installation}}:instances`;
+  }
+
   /** What one process alone reads. */
   inbox(origin: string): string {
     return `parley:{${this.#installation}}:inbox:${origin}`;

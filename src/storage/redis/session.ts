@@ -28,6 +28,8 @@ export interface SessionOptions {
   readonly onLost: (error: Error) => void;
   /** The runs that this process watches. */
   readonly watched: () => readonly string[];
+  /** Called now and then with the number of processes, this one included. */
+  readonly onInstances: (count: number) => void;
 }
 
 /**
@@ -129,7 +131,12 @@ export class RedisSession {
   /** Says goodbye, if Redis answers. */
   async end(): Promise<void> {
     const key = this.#keyOf('inbox');
-    await this.#commands.command(key, ['DEL', key]).catch(() => undefined);
+    const { keys, origin } = this.#options;
+    const ends = [
+      this.#commands.command(key, ['DEL', key]),
+      this.#commands.command(keys.instances, ['ZREM', keys.instances, origin]),
+    ];
+    await Promise.allSettled(ends);
     this.close();
   }
 
@@ -148,7 +155,7 @@ export class RedisSession {
       this.#cursors.set(source, await this.#append(source, ['hello', origin]));
       await this.#keepAlive(source);
     }
-    await Promise.all(watched().map((runId) => this.watch(runId)));
+    await Promise.all([this.#count(), ...watched().map((runId) => this.watch(runId))]);
     void this.#readOn().catch((error: unknown) => this.#fail(error));
   }
 
@@ -174,10 +181,20 @@ export class RedisSession {
 
   /** Keeps the keys of this process alive. @throws Error when one is gone, because Redis was emptied or lost its last writes. */
   async #beat(): Promise<void> {
-    await Promise.all([...this.#cursors.keys()].map((source) => this.#keepAlive(source)));
+    await Promise.all([this.#count(), ...[...this.#cursors.keys()].map((source) => this.#keepAlive(source))]);
     if (performance.now() - this.#watchedMs < watchAgainMs) return;
     this.#watchedMs = performance.now();
     await Promise.all(this.#options.watched().map((runId) => this.watch(runId)));
+  }
+
+  /** Notes this process among all, and counts them. */
+  async #count(): Promise<void> {
+    const key = this.#options.keys.instances;
+    const [nowMs, command] = [Date.now(), (...args: readonly string[]) => this.#commands.command(key, args)];
+    await command('ZADD', key, String(nowMs + aliveMs), this.#options.origin);
+    await command('ZREMRANGEBYSCORE', key, '-inf', String(nowMs));
+    await command('PEXPIRE', key, String(aliveMs));
+    this.#options.onInstances(Number(await command('ZCARD', key)));
   }
 
   async #keepAlive(source: Source): Promise<void> {

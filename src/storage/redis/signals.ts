@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import { openPool } from '../database/pool.ts';
@@ -17,15 +16,13 @@ import {
   type SignalTopic,
   type WatchListener,
 } from '../database/signals/signals.ts';
+import { RedisConnection } from './connection.ts';
 import { RedisKeys } from './keys.ts';
-import { RedisLost } from './lost.ts';
 import { RedisOutbox } from './outbox.ts';
 import { type Fields, RedisSession, type Source } from './session.ts';
 
 const answerTimeoutMs = 2_000;
 const gapEveryMs = 1_000;
-const reconnectMinMs = 250;
-const reconnectMaxMs = 5_000;
 /** Who watches a run is asked at most this often. */
 const askEveryMs = 250;
 const runsMax = 20_000;
@@ -60,11 +57,9 @@ export async function createRedisSignals(options: RedisSignalsOptions): Promise<
 }
 
 export class RedisSignals implements Signals {
-  readonly #options: RedisSignalsOptions;
   readonly #hub = new SignalHub();
   readonly #origin = randomUUID();
   readonly #keys: RedisKeys;
-  readonly #closing = new AbortController();
   readonly #feedPool: Pool;
   readonly #feed: ChangeFeed;
   readonly #outbox: RedisOutbox;
@@ -75,18 +70,34 @@ export class RedisSignals implements Signals {
   readonly #heard = new BoundedMap<string, number>(heardMax);
   /** The number of the last entry of each process: a number that is missing is an entry that is lost. */
   readonly #numbers = new BoundedMap<string, number>(heardMax);
-  #session: RedisSession | undefined;
-  #connecting: Promise<void> = Promise.resolve();
-  #lost: Error | undefined;
+  readonly #connection: RedisConnection;
   #gapMs = 0;
   #heardCount = 0;
+  #instances = 1;
   #isFollowing = false;
 
   constructor(options: RedisSignalsOptions) {
-    this.#options = options;
     this.#keys = new RedisKeys(options.installation);
-    this.#outbox = new RedisOutbox(this.#origin, () => this.#session);
+    this.#outbox = new RedisOutbox(this.#origin, () => this.session);
     this.#quiet = new Quiet(askEveryMs, (runId) => void this.#ask(runId, false));
+    this.#connection = new RedisConnection({
+      open: (onLost) =>
+        RedisSession.open({
+          ...{ url: options.url, keys: this.#keys, origin: this.#origin, onLost },
+          onEntry: (source, fields) => this.#hear(source, fields),
+          watched: () => this.#hub.watchedRuns(),
+          onInstances: (count) => {
+            this.#instances = count;
+          },
+        }),
+      onSession: () => this.#begin(),
+      onGone: () => {
+        this.#isFollowing = false;
+        this.#hub.deliverGap();
+      },
+      onError: options.onError,
+      onBack: options.onBack,
+    });
     const connection = { ...options.pool.options, application_name: 'parley-signals', connectionTimeoutMillis: answerTimeoutMs };
     this.#feedPool = openPool({ ...connection, max: 1, query_timeout: answerTimeoutMs }, { onLost: () => undefined });
     this.#feed = new ChangeFeed({
@@ -100,7 +111,7 @@ export class RedisSignals implements Signals {
 
   /** The connection that is there now; undefined while Redis does not answer. */
   get session(): RedisSession | undefined {
-    return this.#session;
+    return this.#connection.session;
   }
 
   get keys(): RedisKeys {
@@ -126,7 +137,7 @@ export class RedisSignals implements Signals {
 
   tell(runId: string, batch: () => string = () => ''): void {
     this.#hub.tell(runId, '');
-    if (this.#session === undefined) return;
+    if (this.session === undefined) return;
     const watchers = this.#watchers.get(runId);
     if (watchers !== undefined) this.#outbox.tell(watchers, runId, batch());
     this.#quiet.ask(runId);
@@ -137,14 +148,14 @@ export class RedisSignals implements Signals {
     const stop = this.#hub.watch(runId, listener);
     // What was told before Redis knew of the interest is looked up.
     if (isFirst) {
-      this.#session
+      this.session
         ?.watch(runId)
         .then(() => this.#hub.tell(runId, ''))
         .catch(() => undefined);
     }
     return () => {
       stop();
-      if (!this.#hub.isWatched(runId)) this.#session?.unwatch(runId).catch(() => undefined);
+      if (!this.#hub.isWatched(runId)) this.session?.unwatch(runId).catch(() => undefined);
     };
   }
 
@@ -162,7 +173,7 @@ export class RedisSignals implements Signals {
 
   state(): SignalState {
     if (!this.#feed.isFresh) return 'lost';
-    return this.#session === undefined ? 'polling' : 'live';
+    return this.session === undefined ? 'polling' : 'live';
   }
 
   problem(): string | undefined {
@@ -172,97 +183,43 @@ export class RedisSignals implements Signals {
   }
 
   get counts(): SignalCounts {
-    return { sent: this.#outbox.sent, heard: this.#heardCount, watched: this.#hub.watchedCount };
+    return { sent: this.#outbox.sent, heard: this.#heardCount, instances: this.#instances, watched: this.#hub.watchedCount };
   }
 
   async start(): Promise<void> {
     await this.#feed.start();
-    await this.#connect();
-    if (this.#session === undefined) this.#connecting = this.#connectAgain();
+    await this.#connection.start();
   }
 
   async close(): Promise<void> {
     this.#quiet.close();
     await this.#outbox.idle();
-    this.#closing.abort();
     this.#hub.clear();
     await this.#feed.close();
-    await this.#connecting;
-    const session = this.#session;
-    this.#session = undefined;
-    await session?.end();
+    await this.#connection.close();
     await this.#feedPool.end();
   }
 
-  async #connect(): Promise<void> {
-    try {
-      const session = await RedisSession.open({
-        url: this.#options.url,
-        keys: this.#keys,
-        origin: this.#origin,
-        onEntry: (source, fields) => this.#hear(source, fields),
-        onLost: (error) => this.#onLost(error),
-        watched: () => this.#hub.watchedRuns(),
-      });
-      if (this.#closing.signal.aborted) {
-        await session.end();
-        return;
-      }
-      if (session.isOver) throw new Error('Redis was lost at once');
-      this.#session = session;
-      if (this.#lost !== undefined) this.#options.onBack();
-      this.#lost = undefined;
-      this.#watchers.clear();
-      await this.#followLists();
-      // Others may have missed what this process could not send, and this process what they sent.
-      this.#outbox.addGap();
-      this.#hub.deliverGap();
-    } catch (error) {
-      this.#noteLost(error);
-    }
-  }
-
-  async #connectAgain(): Promise<void> {
-    const { signal } = this.#closing;
-    let pauseMs = reconnectMinMs;
-    while (!signal.aborted && this.#session === undefined) {
-      // Not all processes at the same moment.
-      await wait(pauseMs * (0.5 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => undefined);
-      pauseMs = Math.min(2 * pauseMs, reconnectMaxMs);
-      if (!signal.aborted) await this.#connect();
-    }
-  }
-
-  #onLost(error: Error): void {
-    if (this.#session === undefined) return;
-    this.#session = undefined;
-    this.#isFollowing = false;
-    this.#noteLost(error);
-    if (this.#closing.signal.aborted) return;
+  /** Redis answers, perhaps again: others may have missed what this process could not send, and this process what they sent. */
+  async #begin(): Promise<void> {
+    this.#watchers.clear();
+    await this.#followLists();
+    this.#outbox.addGap();
     this.#hub.deliverGap();
-    this.#connecting = this.#connectAgain();
-  }
-
-  /** One line for one loss, however often it is tried again. */
-  #noteLost(error: unknown): void {
-    if (this.#lost === undefined) {
-      this.#options.onError(new RedisLost(error));
-    }
-    this.#lost = error instanceof Error ? error : new Error(String(error));
   }
 
   /** The database answered a look. */
   #look(): void {
     void this.#followLists();
     const now = performance.now();
-    if (this.#session !== undefined || now - this.#gapMs < gapEveryMs) return;
+    if (this.session !== undefined || now - this.#gapMs < gapEveryMs) return;
     this.#gapMs = now;
     this.#hub.deliverGap();
   }
 
   /** Reads the stream of lists while somebody here listens to one of its topics. */
   async #followLists(): Promise<void> {
-    const session = this.#session;
+    const session = this.session;
     const isWanted = this.#hub.wantedTopics().some((topic) => !announced.has(topic) && !controlTopics.has(topic));
     if (session === undefined || isWanted === this.#isFollowing) return;
     this.#isFollowing = isWanted;
@@ -277,7 +234,7 @@ export class RedisSignals implements Signals {
 
   /** Asks who watches a run, and tells those who are new, or all. */
   async #ask(runId: string, isForAll: boolean): Promise<void> {
-    const session = this.#session;
+    const session = this.session;
     if (session === undefined) return;
     const found = await session.watchersOf(runId).catch(() => []);
     const others = found.filter((origin) => origin !== this.#origin);

@@ -18,7 +18,7 @@ export function createInProcessSignals(): Signals {
     state: () => 'live',
     problem: () => undefined,
     get counts() {
-      return { sent: 0, heard: 0, watched: hub.watchedCount };
+      return { sent: 0, heard: 0, instances: 1, watched: hub.watchedCount };
     },
     close: async () => hub.clear(),
   };

@@ -28,6 +28,11 @@ export class Peers {
     return isNew;
   }
 
+  /** Other processes. */
+  get count(): number {
+    return this.#processes.size;
+  }
+
   /** Whether another process may listen to the topic. */
   mayCare(topic: string): boolean {
     const nowMs = performance.now();

@@ -161,6 +161,7 @@ class PostgresSignals implements Signals {
     return {
       sent: this.#outbox.sent,
       heard: this.#heardCount,
+      instances: this.#peers.count + 1,
       watched: this.#hub.watchedCount,
       queueUsage: this.#stuck.usage,
       endedListeners: this.#stuck.ended,
@@ -194,7 +195,8 @@ class PostgresSignals implements Signals {
   }
 
   async #tick(): Promise<void> {
-    this.#peers.sweep();
+    // Who is silent only because nothing is heard still has its share of limits.
+    if (this.#listener.isHearing) this.#peers.sweep();
     this.#announce();
     // The database does not answer: the next look finds the queue.
     await this.#stuck.look().catch(() => undefined);

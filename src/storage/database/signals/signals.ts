@@ -45,6 +45,8 @@ export interface SignalCounts {
   /** Messages of this process to others, and of others to this process, since the start. */
   readonly sent: number;
   readonly heard: number;
+  /** Processes on this database, this one included, as far as it knows. */
+  readonly instances: number;
   /** Runs that this process watches. */
   readonly watched: number;
   /** The filled part of the queue of notifications of the database, 0 to 1; undefined where it is not used. */
