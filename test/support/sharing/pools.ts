@@ -11,7 +11,13 @@ export function testPools(): Pools {
 /** Limits that no test reaches. */
 export function testRates(): RateLimits {
   const logger = pino({ level: 'silent' });
-  return new RateLimits({ keyPerMinute: 600_000, organizationPerMinute: 1_200_000, store: undefined, logger });
+  return new RateLimits({
+    keyPerMinute: 600_000,
+    organizationPerMinute: 1_200_000,
+    store: undefined,
+    instances: () => 1,
+    logger,
+  });
 }
 
 /** The shared places of calls to other hosts and of name look-ups. */
