@@ -243,7 +243,8 @@ if (!canTestRedis) {
       });
       const buckets = createRedisRateBuckets(first, createRateBucketStore(db));
       expect((await buckets.report([{ id: 'key key_2', perMinute: 60, used: 1 }])).get('key key_2')).toBe(59);
-      expect([first.counts.instances, second.state()]).toEqual([2, 'live']);
+      // Counted at each heartbeat.
+      await eventually(() => expect([first.counts.instances, second.state()]).toEqual([2, 'live']));
     });
   });
 }
