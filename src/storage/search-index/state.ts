@@ -51,10 +51,13 @@ export function createSearchIndexStates(db: Database): SearchIndexStates {
       const row = await db.prisma.searchIndex.findUnique({ where: { id: rowId } });
       return row === null ? undefined : { ...row, passagesDone: Number(row.passagesDone) };
     },
+    // A start on a full disk finds what it needs without a write.
     async enable() {
+      if ((await db.prisma.searchIndex.count({ where: { id: rowId } })) > 0) return;
       await db.execute('insert into search_indexes (id) values ($1) on conflict do nothing', [rowId]);
     },
     async disable() {
+      if ((await db.prisma.searchIndex.count({ where: { id: rowId } })) === 0) return false;
       const { count } = await db.prisma.searchIndex.deleteMany({ where: { id: rowId } });
       if (count > 0) await db.prisma.searchIndexChange.deleteMany({});
       return count > 0;
