@@ -18,6 +18,8 @@ function fileOf(text: string): string {
 describe('a secret that stands in a file', () => {
   const good: Readonly<Record<string, string>> = {
     DATABASE_URL: 'postgres://localhost/parley',
+    DATABASE_DIRECT_URL: 'postgres://localhost/parley',
+    REDIS_URL: 'redis://:secret@redis.example.com:6379',
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20x',
     SMTP_URL: 'smtp://ann:secret@mail.example.com:587',
     AUDIT_SINK_URL: 'https://siem.example.com/parley',
@@ -27,6 +29,8 @@ describe('a secret that stands in a file', () => {
   /** What a setting cannot be without. */
   const needed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     DATABASE_URL: { PARLEY_MASTER_KEY: 'a secret of some length' },
+    DATABASE_DIRECT_URL: { DATABASE_URL: 'postgres://localhost/parley', PARLEY_MASTER_KEY: 'a secret of some length' },
+    REDIS_URL: { DATABASE_URL: 'postgres://localhost/parley', PARLEY_MASTER_KEY: 'a secret of some length' },
     SMTP_URL: { SMTP_FROM: 'parley@example.com' },
     AUDIT_SINK_URL: { AUDIT_SINK_SECRET: `whsec_${'a'.repeat(43)}=` },
     AUDIT_SINK_SECRET: { AUDIT_SINK_URL: 'https://siem.example.com/parley' },
