@@ -68,14 +68,18 @@ describe('a connection to a database', () => {
   it('is opened in one place, which gives it a listener for errors', () => {
     const opening = /new (?:pg\.)?(?:Pool|Client)\(|\.connect\(\)/;
     // Guarded requests, the clients of OpenAI-compatible models and of traces have pools of HTTP connections; a listener opens what `openClient` made;
-    // transactions of Prisma and the check of the folder of files take connections of the pool; the client of an MCP server speaks HTTP or to a child process.
+    // transactions of Prisma, migrations, checks and moves take connections of a pool; the link to Redis listens for its errors; the client of an MCP server speaks HTTP or to a child process.
     const others = [
       'engine/egress/dispatchers.ts',
       'engine/models/openai/client.ts',
       'engine/tools/mcp/sessions/session.ts',
+      'storage/database/concurrent-migration.ts',
       'storage/database/database.ts',
+      'storage/database/server-check.ts',
       'storage/database/shared-files.ts',
       'storage/database/signals/listener.ts',
+      'storage/move/copy-table.ts',
+      'storage/redis/link.ts',
     ];
     expect(filesWith(opening).filter((path) => !others.includes(path))).toEqual(['storage/database/pool.ts']);
   });
