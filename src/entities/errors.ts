@@ -228,10 +228,15 @@ function isDatabaseAway(error: unknown): boolean {
   );
 }
 
-/** Its code, and the database's own, which Prisma keeps behind one of its own. */
-function codesOf(cause: Error): readonly unknown[] {
-  const { code, meta } = cause as { code?: unknown; meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } } };
-  return [code, meta?.driverAdapterError?.cause?.originalCode].filter((found) => found !== undefined);
+/** What the driver of Prisma says of an error of the database: an object beside the error, not an error. */
+interface DriverError {
+  readonly cause?: { readonly originalCode?: unknown };
+}
+
+/** Its code, and the database's own, which Prisma keeps behind one of its own; at the begin and the end of a transaction Prisma passes the driver's error on. */
+function codesOf(error: Error): readonly unknown[] {
+  const { code, meta, cause } = error as DriverError & { code?: unknown; meta?: { driverAdapterError?: DriverError } };
+  return [code, meta?.driverAdapterError?.cause?.originalCode, cause?.originalCode].filter((found) => found !== undefined);
 }
 
 function causesOf(error: unknown): readonly Error[] {
