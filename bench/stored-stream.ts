@@ -4,13 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
-import { pino } from 'pino';
-import { loadSettings } from '../src/settings.ts';
-import { startService } from '../src/start/service.ts';
 import type { Row } from './completions/completions.ts';
 import { cores, start } from './completions/processes.ts';
+import { call, startOnServer } from './support/service.ts';
 
-const adminKey = 'pk-bench-administrator-key-of-40-characters';
 /** The most that one stored stream of 200 deltas may cost. */
 const statementsMax = 80;
 const walBytesMax = 70_000;
@@ -52,18 +49,7 @@ async function measure(databaseUrl: string, server: Client): Promise<readonly Ro
   const folder = await mkdtemp(join(tmpdir(), 'parley-stored-'));
   const upstream = await start<{ url: string }>('upstream.ts', [], cores.load);
   const counter = await countStatements(databaseUrl);
-  const settings = loadSettings({
-    PORT: '0',
-    DATA_DIR: folder,
-    DATABASE_URL: counter.url,
-    OPENAI_BASE_URL: `${upstream.ready.url}/v1`,
-    PARLEY_ADMIN_KEY: adminKey,
-    PARLEY_MASTER_KEY: 'a master key for measurements only',
-    DEMO: 'off',
-  });
-  const service = await startService(settings, pino({ level: 'silent' }), (error) => {
-    throw error;
-  });
+  const service = await startOnServer({ folder, databaseUrl: counter.url, modelsUrl: upstream.ready.url });
   /** The cost of some work, less what the service does by itself in that time. */
   const costOf = async (work: () => Promise<unknown>, idlePerMs: Cost = { statements: 0, walBytes: 0 }): Promise<Cost> => {
     const walBefore = await walOf(server);
@@ -77,14 +63,14 @@ async function measure(databaseUrl: string, server: Client): Promise<readonly Ro
   };
   try {
     const agent = { src: '', name: 'Bench', description: '', instructions: 'Be brief.', modelId: model };
-    const { id: agentId } = (await (await post(`${service.url}/api/v1/ais`, agent)).json()) as { id: string };
-    const chat = await post(`${service.url}/api/v1/ais/${agentId}/chats`, {});
+    const { id: agentId } = (await (await call(`${service.url}/api/v1/ais`, agent)).json()) as { id: string };
+    const chat = await call(`${service.url}/api/v1/ais/${agentId}/chats`, {});
     const { id: chatId } = (await chat.json()) as { id: string };
     const requests = [
       { what: 'message of a chat', path: `/api/v1/chats/${chatId}/messages`, body: { prompt: 'Hello', stream: true } },
       { what: 'response', path: '/api/v1/responses', body: { model, input: 'Hello', stream: true } },
     ];
-    const send = async (path: string, body: object) => (await post(`${service.url}${path}`, body)).text();
+    const send = async (path: string, body: object) => (await call(`${service.url}${path}`, body)).text();
     // The first of each prepares statements and pages.
     for (const { path, body } of requests) await send(path, body);
     const idle = await costOf(() => wait(idleMs));
@@ -107,13 +93,6 @@ async function measure(databaseUrl: string, server: Client): Promise<readonly Ro
     await upstream.stop();
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-async function post(url: string, body: object): Promise<Response> {
-  const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };
-  const reply = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
-  if (!reply.ok) throw new Error(`${reply.status} ${await reply.text()}`);
-  return reply;
 }
 
 async function walOf(server: Client): Promise<number> {

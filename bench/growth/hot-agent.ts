@@ -3,10 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
-import { pino } from 'pino';
-import { loadSettings } from '../../src/settings.ts';
-import { startService } from '../../src/start/service.ts';
 import { cores, start } from '../completions/processes.ts';
+import { callJson, startOnServer } from '../support/service.ts';
 
 /**
  * Short messages a second with 64 at one time: all to one agent, and each to an agent of its own; and the locks that sessions of PostgreSQL wait for
@@ -14,7 +12,6 @@ import { cores, start } from '../completions/processes.ts';
  *
  * Run: `DATABASE_URL=postgres://… node bench/growth/hot-agent.ts`. Needs a server on which it makes and drops a database. About 40 seconds.
  */
-const adminKey = 'pk-bench-administrator-key-of-40-characters';
 const concurrency = 64;
 const passMs = 10_000;
 const lookEveryMs = 20;
@@ -29,23 +26,19 @@ const folder = await mkdtemp(join(tmpdir(), 'parley-hot-'));
 const address = new URL(DATABASE_URL);
 address.pathname = database;
 const upstream = await start<{ url: string }>('upstream.ts', [], cores.load);
-const settings = loadSettings({
-  PORT: '0',
-  DATA_DIR: folder,
-  DATABASE_URL: address.href,
-  OPENAI_BASE_URL: `${upstream.ready.url}/v1`,
-  PARLEY_ADMIN_KEY: adminKey,
-  PARLEY_MASTER_KEY: 'a master key for measurements only',
-  DEMO: 'off',
-});
-const service = await startService(settings, pino({ level: 'silent' }), (error) => {
-  throw error;
-});
+const service = await startOnServer({ folder, databaseUrl: address.href, modelsUrl: upstream.ready.url });
 try {
   const newAgent = async () =>
-    (await post('/api/v1/ais', { src: '', name: 'Bench', description: '', instructions: 'Be brief.', modelId: 'openai/whole' }))
-      .id;
-  const newChat = async (agentId: string) => (await post(`/api/v1/ais/${agentId}/chats`, {})).id;
+    (
+      await callJson(`${service.url}/api/v1/ais`, {
+        src: '',
+        name: 'Bench',
+        description: '',
+        instructions: 'Be brief.',
+        modelId: 'openai/whole',
+      })
+    ).id;
+  const newChat = async (agentId: string) => (await callJson(`${service.url}/api/v1/ais/${agentId}/chats`, {})).id;
   const hot = await newAgent();
   const oneAgent = await Promise.all(Array.from({ length: concurrency }, () => newChat(hot)));
   const manyAgents = await Promise.all(Array.from({ length: concurrency }, async () => newChat(await newAgent())));
@@ -86,7 +79,7 @@ async function report(what: string, chatIds: readonly string[]): Promise<void> {
   await Promise.all(
     chatIds.map(async (chatId) => {
       while (performance.now() - startedMs < passMs) {
-        await post(`/api/v1/chats/${chatId}/messages`, { prompt: 'Hello' });
+        await callJson(`${service.url}/api/v1/chats/${chatId}/messages`, { prompt: 'Hello' });
         count += 1;
       }
     }),
@@ -107,11 +100,4 @@ async function query<Row extends object>(text: string): Promise<{ readonly rows:
   } finally {
     await client.end();
   }
-}
-
-async function post(path: string, body: object): Promise<{ readonly id: string }> {
-  const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };
-  const reply = await fetch(`${service.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-  if (!reply.ok) throw new Error(`${reply.status} ${await reply.text()}`);
-  return (await reply.json()) as { id: string };
 }

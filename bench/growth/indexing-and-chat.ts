@@ -7,6 +7,7 @@ import { loadSettings } from '../../src/settings.ts';
 import { startService } from '../../src/start/service.ts';
 import { seededRandom } from '../../test/support/random.ts';
 import { passageText } from '../retrieval.ts';
+import { adminKey, callJson } from '../support/service.ts';
 
 /**
  * How long a message of a chat takes while documents are indexed, against the same service at rest: in turns, so that other work on the machine affects
@@ -17,7 +18,6 @@ import { passageText } from '../retrieval.ts';
 const passages = Number(process.argv[2] ?? 100_000);
 const sections = 250;
 const turnMessages = 20;
-const adminKey = 'pk-bench-administrator-key-of-40-characters';
 const folder = mkdtempSync(join(tmpdir(), 'parley-indexing-'));
 const { DATABASE_URL } = process.env;
 const settings = loadSettings({
@@ -42,19 +42,19 @@ try {
 
 async function measure(url: string) {
   const random = seededRandom(3);
-  const agent = await call(`${url}/ais`, { name: 'Measured', description: '', instructions: '', src: '' });
-  const chat = await call(`${url}/ais/${agent.id}/chats`, { name: 'Measured' });
-  const store = await call(`${url}/vector_stores`, { name: 'Measured' });
+  const agent = await callJson(`${url}/ais`, { name: 'Measured', description: '', instructions: '', src: '' });
+  const chat = await callJson(`${url}/ais/${agent.id}/chats`, { name: 'Measured' });
+  const store = await callJson(`${url}/vector_stores`, { name: 'Measured' });
   const fileIds: string[] = [];
   for (let n = 0; n < Math.ceil(passages / sections); n += 1) {
     const form = new FormData();
     form.set('purpose', 'assistants');
     form.set('file', new File([documentOf(n, random)], `${n}.md`));
-    fileIds.push((await call(`${url}/files`, form)).id);
+    fileIds.push((await callJson(`${url}/files`, form)).id);
   }
   const send = async () => {
     const startMs = performance.now();
-    await call(`${url}/chats/${chat.id}/messages`, {
+    await callJson(`${url}/chats/${chat.id}/messages`, {
       prompt: [{ type: 'text', text: 'What is the time of day in the workshop?' }],
     });
     return performance.now() - startMs;
@@ -76,8 +76,9 @@ async function measure(url: string) {
   for (let from = 0; from < fileIds.length; from += size) {
     times.rest.push(...(await turn()));
     const startMs = performance.now();
-    const batch = await call(`${url}/vector_stores/${store.id}/file_batches`, { file_ids: fileIds.slice(from, from + size) });
-    const isOver = async () => (await call(`${url}/vector_stores/${store.id}/file_batches/${batch.id}`)).status !== 'in_progress';
+    const batch = await callJson(`${url}/vector_stores/${store.id}/file_batches`, { file_ids: fileIds.slice(from, from + size) });
+    const isOver = async () =>
+      (await callJson(`${url}/vector_stores/${store.id}/file_batches/${batch.id}`)).status !== 'in_progress';
     while (!(await isOver())) times.indexing.push(...(await turn()));
     seconds += (performance.now() - startMs) / 1_000;
     indexed += Math.min(size, fileIds.length - from) * sections;
@@ -89,18 +90,6 @@ async function measure(url: string) {
     console.log([name, at(0.5), at(0.95), at(0.99), sorted.length].join('\t'));
   }
   console.log(`${indexed} passages, ${(indexed / seconds).toFixed(0)} a second`);
-}
-
-async function call(url: string, body?: object) {
-  const isForm = body instanceof FormData;
-  const reply = await fetch(url, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { authorization: `Bearer ${adminKey}`, ...(isForm ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
-  });
-  if (!reply.ok) throw new Error(`${url}: ${reply.status} ${await reply.text()}`);
-  const text = await reply.text();
-  return JSON.parse(text) as { readonly id: string; readonly status: string };
 }
 
 function documentOf(number: number, random: () => number): string {

@@ -8,6 +8,7 @@ import { loadSettings } from '../../src/settings.ts';
 import { startService } from '../../src/start/service.ts';
 import { seededRandom } from '../../test/support/random.ts';
 import { passageText } from '../retrieval.ts';
+import { adminKey, callJson } from '../support/service.ts';
 import { fillPassages } from './passage-rows.ts';
 
 /**
@@ -20,7 +21,6 @@ import { fillPassages } from './passage-rows.ts';
 const { DATABASE_URL, KEEP } = process.env;
 if (DATABASE_URL === undefined) throw new Error('DATABASE_URL names the server');
 const passages = Number(process.argv[2] ?? 300_000);
-const adminKey = 'pk-bench-administrator-key-of-40-characters';
 const name = 'parley_growth_indexing';
 const folder = mkdtempSync(join(tmpdir(), 'parley-indexing-'));
 const address = new URL(DATABASE_URL);
@@ -64,7 +64,7 @@ async function measure() {
     const url = `${service.url}/api/v1`;
     console.log(['case', 'passages', 'seconds', 'kB of WAL a passage', 'before'].join('\t'));
     for (const { name: title, documents, sections, before } of cases) {
-      const store = await call(`${url}/vector_stores`, { name: title });
+      const store = await callJson(`${url}/vector_stores`, { name: title });
       // The second time, the source has the words already.
       for (const [index, round] of ['new source', 'once more'].entries()) {
         const texts = Array.from({ length: documents }, () => documentOf(sections, random));
@@ -87,15 +87,15 @@ async function indexFiles(url: string, storeId: string, documents: readonly stri
     const form = new FormData();
     form.set('purpose', 'assistants');
     form.set('file', new File([text], `${crypto.randomUUID()}.md`));
-    fileIds.push((await call(`${url}/files`, form)).id);
+    fileIds.push((await callJson(`${url}/files`, form)).id);
   }
   const before = await passagesOf();
   await wait(1_000);
   await db.query('CHECKPOINT');
   const from = await position();
   const startMs = performance.now();
-  const batch = await call(`${url}/vector_stores/${storeId}/file_batches`, { file_ids: fileIds });
-  while ((await call(`${url}/vector_stores/${storeId}/file_batches/${batch.id}`)).status === 'in_progress') await wait(200);
+  const batch = await callJson(`${url}/vector_stores/${storeId}/file_batches`, { file_ids: fileIds });
+  while ((await callJson(`${url}/vector_stores/${storeId}/file_batches/${batch.id}`)).status === 'in_progress') await wait(200);
   const seconds = (performance.now() - startMs) / 1_000;
   // What is put off until the queue is empty belongs to it.
   await wait(3_000);
@@ -120,17 +120,6 @@ async function partsOf(from: bigint, to: bigint): Promise<string> {
     [String(from), String(to)],
   );
   return rows.map(({ part }) => part).join(', ');
-}
-
-async function call(url: string, body?: object) {
-  const isForm = body instanceof FormData;
-  const reply = await fetch(url, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { authorization: `Bearer ${adminKey}`, ...(isForm ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
-  });
-  if (!reply.ok) throw new Error(`${url}: ${reply.status} ${await reply.text()}`);
-  return (await reply.json()) as { readonly id: string; readonly status: string };
 }
 
 function documentOf(sections: number, random: () => number): string {

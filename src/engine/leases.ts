@@ -11,15 +11,43 @@ export interface LeaseHold {
   stop(): void;
 }
 
-/** Renews a lease three times in its time until `stop`. A renewal that the database does not answer is tried again with the next. */
-export function holdLease(leases: Leases, kind: LeaseKind, lease: Lease, leaseMs: number): LeaseHold {
+/** How often in its time a lease is looked at that must be certain: a process that was stopped and goes on soon sees that its lease is over. */
+const checksPerLease = 30;
+
+/**
+ * Renews a lease three times in its time until `stop`. A renewal that the database does not answer is tried again with the next.
+ *
+ * @param asked  `LeaseClock.now()` before the lease was taken: the lease also counts as lost when it is not certain that it still runs, because the process
+ *   was stopped or the database does not answer.
+ */
+export function holdLease(
+  leases: Pick<Leases, 'renew'>,
+  kind: LeaseKind,
+  lease: Lease,
+  leaseMs: number,
+  asked?: Moment,
+): LeaseHold {
   const lost = new AbortController();
-  const timer = setInterval(() => {
-    leases.renew(kind, lease, leaseMs).catch((error: unknown) => {
-      if (error instanceof LeaseLostError) lost.abort(error);
-    });
+  const clock = new LeaseClock(leaseMs);
+  if (asked !== undefined) clock.renewed(asked);
+  const check = () => {
+    if (!clock.isFresh) lost.abort(new LeaseLostError(`the lease of ${lease.id} is over`));
+  };
+  const renewals = setInterval(() => {
+    const renewing = LeaseClock.now();
+    leases.renew(kind, lease, leaseMs).then(
+      () => clock.renewed(renewing),
+      (error: unknown) => {
+        if (error instanceof LeaseLostError) lost.abort(error);
+      },
+    );
   }, leaseMs / 3);
-  return { lost: lost.signal, stop: () => clearInterval(timer) };
+  const checks = asked === undefined ? undefined : setInterval(check, leaseMs / checksPerLease);
+  const stop = () => {
+    clearInterval(renewals);
+    clearInterval(checks);
+  };
+  return { lost: lost.signal, stop };
 }
 
 /** Whether an error only says that another process goes on with the work. */

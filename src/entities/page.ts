@@ -52,6 +52,19 @@ export function pageOf<T>(
     : { items: read, hasNextPage: goesOn, hasPreviousPage: isBehind, keyOf, countAll };
 }
 
+/**
+ * The `countAll` of a list that is dear to count: nothing is counted where the page holds the whole list. Not for lists that may be read from the n-th
+ * item on.
+ */
+export function countUnlessWhole(
+  { after, limit }: PageRequest,
+  foundCount: number,
+  countAll: Page<never>['countAll'],
+): Page<never>['countAll'] {
+  const isWhole = after === undefined && foundCount <= limit;
+  return isWhole ? async (most) => Math.min(foundCount, most) : countAll;
+}
+
 /** A page whose reading ended behind its last item, and before the end of the list, at this place; undefined: the page as it is. */
 export function endingAt<T>(page: Page<T>, { isBackward = false }: PageRequest, end: SortKey | undefined): Page<T> {
   if (end === undefined) return page;

@@ -62,7 +62,8 @@ export async function sweepEvents(deps: Deps, signal: AbortSignal, note: (count:
  * is bounded.
  */
 export async function makeEventPartitions({ storage, settings, now }: Deps): Promise<void> {
-  const longest = Math.max(defaultDays(settings, 'events') ?? 0, await storage.retention.longest('events'));
+  const own = await storage.retention.longestOwn('events');
+  const longest = Math.max(defaultDays(settings, 'events') ?? 0, own.days);
   await storage.eventPartitions.makeAhead(now(), Math.max(1, Math.ceil(longest / partitionsPerKind)));
 }
 

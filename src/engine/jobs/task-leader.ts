@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Leases } from '../../storage/leases.ts';
 import type { TaskStore } from '../../storage/tasks.ts';
-import { type Lease, LeaseClock, LeaseLostError, type Moment } from '../leases.ts';
+import { holdLease, type Lease, LeaseClock, LeaseLostError, type Moment } from '../leases.ts';
 
 export interface RepeatedTask {
   readonly name: string;
@@ -12,9 +12,6 @@ export interface RepeatedTask {
 /** How soon a process notices that a task is due, or that its holder has died. */
 export const lookEveryMs = 5_000;
 const defaultLeaseMs = 30_000;
-/** A process that was stopped and goes on sees within a second that its lease is over. */
-const checksPerLease = 30;
-const checksPerRenewal = 10;
 
 export interface TaskLeaderHooks {
   run(task: RepeatedTask['task'], signal: AbortSignal): Promise<void>;
@@ -69,7 +66,7 @@ export class TaskLeader {
   }
 
   async #run({ name, everyMs, task }: RepeatedTask, lease: Lease, asked: Moment, stopping: AbortSignal): Promise<void> {
-    const hold = this.#hold(lease, asked);
+    const hold = holdLease(this.#leases, 'task', lease, this.#leaseMs, asked);
     const signal = AbortSignal.any([stopping, hold.lost]);
     try {
       await this.#hooks.run(task, signal);
@@ -84,25 +81,5 @@ export class TaskLeader {
     } catch (error) {
       if (!(error instanceof LeaseLostError) && !signal.aborted) this.#hooks.onError(error, name);
     }
-  }
-
-  #hold(lease: Lease, asked: Moment): { readonly lost: AbortSignal; stop(): void } {
-    const lost = new AbortController();
-    const clock = new LeaseClock(this.#leaseMs);
-    clock.renewed(asked);
-    let checks = 0;
-    const timer = setInterval(() => {
-      if (!clock.isFresh) lost.abort(new LeaseLostError(`the lease of ${lease.id} is over`));
-      checks += 1;
-      if (lost.signal.aborted || checks % checksPerRenewal !== 0) return;
-      const renewing = LeaseClock.now();
-      this.#leases.renew('task', lease, this.#leaseMs).then(
-        () => clock.renewed(renewing),
-        (error: unknown) => {
-          if (error instanceof LeaseLostError) lost.abort(error);
-        },
-      );
-    }, this.#leaseMs / checksPerLease).unref();
-    return { lost: lost.signal, stop: () => clearInterval(timer) };
   }
 }

@@ -2,7 +2,7 @@ import type { AgentFilter, AgentViewer } from '../../entities/accounts/access.ts
 import type { AgentView } from '../../entities/agents/agent.ts';
 import { isAny } from '../../entities/filter.ts';
 import { type Members, reads } from '../../entities/members.ts';
-import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
+import { countUnlessWhole, type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import { groupWhere } from '../accounts/group-filter.ts';
 import type { Database } from '../database/database.ts';
 import { byTime, mergeLatest, readPage, requireShortList } from '../database/paging.ts';
@@ -183,7 +183,8 @@ export async function listAgents(db: Database, { filter, narrow, viewer, page, m
     isBackward: isBackward !== isOldestFirst,
   });
   const { rows, foundCount } = await readPage(db, places, (ids) => readViews(db, { id: { in: ids } }, viewer, members));
-  return pageOf(rows, page, timeKey, (most) => countAgents(db, filter, narrow, most), foundCount);
+  const countAll = countUnlessWhole(page, foundCount, (most) => countAgents(db, filter, narrow, most));
+  return pageOf(rows, page, timeKey, countAll, foundCount);
 }
 
 /** An agent that matches several alternatives counts once. Each alternative is read by its own index until there are enough. */

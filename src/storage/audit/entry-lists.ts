@@ -1,5 +1,5 @@
 import type { AuditEntry, AuditFilter } from '../../entities/audit.ts';
-import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
+import { countUnlessWhole, type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
 import { mergeLatest, newestFirst, readPage } from '../database/paging.ts';
 import { literal } from '../database/where.ts';
@@ -25,7 +25,8 @@ export async function listEntries(db: Database, filter: AuditFilter, page: PageR
   const lists = await Promise.all(ways.map((where) => auditEntry.findMany({ ...newestFirst(where, page), select })));
   const places = mergeLatest(lists, ({ createdAt }) => createdAt, page);
   const { rows, foundCount } = await readPage(db, places, (ids) => readEntries(db, ids));
-  return pageOf(rows, page, timeKey, (most) => countEntries(db, ways, most), foundCount);
+  const countAll = countUnlessWhole(page, foundCount, (most) => countEntries(db, ways, most));
+  return pageOf(rows, page, timeKey, countAll, foundCount);
 }
 
 async function countEntries({ prisma }: Database, ways: readonly Where[], most: number): Promise<number> {

@@ -1,6 +1,6 @@
 import type { ChatFilter } from '../../entities/accounts/access.ts';
 import type { Chat } from '../../entities/chats/chat.ts';
-import { endingAt, type Page, type PageRequest, pageOf, type SortKey } from '../../entities/page.ts';
+import { countUnlessWhole, endingAt, type Page, type PageRequest, pageOf, type SortKey } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
 import { byTime, readPage } from '../database/paging.ts';
 import type { Prisma } from '../generated/client.ts';
@@ -35,13 +35,8 @@ export async function listChats(db: Database, query: ChatQuery, page: PageReques
   const where = listWhere(query);
   const found = await db.prisma.chat.findMany({ ...byTime('updatedAt', 'desc', where, page), select: sizes });
   const { rows, foundCount } = await readPage(db, found.map(placeOf), (ids) => readChats(db, { id: { in: ids } }));
-  return pageOf(
-    rows,
-    page,
-    activityKey,
-    (take) => db.prisma.chat.count({ where, take, orderBy: { updatedAt: 'desc' } }),
-    foundCount,
-  );
+  const count = (take: number) => db.prisma.chat.count({ where, take, orderBy: { updatedAt: 'desc' } });
+  return pageOf(rows, page, activityKey, countUnlessWhole(page, foundCount, count), foundCount);
 }
 
 /** Chats of the caller whose name, or a message that people may read, contains a text. */

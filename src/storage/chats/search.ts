@@ -120,9 +120,9 @@ function placeOf({ after }: Partial<Pick<PageRequest, 'after'>>, direction: 'asc
   return { updatedAt, id, ordinal: null };
 }
 
-/** Each row is a message, or a chat without further ones. The order is that of the index of chats and of that of their messages: rows behind the slice are not read. */
 /**
- * Of each chat, a range of ordinals is read: a limit alone would let the planner sort all messages of a chat, because it expects few. `offset 0` keeps it from
+ * Each row is a message, or a chat without further ones. The order is that of the index of chats and of that of their messages: rows behind the slice are
+ * not read. Of each chat, a range of ordinals is read: a limit alone would let the planner sort all messages of a chat, because it expects few. `offset 0` keeps it from
  * joining the chats with the whole table.
  */
 function sliceOf(given: Parameters, search: ChatSearch, place: Place, direction: 'asc' | 'desc'): string {

@@ -2,6 +2,7 @@
 import { type IdKind, lowerBoundOfIds } from '../../entities/ids.ts';
 import type { Database } from '../database/database.ts';
 import { isKeptLog, mustFold } from './event-sweeps.ts';
+import { listIdRanges, shortLockWait } from './id-ranges.ts';
 
 /** Kinds of ids that stored runs have. Each has partitions of its own: ids of one kind sort by time. */
 export const storedRunKinds = ['run', 'response'] as const satisfies readonly IdKind[];
@@ -42,8 +43,6 @@ const leadMs = 3_600_000;
 const widthsAhead = 2;
 const table = 'run_event_batches';
 const rest = 'run_event_batches_rest';
-/** Statements wait for locks no longer than this, because others wait behind them. */
-const lockTimeout = `set local lock_timeout = '2s'`;
 /** One process changes partitions at a time. */
 const partitionLock = 7_215_584;
 /** Up to this size, the rest is looked through under the lock that adds a partition. */
@@ -61,12 +60,12 @@ export function createEventPartitionStore(db: Database): EventPartitionStore {
       if (isLarge) await proveAbsent(db, missing);
       try {
         await db.transaction(async (tx) => {
-          await tx.execute(lockTimeout);
+          await tx.execute(shortLockWait);
           await tx.query('select true from pg_advisory_xact_lock($1)', [partitionLock]);
           const existing = new Set((await listPartitions(tx)).map(({ name }) => name));
           for (const { name, from, to } of missing.filter((partition) => !existing.has(partition.name))) {
-            await tx.execute(`create table "${name}" (like ${table} including all)`);
-            await tx.execute(`alter table ${table} attach partition "${name}" for values from ('${from}') to ('${to}')`);
+            await tx.execute(`create table ${name} (like ${table} including all)`);
+            await tx.execute(`alter table ${table} attach partition ${name} for values from ('${from}') to ('${to}')`);
           }
         });
       } finally {
@@ -75,27 +74,23 @@ export function createEventPartitionStore(db: Database): EventPartitionStore {
     },
     dropIfOld: ({ name }, { now, days }) =>
       db.transaction(async (tx) => {
-        await tx.execute(lockTimeout);
+        await tx.execute(shortLockWait);
         const [found] = await tx.query<{ readonly isKept: boolean; readonly logs: number }>(
           `select coalesce(bool_or(${isKeptLog('$1', '$2')} or ${mustFold}), false) as "isKept", count(distinct log."runId")::int as logs
-           from "${name}" log left join runs row on row.id = log."runId" left join data_retentions own on own."orgId" = row."orgId"`,
+           from ${name} log left join runs row on row.id = log."runId" left join data_retentions own on own."orgId" = row."orgId"`,
           [now.toISOString(), days],
         );
         if (found === undefined || found.isKept) return undefined;
-        await tx.execute(`drop table "${name}"`);
+        await tx.execute(`drop table ${name}`);
         return found.logs;
       }),
   };
 }
 
 async function listPartitions(db: Pick<Database, 'query'>): Promise<readonly EventPartition[]> {
-  const rows = await db.query<{ readonly name: string; readonly bounds: string }>(
-    `select child.relname as name, pg_get_expr(child.relpartbound, child.oid) as bounds
-     from pg_inherits join pg_class child on child.oid = inhrelid where inhparent = '${table}'::regclass`,
-  );
-  const partitions = rows.flatMap(({ name, bounds }): EventPartition[] => {
-    const [, from, to] = /^FOR VALUES FROM \('([a-z0-9_]+)'\) TO \('([a-z0-9_]+)'\)$/.exec(bounds) ?? [];
-    if (from === undefined || to === undefined) return [];
+  const ranges = await listIdRanges(db, table);
+  const partitions = ranges.flatMap(({ name, from, to }): EventPartition[] => {
+    if (from === undefined) return [];
     const kind = storedRunKinds.find((candidate) =>
       from.startsWith(lowerBoundOfIds(candidate, new Date(0)).slice(0, -timeChars)),
     );
@@ -138,7 +133,7 @@ async function proveAbsent(db: Database, missing: readonly EventPartition[]): Pr
 
 async function withLock(db: Database, statement: string): Promise<void> {
   await db.transaction(async (tx) => {
-    await tx.execute(lockTimeout);
+    await tx.execute(shortLockWait);
     await tx.execute(statement);
   });
 }

@@ -1,6 +1,7 @@
 // Raw SQL: partitions. Prisma knows a table of months as one table.
 import { lowerBoundOfIds, timeOfId, timeOfIdStart } from '../../entities/ids.ts';
 import type { Database } from '../database/database.ts';
+import { listIdRanges, shortLockWait } from './id-ranges.ts';
 
 /** The tables of months, by the kind of data that they keep. Their ids hold their time, so the id alone says which month a row belongs to. */
 export const logTables = {
@@ -33,8 +34,6 @@ const monthsAhead = 3;
 const movedRowsMax = 200_000;
 /** Older than every Parley. */
 const firstYear = new Date(Date.UTC(2020, 0));
-/** Writers wait behind whoever waits for a table: not longer than this. */
-const lockWait = `set local lock_timeout = '2s'`;
 
 export function createLogMonths(db: Database): LogMonths {
   return {
@@ -56,7 +55,7 @@ export function createLogMonths(db: Database): LogMonths {
     },
     drop: (month) =>
       db.transaction(async (tx) => {
-        await tx.execute(lockWait);
+        await tx.execute(shortLockWait);
         const counted = `select greatest(reltuples, 0)::float8 as count from pg_class where oid = $1::regclass`;
         const [row] = await tx.query<{ readonly count: number }>(counted, [month.name]);
         await tx.execute(`drop table ${month.name}`);
@@ -66,17 +65,12 @@ export function createLogMonths(db: Database): LogMonths {
 }
 
 async function listMonths(db: Database, kind: LogKind): Promise<readonly LogMonth[]> {
-  const rows = await db.query<{ readonly name: string; readonly bound: string; readonly sizeBytes: number }>(
-    `select child.oid::regclass::text as name, pg_get_expr(child.relpartbound, child.oid) as bound,
-       pg_relation_size(child.oid)::float8 as "sizeBytes"
-     from pg_inherits join pg_class child on child.oid = inhrelid where inhparent = $1::regclass`,
-    [logTables[kind].table],
-  );
-  const months = rows.flatMap(({ bound, ...month }) => {
-    const [, from, to] = /^FOR VALUES FROM \((?:MINVALUE|'([^']+)')\) TO \('([^']+)'\)$/.exec(bound) ?? [];
-    if (to === undefined) return [];
-    return [{ ...month, from: from === undefined ? undefined : timeOfIdStart(from), to: timeOfIdStart(to) }];
-  });
+  const ranges = await listIdRanges(db, logTables[kind].table);
+  const months = ranges.map(({ from, to, ...month }) => ({
+    ...month,
+    from: from === undefined ? undefined : timeOfIdStart(from),
+    to: timeOfIdStart(to),
+  }));
   return months.sort((a, b) => a.to.getTime() - b.to.getTime());
 }
 
@@ -105,7 +99,7 @@ async function makeMonth(db: Database, kind: LogKind, from: Date, to: Date): Pro
   const name = `${table}_${from.toISOString().slice(0, 7).replace('-', '_')}`;
   const [lower, upper] = [lowerBoundOfIds(idKind, from), lowerBoundOfIds(idKind, to)];
   await db.transaction(async (tx) => {
-    await tx.execute(lockWait);
+    await tx.execute(shortLockWait);
     await tx.execute(`create table ${name} (like ${table} including defaults including generated including storage)`);
     await tx.execute(`lock table ${table}_other in access exclusive mode`);
     const [row] = await tx.query<{ readonly columns: string }>(

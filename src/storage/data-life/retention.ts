@@ -8,8 +8,6 @@ export interface RetentionStore {
   set(orgId: string, choice: Partial<OwnRetention>): Promise<void>;
   /** Organizations that chose days of their own for one kind, in the order of their ids. */
   listOwn(kind: RetainedKind, afterOrgId: string, limit: number): Promise<readonly OrganizationDays[]>;
-  /** The most days that an organization chose; 0 when none did. */
-  longest(kind: RetainedKind): Promise<number>;
   /** The most days that an organization chose for one kind (-Infinity: none did), and whether every organization chose some. */
   longestOwn(kind: RetainedKind): Promise<{ readonly days: number; readonly isOfAll: boolean }>;
   /** Organizations that chose none for it, in the order of their ids. */
@@ -44,11 +42,6 @@ export function createRetentionStore(db: Database): RetentionStore {
       const where = { orgId: { gt: afterOrgId }, [column]: { not: null } };
       const rows = await db.prisma.dataRetention.findMany({ where, orderBy: { orgId: 'asc' }, take: limit });
       return rows.map((row) => ({ orgId: row.orgId, days: row[column] ?? 0 }));
-    },
-    async longest(kind) {
-      const column = retentionMembers[kind];
-      const { _max } = await db.prisma.dataRetention.aggregate({ _max: { [column]: true } });
-      return (_max as Partial<Record<typeof column, number | null>>)[column] ?? 0;
     },
     async longestOwn(kind) {
       const member = retentionMembers[kind];

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { BoundedMap } from '../../lib/bounded-map.ts';
-import { openPool } from '../database/pool.ts';
 import { ChangeFeed } from '../database/signals/change-feed.ts';
 import { SignalHub } from '../database/signals/hub.ts';
 import { Quiet } from '../database/signals/quiet.ts';
@@ -21,13 +20,11 @@ import { RedisKeys } from './keys.ts';
 import { RedisOutbox } from './outbox.ts';
 import { type Fields, RedisSession, type Source } from './session.ts';
 
-const answerTimeoutMs = 2_000;
 const gapEveryMs = 1_000;
 /** Who watches a run is asked at most this often. */
 const askEveryMs = 250;
 const runsMax = 20_000;
-const heardMs = 2_000;
-const heardMax = 10_000;
+const processesMax = 10_000;
 const announced: ReadonlySet<SignalTopic> = new Set(announcedTopics);
 
 export interface RedisSignalsOptions {
@@ -60,16 +57,13 @@ export class RedisSignals implements Signals {
   readonly #hub = new SignalHub();
   readonly #origin = randomUUID();
   readonly #keys: RedisKeys;
-  readonly #feedPool: Pool;
   readonly #feed: ChangeFeed;
   readonly #outbox: RedisOutbox;
   readonly #quiet: Quiet;
   /** Processes that watch runs of this process, as Redis said last. */
   readonly #watchers = new BoundedMap<string, readonly string[]>(runsMax);
-  /** When other processes announced a change last. */
-  readonly #heard = new BoundedMap<string, number>(heardMax);
   /** The number of the last entry of each process: a number that is missing is an entry that is lost. */
-  readonly #numbers = new BoundedMap<string, number>(heardMax);
+  readonly #numbers = new BoundedMap<string, number>(processesMax);
   readonly #connection: RedisConnection;
   #gapMs = 0;
   #heardCount = 0;
@@ -98,12 +92,10 @@ export class RedisSignals implements Signals {
       onError: options.onError,
       onBack: options.onBack,
     });
-    const connection = { ...options.pool.options, application_name: 'parley-signals', connectionTimeoutMillis: answerTimeoutMs };
-    this.#feedPool = openPool({ ...connection, max: 1, query_timeout: answerTimeoutMs }, { onLost: () => undefined });
     this.#feed = new ChangeFeed({
-      pool: this.#feedPool,
+      pool: options.pool,
       beat: () => undefined,
-      onChange: (topic, subject) => this.#hub.deliver(topic, subject, this.#wasHeard(`${topic} ${subject}`)),
+      onChange: (topic, subject, isRepeat) => this.#hub.deliver(topic, subject, isRepeat),
       onReset: () => this.#hub.deliverReset(),
       onLook: () => this.#look(),
     });
@@ -121,7 +113,7 @@ export class RedisSignals implements Signals {
   publish(topic: SignalTopic, payload: string): void {
     this.#hub.deliver(topic, payload);
     const isForAll = announced.has(topic) || controlTopics.has(topic);
-    if (announced.has(topic)) this.#heard.set(`${topic} ${payload}`, performance.now());
+    if (announced.has(topic)) this.#feed.noteHeard(topic, payload);
     this.#outbox.add(isForAll ? 'control' : 'lists', `${topic} ${payload}`);
     if (topic !== 'run-changed') return;
     this.#quiet.forget(payload);
@@ -197,7 +189,6 @@ export class RedisSignals implements Signals {
     this.#hub.clear();
     await this.#feed.close();
     await this.#connection.close();
-    await this.#feedPool.end();
   }
 
   /** Redis answers, perhaps again: others may have missed what this process could not send, and this process what they sent. */
@@ -264,12 +255,7 @@ export class RedisSignals implements Signals {
   #hearLine(line: string): void {
     const space = line.indexOf(' ');
     const [topic, payload] = [line.slice(0, space) as SignalTopic, line.slice(space + 1)];
-    if (announced.has(topic)) this.#heard.set(`${topic} ${payload}`, performance.now());
+    if (announced.has(topic)) this.#feed.noteHeard(topic, payload);
     this.#hub.deliver(topic, payload);
-  }
-
-  /** Whether Redis has told the change that a row of the table is of. */
-  #wasHeard(change: string): boolean {
-    return performance.now() - (this.#heard.get(change) ?? Number.NEGATIVE_INFINITY) < heardMs;
   }
 }

@@ -1,6 +1,6 @@
 // Raw SQL: thread order. The runs of several agents are read from the index of each, which Prisma cannot say; statistics are arithmetic on many rows.
 import type { AgentFilter, ChatFilter, RunFilter } from '../../entities/accounts/access.ts';
-import { type Page, type PageRequest, pageOf, type SortKey, timeKey } from '../../entities/page.ts';
+import { countUnlessWhole, type Page, type PageRequest, pageOf, type SortKey, timeKey } from '../../entities/page.ts';
 import type { RunFigures, RunGroup, RunGrouping, RunNarrowing } from '../../entities/runs/history.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import type { RunStep } from '../../entities/runs/step.ts';
@@ -143,7 +143,8 @@ async function listRuns(db: Database, reach: RunReach, query: RunHistoryQuery, p
   const byId = new Map(rows.map((row) => [row.id, runOf(row as RunRow)]));
   // A row that was deleted in between is left out.
   const runs = places.flatMap(({ id }) => byId.get(id) ?? []);
-  return pageOf(runs, page, timeKey, (most) => countRuns(db, reach, query, most), places.length);
+  const countAll = countUnlessWhole(page, places.length, (most) => countRuns(db, reach, query, most));
+  return pageOf(runs, page, timeKey, countAll, places.length);
 }
 
 /** Each alternative of what is listed finds its own first rows by its own index, and the page is merged from those. */

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 describe('agents', () => {
-  it('costs at most 13 statements for 50 agents with groups, data sources, editors, owner, organization and the count', async () => {
+  it('costs at most 11 statements for 50 agents with groups, data sources, editors, owner, organization and the count', async () => {
     const query = `{ agents(first: ${agentsMade}) {
       totalCount
       pageInfo { hasNextPage endCursor }
@@ -36,7 +36,7 @@ describe('agents', () => {
     expect(result.data.agents.nodes).toHaveLength(agentsMade);
     expect(result.data.agents.nodes.map(({ groups }: { groups: unknown[] }) => groups.length)).toContain(3);
     for (const { sources } of result.data.agents.nodes) expect(sources.nodes).toHaveLength(1);
-    expect(statements.length, statements.join('\n')).toBeLessThanOrEqual(13);
+    expect(statements.length, statements.join('\n')).toBeLessThanOrEqual(11);
     expect(statements.length).toBeGreaterThan(1); // The counter works.
   });
 

@@ -17,6 +17,13 @@ beforeAll(async () => {
   admin = await make.person({ organization, role: 'ADMIN' });
   agentId = (await make.agent({ owner: ann })).id;
 });
+// The first sweep of the installation may come at any moment: it must not take what a test makes.
+beforeAll(() =>
+  eventually(async () => {
+    const { dataLife, storage } = service.deps;
+    expect(dataLife.sweptAt ?? (await storage.tasks.endedAt('retention.sweep'))).toBeDefined();
+  }),
+);
 beforeEach(() => service.deps.dataLife.eventsSwept.forget());
 
 interface Answered {

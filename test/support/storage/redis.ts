@@ -1,9 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../eventually.ts';
+import { freePort } from '../processes/free-port.ts';
 import { testServerUrl } from './databases.ts';
 
 /** Whether the Debian package redis-server is installed. `.ci/run` installs it, so tests of Redis are never left out there. */
@@ -82,13 +83,4 @@ async function answers(port: number): Promise<void> {
     });
     socket.once('error', reject);
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port is free');
-  return address.port;
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { BoundedMap } from '../../../lib/bounded-map.ts';
-import { openPool } from '../pool.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { SignalHub } from './hub.ts';
 import { Listener } from './listener.ts';
@@ -33,9 +32,9 @@ const beatAfterMs = 400;
 const tellEveryMs = 250;
 /** Of the notifications that the triggers send. */
 const triggerOrigin = '-';
-/** A healthy database is read twice a second: a row that comes later is not taken for the one of a notification. */
-const heardMs = 2_000;
-const heardMax = 10_000;
+/** Who begins to watch a run is told again what was told so long ago at most. */
+const toldAgainMs = 2_000;
+const toldMax = 10_000;
 /** A line of watched runs has at most this many. */
 const idsPerLine = 100;
 const announced: ReadonlySet<SignalTopic> = new Set(announcedTopics);
@@ -59,7 +58,6 @@ class PostgresSignals implements Signals {
   /** Names this process in its messages. */
   readonly #origin = randomUUID();
   readonly #closing = new AbortController();
-  readonly #feedPool: Pool;
   readonly #feed: ChangeFeed;
   readonly #listener: Listener;
   readonly #outbox: Outbox;
@@ -67,36 +65,32 @@ class PostgresSignals implements Signals {
   readonly #stuck: StuckListeners;
   readonly #quiet: Quiet;
   readonly #presence: NodeJS.Timeout;
-  /** When a notification of a change came last. A connection that works delivers all of them. */
-  readonly #heard = new BoundedMap<string, number>(heardMax);
   /** Runs that this process told of lately: who begins to watch one is told again. */
-  readonly #told = new BoundedMap<string, number>(heardMax);
+  readonly #told = new BoundedMap<string, number>(toldMax);
   #gapMs = 0;
   #heardCount = 0;
 
   constructor(pool: Pool, onError: (error: Error) => void) {
     this.#outbox = new Outbox(pool, onError, this.#closing.signal);
     this.#quiet = new Quiet(tellEveryMs, (runId) => this.#tellNow(runId));
-    const connection = { ...pool.options, application_name: 'parley-signals', connectionTimeoutMillis: answerTimeoutMs };
-    // A pool of one: work that waits for connections must not delay announcements.
-    this.#feedPool = openPool({ ...connection, max: 1, query_timeout: answerTimeoutMs }, { onLost: () => undefined });
-    this.#stuck = new StuckListeners(this.#feedPool);
     this.#feed = new ChangeFeed({
-      pool: this.#feedPool,
+      pool,
       beat: () => (this.#listener.silenceMs < beatAfterMs ? undefined : [newsChannel, this.#presenceLine()]),
-      onChange: (topic, subject) => this.#hub.deliver(topic, subject, this.#wasHeard(`${topic} ${subject}`)),
+      onChange: (topic, subject, isRepeat) => this.#hub.deliver(topic, subject, isRepeat),
       onReset: () => this.#hub.deliverReset(),
       onLook: () => this.#look(),
     });
+    this.#stuck = new StuckListeners(this.#feed.pool);
+    const connection = { ...pool.options, application_name: listenerName, connectionTimeoutMillis: answerTimeoutMs };
     this.#listener = new Listener({
-      ...{ connection: { ...connection, application_name: listenerName }, onError },
+      ...{ connection, onError },
       channels: [channel, newsChannel, channelOf(this.#origin)],
       onMessage: (_channel, payload) => {
         this.#heardCount += 1;
         for (const line of payload.split('\n')) this.#hear(line);
       },
       onReplaced: () => {
-        this.#heard.clear();
+        this.#feed.forgetHeard();
         this.#peers.beUnsure();
         this.#announce();
         this.#hub.deliverGap();
@@ -182,7 +176,6 @@ class PostgresSignals implements Signals {
     this.#hub.clear();
     await this.#feed.close();
     await this.#listener.close();
-    await this.#feedPool.end();
   }
 
   /** The database answered a look. */
@@ -225,8 +218,9 @@ class PostgresSignals implements Signals {
   #hear(line: string): void {
     const [origin, topic, ...rest] = line.split(' ');
     const payload = rest.join(' ');
-    if (origin === triggerOrigin) this.#heard.set(`${topic} ${payload}`, performance.now());
     if (origin === undefined || topic === undefined || origin === this.#origin) return;
+    // A connection that works delivers the notifications of all changes.
+    if (origin === triggerOrigin) this.#feed.noteHeard(topic, payload);
     if (topic === 'told') this.#hub.tell(payload, '');
     else if (topic === 'watch') this.#noteWatched(origin, payload.split(','));
     else if (topic === 'here') this.#peers.noteProcess(origin, new Set(payload.split(',')));
@@ -238,13 +232,8 @@ class PostgresSignals implements Signals {
     for (const runId of runIds) {
       const isNew = this.#peers.noteWatch(origin, runId);
       const toldMs = this.#told.get(runId) ?? Number.NEGATIVE_INFINITY;
-      if (isNew && performance.now() - toldMs < heardMs) this.#outbox.add(channelOf(origin), `${this.#origin} told ${runId}`);
+      if (isNew && performance.now() - toldMs < toldAgainMs) this.#outbox.add(channelOf(origin), `${this.#origin} told ${runId}`);
     }
-  }
-
-  /** Whether a notification has told the change that a row of the table is of, or is about to. */
-  #wasHeard(change: string): boolean {
-    return performance.now() - (this.#heard.get(change) ?? Number.NEGATIVE_INFINITY) < heardMs;
   }
 }
 
