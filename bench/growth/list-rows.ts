@@ -88,6 +88,10 @@ export function statementsOf({ orgId, tenantId }: { readonly orgId: string; read
     `insert into usage_sums ("orgId", dimension, day, value, "apiTokens")
      select "orgId", d.dimension, ("createdAt" at time zone 'utc')::date, d.value, sum("inputTokens" + "outputTokens") from usage_entries
      cross join lateral (values ('user', "userId"), ('key', "keyId"), ('model', "modelId")) d (dimension, value) group by 1, 2, 3, 4 order by 3`,
+    // What triggers do, which are off here.
+    `insert into usage_months ("orgId", dimension, month, value, "apiTokens")
+     select "orgId", 'agent', date_trunc('month', day)::date, "agentId", sum("apiTokens") from usage_days group by 1, 3, 4 union all
+     select "orgId", dimension, date_trunc('month', day)::date, value, sum("apiTokens") from usage_sums where dimension <> 'model' group by 1, 2, 3, 4 order by 3, 2`,
     `insert into audit_entries (id, "createdAt", "orgId", "actorUserId", "actorKeyId", "actorEmail", action, kind, "targetKind", "targetId", "targetIds", changes, "requestId")
      select ${id('aud', 'i')}, ${time(sizes.audit)}, '${orgId}', ${id('user', '1 + i % 9973')}, 'key_1', 'person@example.com',
        case when i = 5000 then 'deleteTenant' when i % 400 = 0 then 'agents, chats' else 'action' || i % 60 end, case when i % 3 = 0 then 'READ' else 'CHANGE' end,

@@ -183,6 +183,7 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   UsageEntry: owned('step'),
   UsageDay: ofOrganizations,
   UsageSum: ofOrganizations,
+  UsageMonth: ofOrganizations,
   UsageCounter: ofOrganizations,
   UsageReservation: { leftOut: ofService },
   RateBucket: { leftOut: shortLived },

@@ -390,6 +390,11 @@ export type UsageDay = Prisma.UsageDayModel
  */
 export type UsageSum = Prisma.UsageSumModel
 /**
+ * Model UsageMonth
+ * The sums by UTC month of people, keys and agents. Triggers on usage_sums and usage_days keep them.
+ */
+export type UsageMonth = Prisma.UsageMonthModel
+/**
  * Model UsageCounter
  * All tokens of a kind that an organization ever used; its limit applies to this sum. Written with the ledger.
  */

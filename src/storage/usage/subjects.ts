@@ -3,6 +3,8 @@ import { type Page, type PageRequest, pageOf } from '../../entities/page.ts';
 import type { SubjectUsage, UsagePeriod, UsageSubject } from '../../entities/usage.ts';
 import type { Database } from '../database/database.ts';
 import { Parameters } from '../database/sql/where.ts';
+import type { UsageSpan } from './spans.ts';
+import { spansOf } from './sums.ts';
 
 /** A list of users, keys or models that used tokens in an organization. */
 export interface SubjectPlace {
@@ -21,7 +23,7 @@ const restrictions: Readonly<Record<UsageSubject, (given: Parameters, org: strin
   model: () => '',
 };
 
-/** One page, most tokens first. The sort key is `[tokens, id]`. Cost: one range of the daily sums, and of the ledger what is left of days at the ends. */
+/** One page, most tokens first. The sort key is `[tokens, id]`. Cost: a range of the monthly sums, of the daily ones at its ends, and of the ledger what is left of days. */
 export async function pageOfSubjects(
   db: Database,
   place: SubjectPlace,
@@ -49,42 +51,29 @@ export async function pageOfSubjects(
   return pageOf(rows, page, keyOf, countAll);
 }
 
-/** The daily sums of the whole days of the period, and the ledger for what is left at its ends. */
+/** What users, keys or models used: of the sums by month and by day, and of the ledger what is left of days at the ends of the period. */
 function sumsOf({ orgId, subject, userId }: SubjectPlace, period: UsagePeriod) {
-  const { days, rest } = partsOf(period);
   const given = new Parameters();
   const org = given.add(orgId);
-  const ofDays = (part: UsagePeriod) => `select value, "dataTokens" as data, "apiTokens" as api from usage_sums
-    where "orgId" = ${org} and dimension = '${subject}'${boundsOf('day', 'date', part, given)}`;
-  const ofCalls = (part: UsagePeriod) => `select ${columns[subject]} as value,
-      case when purpose = 'run' then 0 else "inputTokens"::bigint + "outputTokens" end as data,
-      case when purpose = 'run' then "inputTokens"::bigint + "outputTokens" else 0 end as api from usage_entries
-    where "orgId" = ${org}${boundsOf('"createdAt"', 'timestamptz', part, given)}`;
-  const used = [...days.map(ofDays), ...rest.map(ofCalls)].join(' union all ');
+  const read = ({ grain, sign, ...part }: UsageSpan) => {
+    if (grain === 'call') {
+      return `select ${columns[subject]} as value,
+        case when purpose = 'run' then 0 else "inputTokens"::bigint + "outputTokens" end as data,
+        case when purpose = 'run' then "inputTokens"::bigint + "outputTokens" else 0 end as api from usage_entries
+      where "orgId" = ${org}${boundsOf('"createdAt"', 'timestamptz', part, given)}`;
+    }
+    const table = grain === 'month' ? 'usage_months' : 'usage_sums';
+    return `select value, ${sign} * "dataTokens" as data, ${sign} * "apiTokens" as api from ${table}
+      where "orgId" = ${org} and dimension = '${subject}'${boundsOf(grain, 'date', part, given)}`;
+  };
+  const used = spansOf(subject, period).map(read).join(' union all ');
   const restriction = userId === undefined ? '' : restrictions[subject](given, org, userId);
   const text = `select value, sum(data)::float8 as data, sum(api)::float8 as api, (sum(data) + sum(api))::float8 as tokens
-    from (${used}) as used where value <> ''${restriction} group by value`;
+    from (${used}) as used where value <> ''${restriction} group by value having sum(data) + sum(api) > 0`;
   return { text, given };
 }
 
 function boundsOf(column: string, type: 'date' | 'timestamptz', { from, to }: UsagePeriod, given: Parameters): string {
   const lower = from === undefined ? '' : ` and ${column} >= ${given.add(from.toISOString())}::${type}`;
   return to === undefined ? lower : `${lower} and ${column} < ${given.add(to.toISOString())}::${type}`;
-}
-
-const dayMs = 86_400_000;
-
-/** A period as whole UTC days, which the daily sums cover, and what is left before and after them: at least one of these. */
-export function partsOf({ from, to }: UsagePeriod): {
-  readonly days: readonly UsagePeriod[];
-  readonly rest: readonly UsagePeriod[];
-} {
-  const first = from && new Date(Math.ceil(from.getTime() / dayMs) * dayMs);
-  const last = to && new Date(Math.floor(to.getTime() / dayMs) * dayMs);
-  if (first !== undefined && last !== undefined && first > last) return { days: [], rest: [{ from, to }] };
-  const before = first?.getTime() === from?.getTime() ? [] : [{ from, to: first }];
-  const after = last?.getTime() === to?.getTime() ? [] : [{ from: last, to }];
-  const rest = [...before, ...after];
-  const isWithout = rest.length > 0 && first !== undefined && first.getTime() === last?.getTime();
-  return { days: isWithout ? [] : [{ from: first, to: last }], rest };
 }

@@ -1,51 +1,47 @@
 import { noTokensUsed, type UsagePeriod, type UsageSubject, type UsageSums } from '../../entities/usage.ts';
 import type { Database } from '../database/database.ts';
-import { partsOf } from './subjects.ts';
+import type { Prisma } from '../generated/client.ts';
+import { daysOf, monthsOf, type UsageSpan } from './spans.ts';
 
 /** The daily sums that are the fewest, and that every call is in: there are few models. */
 export const ofEveryCall = { dimension: 'model' } as const;
 
 export async function totalOf({ prisma }: Database, orgId: string, period: UsagePeriod): Promise<UsageSums> {
-  const { days, rest } = partsOf(period);
-  const sums = await joined([
-    ...days.map(async (part) => {
-      const where = { orgId, day: boundsOf(part), ...ofEveryCall };
-      const { _sum } = await prisma.usageSum.aggregate({ where, _sum: tokensOfDays });
-      return new Map([['', sumsOf(_sum)]]);
-    }),
-    ...rest.map(async (part) => {
-      const where = { orgId, createdAt: boundsOf(part) };
+  const sums = await added(daysOf(period), async (span) => {
+    if (span.grain === 'call') {
+      const where = { orgId, createdAt: boundsOf(span) };
       const entries = await prisma.usageEntry.groupBy({ by: ['purpose'], where, _sum: tokensOfCalls });
       return sumsByValue(entries.map((entry) => ({ value: '', ...entry })));
-    }),
-  ]);
+    }
+    const where = { orgId, day: boundsOf(span), ...ofEveryCall };
+    const { _sum } = await prisma.usageSum.aggregate({ where, _sum: tokensOfDays });
+    return new Map([['', sumsOf(_sum)]]);
+  });
   return sums.get('') ?? noTokensUsed;
 }
 
 const tokensOfDays = { dataTokens: true, apiTokens: true } as const;
 const tokensOfCalls = { inputTokens: true, outputTokens: true } as const;
 
-/** The sums of a period, '' for calls without an agent: of the daily sums for whole days, of the ledger itself for what is left at the ends of a period. */
+/** The sums of a period, '' for calls without an agent. */
 export async function sumsByAgent(
   { prisma }: Database,
   orgId: string,
   period: UsagePeriod,
   agentIds?: readonly string[],
 ): Promise<ReadonlyMap<string, UsageSums>> {
-  const agents = agentIds === undefined ? {} : { agentId: { in: [...agentIds] } };
-  const { days, rest } = partsOf(period);
-  return joined([
-    ...days.map(async (part) => {
-      const where = { orgId, day: boundsOf(part), ...agents };
+  const value = agentIds === undefined ? {} : { in: [...agentIds] };
+  return added(monthsOf(period, new Date()), async (span) => {
+    if (span.grain === 'month') return ofMonths(prisma, { orgId, dimension: 'agent', month: boundsOf(span), value });
+    if (span.grain === 'day') {
+      const where = { orgId, day: boundsOf(span), agentId: value };
       const sums = await prisma.usageDay.groupBy({ by: ['agentId'], where, _sum: tokensOfDays });
       return new Map(sums.map(({ agentId, _sum }) => [agentId, sumsOf(_sum)]));
-    }),
-    ...rest.map(async (part) => {
-      const where = { orgId, createdAt: boundsOf(part), ...agents };
-      const entries = await prisma.usageEntry.groupBy({ by: ['agentId', 'purpose'], where, _sum: tokensOfCalls });
-      return sumsByValue(entries.map((entry) => ({ value: entry.agentId ?? '', ...entry })));
-    }),
-  ]);
+    }
+    const where = { orgId, createdAt: boundsOf(span), agentId: value };
+    const entries = await prisma.usageEntry.groupBy({ by: ['agentId', 'purpose'], where, _sum: tokensOfCalls });
+    return sumsByValue(entries.map((entry) => ({ value: entry.agentId ?? '', ...entry })));
+  });
 }
 
 export async function sumsBySubject(
@@ -57,26 +53,41 @@ export async function sumsBySubject(
 ): Promise<ReadonlyMap<string, UsageSums>> {
   const value = { in: [...ids] };
   const column = ({ user: 'userId', key: 'keyId', model: 'modelId' } as const)[subject];
-  const { days, rest } = partsOf(period);
-  return joined([
-    ...days.map(async (part) => {
-      const where = { orgId, dimension: subject, day: boundsOf(part), value };
+  return added(spansOf(subject, period), async (span) => {
+    const place = { orgId, dimension: subject, value };
+    if (span.grain === 'month') return ofMonths(prisma, { ...place, month: boundsOf(span) });
+    if (span.grain === 'day') {
+      const where = { ...place, day: boundsOf(span) };
       const sums = await prisma.usageSum.groupBy({ by: ['value'], where, _sum: tokensOfDays });
       return new Map(sums.map((sum) => [sum.value, sumsOf(sum._sum)]));
-    }),
-    ...rest.map(async (part) => {
-      const where = { orgId, createdAt: boundsOf(part), [column]: value };
-      const entries = await prisma.usageEntry.groupBy({ by: [column, 'purpose'], where, _sum: tokensOfCalls });
-      return sumsByValue(entries.map((entry) => ({ value: entry[column] ?? '', ...entry })));
-    }),
-  ]);
+    }
+    const where = { orgId, createdAt: boundsOf(span), [column]: value };
+    const entries = await prisma.usageEntry.groupBy({ by: [column, 'purpose'], where, _sum: tokensOfCalls });
+    return sumsByValue(entries.map((entry) => ({ value: entry[column] ?? '', ...entry })));
+  });
 }
 
-/** Adds up the sums of the parts of a period. */
-async function joined(parts: readonly Promise<ReadonlyMap<string, UsageSums>>[]): Promise<ReadonlyMap<string, UsageSums>> {
+/** The spans that are read for the users, keys or models of a period: there are no months of models, since their days are few. */
+export function spansOf(subject: UsageSubject, period: UsagePeriod): readonly UsageSpan[] {
+  return subject === 'model' ? daysOf(period) : monthsOf(period, new Date());
+}
+
+async function ofMonths(prisma: Database['prisma'], where: Prisma.UsageMonthWhereInput): Promise<ReadonlyMap<string, UsageSums>> {
+  const sums = await prisma.usageMonth.groupBy({ by: ['value'], where, _sum: tokensOfDays });
+  return new Map(sums.map((sum) => [sum.value, sumsOf(sum._sum)]));
+}
+
+/** Adds up the sums of spans, which are read side by side. What used nothing in all of them is left out. */
+async function added(
+  spans: readonly UsageSpan[],
+  read: (span: UsageSpan) => Promise<ReadonlyMap<string, UsageSums>>,
+): Promise<ReadonlyMap<string, UsageSums>> {
   const sums = new Map<string, UsageSums>();
-  for (const part of await Promise.all(parts))
-    for (const [value, used] of part) sums.set(value, plus(sums.get(value) ?? noTokensUsed, used));
+  const parts = await Promise.all(spans.map(async (span) => ({ sign: span.sign, used: await read(span) })));
+  for (const { sign, used } of parts)
+    for (const [value, tokens] of used) sums.set(value, plus(sums.get(value) ?? noTokensUsed, tokens, sign));
+  for (const [value, { dataTokensUsed, apiTokensUsed }] of sums)
+    if (dataTokensUsed === 0 && apiTokensUsed === 0) sums.delete(value);
   return sums;
 }
 
@@ -100,8 +111,11 @@ function boundsOf({ from, to }: UsagePeriod) {
   return { ...(from === undefined ? {} : { gte: from }), ...(to === undefined ? {} : { lt: to }) };
 }
 
-function plus(a: UsageSums, b: UsageSums): UsageSums {
-  return { dataTokensUsed: a.dataTokensUsed + b.dataTokensUsed, apiTokensUsed: a.apiTokensUsed + b.apiTokensUsed };
+function plus(a: UsageSums, b: UsageSums, sign: 1 | -1 = 1): UsageSums {
+  return {
+    dataTokensUsed: a.dataTokensUsed + sign * b.dataTokensUsed,
+    apiTokensUsed: a.apiTokensUsed + sign * b.apiTokensUsed,
+  };
 }
 
 export function sumsOf(sums: { readonly dataTokens: bigint | null; readonly apiTokens: bigint | null }): UsageSums {

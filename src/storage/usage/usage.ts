@@ -67,9 +67,10 @@ export interface UsageStore {
 }
 
 /**
- * Sums and counters grow only by rows that are really new. Rows are sorted, so that instances that write at one time lock in one order. The counter
- * is locked before the reservation, as in storage/usage/limits.ts: the last condition enforces it. The reservation shrinks by the tokens that it was
- * made for. The organization is locked until its rows are written: a deletion comes before, and the rows are left out, or after, and deletes them.
+ * Sums and counters grow only by rows that are really new. Rows are sorted, so that instances that write at one time lock in one order; the days of an
+ * agent or person stand together, because triggers add them to one row of `usage_months`. The counter is locked before the reservation, as in
+ * storage/usage/limits.ts: the last condition enforces it. The reservation shrinks by the tokens that it was made for. The organization is locked until
+ * its rows are written: a deletion comes before, and the rows are left out, or after, and deletes them.
  */
 const addRows = `
   with rows as (
@@ -94,7 +95,7 @@ const addRows = `
   ), days as (
     insert into usage_days as d ("orgId", "day", "agentId", "dataTokens", "apiTokens")
     select "orgId", day, "agentId", coalesce(sum(tokens) filter (where kind = 'data'), 0), coalesce(sum(tokens) filter (where kind = 'api'), 0)
-    from tokens group by 1, 2, 3 order by 1, 2, 3
+    from tokens group by 1, 2, 3 order by 1, 3, 2
     on conflict ("orgId", "day", "agentId") do update
       set "dataTokens" = d."dataTokens" + excluded."dataTokens", "apiTokens" = d."apiTokens" + excluded."apiTokens"
   ), sums as (
@@ -102,7 +103,7 @@ const addRows = `
     select "orgId", by.dimension, day, by.value,
       coalesce(sum(tokens) filter (where kind = 'data'), 0), coalesce(sum(tokens) filter (where kind = 'api'), 0)
     from tokens cross join lateral (values ('user', "userId"), ('key', "keyId"), ('model', "modelId")) as by (dimension, value)
-    group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    group by 1, 2, 3, 4 order by 1, 2, 4, 3
     on conflict ("orgId", dimension, day, value) do update
       set "dataTokens" = s."dataTokens" + excluded."dataTokens", "apiTokens" = s."apiTokens" + excluded."apiTokens"
   ), kinds as (

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageLimits } from '../../../src/engine/usage/limits.ts';
 import type { Scope } from '../../../src/entities/accounts/caller.ts';
+import { makeId } from '../../../src/entities/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { addFile, indexed } from '../../support/knowledge/knowledge.ts';
 import type { Organization, Person } from '../../support/make.ts';
@@ -139,6 +140,56 @@ describe('GET /api/v1/usage', () => {
     });
   });
 
+  it('of any period is the sum of the calls in it', async () => {
+    const { id: agentId } = await make.agent({ owner: ann });
+    const day = 86_400_000;
+    const tokens = { inputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
+    // Calls of 15 months, none in the last of each month: 7, 20 or 33 days apart, on both sides of midnight.
+    const calls = Array.from({ length: 60 }, (_, number) => ({
+      createdAt: new Date(Date.UTC(2025, 0, 1) + number * 7.5 * day - (number % 2)),
+      person: number % 3 === 0 ? ann : admin,
+      outputTokens: 2 ** (number % 30),
+    }));
+    const rows = calls.map(({ createdAt, person, outputTokens }) => ({
+      ...{ id: makeId('usageEntry', createdAt.getTime()), createdAt, orgId: organization.id, userId: person.userId, keyId: person.keyId },
+      ...{ agentId, runId: null, purpose: 'run' as const, modelId: 'openai/test-model', ...tokens, outputTokens },
+    }));
+    await service.deps.storage.usage.add(rows.slice(0, 40), 'test');
+    await service.deps.storage.usage.add(rows.slice(30), 'test');
+    const times = [0, 0.5, 1, 14, 31, 40, 59, 90, 100.25, 120, 200, 364, 365, 420, 449.5, 470].map(
+      (days) => new Date(Date.UTC(2025, 0, 1) + days * day),
+    );
+    const query = `query ($from: DateTime, $to: DateTime) { usage(from: $from, to: $to) { apiTokensUsed
+      agents(first: 9) { nodes { apiTokensUsed } } users { nodes { userId apiTokensUsed } } keys { nodes { keyId apiTokensUsed } } } }`;
+    for (const from of [undefined, ...times]) {
+      for (const to of [undefined, ...times].filter((time) => time === undefined || from === undefined || time > from)) {
+        const sumOf = (inPeriod: readonly { readonly outputTokens: number }[]) =>
+          inPeriod.reduce((sum, call) => sum + call.outputTokens, 0);
+        const inPeriod = calls.filter(
+          ({ createdAt }) => (from === undefined || createdAt >= from) && (to === undefined || createdAt < to),
+        );
+        const people = [ann, admin]
+          .map((person) => ({ person, sum: sumOf(inPeriod.filter((call) => call.person === person)) }))
+          .filter(({ sum }) => sum > 0)
+          .sort((one, other) => other.sum - one.sum);
+        const total = sumOf(inPeriod);
+        const { data } = await admin.graphql(query, { from, to });
+        expect(data?.usage, `${from?.toISOString()} to ${to?.toISOString()}`).toEqual({
+          apiTokensUsed: total,
+          agents: { nodes: total === 0 ? [] : [{ apiTokensUsed: total }] },
+          users: { nodes: people.map(({ person, sum }) => ({ userId: person.userId, apiTokensUsed: sum })) },
+          keys: { nodes: people.map(({ person, sum }) => ({ keyId: person.keyId, apiTokensUsed: sum })) },
+        });
+      }
+    }
+    const { rows: months } = await service.deps.storage.db.pool.query(
+      `select dimension, count(distinct month)::int as months, sum("apiTokens")::bigint::text as tokens from usage_months where "orgId" = $1 group by 1 order by 1`,
+      [organization.id],
+    );
+    const summed = { months: 15, tokens: String(calls.reduce((sum, call) => sum + call.outputTokens, 0)) };
+    expect(months).toEqual(['agent', 'key', 'user'].map((dimension) => ({ dimension, ...summed })));
+  });
+
   it('needs the scope USAGE:READ', async () => {
     const poor = await make.withKey(ann, { scopes: ['AGENTS:READ', 'ADMIN:READ'] as Scope[] });
     expect(await poor.get('/api/v1/usage')).toMatchObject({ status: 403, body: { error: { code: 'insufficient_scope' } } });
@@ -233,7 +284,7 @@ describe('usage', () => {
     }
   });
 
-  it('of agents, users and keys of a list costs one statement for each', async () => {
+  it('of agents, users and keys of a list costs a statement for months and one for days', async () => {
     const agents = await Promise.all(Array.from({ length: 4 }, () => make.agent({ owner: ann })));
     await Promise.all(agents.map(({ id }) => ask(ann, { model: id })));
     await used(ann, 60);
@@ -243,7 +294,7 @@ describe('usage', () => {
     expect(result.data.agents.nodes.map(({ usage }: { usage: object }) => usage)).toEqual(
       agents.map(() => ({ apiTokensUsed: 15 })),
     );
-    expect(statements.length, statements.join('\n')).toBeLessThanOrEqual(5);
+    expect(statements.length, statements.join('\n')).toBeLessThanOrEqual(6);
     const { data } = await ann.graphql('{ viewer { user { usage { apiTokensUsed } } key { usage { apiTokensUsed } } } }');
     expect(data.viewer).toEqual({ user: { usage: { apiTokensUsed: 60 } }, key: { usage: { apiTokensUsed: 60 } } });
   });

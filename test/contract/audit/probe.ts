@@ -31,6 +31,7 @@ const ownTables = [
   'usage_counters',
   'usage_days',
   'usage_entries',
+  'usage_months',
   'usage_reservations',
   'usage_sums',
   'used_tickets',

@@ -466,6 +466,7 @@ export const ModelName = {
   UsageEntry: 'UsageEntry',
   UsageDay: 'UsageDay',
   UsageSum: 'UsageSum',
+  UsageMonth: 'UsageMonth',
   UsageCounter: 'UsageCounter',
   UsageReservation: 'UsageReservation',
   RateBucket: 'RateBucket',
@@ -502,7 +503,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -5612,6 +5613,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    UsageMonth: {
+      payload: Prisma.$UsageMonthPayload<ExtArgs>
+      fields: Prisma.UsageMonthFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UsageMonthFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMonthPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UsageMonthFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMonthPayload>
+        }
+        findFirst: {
+          args: Prisma.UsageMonthFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMonthPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UsageMonthFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMonthPayload>
+        }
+        findMany: {
+          args: Prisma.UsageMonthFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMonthPayload>[]
+        }
+        create: {
+          args: Prisma.UsageMonthCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMonthPayload>
+        }
+        createMany: {
+          args: Prisma.UsageMonthCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UsageMonthCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMonthPayload>[]
+        }
+        delete: {
+          args: Prisma.UsageMonthDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMonthPayload>
+        }
+        update: {
+          args: Prisma.UsageMonthUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMonthPayload>
+        }
+        deleteMany: {
+          args: Prisma.UsageMonthDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UsageMonthUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UsageMonthUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMonthPayload>[]
+        }
+        upsert: {
+          args: Prisma.UsageMonthUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMonthPayload>
+        }
+        aggregate: {
+          args: Prisma.UsageMonthAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUsageMonth>
+        }
+        groupBy: {
+          args: Prisma.UsageMonthGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageMonthGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UsageMonthCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageMonthCountAggregateOutputType> | number
+        }
+      }
+    }
     UsageCounter: {
       payload: Prisma.$UsageCounterPayload<ExtArgs>
       fields: Prisma.UsageCounterFieldRefs
@@ -8299,6 +8374,18 @@ export const UsageSumScalarFieldEnum = {
 export type UsageSumScalarFieldEnum = (typeof UsageSumScalarFieldEnum)[keyof typeof UsageSumScalarFieldEnum]
 
 
+export const UsageMonthScalarFieldEnum = {
+  orgId: 'orgId',
+  dimension: 'dimension',
+  month: 'month',
+  value: 'value',
+  dataTokens: 'dataTokens',
+  apiTokens: 'apiTokens'
+} as const
+
+export type UsageMonthScalarFieldEnum = (typeof UsageMonthScalarFieldEnum)[keyof typeof UsageMonthScalarFieldEnum]
+
+
 export const UsageCounterScalarFieldEnum = {
   orgId: 'orgId',
   kind: 'kind',
@@ -8961,6 +9048,7 @@ export type GlobalOmitConfig = {
   usageEntry?: Prisma.UsageEntryOmit
   usageDay?: Prisma.UsageDayOmit
   usageSum?: Prisma.UsageSumOmit
+  usageMonth?: Prisma.UsageMonthOmit
   usageCounter?: Prisma.UsageCounterOmit
   usageReservation?: Prisma.UsageReservationOmit
   rateBucket?: Prisma.RateBucketOmit
