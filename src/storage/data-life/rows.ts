@@ -46,6 +46,7 @@ const keys: Readonly<Partial<Record<Model, readonly string[]>>> = {
   ResponseItem: ['runId', 'direction', 'ordinal'],
   UsageDay: ['orgId', 'day', 'agentId'],
   UsageSum: ['orgId', 'dimension', 'day', 'value'],
+  UsageMonth: ['orgId', 'dimension', 'month', 'value'],
   UsageCounter: ['orgId', 'kind'],
   DataRetention: ['orgId'],
 };
