@@ -167,7 +167,12 @@ export class Database implements Sql {
     else open.afterCommit(work);
   }
 
-  /** Runs `work` as this class, outside any transaction: raw SQL and transactions of a job have more time. The default is `interactive`. */
+  /** Of the current work. */
+  get statementClass(): StatementClass {
+    return (this.#scope.getStore() ?? outside).class;
+  }
+
+  /** Runs `work` as this class, outside any transaction: on a server, raw SQL and transactions of a job have more time; on the embedded database, they let callers go first. The default is `interactive`. */
   runAs<T>(kind: StatementClass, work: () => T): T {
     return this.#scope.run({ class: kind }, work);
   }

@@ -7,10 +7,11 @@ import { Database } from './database.ts';
 import { noteMigration } from './embedded/data-folder.ts';
 import { type EmbeddedServer, startEmbeddedOf } from './embedded/embedded.ts';
 import type { UpgradeCopy } from './embedded/upgrade-copy.ts';
+import { YieldingPool } from './embedded/yielding-pool.ts';
 import { prepareFolder } from './folders.ts';
 import { migrate } from './migrate.ts';
 import { newestMigration } from './migrations-folder.ts';
-import { openPool } from './pool.ts';
+import { listenedTo, openPool, type PoolListeners } from './pool.ts';
 import { createRoom } from './room.ts';
 import { checkServer, refuseOtherDatabase } from './server-check.ts';
 import { prepareVectors, type VectorSupport } from './vector-extension.ts';
@@ -75,14 +76,18 @@ async function connect(
       ? { onConnect: (client: ClientBase) => prepareSession(client, settings.DATABASE_STATEMENT_TIMEOUT_MS) }
       : {}),
   };
-  const pool: Pool = openPool(config, {
+  const listeners: PoolListeners = {
     onLost(error) {
       if (!isClosing) onError(error, false);
     },
     onFull: () => room.noteFull(),
-  });
+  };
+  const pool: Pool =
+    embedded === undefined
+      ? openPool(config, listeners)
+      : listenedTo(new YieldingPool(config, () => db.statementClass === 'background'), listeners);
   const direct = openDirect(settings);
-  const db = new Database({
+  const db: Database = new Database({
     kind: embedded === undefined ? 'server' : 'embedded',
     pool,
     direct,

@@ -12,11 +12,14 @@ export interface PoolListeners {
 }
 
 /**
- * Opens a pool. Every connection to a database comes from here or from `openClient`: without a listener for errors, a connection that the server
- * closes ends the process, also between two queries of a transaction.
+ * Opens a pool. Every connection to a database comes from here, from `listenedTo` or from `openClient`: without a listener for errors, a connection that
+ * the server closes ends the process, also between two queries of a transaction.
  */
-export function openPool(config: PoolConfig, { onLost, onFull }: PoolListeners): Pool {
-  const pool = new Pool(config);
+export function openPool(config: PoolConfig, listeners: PoolListeners): Pool {
+  return listenedTo(new Pool(config), listeners);
+}
+
+export function listenedTo(pool: Pool, { onLost, onFull }: PoolListeners): Pool {
   pool.on('error', onLost);
   pool.on('connect', (client) => {
     client.on('error', () => undefined);

@@ -1,0 +1,100 @@
+import { Pool, type PoolClient, type PoolConfig } from 'pg';
+
+type OnConnect = (error: Error | undefined, client: PoolClient | undefined, release: (error?: boolean | Error) => void) => void;
+
+/** Callers are gone when none had a connection for this long. */
+const quietMs = 10;
+/** While callers are there, jobs have the database for a third of the time. */
+const waitPerHeldMs = 2;
+const waitMs = { min: 20, max: 1_000 } as const;
+
+/**
+ * Connections to the embedded database, which does one thing at a time. Work of jobs begins when no caller has asked anything for a moment or, where
+ * callers ask all the time, when the last work of a job is twice as long ago as it lasted: so a caller waits for the work of one job at most, and jobs go on.
+ */
+export class YieldingPool extends Pool {
+  readonly #isBackground: () => boolean;
+  readonly #interactive = new Set<PoolClient>();
+  /** Callers that wait for a connection. */
+  #asked = 0;
+  #quietSince = 0;
+  /** Jobs wait for each other here. */
+  #turns: Promise<void> = Promise.resolve();
+  /** When a job got its connection, and until when the next one waits for callers. */
+  readonly #held = new Map<PoolClient, number>();
+  #waitUntil = 0;
+  /** Ends the wait of a job early: callers may be gone, or a job gave its connection back. */
+  #look: (() => void) | undefined;
+
+  /** @param isBackground  whether the current work is that of a job. */
+  constructor(config: PoolConfig, isBackground: () => boolean) {
+    super(config);
+    this.#isBackground = isBackground;
+    this.on('release', (_error, client) => this.#note(client));
+    this.on('remove', (client) => this.#note(client));
+  }
+
+  override connect(): Promise<PoolClient>;
+  override connect(callback: OnConnect): void;
+  override connect(callback?: OnConnect): Promise<PoolClient> | undefined {
+    const connecting = this.#isBackground() ? this.#connectInTurn() : this.#connectNow();
+    if (callback === undefined) return connecting;
+    connecting.then(
+      (client) => callback(undefined, client, client.release.bind(client)),
+      (error: Error) => callback(error, undefined, () => undefined),
+    );
+    return undefined;
+  }
+
+  async #connectNow(): Promise<PoolClient> {
+    this.#asked += 1;
+    try {
+      const client = await super.connect();
+      this.#interactive.add(client);
+      return client;
+    } finally {
+      this.#asked -= 1;
+      this.#quietSince = performance.now();
+    }
+  }
+
+  async #connectInTurn(): Promise<PoolClient> {
+    const turn = this.#turns.then(() => this.#untilTurn());
+    this.#turns = turn;
+    await turn;
+    const client = await super.connect();
+    this.#held.set(client, performance.now());
+    return client;
+  }
+
+  async #untilTurn(): Promise<void> {
+    for (;;) {
+      const now = performance.now();
+      const areCallersThere = this.#asked > 0 || this.#interactive.size > 0;
+      const leftMs = Math.min(
+        Math.max(0, this.#waitUntil - now),
+        areCallersThere ? waitMs.max : Math.max(0, this.#quietSince + quietMs - now),
+      );
+      if (leftMs <= 0) return;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, leftMs);
+        this.#look = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+
+  #note(client: PoolClient): void {
+    const now = performance.now();
+    if (this.#interactive.delete(client)) this.#quietSince = now;
+    const heldSince = this.#held.get(client);
+    if (heldSince !== undefined) {
+      this.#held.delete(client);
+      const wait = Math.min(Math.max((now - heldSince) * waitPerHeldMs, waitMs.min), waitMs.max);
+      this.#waitUntil = Math.max(this.#waitUntil, now + wait);
+    }
+    this.#look?.();
+  }
+}
