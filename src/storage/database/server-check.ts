@@ -96,15 +96,17 @@ const otherMs = 500;
 async function keepsPrepared(pool: Pool): Promise<boolean> {
   const client = await pool.connect();
   const other = await pool.connect();
-  // A name that no earlier probe has left on a connection of the pooler.
-  const probe = { name: `parley_${randomUUID()}`, text: 'SELECT pg_backend_pid() AS pid' };
+  const text = 'SELECT pg_backend_pid() AS pid';
   const pidOf = async (on: PoolClient, query: { readonly text: string; readonly name?: string }) =>
     (await on.query<{ pid: number }>(query)).rows[0]?.pid;
   try {
-    const prepared = await pidOf(client, probe);
     for (let attempt = 0; attempt < triesMax; attempt += 1) {
+      // A name that no earlier probe has left on a connection of the pooler. Prepared anew each time: the pooler gives the connection that was used
+      // last, so that one which others took in between might never be its turn again.
+      const probe = { name: `parley_${randomUUID()}`, text };
+      const prepared = await pidOf(client, probe);
       await other.query('BEGIN');
-      const isTaken = (await pidOf(other, { text: probe.text })) === prepared;
+      const isTaken = (await pidOf(other, { text })) === prepared;
       const used = isTaken ? client.query(probe).then(isDone, isLost) : undefined;
       await Promise.race([used, wait(isTaken ? otherMs : 0)]);
       await other.query('ROLLBACK');
