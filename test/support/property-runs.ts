@@ -1,5 +1,7 @@
-/** `.ci/run` tries all cases of a property, once: PROPERTY_RUNS=all. */
+/** PROPERTY_RUNS=all tries all cases. */
 const part = process.env.PROPERTY_RUNS === 'all' ? 1 : 0.25;
+/** Which quarter of the cases a row begins with: `.ci/run` takes another one for each commit. */
+const turnOfRun = Number(process.env.PROPERTY_TURN ?? 0);
 
 /**
  * How many cases of a property that costs seconds are tried in this run: the first quarter, in the same order in every run.
@@ -20,6 +22,6 @@ export const stepsApart = Math.round(1 / part);
  * @param turn  the number of the row.
  */
 export function inTurn<T>(cases: readonly T[], turn: number): readonly T[] {
-  const tried = cases.filter((_case, index) => (index + turn) % stepsApart === 0);
+  const tried = cases.filter((_case, index) => (index + turn + turnOfRun) % stepsApart === 0);
   return tried.length > 0 ? tried : cases.slice(turn % cases.length).slice(0, 1);
 }

@@ -6,7 +6,7 @@ import { type Killable, prepareKillable } from '../../support/processes/killable
 import { seededRandom } from '../../support/random.ts';
 import { Acknowledged, tokensOfCall } from './acknowledged.ts';
 
-/** `.ci/run` kills more often. KILLS=300 PROPERTY_SEED=7 looks for rare faults. */
+/** KILLS=300 PROPERTY_SEED=7 looks for rare faults. */
 const kills = Number(process.env.KILLS ?? 8);
 const seed = Number(process.env.PROPERTY_SEED ?? 20_261_122);
 /** The most acknowledged writes before a process is killed, and the longest time that it may live after them. */

@@ -6,7 +6,7 @@ import { killProcesses, startProcess } from '../../support/processes/process.ts'
 import { startService, type TestService } from '../../support/service.ts';
 import { copyOf } from '../../support/storage/databases.ts';
 
-/** A start of the embedded database is slow beside other tests: five kills here, KILLS=20 by hand. KILLS=100 PROPERTY_SEED=7 looks for rare faults. */
+/** A start of the embedded database is slow beside other tests: five kills. KILLS=100 PROPERTY_SEED=7 looks for rare faults. */
 const kills = Number(process.env.KILLS ?? 5);
 const seed = Number(process.env.PROPERTY_SEED ?? 20_261_122);
 const adminKey = 'pk-test-administrator-key-of-40-characters';
