@@ -151,7 +151,13 @@ describe('GET /api/v1/usage', () => {
       outputTokens: 2 ** (number % 30),
     }));
     const rows = calls.map(({ createdAt, person, outputTokens }) => ({
-      ...{ id: makeId('usageEntry', createdAt.getTime()), createdAt, orgId: organization.id, userId: person.userId, keyId: person.keyId },
+      ...{
+        id: makeId('usageEntry', createdAt.getTime()),
+        createdAt,
+        orgId: organization.id,
+        userId: person.userId,
+        keyId: person.keyId,
+      },
       ...{ agentId, runId: null, purpose: 'run' as const, modelId: 'openai/test-model', ...tokens, outputTokens },
     }));
     await service.deps.storage.usage.add(rows.slice(0, 40), 'test');
