@@ -321,6 +321,16 @@ describe('the subscription usageChanged', () => {
     expect(await next()).toEqual({ apiTokensUsed: 15, apiUsageTokenLimit: 5_000_000_000 });
     await reports.return(undefined);
   });
+
+  it('shows what indexing used', async () => {
+    const { id } = await make.agent({ owner: ann });
+    const reports = ann.subscribe('subscription { usageChanged { node { dataTokensUsed } } }');
+    const next = async () => (await reports.next()).value.data.usageChanged.node.dataTokensUsed as number;
+    expect(await next()).toBe(0);
+    await addFile(ann, id, 'hours.md', 'The workshop opens at nine.');
+    expect(await next()).toBeGreaterThan(0);
+    await reports.return(undefined);
+  });
 });
 
 describe('a limit of an organization', () => {

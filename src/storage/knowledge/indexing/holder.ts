@@ -1,5 +1,6 @@
 import type { DataSourceType } from '../../../entities/knowledge/data-source.ts';
 import type { Database, Sql } from '../../database/database.ts';
+import type { Signals } from '../../database/signals/signals.ts';
 import { leaseSql, takeLeased, writeLeased } from '../../leases.ts';
 import { addUsage, type UsageRow } from '../../usage/usage.ts';
 import type { ChunkGeneration, ChunkStore } from '../chunks.ts';
@@ -16,7 +17,12 @@ export type HolderWrites = Pick<
 >;
 
 /** @param announce  signals to readers of a source that it changed. */
-export function createHolderWrites(db: Database, chunks: ChunkStore, announce: (dataSourceId: string) => void): HolderWrites {
+export function createHolderWrites(
+  db: Database,
+  chunks: ChunkStore,
+  signals: Pick<Signals, 'publish'>,
+  announce: (dataSourceId: string) => void,
+): HolderWrites {
   const leased = <Row = object>(tx: Sql, lease: IndexLease, set: string, values: readonly unknown[] = [], returning = 'id') =>
     writeLeased<Row>(tx, 'item', lease, `"updatedAt" = now(), ${set}`, values, returning);
   // An item that changed meanwhile is queued in the same statement: a process that is killed after it loses nothing.
@@ -81,6 +87,7 @@ export function createHolderWrites(db: Database, chunks: ChunkStore, announce: (
         await addUsage(tx, [usageOf(lease, content)], nobody);
         return row;
       });
+      signals.publish('usage-changed', lease.orgId);
       announce(dataSourceId);
       return result;
     },

@@ -12,7 +12,7 @@ export type { IndexFailure, IndexingStore, IndexLease, ItemLeft, OwnedId } from 
 
 export function createIndexingStore(db: Database, signals: Signals, chunks: ChunkStore): IndexingStore {
   const announce = (dataSourceId: string) => signals.publish('data-source-changed', dataSourceId);
-  return { ...createHolderWrites(db, chunks, announce), ...createUpkeep(db, chunks, announce) };
+  return { ...createHolderWrites(db, chunks, signals, announce), ...createUpkeep(db, chunks, announce) };
 }
 
 /** What is done to items that no process indexes: queueing, due refreshes, cleaning, deletion. */
