@@ -8,7 +8,7 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 export type SearchKind =
   /** Agents, by name and description. */
   | 'AGENT'
-  /** The caller's chats, by name. */
+  /** The caller's newest 50,000 chats, by name. */
   | 'CHAT'
   /** What was said in the caller's newest chats. */
   | 'MESSAGE'

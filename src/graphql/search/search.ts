@@ -9,7 +9,7 @@ import { NodeType } from '../types/node.ts';
 
 const SearchKindType = enumOf('SearchKind', 'What a search finds.', searchKinds, {
   agent: 'Agents, by name and description.',
-  chat: "The caller's chats, by name.",
+  chat: "The caller's newest 50,000 chats, by name.",
   message: "What was said in the caller's newest chats.",
   source: 'Data sources, by name.',
 });

@@ -32,8 +32,8 @@ export interface SearchStore {
   /** By name. */
   dataSources(filter: DataSourceFilter, words: readonly string[], limit: number): Promise<readonly Mention[]>;
   /**
-   * Chats by name, and messages by what people read in the newest chats, as far as the bounds reach. The title of a message is the name of its chat, its text
-   * is the part about the first word. Cost: two statements, and one for each thousand messages, twenty at most.
+   * Chats by name, of the newest 50,000, and messages by what people read in the newest 300 chats, as far as the bounds reach. The title of a message is the
+   * name of its chat, its text is the part about the first word. Cost: two statements, and one for each thousand messages, twenty at most.
    */
   conversations(
     owner: ChatOwner,
@@ -43,7 +43,8 @@ export interface SearchStore {
   ): Promise<readonly ConversationMention[]>;
 }
 
-/** How far a search of messages reads. */
+/** How far a search reads: names of chats, and messages. */
+const namesRead = 50_000;
 const chatsRead = 300;
 const bytesRead = 4_000_000;
 const slicesRead = 20;
@@ -106,10 +107,12 @@ async function messageMentions(db: Database, chats: ReadonlyMap<string, string>,
   return mentions.slice(0, limit);
 }
 
-/** All chats that are called so, and the newest ones. What is read of the others stands in an index. */
+/** Chats that are called so, and the newest ones. What is read of the others stands in an index. */
 const chatsSql = `
-(select id, name as title, "updatedAt", '' as text, true as "isMatch" from chats
-  where "userId" = $1 and "orgId" = $2 and "deletedAt" is null and name ilike all ($3::text[]) order by "updatedAt" desc, id desc limit $4)
+(select id, name as title, "updatedAt", '' as text, true as "isMatch" from (
+    select id, name, "updatedAt" from chats where "userId" = $1 and "orgId" = $2 and "deletedAt" is null
+    order by "updatedAt" desc, id desc limit ${namesRead}
+  ) newest where name ilike all ($3::text[]) order by "updatedAt" desc, id desc limit $4)
 union all
 (select id, name, "updatedAt", '', false from chats
   where "userId" = $1 and "orgId" = $2 and "deletedAt" is null order by "updatedAt" desc, id desc limit $5)`;

@@ -45,8 +45,9 @@ beforeAll(async () => {
   expect((await ann.post('/api/v1/chat/completions', { model: agent.id, messages })).status).toBe(200);
   metrics = await eventually(async () => {
     const text = String((await service.nobody.get('/metrics')).body);
-    // Counted by a database that may be slow to answer.
+    // Counted by a database that may be slow to answer; and of a job that goes on after its document is indexed.
     expect(text).toContain('parley_jobs_waiting{');
+    expect(text).toMatch(/^parley_jobs_completed_total\{/m);
     return metricsOf(text);
   });
 });

@@ -1282,7 +1282,7 @@ export type SearchContextSize =
 export type SearchKind =
   /** Agents, by name and description. */
   | 'AGENT'
-  /** The caller's chats, by name. */
+  /** The caller's newest 50,000 chats, by name. */
   | 'CHAT'
   /** What was said in the caller's newest chats. */
   | 'MESSAGE'
