@@ -7,11 +7,10 @@ import { Database } from './database.ts';
 import { noteMigration } from './embedded/data-folder.ts';
 import { type EmbeddedServer, startEmbeddedOf } from './embedded/embedded.ts';
 import type { UpgradeCopy } from './embedded/upgrade-copy.ts';
-import { YieldingPool } from './embedded/yielding-pool.ts';
 import { prepareFolder } from './folders.ts';
 import { migrate } from './migrate.ts';
 import { newestMigration } from './migrations-folder.ts';
-import { listenedTo, openPool, type PoolListeners } from './pool.ts';
+import { openPool, type PoolListeners } from './pool.ts';
 import { createRoom } from './room.ts';
 import { checkServer, refuseOtherDatabase } from './server-check.ts';
 import { prepareVectors, type VectorSupport } from './vector-extension.ts';
@@ -82,10 +81,8 @@ async function connect(
     },
     onFull: () => room.noteFull(),
   };
-  const pool: Pool =
-    embedded === undefined
-      ? openPool(config, listeners)
-      : listenedTo(new YieldingPool(config, () => db.statementClass === 'background'), listeners);
+  const isBackground = embedded === undefined ? undefined : () => db.statementClass === 'background';
+  const pool: Pool = openPool(config, listeners, isBackground);
   const direct = openDirect(settings);
   const db: Database = new Database({
     kind: embedded === undefined ? 'server' : 'embedded',

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { YieldingPool } from './embedded/yielding-pool.ts';
 
 /** PostgreSQL's code for a disk without room. */
 const diskFull = '53100';
@@ -12,14 +13,13 @@ export interface PoolListeners {
 }
 
 /**
- * Opens a pool. Every connection to a database comes from here, from `listenedTo` or from `openClient`: without a listener for errors, a connection that
- * the server closes ends the process, also between two queries of a transaction.
+ * Opens a pool. Every connection to a database comes from here or from `openClient`: without a listener for errors, a connection that the server
+ * closes ends the process, also between two queries of a transaction.
+ *
+ * @param isBackground  for the embedded database: whether the current work is that of a job, which lets callers go first.
  */
-export function openPool(config: PoolConfig, listeners: PoolListeners): Pool {
-  return listenedTo(new Pool(config), listeners);
-}
-
-export function listenedTo(pool: Pool, { onLost, onFull }: PoolListeners): Pool {
+export function openPool(config: PoolConfig, { onLost, onFull }: PoolListeners, isBackground?: () => boolean): Pool {
+  const pool = isBackground === undefined ? new Pool(config) : new YieldingPool(config, isBackground);
   pool.on('error', onLost);
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
