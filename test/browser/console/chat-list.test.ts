@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole } from '../../support/console.ts';
+import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 import { heldAnswer } from '../../support/upstream.ts';
@@ -24,9 +25,15 @@ describe.skipIf(!hasBrowser())('the list of chats', () => {
     const { page, problems } = await openConsole(service, ann);
     const list = page.getByRole('navigation', { name: 'Chats' });
     const act = async (name: string, what: string) => {
-      await list.getByRole('link', { name }).hover();
-      await list.getByRole('button', { name: `More about ${name}` }).click();
-      await page.getByRole('menuitem', { name: what }).click();
+      const item = page.getByRole('menuitem', { name: what });
+      // A list that is read anew at that moment closes the menu.
+      await eventually(async () => {
+        if (!(await item.isVisible())) {
+          await list.getByRole('link', { name }).hover();
+          await list.getByRole('button', { name: `More about ${name}` }).click();
+        }
+        await item.click({ timeout: 5_000 });
+      });
     };
     await act('Winter tyres', 'Pin');
     await list.getByRole('region', { name: 'Pinned' }).getByRole('link', { name: 'Winter tyres' }).waitFor();
