@@ -3,10 +3,10 @@ import { Pool, type PoolClient, type PoolConfig } from 'pg';
 type OnConnect = (error: Error | undefined, client: PoolClient | undefined, release: (error?: boolean | Error) => void) => void;
 
 /** Callers are gone when none had a connection for this long. */
-const quietMs = 10;
+const quietMs = 3;
 /** While callers are there, jobs have the database for a third of the time. */
 const waitPerHeldMs = 2;
-const waitMs = { min: 20, max: 1_000 } as const;
+const waitMs = { min: 4, max: 1_000 } as const;
 
 /**
  * Connections to the embedded database, which does one thing at a time. Work of jobs begins when no caller has asked anything for a moment or, where
