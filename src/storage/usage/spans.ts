@@ -1,4 +1,4 @@
-import type { UsagePeriod } from '../../entities/usage.ts';
+import type { UsagePeriod, UsageSubject } from '../../entities/usage.ts';
 
 /**
  * Rows that are added to a sum or, where `sign` is -1, taken from it: of one month each (`from` and `to` are the first days of months), of one UTC day
@@ -32,8 +32,11 @@ export function daysOf({ from, to }: UsagePeriod): readonly UsageSpan[] {
  * month that are in, or those that are out, which are taken from the sum of the month.
  *
  * @param now  after it there are no calls to read: it only decides what is cheaper.
+ * @param daysMin  a shorter period is read by days, in one statement.
  */
-export function monthsOf(period: UsagePeriod, now: Date): readonly UsageSpan[] {
+export function monthsOf(period: UsagePeriod, now: Date, daysMin = 0): readonly UsageSpan[] {
+  const lengthMs = (period.to ?? now).getTime() - (period.from?.getTime() ?? 0);
+  if (lengthMs < daysMin * dayMs) return daysOf(period);
   return daysOf(period).flatMap((whole) => {
     if (whole.grain !== 'day') return [whole];
     const first = whole.from && nearestMonth(whole.from, now);
@@ -41,6 +44,11 @@ export function monthsOf(period: UsagePeriod, now: Date): readonly UsageSpan[] {
     if (first !== undefined && last !== undefined && first >= last) return [whole];
     return [span('month', first, last), ...daysBetween(whole.from, first), ...daysBetween(last, whole.to)];
   });
+}
+
+/** The spans that are read for the users, keys or models of a period: there are no months of models, since their days are few. */
+export function spansOf(subject: UsageSubject, period: UsagePeriod, daysMin?: number): readonly UsageSpan[] {
+  return subject === 'model' ? daysOf(period) : monthsOf(period, new Date(), daysMin);
 }
 
 /** The days from `one` to before `other`; where `other` is the earlier, they are in the sum of a month and must not be. */

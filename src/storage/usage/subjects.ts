@@ -3,8 +3,7 @@ import { type Page, type PageRequest, pageOf } from '../../entities/page.ts';
 import type { SubjectUsage, UsagePeriod, UsageSubject } from '../../entities/usage.ts';
 import type { Database } from '../database/database.ts';
 import { Parameters } from '../database/sql/where.ts';
-import type { UsageSpan } from './spans.ts';
-import { spansOf } from './sums.ts';
+import { spansOf, type UsageSpan } from './spans.ts';
 
 /** A list of users, keys or models that used tokens in an organization. */
 export interface SubjectPlace {

@@ -1,7 +1,7 @@
 import { noTokensUsed, type UsagePeriod, type UsageSubject, type UsageSums } from '../../entities/usage.ts';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
-import { daysOf, monthsOf, type UsageSpan } from './spans.ts';
+import { daysOf, monthsOf, spansOf, type UsageSpan } from './spans.ts';
 
 /** The daily sums that are the fewest, and that every call is in: there are few models. */
 export const ofEveryCall = { dimension: 'model' } as const;
@@ -23,6 +23,9 @@ export async function totalOf({ prisma }: Database, orgId: string, period: Usage
 const tokensOfDays = { dataTokens: true, apiTokens: true } as const;
 const tokensOfCalls = { inputTokens: true, outputTokens: true } as const;
 
+/** Of the few things of a list, the days of two months are few too. */
+const daysOfFew = 62;
+
 /** The sums of a period, '' for calls without an agent. */
 export async function sumsByAgent(
   { prisma }: Database,
@@ -31,7 +34,7 @@ export async function sumsByAgent(
   agentIds?: readonly string[],
 ): Promise<ReadonlyMap<string, UsageSums>> {
   const value = agentIds === undefined ? {} : { in: [...agentIds] };
-  return added(monthsOf(period, new Date()), async (span) => {
+  return added(monthsOf(period, new Date(), agentIds === undefined ? 0 : daysOfFew), async (span) => {
     if (span.grain === 'month') return ofMonths(prisma, { orgId, dimension: 'agent', month: boundsOf(span), value });
     if (span.grain === 'day') {
       const where = { orgId, day: boundsOf(span), agentId: value };
@@ -53,7 +56,7 @@ export async function sumsBySubject(
 ): Promise<ReadonlyMap<string, UsageSums>> {
   const value = { in: [...ids] };
   const column = ({ user: 'userId', key: 'keyId', model: 'modelId' } as const)[subject];
-  return added(spansOf(subject, period), async (span) => {
+  return added(spansOf(subject, period, daysOfFew), async (span) => {
     const place = { orgId, dimension: subject, value };
     if (span.grain === 'month') return ofMonths(prisma, { ...place, month: boundsOf(span) });
     if (span.grain === 'day') {
@@ -65,11 +68,6 @@ export async function sumsBySubject(
     const entries = await prisma.usageEntry.groupBy({ by: [column, 'purpose'], where, _sum: tokensOfCalls });
     return sumsByValue(entries.map((entry) => ({ value: entry[column] ?? '', ...entry })));
   });
-}
-
-/** The spans that are read for the users, keys or models of a period: there are no months of models, since their days are few. */
-export function spansOf(subject: UsageSubject, period: UsagePeriod): readonly UsageSpan[] {
-  return subject === 'model' ? daysOf(period) : monthsOf(period, new Date());
 }
 
 async function ofMonths(prisma: Database['prisma'], where: Prisma.UsageMonthWhereInput): Promise<ReadonlyMap<string, UsageSums>> {

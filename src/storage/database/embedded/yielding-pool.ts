@@ -20,8 +20,9 @@ export class YieldingPool extends Pool {
   #quietSince = 0;
   /** Jobs wait for each other here. */
   #turns: Promise<void> = Promise.resolve();
-  /** When a job got its connection, and until when the next one waits for callers. */
+  /** When each job got its connection. */
   readonly #held = new Map<PoolClient, number>();
+  /** Until when the next job waits for callers. */
   #waitUntil = 0;
   /** Ends the wait of a job early: callers may be gone, or a job gave its connection back. */
   #look: (() => void) | undefined;
