@@ -153,7 +153,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     });
     const audit = new AuditTrail(basics);
     const passwords = createPasswordHasher();
-    const mailer = createMailer(settings);
+    const mailer = await createMailer(settings);
     const auditSink = createAuditSink(settings, egressOptions);
     const live = new LiveFeed(storage.signals, storage.live);
     const dataLife = new DataLife();

@@ -1,12 +1,4 @@
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
-import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { hashSecret } from '../../entities/accounts/api-key.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Passkey } from '../../entities/accounts/passkey.ts';
@@ -21,6 +13,9 @@ import { Faults } from '../faults.ts';
 import { countPasskeyQuestion, requireFreshSession } from './passwords.ts';
 import { type Browser, beginSession, type SignedIn } from './sign-in.ts';
 import { requireOwnWays } from './ways.ts';
+
+/** With the parsers of certificates it is a seventh of all modules of a start, so the first passkey loads it. */
+const loadWebauthn = () => import('@simplewebauthn/server');
 
 const challengeTtlMs = 300_000;
 const ofUserMax = 20;
@@ -62,6 +57,7 @@ export async function beginPasskey(deps: Deps, caller: Caller): Promise<string> 
     throw new DomainError('CONFLICT', `A person has at most ${ofUserMax} passkeys; delete one first`);
   const [user] = await accounts.findUsers([caller.userId]);
   const challenge = makeSignInSecret();
+  const { generateRegistrationOptions } = await loadWebauthn();
   const options = await generateRegistrationOptions({
     rpName: 'Parley',
     rpID: party.id,
@@ -100,8 +96,9 @@ export async function addPasskey(
     throw new DomainError('CONFLICT', `A person has at most ${ofUserMax} passkeys; delete one first`);
   }
   const response = readCredential<RegistrationResponseJSON>(input.response, refusedRegistration);
-  const { registrationInfo } = await settle(refusedRegistration, () => {
-    refuseCertificates(response);
+  const { verifyRegistrationResponse } = await loadWebauthn();
+  const { registrationInfo } = await settle(refusedRegistration, async () => {
+    await refuseCertificates(response);
     return verifyRegistrationResponse({
       response,
       expectedChallenge: (challenge) => passkeys.takeChallenge(hashSecret(challenge), caller.userId, deps.now()),
@@ -169,6 +166,7 @@ export async function beginPasskeySignIn(deps: Deps, network: string | undefined
   await countPasskeyQuestion(deps, network);
   const challenge = makeSignInSecret();
   await deps.storage.passkeys.addChallenge(newChallenge(deps, challenge, null));
+  const { generateAuthenticationOptions } = await loadWebauthn();
   return generateAuthenticationOptions({
     rpID: party.id,
     challenge: Buffer.from(challenge, 'base64url'),
@@ -184,6 +182,7 @@ export async function signInByPasskey(deps: Deps, given: unknown, browser: Brows
   const response = readCredential<AuthenticationResponseJSON>(JSON.stringify(given ?? null), refusedPasskey);
   const passkey = await passkeys.findByCredential(response.id);
   if (passkey === undefined || handleOf(response) !== passkey.userId) throw refusedPasskey();
+  const { verifyAuthenticationResponse } = await loadWebauthn();
   const { verified, authenticationInfo } = await settle(refusedPasskey, () =>
     verifyAuthenticationResponse({
       response,
@@ -237,7 +236,8 @@ function readCredential<T>(text: string, refusal: () => DomainError): T {
 }
 
 /** Certificates of makers are not asked for. The library would follow addresses in them to lists of revoked ones. */
-function refuseCertificates({ response }: RegistrationResponseJSON): void {
+async function refuseCertificates({ response }: RegistrationResponseJSON): Promise<void> {
+  const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
   const decoded = decodeAttestationObject(new Uint8Array(Buffer.from(response.attestationObject, 'base64url')));
   const format = decoded.get('fmt');
   if (format === 'none' || (format === 'packed' && decoded.get('attStmt').get('x5c') === undefined)) return;

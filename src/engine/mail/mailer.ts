@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer';
 import { isLoopback } from '../../lib/loopback.ts';
 import type { Settings } from '../../settings.ts';
 import { hostOf } from '../egress/allowance.ts';
@@ -22,9 +21,13 @@ export interface Mailer {
 const connectTimeoutMs = 10_000;
 const answerTimeoutMs = 30_000;
 
-/** Undefined without SMTP_URL. */
-export function createMailer({ SMTP_URL, SMTP_FROM }: Pick<Settings, 'SMTP_URL' | 'SMTP_FROM'>): Mailer | undefined {
+/** Undefined without SMTP_URL; the library is loaded with it only. */
+export async function createMailer({
+  SMTP_URL,
+  SMTP_FROM,
+}: Pick<Settings, 'SMTP_URL' | 'SMTP_FROM'>): Promise<Mailer | undefined> {
   if (SMTP_URL === undefined || SMTP_FROM === undefined) return undefined;
+  const { createTransport } = await import('nodemailer');
   const url = new URL(SMTP_URL);
   const { protocol, hostname, port, username, password } = url;
   const isSecure = protocol === 'smtps:';

@@ -4,7 +4,7 @@ import { type Finding, good, wrong } from './finding.ts';
 
 /** Whether the mail server takes the user and the password of SMTP_URL. Sends nothing. */
 export async function checkMail(settings: Settings): Promise<readonly Finding[]> {
-  const mailer = createMailer(settings);
+  const mailer = await createMailer(settings);
   if (mailer === undefined) return [];
   try {
     await mailer.verify();
