@@ -1,7 +1,10 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { loadSettings } from '../../src/settings.ts';
 import { startService } from '../../src/start/service.ts';
@@ -13,14 +16,17 @@ import { adminKey, callJson } from '../support/service.ts';
  * How long a message of a chat takes while documents are indexed, against the same service at rest: in turns, so that other work on the machine affects
  * both alike.
  *
- * `node bench/growth/indexing-and-chat.ts [passages]`: default 100,000, on the embedded database or that of DATABASE_URL (an empty one).
+ * `node bench/growth/indexing-and-chat.ts [passages] [--worker]`: default 100,000, on the embedded database or that of DATABASE_URL (an empty one).
+ * With `--worker`, which needs DATABASE_URL, a process with ROLE=worker indexes, and the one that serves has ROLE=web.
  */
-const passages = Number(process.argv[2] ?? 100_000);
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { worker: { type: 'boolean', default: false } } });
+const passages = Number(positionals[0] ?? 100_000);
 const sections = 250;
 const turnMessages = 20;
 const folder = mkdtempSync(join(tmpdir(), 'parley-indexing-'));
 const { DATABASE_URL } = process.env;
-const settings = loadSettings({
+if (values.worker && DATABASE_URL === undefined) throw new Error('--worker needs DATABASE_URL');
+const environment = {
   ...{
     PORT: '0',
     DATA_DIR: folder,
@@ -29,15 +35,27 @@ const settings = loadSettings({
     PARLEY_MASTER_KEY: 'a master key for measurements only',
   },
   ...(DATABASE_URL === undefined ? {} : { DATABASE_URL, BLOB_URL: `file://${folder}` }),
-});
+};
+const settings = loadSettings({ ...environment, ROLE: values.worker ? 'web' : 'all' });
 const service = await startService(settings, pino({ level: 'error' }), (error) => {
   throw error;
 });
+let worker: ChildProcess | undefined;
 try {
+  if (values.worker) worker = await startWorker();
   await measure(`${service.url}/api/v1`);
 } finally {
+  worker?.kill('SIGTERM');
   await service.close(1_000);
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** Ready once it says its address, the last thing of a start. */
+async function startWorker(): Promise<ChildProcess> {
+  const env = { ...process.env, ...environment, ROLE: 'worker', LOG_LEVEL: 'error' };
+  const child = spawn(process.execPath, ['src/main.js'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout as NodeJS.ReadableStream, 'data');
+  return child;
 }
 
 async function measure(url: string) {
