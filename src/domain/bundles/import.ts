@@ -1,4 +1,5 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
+import { cutBytes } from '../../lib/text.ts';
 import type { ImportedAgent, ImportedDataSource, ImportedItem } from '../../storage/agents/imports.ts';
 import { secretTable } from '../../storage/agents/parts/secrets.ts';
 import type { Transaction } from '../../storage/database/database.ts';
@@ -7,6 +8,9 @@ import type { Deps } from '../deps.ts';
 import { type BundleItem, type Contents, foreseeContents, type StoredContent, storeContents, WrittenBlobs } from './contents.ts';
 import { type ImportInput, type ReadBundle, type ReadSource, readBundle } from './read-bundle.ts';
 import { bundleWarnings } from './warnings.ts';
+
+/** Of the name of a document: it stands in an index of the database, whose rows have at most 2,704 bytes. */
+const nameBytesMax = 2_000;
 
 export interface ImportResult {
   /** Null for a dry run. */
@@ -156,6 +160,12 @@ function importedItem(
   // Two items of one source cannot be the same document.
   const unique = uniqueId === '' || uniqueIds.has(uniqueId) ? id : uniqueId;
   uniqueIds.add(unique);
-  const item = { id, name: name || filename || id, uniqueId: unique, filename: filename || null, mimeType: mimeType || null };
+  const item = {
+    id,
+    name: cutBytes(name || filename || id, nameBytesMax),
+    uniqueId: unique,
+    filename: filename || null,
+    mimeType: mimeType || null,
+  };
   return { ...item, contentBlobKey: stored?.blobKey ?? null, sizeBytes: stored?.sizeBytes ?? null };
 }

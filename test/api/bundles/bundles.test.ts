@@ -303,7 +303,7 @@ describe('a bundle', () => {
 });
 
 describe('content that a bundle names by address', () => {
-  const withFile = (blobUrl: string) => ({
+  const withFile = (blobUrl: string, name = 'a.md') => ({
     version: '1.0',
     agent: agentPart,
     dataSources: [
@@ -311,7 +311,7 @@ describe('content that a bundle names by address', () => {
         name: 'File',
         type: 'FILE_UPLOAD',
         data: {},
-        knowledgeItems: [{ name: 'a.md', uniqueId: 'a', blobUrl, filename: 'a.md', mimeType: 'text/markdown' }],
+        knowledgeItems: [{ name, uniqueId: 'a', blobUrl, filename: 'a.md', mimeType: 'text/markdown' }],
       },
     ],
   });
@@ -322,6 +322,16 @@ describe('content that a bundle names by address', () => {
     expect(reply.body.warnings).toEqual([]);
     await indexed(ann, reply.body.aiId);
     expect(await ask(ann, reply.body.aiId, 'What does the workshop lamp cost?')).toContain('42');
+  });
+
+  it('has a name that is cut where the index of names does not take it', async () => {
+    // Signs of three bytes, in an order that does not compress.
+    const name = String.fromCodePoint(...Array.from({ length: 2_000 }, (_, n) => 0x4e00 + ((n * n * 7_919) % 20_011)));
+    const { status, body } = await importInto(ann, withFile('', name));
+    expect(status).toBe(200);
+    const [source] = (await ann.get(`/api/v1/ais/${body.aiId}/data-sources`)).body.data;
+    const [item] = (await ann.get(`/api/v1/data-sources/${source.id}/knowledge`)).body.data;
+    expect(item.name).toBe(`${name.slice(0, 665)}…`);
   });
 
   it.each([
