@@ -5,8 +5,8 @@ import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/pag
 import { readChildPages } from '../database/child-pages.ts';
 import type { Database } from '../database/database.ts';
 import { byTime, readPage, requireWholePage } from '../database/paging.ts';
-import { containing } from '../database/where.ts';
 import type { Prisma } from '../generated/client.ts';
+import { countNamedItems, findNamedItems, type NameSearch } from './item-names.ts';
 import { readPassages } from './item-passages.ts';
 import { dataSourceWhere } from './source-filter.ts';
 
@@ -45,33 +45,48 @@ export function createKnowledgeItemStore(db: Database): KnowledgeItemStore {
     return rows.map(itemOf);
   }
 
+  async function placesIn(dataSourceId: string, query: ItemQuery, page: PageRequest, offset: number | undefined) {
+    const search = searchOf(query);
+    if (search !== undefined) return (await findNamedItems(db, [dataSourceId], search, page, offset)).get(dataSourceId) ?? [];
+    return db.prisma.knowledgeItem.findMany({
+      ...byTime('createdAt', 'asc', { dataSourceId, ...itemsWhere(query) }, page),
+      skip: offset ?? 0,
+      select: { id: true, rowBytes: true },
+    });
+  }
+
+  async function countIn(dataSourceId: string, query: ItemQuery, most: number): Promise<number> {
+    const search = searchOf(query);
+    if (search !== undefined) return (await countNamedItems(db, [dataSourceId], search, most)).get(dataSourceId) ?? 0;
+    return db.prisma.knowledgeItem.count({ where: { dataSourceId, ...itemsWhere(query) }, take: most });
+  }
+
   return {
     findMany,
     find: async (id, filter) => (await findMany([id], filter))[0],
     async list(dataSourceId, query, page, offset) {
-      const where = { dataSourceId, ...itemsWhere(query) };
-      const places = await db.prisma.knowledgeItem.findMany({
-        ...byTime('createdAt', 'asc', where, page),
-        skip: offset ?? 0,
-        select: { id: true, rowBytes: true },
-      });
-      const found = await readPage(db, places, read);
+      const found = await readPage(db, await placesIn(dataSourceId, query, page, offset), read);
       if (offset !== undefined) requireWholePage(db, found, page.limit);
-      const countAll = (take: number) => db.prisma.knowledgeItem.count({ where, take });
-      return pageOf(found.rows.map(itemOf), page, timeKey, countAll, found.foundCount);
+      return pageOf(found.rows.map(itemOf), page, timeKey, (most) => countIn(dataSourceId, query, most), found.foundCount);
     },
     pagesOf(dataSourceIds, query, page) {
       const ofSources = { in: [...dataSourceIds] };
       const where = itemsWhere(query);
+      const search = searchOf(query);
       return readChildPages<KnowledgeItem>(db, page, {
         async findPlaces() {
+          if (search !== undefined) {
+            const named = await findNamedItems(db, dataSourceIds, search, page);
+            return dataSourceIds.map((id) => ({ id, places: named.get(id) ?? [] }));
+          }
           const items = { ...byTime('createdAt', 'asc', where, page), select: { id: true, rowBytes: true } };
           const sources = await db.prisma.dataSource.findMany({ where: { id: ofSources }, select: { id: true, items } });
           return sources.map(({ id, items: places }) => ({ id, places }));
         },
         read: async (ids) => (await read(ids)).map(itemOf),
         keyOf: timeKey,
-        async countAll() {
+        async countAll(most) {
+          if (search !== undefined) return countNamedItems(db, dataSourceIds, search, most);
           const groups = await db.prisma.knowledgeItem.groupBy({
             by: ['dataSourceId'],
             where: { dataSourceId: ofSources, ...where },
@@ -88,14 +103,16 @@ export function createKnowledgeItemStore(db: Database): KnowledgeItemStore {
   };
 }
 
-function itemsWhere({ statuses, search = '' }: ItemQuery): Prisma.KnowledgeItemWhereInput {
+/** The part of a query that Prisma asks; one with a text to search for goes to `findNamedItems`. */
+function itemsWhere({ statuses }: ItemQuery): Prisma.KnowledgeItemWhereInput {
   return {
-    AND: [
-      { indexStatus: { not: 'DELETING' } },
-      ...(statuses === undefined ? [] : [{ indexStatus: { in: [...statuses] } }]),
-      ...(search === '' ? [] : [{ name: containing(search) }]),
-    ],
+    AND: [{ indexStatus: { not: 'DELETING' } }, ...(statuses === undefined ? [] : [{ indexStatus: { in: [...statuses] } }])],
   };
+}
+
+/** Undefined: the query names no text. */
+function searchOf({ search = '', statuses }: ItemQuery): NameSearch | undefined {
+  return search === '' ? undefined : { search, statuses };
 }
 
 const select = {
