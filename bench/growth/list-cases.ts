@@ -132,4 +132,5 @@ export const listCases: readonly ListCase[] = [
   { name: 'items, counted', document: counted(items), variables: { id: idOf('ds', 1) }, isAdmin: true },
   { name: 'items that failed', document: page(items), variables: { id: idOf('ds', 1), status: ['FAILED'] }, isAdmin: true },
   { name: 'items, search: nothing', document: page(items), variables: { id: idOf('ds', 1), search: nowhere }, isAdmin: true },
+  { name: 'items, search: counted', document: counted(items), variables: { id: idOf('ds', 1), search: nowhere }, isAdmin: true },
 ];
