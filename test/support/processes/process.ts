@@ -23,6 +23,8 @@ const mainPath = fileURLToPath(new URL('../../../src/main.js', import.meta.url))
 const limitedPath = fileURLToPath(new URL('./limited-parley.js', import.meta.url));
 /** No process of a test lives long enough to win back what optimizing the code of the database costs it: a second at its start. */
 const briefly = ['--liftoff-only'];
+/** As `npm start`. */
+const memory = ['--max-semi-space-size=32', '--max-old-space-size=2000'];
 const running = new Set<ChildProcess>();
 
 /**
@@ -34,7 +36,7 @@ export function startProcess(values: Readonly<Record<string, string>>, cwd?: str
   const { env, limits } = splitLimits(values);
   const program = Object.keys(limits).length === 0 ? [main] : [limitedPath, JSON.stringify(limits)];
   return watched(
-    spawn(process.execPath, [...briefly, ...program], {
+    spawn(process.execPath, [...briefly, ...memory, ...program], {
       env: { PATH: process.env.PATH ?? '', ...always, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       ...(cwd === undefined ? {} : { cwd }),
