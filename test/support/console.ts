@@ -1,21 +1,18 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import axe from 'axe-core';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { expect } from 'vitest';
-import { chromiumPath } from './browser.ts';
+import type { BrowserContext, Page } from 'playwright-core';
 import type { TestClient } from './client.ts';
+import { sessionFor } from './console-sessions.ts';
 import type { Person } from './make.ts';
 import type { TestService } from './service.ts';
 
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 let built: Promise<unknown> | undefined;
-let opening: Promise<Browser> | undefined;
-/** Of the test file that opened the last one. */
-const contexts: BrowserContext[] = [];
-let lastPath: string | undefined;
+/** Half the size of `axe.source`, which the browser parses anew in every document. */
+const axeSource = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
 /** A member of an organization. */
 type Who = Pick<Person, 'email' | 'orgId'>;
@@ -40,7 +37,8 @@ export interface OpenConsole {
 }
 
 /**
- * Opens a screen of the console in a browser of its own, in a session of the person of an organization. Waits until the screen is there.
+ * Opens a screen of the console in a session of the person of an organization: nothing that an earlier screen stored is there. Waits until the
+ * screen is there. Its pages close behind the test that opened it, or, for one that was opened in a hook, behind the file.
  */
 export async function openConsole(
   service: TestService,
@@ -49,16 +47,9 @@ export async function openConsole(
   { scheme = 'light', width = 1280, height = 800, scale = 1, locale = 'en-US' }: ConsoleView = {},
 ): Promise<OpenConsole> {
   await builtConsole();
-  const browser = await browserOfFile();
-  const context = await browser.newContext({
-    colorScheme: scheme,
-    viewport: { width, height },
-    deviceScaleFactor: scale,
-    locale,
-    reducedMotion: 'reduce',
-  });
-  contexts.push(context);
-  const page = await context.newPage();
+  const options = { colorScheme: scheme, deviceScaleFactor: scale, locale, reducedMotion: 'reduce' } as const;
+  const { context, page } = await sessionFor(service.url, options);
+  await page.setViewportSize({ width, height });
   page.setDefaultTimeout(30_000);
   const problems: string[] = [];
   const strangers = new Set<string>();
@@ -93,7 +84,7 @@ export async function signIn(service: TestService, context: BrowserContext, { em
 /** What axe finds wrong with the page, a line each. */
 export async function accessibilityFaults(page: Page): Promise<readonly string[]> {
   // The policy of the page takes no inline script; the browser's own protocol is not bound by it.
-  await page.evaluate(axe.source);
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource);
   return page.evaluate(async () => {
     const found: {
       run: (options: object) => Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }>;
@@ -123,16 +114,4 @@ export async function keepConsolePicture(page: Page, name: string): Promise<void
 export function builtConsole(): Promise<unknown> {
   built ??= run(process.execPath, ['console/build.ts', '--if-changed'], { cwd: root });
   return built;
-}
-
-/** The files of a worker share this module and its browser, which ends with the worker. A file leaves no page open: each goes on following what happens. */
-async function browserOfFile(): Promise<Browser> {
-  const { testPath } = expect.getState();
-  if (testPath !== lastPath) await Promise.all(contexts.splice(0).map((context) => context.close()));
-  lastPath = testPath;
-  opening ??= chromium.launch({
-    executablePath: chromiumPath(),
-    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
-  });
-  return opening;
 }

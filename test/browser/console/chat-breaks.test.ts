@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type FrontProxy, startFrontProxy } from '../../support/apis/front-proxy.ts';
 import { hasBrowser } from '../../support/browser.ts';
 import { keepConsolePicture, openConsole } from '../../support/console.ts';
@@ -27,6 +27,8 @@ async function begun() {
   upstream.next(held.script);
   const behindProxy = Object.create(service, { url: { value: proxy.url } });
   const { page, context } = await openConsole(behindProxy, ann, `/?agent=${agentId}`);
+  // Its silent connections would serve the next test.
+  onTestFinished(() => context.close());
   await page.getByRole('textbox', { name: 'Message' }).fill('Count');
   await page.getByRole('button', { name: 'Send' }).click();
   const answer = page.getByRole('article', { name: 'Harbour pilot' });

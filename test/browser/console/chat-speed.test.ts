@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { hasBrowser } from '../../support/browser.ts';
 import { openConsole } from '../../support/console.ts';
 import type { Person } from '../../support/make.ts';
@@ -68,6 +68,8 @@ describe.skipIf(!hasBrowser())('the speed of chats', () => {
     });
     const { page, context } = await openConsole(service, ann, `/?agent=${agentId}`);
     const devtools = await context.newCDPSession(page);
+    // The page, and the process behind it, serve other tests.
+    onTestFinished(() => devtools.detach());
     await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 });
     const box = page.getByRole('textbox', { name: 'Message' });
     await box.fill('Go');
