@@ -94,7 +94,7 @@ describe.skipIf(!hasBrowser())('the search of the header, in Chromium', () => {
       ['/docs', '.opblock'],
     ] as const) {
       for (const width of [1280, 390]) {
-        const { page, problems } = await openPage(`${service.url}${path}`, {}, scheme, width);
+        const { page, problems, close } = await openPage(`${service.url}${path}`, {}, scheme, width);
         await page.waitForSelector(ready);
         await page.waitForSelector('[data-state="signed-out"]');
         await search(page, 'schedule');
@@ -110,6 +110,7 @@ describe.skipIf(!hasBrowser())('the search of the header, in Chromium', () => {
         expect([path, width, header, bar]).toEqual([path, width, [], []]);
         expect(problems).toEqual([]);
         await keepPicture(page, `search${path.replaceAll('/', '-')}-${scheme}-${width}`);
+        await close();
       }
     }
   });
