@@ -29,6 +29,12 @@ export function chromiumPath(): string {
   return program;
 }
 
+/**
+ * The sandbox of Chromium does not run as root, and containers have little shared memory. The pages of a context share one process, and with it the
+ * compiled scripts.
+ */
+export const chromiumSwitches = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--process-per-site'];
+
 /** A headless Chromium for the tests of one file; closes behind them. */
 export async function withBrowser(): Promise<Browser> {
   const browser = await launchBrowser();
@@ -40,12 +46,8 @@ export async function withBrowser(): Promise<Browser> {
 export function launchBrowser(): Promise<Browser> {
   return puppeteer.launch({
     executablePath: chromiumPath(),
-    // The sandbox of Chromium does not run as root, and containers have little shared memory. The pages of a context
-    // share one process, and with it the compiled scripts. A spare process for the next site would start unasked, and nearly no test uses it.
-    args: [
-      ...['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
-      ...['--process-per-site', '--disable-features=SpareRendererForSitePerProcess'],
-    ],
+    // A spare process for the next site would start unasked, and nearly no test uses it.
+    args: [...chromiumSwitches, '--disable-features=SpareRendererForSitePerProcess'],
     protocolTimeout: 120_000,
   });
 }

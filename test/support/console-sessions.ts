@@ -7,7 +7,7 @@ import {
   type Request,
 } from 'playwright-core';
 import { expect, onTestFinished, TestRunner } from 'vitest';
-import { chromiumPath } from './browser.ts';
+import { chromiumPath, chromiumSwitches } from './browser.ts';
 
 /** A browser context with one page that shows nothing of the console yet. */
 interface Session {
@@ -44,11 +44,7 @@ function takeIdle(key: string): Session | undefined {
 }
 
 async function newSession(options: BrowserContextOptions): Promise<Session> {
-  opening ??= chromium.launch({
-    executablePath: chromiumPath(),
-    // The pages of a context share one process, and with it the compiled scripts.
-    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--process-per-site'],
-  });
+  opening ??= chromium.launch({ executablePath: chromiumPath(), args: chromiumSwitches });
   const context = await (await opening).newContext(options);
   return { context, page: await context.newPage() };
 }
