@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'puppeteer-core';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished, TestRunner } from 'vitest';
 import { launchBrowser } from './browser.ts';
 
 export interface OpenPage {
@@ -30,7 +30,8 @@ interface IdleContext {
 }
 
 /**
- * Opens an address in a session of its own: nothing that an earlier page stored is there. It closes behind the test.
+ * Opens an address in a session of its own: nothing that an earlier page stored is there. It closes behind the test, or, opened
+ * outside one, behind the tests of the file or of the `describe`.
  *
  * @param answers  replies in JSON that the browser gets in place of the service's, by path.
  */
@@ -71,7 +72,8 @@ export async function openPage(
     closing ??= endSession(page, origin, origins);
     return closing;
   };
-  onTestFinished(close);
+  if (TestRunner.getCurrentTest() === undefined) afterAll(close);
+  else onTestFinished(close);
   await page.goto(address);
   return { page, problems, origins, close };
 }
