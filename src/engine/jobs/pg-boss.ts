@@ -44,10 +44,12 @@ const schema = 'pgboss';
 /** A dead worker is noticed after this time; pg-boss accepts no less than 10. */
 const heartbeatSeconds = 10;
 /**
- * How soon each worker looks for jobs of other processes, and for retries. Jobs that this process queues wake a worker at once, so the one process of
- * an embedded database looks seldom: idle, it answers three statements a second.
+ * How soon this process looks for jobs of other processes, and for retries: one statement for all queues, which wakes workers. Jobs that this process
+ * queues wake a worker at once, so the one process of an embedded database looks seldom.
  */
-const pollingIntervalSeconds = { onlyProcess: 5, oneOfSeveral: 2 };
+const lookForJobsMs = { onlyProcess: 5_000, oneOfSeveral: 2_000 };
+/** How soon a worker that nothing wakes looks for itself. There are some thirty workers: together they would ask fifteen times as often. */
+const workerLooksSeconds = 60;
 /** Of jobs that go on until they succeed, and of jobs that wait: as good as no limit. */
 const retriesMax = 1_000_000;
 const retentionSeconds = 10 * 365 * 86_400;
@@ -65,6 +67,10 @@ const turnsMax = 10_000;
 const turnSeconds = 60;
 /** Priorities count from here, so that they fit into 32 bits. */
 const turnsFromMs = Date.UTC(2026, 0);
+
+/** Queues in which a job is due, by the index that fetching a job uses, too. */
+const dueQueuesSql = `select queue.name from unnest($1::text[]) as queue (name)
+  where exists (select from ${schema}.job where job.name = queue.name and job.state < 'active' and not job.blocked and job.start_after <= now())`;
 
 /** Jobs by pg-boss, in a schema of its own beside our tables. */
 export function createPgBossJobs(options: PgBossJobsOptions): Jobs {
@@ -182,6 +188,7 @@ class PgBossJobs implements Jobs {
     if (!this.#options.isWorker) return;
     if (this.#isOnlyProcess) await this.#requeueInterrupted();
     for (const worker of this.#workers) await this.#startWorkers(worker);
+    this.#track(this.#lookForJobs());
     const ownTasks = this.#isOnlyProcess ? [...this.#repeated, ...this.#led] : this.#repeated;
     for (const { name, everyMs, task } of ownTasks) this.#track(this.#repeat(name, everyMs, task));
     if (!this.#isOnlyProcess && this.#led.length > 0) this.#track(this.#lead());
@@ -240,11 +247,10 @@ class PgBossJobs implements Jobs {
   /** One tenant works with `concurrency` places; one more is for the first job of another. */
   async #startWorkers(worker: QueueWorker): Promise<void> {
     const { name, options } = worker;
-    const { onlyProcess, oneOfSeveral } = pollingIntervalSeconds;
     await this.#boss.work<JobData>(
       name,
       {
-        pollingIntervalSeconds: this.#isOnlyProcess ? onlyProcess : oneOfSeveral,
+        pollingIntervalSeconds: workerLooksSeconds,
         localConcurrency: options.concurrency + 1,
         localGroupConcurrency: options.concurrency,
       },
@@ -254,6 +260,23 @@ class PgBossJobs implements Jobs {
         if (job !== undefined) await this.#run(worker, job);
       },
     );
+  }
+
+  async #lookForJobs(): Promise<void> {
+    const { db, logger } = this.#options;
+    const { signal } = this.#stopping;
+    const everyMs = this.#isOnlyProcess ? lookForJobsMs.onlyProcess : lookForJobsMs.oneOfSeveral;
+    const names = this.#workers.map(({ name }) => name);
+    while (!signal.aborted) {
+      await wait(everyMs, undefined, { signal, ref: false }).catch(() => {});
+      if (signal.aborted) return;
+      try {
+        const { rows } = await db.pool.query<{ name: JobName }>(dueQueuesSql, [names]);
+        for (const { name } of rows) this.#wake(name);
+      } catch (error) {
+        logger.warn({ err: error }, 'waiting jobs could not be looked for');
+      }
+    }
   }
 
   async #run(worker: QueueWorker, job: Job<JobData>): Promise<void> {
