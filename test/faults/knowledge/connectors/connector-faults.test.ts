@@ -1,6 +1,7 @@
 import { afterAll, describe, it } from 'vitest';
 import type { UpstreamKind } from '../../../support/knowledge/upstreams/kind.ts';
 import { startUpstreams } from '../../../support/knowledge/upstreams/start.ts';
+import { inTurn } from '../../../support/property-runs.ts';
 import { withService } from '../../../support/service.ts';
 import { type Bench, Scene } from './scene.ts';
 import { faults } from './table.ts';
@@ -18,12 +19,10 @@ bench = await withService('plain', {
   },
 });
 
-describe.each(world.kinds.map((kind) => [kind.name, kind] as const))('%s', (_name, kind: UpstreamKind) => {
+describe.each(world.kinds.map((kind, turn) => [kind.name, kind, turn] as const))('%s', (_name, kind: UpstreamKind, turn) => {
   const cells = Object.entries(faults).map(([fault, row]) => [fault, row[kind.name as keyof typeof row]] as const);
-  it.each(cells.flatMap(([fault, cell]) => (typeof cell === 'string' ? [] : [[fault, cell] as const])))(
-    '%s',
-    async (_fault, { check, more }) => {
-      await check(await Scene.set(bench, kind, more?.(kind)));
-    },
-  );
+  const possible = cells.flatMap(([fault, cell]) => (typeof cell === 'string' ? [] : [[fault, cell] as const]));
+  it.each(inTurn(possible, turn))('%s', async (_fault, { check, more }) => {
+    await check(await Scene.set(bench, kind, more?.(kind)));
+  });
 });
