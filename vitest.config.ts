@@ -14,8 +14,6 @@ export default defineConfig({
     // They install packages: `npm run test:examples`.
     exclude: ['test/examples/**'],
     globalSetup: ['test/support/global-setup.ts'],
-    // As src/main.js says: otherwise graphql-js and Express check more with each request.
-    env: { NODE_ENV: 'production' },
     setupFiles: ['test/support/property-seed.ts'],
     pool: 'forks',
     isolate: false,
