@@ -188,7 +188,8 @@ class PgBossJobs implements Jobs {
     if (!this.#options.isWorker) return;
     if (this.#isOnlyProcess) await this.#requeueInterrupted();
     for (const worker of this.#workers) await this.#startWorkers(worker);
-    this.#track(this.#lookForJobs());
+    const lookMs = this.#isOnlyProcess ? lookForJobsMs.onlyProcess : lookForJobsMs.oneOfSeveral;
+    this.#track(this.#repeat('jobs.look', lookMs, () => this.#lookForJobs()));
     const ownTasks = this.#isOnlyProcess ? [...this.#repeated, ...this.#led] : this.#repeated;
     for (const { name, everyMs, task } of ownTasks) this.#track(this.#repeat(name, everyMs, task));
     if (!this.#isOnlyProcess && this.#led.length > 0) this.#track(this.#lead());
@@ -263,20 +264,9 @@ class PgBossJobs implements Jobs {
   }
 
   async #lookForJobs(): Promise<void> {
-    const { db, logger } = this.#options;
-    const { signal } = this.#stopping;
-    const everyMs = this.#isOnlyProcess ? lookForJobsMs.onlyProcess : lookForJobsMs.oneOfSeveral;
     const names = this.#workers.map(({ name }) => name);
-    while (!signal.aborted) {
-      await wait(everyMs, undefined, { signal, ref: false }).catch(() => {});
-      if (signal.aborted) return;
-      try {
-        const { rows } = await db.pool.query<{ name: JobName }>(dueQueuesSql, [names]);
-        for (const { name } of rows) this.#wake(name);
-      } catch (error) {
-        logger.warn({ err: error }, 'waiting jobs could not be looked for');
-      }
-    }
+    const { rows } = await this.#options.db.pool.query<{ name: JobName }>(dueQueuesSql, [names]);
+    for (const { name } of rows) this.#wake(name);
   }
 
   async #run(worker: QueueWorker, job: Job<JobData>): Promise<void> {
