@@ -63,8 +63,8 @@ export async function openConsole(
   });
   await signIn(service, context, person);
   await page.goto(service.url + path);
-  // What surrounds every screen; before it is known who is signed in, there is another main part.
-  await page.locator('main#content').waitFor();
+  // The heading of the screen, inside what surrounds every screen: what is tried before it is there is tried on an empty page.
+  await page.locator('main#content h1').first().waitFor();
   return { page, context, problems, strangers };
 }
 

@@ -85,7 +85,7 @@ function Screens() {
 function Missing() {
   const { t } = useText();
   return (
-    <EmptyState title={t('There is nothing at this address')} action={<Link href="/">{t('To the chats')}</Link>}>
+    <EmptyState isScreen title={t('There is nothing at this address')} action={<Link href="/">{t('To the chats')}</Link>}>
       {t('The address may be mistyped, or what was here is deleted.')}
     </EmptyState>
   );

@@ -29,6 +29,7 @@ function Failure({ error }: { readonly error: Error }) {
   const isOutdated = /dynamically imported module|Importing a module/.test(error.message);
   return (
     <EmptyState
+      isScreen
       title={isOutdated ? t('A new version of the console is there') : t('This screen could not be shown')}
       action={
         <Button variant="primary" onClick={() => location.reload()}>

@@ -89,6 +89,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
     return (
       <main className={styles.whole}>
         <EmptyState
+          isScreen
           title={t('Your session has ended')}
           action={
             <Button variant="primary" onClick={() => location.assign(signInPath())}>

@@ -79,18 +79,22 @@ export function ErrorNote({ error, onRetry }: { readonly error: ParleyError | un
 export function EmptyState({
   icon,
   title,
+  isScreen = false,
   children,
   action,
 }: {
   readonly icon?: ReactNode;
   readonly title: string;
+  /** It stands in place of the whole screen, so that its title is the heading of the page. */
+  readonly isScreen?: boolean;
   readonly children?: ReactNode;
   readonly action?: ReactNode;
 }) {
+  const Heading = isScreen ? 'h1' : 'h2';
   return (
     <div className={styles.empty}>
       {icon === undefined ? null : <div className={styles.emptyIcon}>{icon}</div>}
-      <h2>{title}</h2>
+      <Heading>{title}</Heading>
       {children === undefined ? null : <div className={styles.emptyText}>{children}</div>}
       {action}
     </div>

@@ -44,6 +44,7 @@ export function Conversation({ chatId }: { readonly chatId: string }) {
     return (
       <EmptyState
         icon={<MessageSquareOff size={26} aria-hidden />}
+        isScreen
         title={t('This chat is not there')}
         action={
           <ButtonLink variant="primary" href="/">

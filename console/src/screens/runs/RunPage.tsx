@@ -26,7 +26,7 @@ export function RunPage({ id }: { readonly id: string }) {
   useLive(RunsChangedDocument, {}, ({ runsChanged }) => runsChanged.id === id && reload(), { onBegin: reload });
   if (data?.run === null) {
     return (
-      <EmptyState title={t('There is no such run')} action={<ButtonLink href="/runs">{t('To the runs')}</ButtonLink>}>
+      <EmptyState isScreen title={t('There is no such run')} action={<ButtonLink href="/runs">{t('To the runs')}</ButtonLink>}>
         {t('It is deleted, or you may not see it.')}
       </EmptyState>
     );

@@ -44,6 +44,7 @@ export function Start() {
     return (
       <EmptyState
         icon={<Bot size={26} aria-hidden />}
+        isScreen
         title={t('There is no agent to ask yet')}
         action={
           may('AGENTS_WRITE') ? (

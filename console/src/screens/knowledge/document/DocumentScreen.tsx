@@ -135,7 +135,11 @@ function TextOf({
 function NotThere() {
   const { t } = useText();
   return (
-    <EmptyState title={t('There is no such document')} action={<ButtonLink href="/knowledge">{t('All knowledge')}</ButtonLink>}>
+    <EmptyState
+      isScreen
+      title={t('There is no such document')}
+      action={<ButtonLink href="/knowledge">{t('All knowledge')}</ButtonLink>}
+    >
       {t('It is deleted, or neither its source nor an agent that cites it is shared with you.')}
     </EmptyState>
   );

@@ -89,6 +89,7 @@ function NotThere() {
   return (
     <EmptyState
       icon={<LibraryBig size={26} aria-hidden />}
+      isScreen
       title={t('There is no such source')}
       action={<ButtonLink href="/knowledge">{t('All knowledge')}</ButtonLink>}
     >
