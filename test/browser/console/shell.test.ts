@@ -85,7 +85,7 @@ describe.skipIf(!hasBrowser())('the shell of the console', () => {
 
   it('shows itself in German to who asks for it', async () => {
     const { page } = await openConsole(service, ann, '/usage', { locale: 'de-DE' });
-    await page.getByRole('link', { name: 'Personen' }).waitFor();
+    await page.getByRole('navigation', { name: 'Orte' }).getByRole('link', { name: 'Personen' }).waitFor();
     expect(await page.getAttribute('html', 'lang')).toBe('de');
   });
 
