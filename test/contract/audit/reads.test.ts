@@ -6,11 +6,12 @@ import { servedSchema } from '../../../src/graphql/builder/one-api.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { Person } from '../../support/make.ts';
+import { inTurn } from '../../support/property-runs.ts';
 import { withService } from '../../support/service.ts';
 import { callsOf, operationsOf } from '../authorization/calls.ts';
 import { outcomeOf } from '../authorization/relations.ts';
 import { ask, roomForWholeSelections } from '../authorization/selection.ts';
-import { table } from '../authorization/table.ts';
+import { type Line, table } from '../authorization/table.ts';
 import { type Setting, World } from '../authorization/world.ts';
 import { Numbered } from './numbered.ts';
 
@@ -67,11 +68,16 @@ function withoutRunsOf(userId: string, reply: unknown): unknown {
   return JSON.parse(JSON.stringify(reply ?? null), (_name, value) => (value?.userId === userId ? { agent: value.agent } : value));
 }
 
+const others = administrators.filter((who) => who !== 'orgAdmin');
+/** Who makes a call in this run, of those that may: an administrator of the organization, and one of the others. */
+const callersOf = ({ needs }: Line, turn: number) =>
+  (['orgAdmin', ...inTurn(others, turn)] as const).filter((who) => outcomeOf(needs, who, 'PRIVATE', true) === 'allowed');
+
 describe.each(administrators)('%s is shown what others have', (who) => {
-  it.each(queries.map(({ name, field }) => [name, field] as const))('by %s: one entry', async (name, field) => {
+  it.each(queries.map(({ name, field }, turn) => [name, field, turn] as const))('by %s: one entry', async (name, field, turn) => {
     const line = table[name];
     if (line === undefined) throw new Error(`${name} has no line`);
-    if (outcomeOf(line.needs, who, 'PRIVATE', true) !== 'allowed') return;
+    if (!callersOf(line, turn).includes(who)) return;
     const given = await line.given(setting);
     const requestId = nextId();
     const reply = withoutRunsOf(people[who].userId, withoutUse(await ask(new Numbered(people[who], requestId), field, given)));
@@ -92,12 +98,12 @@ describe.each(administrators)('%s is shown what others have', (who) => {
     expect(reads[0].targetIds).toEqual(expect.arrayContaining(named));
   });
 
-  it.each(subscriptions.map((call) => [call.title, call] as const))(
+  it.each(subscriptions.map((call, turn) => [call.title, call, turn] as const))(
     'by %s: one entry when it names a thing',
-    async (name, found) => {
+    async (name, found, turn) => {
       const line = table[name];
       if (line === undefined) throw new Error(`${name} has no line`);
-      if (!['readsChat', 'readsSource'].includes(line.needs)) return;
+      if (!['readsChat', 'readsSource'].includes(line.needs) || !callersOf(line, turn).includes(who)) return;
       const requestId = nextId();
       const { status } = await found.call(new Numbered(people[who], requestId), await line.given(setting));
       expect(status).toBe(200);
@@ -105,19 +111,22 @@ describe.each(administrators)('%s is shown what others have', (who) => {
     },
   );
 
-  it.each(rows.map((call) => [call.title, call] as const))('by %s: one entry', async (title, { operation, call }) => {
-    const line = table[title] ?? table[operation];
-    if (line === undefined) throw new Error(`${operation} has no line`);
-    if (outcomeOf(line.needs, who, 'PRIVATE', true) !== 'allowed') return;
-    const given = await line.given(setting);
-    const requestId = nextId();
-    const { status, body } = await call(new Numbered(people[who], requestId), given);
-    expect(status).toBe(200);
-    const shown = JSON.stringify([withoutRunsOf(people[who].userId, body), given]);
-    const reads = await entriesOf(requestId);
-    if (!own().some((id) => shown.includes(id)) && !shown.includes(setting.run)) return expect(reads).toEqual([]);
-    expect(reads).toMatchObject([{ action: operation.split('.')[1], actorUserId: people[who].userId }]);
-  });
+  it.each(rows.map((call, turn) => [call.title, call, turn] as const))(
+    'by %s: one entry',
+    async (title, { operation, call }, turn) => {
+      const line = table[title] ?? table[operation];
+      if (line === undefined) throw new Error(`${operation} has no line`);
+      if (!callersOf(line, turn).includes(who)) return;
+      const given = await line.given(setting);
+      const requestId = nextId();
+      const { status, body } = await call(new Numbered(people[who], requestId), given);
+      expect(status).toBe(200);
+      const shown = JSON.stringify([withoutRunsOf(people[who].userId, body), given]);
+      const reads = await entriesOf(requestId);
+      if (!own().some((id) => shown.includes(id)) && !shown.includes(setting.run)) return expect(reads).toEqual([]);
+      expect(reads).toMatchObject([{ action: operation.split('.')[1], actorUserId: people[who].userId }]);
+    },
+  );
 });
 
 it('there are entries about lists, single things, their parts, files, exports and streams', () => {
