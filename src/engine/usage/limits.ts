@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { DomainError } from '../../entities/errors.ts';
 import type { UsageKind } from '../../entities/usage.ts';
@@ -32,6 +33,9 @@ const outputTokensMin = 16;
 /** How soon to retry: tokens that other calls hold may be released shortly, used tokens are not. */
 const retrySoonSeconds = 1;
 const retryLateSeconds = 3_600;
+
+/** The ledger stores what calls cost well within this time. */
+const storedMaxMs = 1_000;
 
 const unlimited: TokenHold = { outputMax: undefined, release: () => undefined };
 
@@ -89,6 +93,8 @@ export class UsageLimits {
     if (block === undefined) return;
     block.spent = Math.max(0, block.spent - tokens);
     block.granted = Math.max(0, block.granted - tokens);
+    block.stored.resolve();
+    block.stored = Promise.withResolvers();
   }
 
   /** Releases all reservations. */
@@ -113,15 +119,22 @@ export class UsageLimits {
   async #ask(block: TokenBlock, need: TokenNeed): Promise<TokenHold> {
     const whole = need.input + need.outputMax;
     const least = need.input + Math.min(need.outputMax, outputTokensMin);
+    let mayWait = true;
     for (;;) {
       const here = this.#blocks.left(block);
       if (here >= whole) return take(block, need, whole);
+      const isOverspent = here < 0 && block.spent > 0;
+      const stored = block.stored.promise;
       const grant = await this.#blocks.refill(block, Math.max(1, least - here), whole - here);
       if (grant.kind === 'unlimited') return unlimited;
       const left = this.#blocks.left(block);
       if (left >= least) return take(block, need, Math.min(whole, left));
       // The granted tokens may be gone already: other calls take from the block while this one waits.
-      if (grant.kind === 'refused') throw refusal(block.kind, grant, least);
+      if (grant.kind !== 'refused') continue;
+      // Calls cost more than they held, and the database may count their tokens already: once this process knows, it asks again.
+      if (!isOverspent || !mayWait) throw refusal(block.kind, grant, least);
+      mayWait = false;
+      await Promise.race([stored, setTimeout(storedMaxMs, undefined, { ref: false })]);
     }
   }
 }

@@ -18,6 +18,8 @@ export interface TokenBlock {
   validUntilMs: number;
   /** The last refill. */
   turn: Promise<unknown>;
+  /** Settles when the ledger next tells that it stored tokens of `spent`. */
+  stored: PromiseWithResolvers<void>;
 }
 
 export interface BlockTableDeps {
@@ -49,7 +51,7 @@ export class BlockTable {
     const key = `${kind} ${orgId}`;
     let block = this.#blocks.get(key);
     if (block === undefined) {
-      block = { orgId, kind, granted: 0, held: 0, spent: 0, isIdle: false, validUntilMs: 0, turn: Promise.resolve() };
+      block = { orgId, kind, granted: 0, held: 0, spent: 0, isIdle: false, validUntilMs: 0, turn: Promise.resolve(), stored: Promise.withResolvers() };
       this.#blocks.set(key, block);
       this.#timer ??= setInterval(() => void this.#beat(), this.#deps.leaseMs / 3).unref();
     }

@@ -435,6 +435,42 @@ describe('a limit of an organization', () => {
     await limits.stop();
   });
 
+  it('does not count twice what a call cost beyond what it held, while the ledger is about to tell', async () => {
+    const store = service.deps.storage.usageLimits;
+    const cost = 500;
+    const parts = { logger: silent, leaseMs: 60_000, blockTokens: 100, now: () => new Date() };
+    const refused: unknown[] = [];
+    const limits = new UsageLimits({
+      ...parts,
+      store: {
+        ...store,
+        async reserve(request) {
+          const grant = await store.reserve(request);
+          if (grant.kind === 'refused') {
+            refused.push(grant);
+            setImmediate(() => limits.written(ann.orgId, 'api', cost));
+          }
+          return grant;
+        },
+      },
+    });
+    await limit({ apiUsageTokenLimit: 1_000 });
+    const need = () => ({ input: 10, outputMax: 10 });
+    (await limits.reserve(ann.orgId, 'api', need)).release();
+    limits.noted(ann.orgId, 'api', cost);
+    const counter = { orgId: ann.orgId, kind: 'api' };
+    await service.deps.storage.db.prisma.usageCounter.upsert({
+      where: { orgId_kind: counter },
+      create: { ...counter, used: cost },
+      update: { used: cost },
+    });
+    const hold = await limits.reserve(ann.orgId, 'api', need);
+    expect(hold.outputMax).toBeUndefined();
+    expect(refused).toHaveLength(1);
+    hold.release();
+    await limits.stop();
+  });
+
   it('costs a completion with everything cached no statement, with or without a limit', async () => {
     const statementsOf = async () => {
       await ask(ann);
