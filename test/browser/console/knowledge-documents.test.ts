@@ -59,6 +59,21 @@ describe.skipIf(!hasBrowser())('a document in the console', () => {
     expect(problems).toEqual([]);
   });
 
+  it('says why a page of a PDF cannot be shown', async () => {
+    const pages = [{ heading: 'Moorings', columns: ['Every mooring has two ropes of forty metres.'] }];
+    const path = await added('moorings.pdf', await makePdf(pages), 'application/pdf', 'How long are the ropes of a mooring?');
+    const { page } = await openConsole(service, ann, path);
+    await page.addInitScript(() => {
+      Range.prototype.surroundContents = () => {
+        throw new Error('no mark fits here');
+      };
+    });
+    await page.reload();
+    await page.getByRole('alert').getByText('This page cannot be shown: no mark fits here').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await keepConsolePicture(page, 'knowledge-pdf-fault');
+  });
+
   it.each(['light', 'dark'] as const)('shows a text at the passage in %s colors, on a telephone too', async (scheme) => {
     const document = `# Rules\n\n${longText(60)}\n\n## Fees\n\nA berth for one night costs forty crowns.\n\n${longText(10)}`;
     const path = await added(`rules-${scheme}.md`, document, 'text/markdown', 'What does a berth cost?');

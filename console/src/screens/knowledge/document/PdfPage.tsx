@@ -1,6 +1,7 @@
 import type { PDFDocumentProxy } from 'pdfjs-dist';
 import { useEffect, useRef, useState } from 'react';
 import { useText } from '../../../text/text.ts';
+import { Note } from '../../../ui/feedback.tsx';
 import styles from './document.module.css';
 import { drawPage, layText } from './pdf.ts';
 
@@ -24,6 +25,7 @@ export function PdfPage({
   const text = useRef<HTMLDivElement>(null);
   const [isSeen, setSeen] = useState(isWanted);
   const [ownRatio, setOwnRatio] = useState(ratio);
+  const [fault, setFault] = useState<string>();
   const width = useWidth(box);
   useEffect(() => {
     if (isWanted) box.current?.scrollIntoView({ block: 'start' });
@@ -51,8 +53,10 @@ export function PdfPage({
       const mark = await layText(page, layer, width, words, () => isLeft);
       if (isWanted && !isLeft) mark?.scrollIntoView({ block: 'center' });
     };
-    // A page that cannot be drawn stays white; its text is shown as text.
-    show().catch(() => undefined);
+    setFault(undefined);
+    show().catch((error: unknown) => {
+      if (!isLeft) setFault(error instanceof Error ? error.message : String(error));
+    });
     return () => {
       isLeft = true;
       stop();
@@ -67,6 +71,11 @@ export function PdfPage({
     >
       <canvas ref={canvas} aria-hidden />
       <div ref={text} className={styles.textLayer} />
+      {fault === undefined ? null : (
+        <div className={styles.pageFault}>
+          <Note tone="bad">{t('This page cannot be shown: {reason}', { reason: fault })}</Note>
+        </div>
+      )}
     </section>
   );
 }
