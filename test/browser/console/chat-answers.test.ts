@@ -5,7 +5,7 @@ import { type ApiServer, startApiServer } from '../../support/egress/api-server.
 import { indexed } from '../../support/knowledge/knowledge.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
-import type { UpstreamScript } from '../../support/upstream.ts';
+import { heldAnswer, type UpstreamScript } from '../../support/upstream.ts';
 
 const { service, make, upstream } = await withService('model');
 let api: ApiServer;
@@ -73,6 +73,21 @@ describe.skipIf(!hasBrowser())('an answer in the console', () => {
     await transcript.getByText('Searched the knowledge: 1 document').waitFor();
     expect(problems).toEqual([]);
     expect([...strangers]).toEqual([]);
+  });
+
+  it('has sources that open while it is being said, and show their passages once it is stored', async () => {
+    const { script, goOn } = heldAnswer({ text: ['A repair costs 15 € [1]', ', as the list says.'] });
+    upstream.next(script);
+    const { page, transcript, ask, isOver } = await open();
+    await ask('What does a puncture repair cost?');
+    await transcript.getByRole('button', { name: /^Source 1/ }).click();
+    const sources = page.getByRole('complementary', { name: 'Sources' });
+    const link = sources.getByRole('link', { name: 'Open the document' });
+    expect(await link.getAttribute('href')).toMatch(/passage=.*Puncture/);
+    goOn();
+    await isOver();
+    await sources.locator('mark').getByText('Puncture repair').waitFor();
+    expect(await link.getAttribute('href')).toMatch(/passage=\d+-\d+$/);
   });
 
   it('asks before it calls a tool that needs a person, with arguments that can be changed', async () => {

@@ -37,7 +37,16 @@ export function Conversation({ chatId }: { readonly chatId: string }) {
   useReadMark(chat ?? undefined);
   const models = useMemo(() => (settings?.models ?? []).map(({ id }) => id), [settings]);
   const around = useMemo<ChatAround | undefined>(
-    () => (chat === null || chat === undefined ? undefined : { chat, transcript, isBusy, models, openSources: setSources }),
+    () =>
+      chat === null || chat === undefined
+        ? undefined
+        : {
+            ...{ chat, transcript, isBusy, models, openSources: setSources },
+            storedSources: (stored) =>
+              setSources((open) =>
+                open !== undefined && open.messageId === undefined && open.runId === stored.runId ? { ...open, ...stored } : open,
+              ),
+          },
     [chat, transcript, isBusy, models],
   );
   if (chat === null) {

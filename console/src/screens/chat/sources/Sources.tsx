@@ -146,7 +146,7 @@ function SourceLink({
   readonly messageId: string | undefined;
 }) {
   const { t } = useText();
-  const { knowledgeItemId, url, page, id } = citation;
+  const { knowledgeItemId, url, page, id, snippet } = citation;
   if (knowledgeItemId === '') {
     return (
       <a href={url} target="_blank" rel="noopener noreferrer" className={styles.link}>
@@ -157,7 +157,8 @@ function SourceLink({
   const query = new URLSearchParams({ citation: id });
   if (messageId !== undefined) query.set('message', messageId);
   if (page !== null) query.set('page', String(page));
-  if (passage !== undefined) query.set('passage', `${passage.charStart}-${passage.charEnd}`);
+  // While the place of the passage is not known, its words lead to it.
+  query.set('passage', passage === undefined ? snippet : `${passage.charStart}-${passage.charEnd}`);
   return (
     <Link href={`/documents/${knowledgeItemId}?${query}`} className={styles.link}>
       {t('Open the document')}
