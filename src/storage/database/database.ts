@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Pool } from 'pg';
 import { type Prisma, PrismaClient } from '../generated/client.ts';
+import { YieldingPool } from './embedded/yielding-pool.ts';
 import type { Room } from './room.ts';
 import { prepared, type Statement } from './sql/prepared.ts';
 import type { VectorSupport } from './vector-extension.ts';
@@ -170,6 +171,11 @@ export class Database implements Sql {
   /** Of the current work. */
   get statementClass(): StatementClass {
     return (this.#scope.getStore() ?? outside).class;
+  }
+
+  /** Whether work of a job makes callers wait at this moment, as long as its transaction lasts. A server does many things at once. */
+  get makesCallersWait(): boolean {
+    return this.pool instanceof YieldingPool && this.pool.hasCallers;
   }
 
   /** Runs `work` as this class, outside any transaction: on a server, raw SQL and transactions of a job have more time; on the embedded database, they let callers go first. The default is `interactive`. */

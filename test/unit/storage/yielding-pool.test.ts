@@ -80,6 +80,18 @@ it('lets jobs go on while callers ask all the time', async () => {
   await callers;
 });
 
+it('knows whether callers are there, and for a second after the last one', async () => {
+  const job = await ofJob();
+  expect(pool.hasCallers).toBe(false);
+  const caller = await ofCaller();
+  expect(pool.hasCallers).toBe(true);
+  caller.release();
+  expect(pool.hasCallers).toBe(true);
+  await wait(1_100);
+  expect(pool.hasCallers).toBe(false);
+  job.release();
+});
+
 it('lets jobs wait for each other, and none for one that keeps its connection', async () => {
   const kept = await ofJob();
   const other = await ofJob();

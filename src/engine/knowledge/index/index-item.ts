@@ -53,10 +53,10 @@ const missingRetryMaxMs = 5 * 60_000;
 const indexStartsMax = 2;
 const retryMaxMs = 15 * 60_000;
 /**
- * Chunks of one short transaction. On a server the words of many chunks are counted together, which writes a third as much; the embedded database runs
- * transactions one after the other, and one of 16 chunks takes 24 ms of processor time (median).
+ * Chunks of one transaction. On a server the words of many chunks are counted together, which writes a third as much. The embedded database runs
+ * transactions one after the other: one of 16 chunks takes about 100 ms, so while callers ask, they wait for one of four.
  */
-const chunksAtOnce = { server: 128, embedded: 16 } as const;
+const chunksAtOnce = { server: 128, embedded: 16, beforeCallers: 4 } as const;
 /** The progress at which fetching and reading end, of 100. */
 const fetchedPercent = 5;
 const parsedPercent = 25;
@@ -191,6 +191,7 @@ async function buildGeneration(
   document: ExtractedDocument,
   signal: AbortSignal,
 ): Promise<{ readonly documentCount: number; readonly tokenCount: number }> {
+  const { db } = storage;
   const config = textSearchConfig(`${document.title ?? ''}\n${document.text}`);
   let documentCount = 0;
   let tokenCount = 0;
@@ -215,7 +216,7 @@ async function buildGeneration(
     batch.push(chunk);
     documentCount += 1;
     tokenCount += chunk.tokenCount;
-    if (batch.length >= chunksAtOnce[storage.db.kind]) await flush(chunk);
+    if (batch.length >= chunksAtOnce[db.makesCallersWait ? 'beforeCallers' : db.kind]) await flush(chunk);
   }
   const last = batch.at(-1);
   if (last !== undefined) await flush(last);

@@ -2,8 +2,10 @@ import { Pool, type PoolClient, type PoolConfig } from 'pg';
 
 type OnConnect = (error: Error | undefined, client: PoolClient | undefined, release: (error?: boolean | Error) => void) => void;
 
-/** Callers are gone when none had a connection for this long. */
-const quietMs = 3;
+/** A job may begin when no caller had a connection for this long: longer than the pauses between the statements of most requests. */
+const quietMs = 10;
+/** Callers are gone, so that jobs may do more at once, when none asked for this long. */
+const goneMs = 1_000;
 /** While callers are there, jobs have the database for a third of the time. */
 const waitPerHeldMs = 2;
 const waitMs = { min: 4, max: 1_000 } as const;
@@ -17,7 +19,7 @@ export class YieldingPool extends Pool {
   readonly #interactive = new Set<PoolClient>();
   /** Callers that wait for a connection. */
   #asked = 0;
-  #quietSince = 0;
+  #quietSince = Number.NEGATIVE_INFINITY;
   /** Jobs wait for each other here. */
   #turns: Promise<void> = Promise.resolve();
   /** When each job got its connection. */
@@ -33,6 +35,11 @@ export class YieldingPool extends Pool {
     this.#isBackground = isBackground;
     this.on('release', (_error, client) => this.#note(client));
     this.on('remove', (client) => this.#note(client));
+  }
+
+  /** Whether callers ask, or asked a moment ago: what a job does at once is then to be short. */
+  get hasCallers(): boolean {
+    return this.#asked > 0 || this.#interactive.size > 0 || performance.now() - this.#quietSince < goneMs;
   }
 
   override connect(): Promise<PoolClient>;
