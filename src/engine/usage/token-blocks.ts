@@ -51,7 +51,17 @@ export class BlockTable {
     const key = `${kind} ${orgId}`;
     let block = this.#blocks.get(key);
     if (block === undefined) {
-      block = { orgId, kind, granted: 0, held: 0, spent: 0, isIdle: false, validUntilMs: 0, turn: Promise.resolve(), stored: Promise.withResolvers() };
+      block = {
+        orgId,
+        kind,
+        granted: 0,
+        held: 0,
+        spent: 0,
+        isIdle: false,
+        validUntilMs: 0,
+        turn: Promise.resolve(),
+        stored: Promise.withResolvers(),
+      };
       this.#blocks.set(key, block);
       this.#timer ??= setInterval(() => void this.#beat(), this.#deps.leaseMs / 3).unref();
     }
