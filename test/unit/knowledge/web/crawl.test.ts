@@ -110,6 +110,30 @@ describe('a crawl', () => {
     expect([first.paths(), second.paths(), second.unchangedIds.length]).toEqual([['/', '/list'], [], 2]);
   });
 
+  it('lists the address without parameters, also when another one answers first', async () => {
+    site.set('/', html('Shop', 'Open.', ['/list', '/list?view=a', '/list?view=b']));
+    for (const path of ['/list?view=a', '/list?view=b']) site.set(path, html('List', 'All things.'));
+    const holdList = () => {
+      const { promise: gate, resolve } = Promise.withResolvers<void>();
+      site.set('/list', { body: html('List', 'All things.'), gate });
+      site.fault({ match: /view=b/, before: resolve });
+    };
+    holdList();
+    const first = await list({ url: site.url });
+    expect([first.paths(), first.goneIds]).toEqual([['/', '/list'], []]);
+    // An earlier listing had the other address.
+    const url = `${site.url}/list?view=a`;
+    const known = new Map(
+      existingItemsOf(first)
+        .entries()
+        .map(([id, item]) => (id.endsWith('/list') ? [url, { ...item, uniqueId: url }] : [id, item])),
+    );
+    holdList();
+    const second = await list({ url: site.url }, { known });
+    expect([second.paths(), second.goneIds]).toEqual([['/list'], [url]]);
+    expect(second.unchangedIds).not.toContain(url);
+  });
+
   it('does not ask conditionally for a page whose last content was not indexed', async () => {
     site.set('/', html('A', 'One.'));
     const first = await list({ url: site.url });

@@ -30,6 +30,15 @@ export class Batch {
     return ageMs >= (isLarge ? 4 * waitMs : waitMs);
   }
 
+  /** Takes an item out of the listing again, which an earlier part may have told of. */
+  retract(id: string): void {
+    const isOf = ({ uniqueId }: ListedItem) => uniqueId === id;
+    const [item, unchanged] = [this.items.findIndex(isOf), this.unchangedIds.indexOf(id)];
+    if (item >= 0) this.items.splice(item, 1);
+    if (unchanged >= 0) this.unchangedIds.splice(unchanged, 1);
+    if (item < 0) this.goneIds.push(id);
+  }
+
   page(place: unknown): ListedPage {
     return { items: this.items, goneIds: this.goneIds, unchangedIds: this.unchangedIds, place };
   }

@@ -148,7 +148,8 @@ export class Findings {
     if (known === undefined || entry.kind === 'CHECK') return;
     this.#follow(entry, retainedLinks(known, this.#options.scope));
     // The change key is the hash of the text: other addresses may repeat this page.
-    if (known.changeKey !== null) this.#texts.isRepeated(entry.url, known.changeKey);
+    const { replaced } = known.changeKey === null ? fresh : this.#texts.add(entry.url, known.changeKey);
+    if (replaced !== undefined) this.#retract(replaced);
   }
 
   #settleDocument(entry: Entry, known: ExistingItem | undefined, document: ReadDocument): void {
@@ -172,7 +173,9 @@ export class Findings {
       return undefined;
     }
     this.#endStart(entry);
-    if (this.#texts.isRepeated(url, hash)) {
+    const { isRepeated, replaced } = this.#texts.add(url, hash);
+    if (replaced !== undefined) this.#retract(replaced);
+    else if (isRepeated) {
       frontier.shapes.addFruitless(url);
       return undefined;
     }
@@ -250,6 +253,13 @@ export class Findings {
     this.#batch.unchangedIds.push(uniqueId);
   }
 
+  /** A page that was found before is another address of one that is found now. */
+  #retract(url: string): void {
+    this.#options.frontier.shapes.addFruitless(url);
+    this.#listed.delete(addressKey(url));
+    this.#batch.retract(url);
+  }
+
   /** The site says that a page is not, or must not be found. */
   #remove(url: string, known: ExistingItem | undefined): void {
     this.#goneKeys.add(addressKey(url));
@@ -300,18 +310,30 @@ function bareHost(hostname: string): string {
 /** Pages with the same text, after which it is taken for the page of an address that is not there. */
 const sameTextMax = 20;
 
+interface Repetition {
+  /** The page only repeats others: its path with other parameters, or many pages with its text. */
+  readonly isRepeated: boolean;
+  /** The address with parameters that showed this page before: its place is at this one, whichever answers first. */
+  readonly replaced?: string;
+}
+const fresh: Repetition = { isRepeated: false };
+
 /** Finds pages that show what another page showed: with a session in the address, or for any address at all. */
 class TextCounts {
   readonly #counts = new Map<string, number>();
-  readonly #atPaths = new Set<string>();
+  /** The address that stands for a text at a path. */
+  readonly #atPaths = new Map<string, string>();
 
-  /** Counts a page. @returns whether it only repeats others: its path with other parameters, or many pages with its text. */
-  isRepeated(url: string, textHash: string): boolean {
+  /** Counts a page. */
+  add(url: string, textHash: string): Repetition {
     const count = this.#counts.get(textHash) ?? 0;
     const atPath = `${textHash} ${pathOf(url)}`;
-    const isAtPath = this.#atPaths.has(atPath);
+    const before = this.#atPaths.get(atPath);
     this.#counts.set(textHash, count + 1);
-    this.#atPaths.add(atPath);
-    return isAtPath || count >= sameTextMax;
+    if (count >= sameTextMax) return { isRepeated: true };
+    const isFirst = before === undefined;
+    const isBetter = before !== undefined && new URL(url).search === '' && new URL(before).search !== '';
+    if (isFirst || isBetter) this.#atPaths.set(atPath, url);
+    return isBetter ? { isRepeated: true, replaced: before } : { isRepeated: !isFirst };
   }
 }
