@@ -174,7 +174,9 @@ export class Findings {
     }
     this.#endStart(entry);
     const { isRepeated, replaced } = this.#texts.add(url, hash);
-    if (replaced !== undefined) this.#retract(replaced);
+    const { canonical } = document;
+    const isItsOwn = isIndexed && (canonical === undefined || addressKey(canonical) === addressKey(url));
+    if (replaced !== undefined && isItsOwn) this.#retract(replaced);
     else if (isRepeated) {
       frontier.shapes.addFruitless(url);
       return undefined;
@@ -186,7 +188,7 @@ export class Findings {
       this.#remove(url, known);
       return undefined;
     }
-    const id = this.#rightAddress(url, document.canonical);
+    const id = this.#rightAddress(url, canonical);
     if (id === undefined || this.#listed.has(addressKey(id))) return undefined;
     const place = scope.placeOf(id);
     if (place !== 'INCLUDED') {
