@@ -197,11 +197,11 @@ describe('a webhook', () => {
     expect(await told()).toEqual([]);
     for (const tokens of [2_000, 5_000, 4_000]) await spend(tokens);
     const first = { kind: 'api', percent: 80, used: 81_000, limit: 100_000 };
-    await eventually(async () => expect(await told()).toEqual([first]));
+    expect(await told()).toEqual([first]);
     await spend(6_000);
     await spend(100);
     const second = { kind: 'api', percent: 95, used: 96_000, limit: 100_000 };
-    await eventually(async () => expect(await told()).toEqual([first, second]));
+    expect(await told()).toEqual([first, second]);
     // A new limit begins anew.
     expect((await limit(110_000)).status).toBe(200);
     await spend(9_000);

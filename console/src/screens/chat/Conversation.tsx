@@ -15,7 +15,13 @@ import { type ChatAround, ChatContext, type OpenSources } from './chat-context.t
 import { useAttachments } from './composer/attachments.ts';
 import { Composer } from './composer/Composer.tsx';
 import { useSending } from './composer/use-sending.ts';
-import { type Chat_HeadFragment, ChatMarkReadDocument, ChatSettingsDocument, ChatStopDocument } from './documents.ts';
+import {
+  type Chat_HeadFragment,
+  type Chat_MessageFragment,
+  ChatMarkReadDocument,
+  ChatSettingsDocument,
+  ChatStopDocument,
+} from './documents.ts';
 import { useChatActs } from './sidebar/chat-acts.tsx';
 import { Sources } from './sources/Sources.tsx';
 import { chooseModel, chosenModel } from './start/chosen-model.ts';
@@ -37,16 +43,7 @@ export function Conversation({ chatId }: { readonly chatId: string }) {
   useReadMark(chat ?? undefined);
   const models = useMemo(() => (settings?.models ?? []).map(({ id }) => id), [settings]);
   const around = useMemo<ChatAround | undefined>(
-    () =>
-      chat === null || chat === undefined
-        ? undefined
-        : {
-            ...{ chat, transcript, isBusy, models, openSources: setSources },
-            storedSources: (stored) =>
-              setSources((open) =>
-                open !== undefined && open.messageId === undefined && open.runId === stored.runId ? { ...open, ...stored } : open,
-              ),
-          },
+    () => (chat === null || chat === undefined ? undefined : { chat, transcript, isBusy, models, openSources: setSources }),
     [chat, transcript, isBusy, models],
   );
   if (chat === null) {
@@ -89,10 +86,21 @@ export function Conversation({ chatId }: { readonly chatId: string }) {
         )}
       </div>
       {sources === undefined ? null : (
-        <Sources sources={sources} onOpen={(index) => setSources({ ...sources, index })} onClose={() => setSources(undefined)} />
+        <Sources
+          sources={withMessage(sources, view.messages)}
+          onOpen={(index) => setSources({ ...sources, index })}
+          onClose={() => setSources(undefined)}
+        />
       )}
     </ChatContext>
   );
+}
+
+/** Sources that were opened while their answer was being said: once it is stored, its message has their passages. */
+function withMessage(sources: OpenSources, messages: readonly Chat_MessageFragment[]): OpenSources {
+  const { runId, messageId } = sources;
+  const stored = runId === undefined ? undefined : messages.find((each) => each.runId === runId && each.citations.length > 0);
+  return messageId !== undefined || stored === undefined ? sources : { ...sources, messageId: stored.id };
 }
 
 function Header({ chat }: { readonly chat: Chat_HeadFragment }) {

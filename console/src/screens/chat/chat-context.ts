@@ -4,6 +4,7 @@ import type { Transcript } from './transcript/transcript.ts';
 
 /** The sources of one answer, as the panel beside it shows them. */
 export interface OpenSources {
+  /** The run that said the answer; undefined for a greeting. */
   readonly runId: string | undefined;
   /** Undefined while the answer is being said: its passages are not stored yet. */
   readonly messageId: string | undefined;
@@ -20,8 +21,6 @@ export interface ChatAround {
   readonly isBusy: boolean;
   readonly models: readonly string[];
   readonly openSources: (sources: OpenSources) => void;
-  /** An answer is stored: its sources, where they were opened while it was being said, are shown with their passages. */
-  readonly storedSources: (sources: Omit<OpenSources, 'index'>) => void;
 }
 
 export const ChatContext = createContext<ChatAround | undefined>(undefined);

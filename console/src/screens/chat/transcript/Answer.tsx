@@ -1,4 +1,4 @@
-import { memo, useEffect, useMemo, useRef } from 'react';
+import { memo, useMemo, useRef } from 'react';
 import { useText } from '../../../text/text.ts';
 import { Avatar } from '../../../ui/small.tsx';
 import { useChat } from '../chat-context.ts';
@@ -23,7 +23,7 @@ export const Answer = memo(function Answer({
   readonly isLast: boolean;
 }) {
   const { t } = useText();
-  const { chat, isBusy, openSources, storedSources } = useChat();
+  const { chat, isBusy, openSources } = useChat();
   const { runId, isRunning, messages } = row;
   const store = runId === undefined ? undefined : isRunning ? runStore(runId) : followedRun(runId);
   const view = useOptionalRun(store);
@@ -37,9 +37,6 @@ export const Answer = memo(function Answer({
     () => ({ citations, open: (index: number) => openSources({ runId, messageId, citations, index }) }),
     [citations, runId, messageId, openSources],
   );
-  useEffect(() => {
-    if (messageId !== undefined) storedSources({ runId, messageId, citations });
-  }, [runId, messageId, citations, storedSources]);
   const name = chat.agent?.name ?? chat.modelId ?? t('Agent');
   const shown = texts.filter(({ text }) => text !== '');
   return (
