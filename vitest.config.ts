@@ -19,8 +19,8 @@ export default defineConfig({
     isolate: false,
     experimental: { viteModuleRunner: false, nodeLoader: false },
     sequence: { sequencer: LongestFirst },
-    // One more than the cores of a small machine: while a file waits for processes, leases and stalls, another one works.
-    maxWorkers: 3,
+    // Twice the cores of a small machine: while a file waits for processes, leases and stalls, another one works.
+    maxWorkers: 4,
     // No test fails because the machine is busy: a test of a limit measures the time itself.
     testTimeout: 120_000,
     hookTimeout: 120_000,
