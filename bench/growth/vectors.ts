@@ -3,8 +3,8 @@ import { vector } from '@electric-sql/pglite-pgvector';
 import { seededRandom } from '../../test/support/random.ts';
 
 /**
- * Vectors in the embedded database: an index of halves (as before) against an index of bits whose best are ordered by their halves. Prints the time of
- * one insert, the median of a search for 200, and how many of the exact first 8 and 200 it finds.
+ * Vectors in the embedded database: an index of halves (as before) against one of floats and one of bits whose best are ordered by their halves. Prints
+ * the time of one insert, the median of a search for 200, and how many of the exact first 8 and 200 it finds.
  *
  * `node bench/growth/vectors.ts [vectors] [dimensions]`: default 20,000 of 1,024. Vectors lie around the centres of made-up topics, as those of texts do.
  */
@@ -16,14 +16,20 @@ const random = seededRandom(5);
 
 const bits = (column: string) => `binary_quantize(${column}::halfvec(${dimensions}))::bit(${dimensions})`;
 const halves = `embedding::halfvec(${dimensions})`;
+const floats = `embedding::vector(${dimensions})`;
 const index = {
   halves: `CREATE INDEX measured_idx ON measured USING hnsw ((${halves}) halfvec_ip_ops) WHERE space = 1`,
+  floats: `CREATE INDEX measured_idx ON measured USING hnsw ((${floats}) vector_ip_ops) WHERE space = 1`,
   bits: `CREATE INDEX measured_idx ON measured USING hnsw ((${bits('embedding')}) bit_hamming_ops) WHERE space = 1`,
 } as const;
 const search = {
   halves: {
     ef: limit,
     sql: `SELECT id FROM measured WHERE space = 1 ORDER BY ${halves} <#> $1::halfvec(${dimensions}) LIMIT ${limit}`,
+  },
+  floats: {
+    ef: limit,
+    sql: `SELECT id FROM measured WHERE space = 1 ORDER BY ${floats} <#> $1::vector(${dimensions}) LIMIT ${limit}`,
   },
   ...Object.fromEntries(
     [400, 800].map((ef) => [
@@ -59,7 +65,7 @@ const rows = Array.from({ length: count }, vectorText);
 const asked = Array.from({ length: questions }, vectorText);
 console.log(['index', 'ms an insert', 'p50 ms a search', 'of the first 8', `of the first ${limit}`].join('\t'));
 const exact = new Map<string, readonly number[]>();
-for (const kind of ['halves', 'bits'] as const) {
+for (const kind of ['halves', 'floats', 'bits'] as const) {
   await db.exec(`TRUNCATE measured; DROP INDEX IF EXISTS measured_idx; ${index[kind]}`);
   const startMs = performance.now();
   for (let from = 0; from < count; from += 64) {

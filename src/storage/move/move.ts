@@ -17,6 +17,7 @@ import { checkServer } from '../database/server-check.ts';
 import { markFolder } from '../database/shared-files.ts';
 import { StartRefusal } from '../database/start-refusal.ts';
 import { prepareVectors } from '../database/vector-extension.ts';
+import { makeVectorIndexes } from '../knowledge/embeddings/spaces.ts';
 import { copyTable, readBack } from './copy-table.ts';
 import { compareFiles, copyFiles, type FileCount } from './files.ts';
 import { MoveProgress } from './progress.ts';
@@ -130,6 +131,10 @@ async function copyEverything(
     );
   }
   await setSequences(source, target);
+  if (await hasTable(target, 'chunk_embeddings')) {
+    onProgress('building the indexes of vectors');
+    await makeVectorIndexes(target);
+  }
   if (files !== undefined)
     await copyFiles(files.source, files.target, progress, (count) => onProgress(`copying files: ${count.files}`));
   onProgress('gathering statistics');

@@ -59,7 +59,7 @@ export function createSearchIndexDocuments(db: Database): SearchIndexDocuments {
         vectors: (vectorsOf.get(row.id) ?? []).map(copiedVectorOf),
       }));
     },
-    spaces: () => db.prisma.embeddingSpace.findMany({ select: { id: true, model: true, dimensions: true, isQuantised: true } }),
+    spaces: () => db.prisma.embeddingSpace.findMany(),
     async itemsWithin(dataSourceIds, limits, limit) {
       const rows = await selectRows<{ readonly id: string }>(db, (given) => {
         given.values.push(dataSourceIds);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createNearest } from '../../../src/storage/knowledge/embeddings/nearest.ts';
-import type { ServingSpace } from '../../../src/storage/knowledge/embeddings/spaces.ts';
+import { makeVectorIndexes, type ServingSpace } from '../../../src/storage/knowledge/embeddings/spaces.ts';
 import type { ItemLimits } from '../../../src/storage/knowledge/item-filter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { addFile, indexed, itemsOf } from '../../support/knowledge/knowledge.ts';
@@ -23,11 +23,12 @@ const sections = (name: string, count: number) =>
 const letters = (number: number) => [...`${number}`].map((digit) => 'abcdefghij'[Number(digit)]).join('');
 
 const kinds = [
-  { kind: 'halves', dimensions: 64, operators: 'halfvec_ip_ops' },
+  { kind: 'numbers', dimensions: 64, operators: db.kind === 'embedded' ? 'vector_ip_ops' : 'halfvec_ip_ops' },
+  { kind: 'halves, made anew', dimensions: 96, operators: 'halfvec_ip_ops' },
   { kind: 'bits', dimensions: 768, operators: 'bit_hamming_ops' },
 ];
 
-describe.runIf(embeddings !== undefined).each(kinds)('the index of vectors, by $kind', ({ dimensions, operators }) => {
+describe.runIf(embeddings !== undefined).each(kinds)('the index of vectors, by $kind', ({ kind, dimensions, operators }) => {
   const everything = 1_000;
   let ann: Person;
   let plain: string;
@@ -54,6 +55,7 @@ describe.runIf(embeddings !== undefined).each(kinds)('the index of vectors, by $
       return serving;
     });
     space = spaces[0] as ServingSpace;
+    if (kind === 'halves, made anew') space = await copiedSpace(space);
     // The vector of a passage: nearest to itself, and near to others.
     const { rows } = await db.pool.query<{ embedding: string }>(
       'SELECT embedding::text AS embedding FROM chunk_embeddings WHERE data_source_id = $1 ORDER BY chunk_id LIMIT 1',
@@ -61,6 +63,14 @@ describe.runIf(embeddings !== undefined).each(kinds)('the index of vectors, by $
     );
     question = JSON.parse(rows[0]?.embedding ?? '[]') as number[];
   });
+
+  /** The space as an earlier version made it, with the index that a move to another database builds. */
+  const copiedSpace = async (made: ServingSpace): Promise<ServingSpace> => {
+    await db.pool.query('UPDATE embedding_spaces SET "hasFloats" = false WHERE id = $1', [made.id]);
+    await db.pool.query(`DROP INDEX chunk_embeddings_space_${made.id}_idx`);
+    await makeVectorIndexes(db.pool);
+    return { ...made, hasFloats: false };
+  };
 
   const plan = (limits: ItemLimits, limit: number) => ({
     ...{ orgId: ann.orgId, dataSourceIds: [plain, marked, others], space, question, limit, allowedChunks: everything },

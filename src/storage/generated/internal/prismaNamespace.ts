@@ -7946,7 +7946,8 @@ export const EmbeddingSpaceScalarFieldEnum = {
   id: 'id',
   model: 'model',
   dimensions: 'dimensions',
-  isQuantised: 'isQuantised'
+  isQuantised: 'isQuantised',
+  hasFloats: 'hasFloats'
 } as const
 
 export type EmbeddingSpaceScalarFieldEnum = (typeof EmbeddingSpaceScalarFieldEnum)[keyof typeof EmbeddingSpaceScalarFieldEnum]

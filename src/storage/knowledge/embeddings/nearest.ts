@@ -3,7 +3,7 @@ import type { Database } from '../../database/database.ts';
 import { type Parameters, selectRows } from '../../database/sql/where.ts';
 import type { ScoredId } from '../chunk-ranking.ts';
 import { type ItemLimits, itemLimitsCondition } from '../item-filter.ts';
-import { bitsOf, type EmbeddingSpace } from './spaces.ts';
+import { type EmbeddingSpace, indexedAs } from './spaces.ts';
 
 export interface NearestPlan extends ItemLimits {
   readonly orgId: string;
@@ -98,15 +98,15 @@ SELECT count(*)::int AS count FROM (
 /** The order of the inner query stays, because the outer one only checks its rows one after the other. */
 function indexedSql(plan: NearestPlan, given: Parameters): string {
   given.values.push(plan.dataSourceIds, plan.orgId);
-  const { id, dimensions } = plan.space;
-  const distance = `embedding::halfvec(${dimensions}) <#> ${given.add(vectorText(plan.question))}::halfvec(${dimensions})`;
+  const { space } = plan;
+  const distance = `${indexedAs(space, 'embedding')} <#> ${indexedAs(space, given.add(vectorText(plan.question)))}`;
   const limits = itemLimitsCondition(plan, given, { column: 'item_id', sources: '$1::text[]' });
   return `
 WITH ${sourcesSql}
 SELECT near.chunk_id::text AS id, -near.distance AS score
 FROM (
   SELECT chunk_id, item_id, generation, data_source_id, ${distance} AS distance
-  FROM chunk_embeddings WHERE space = ${id} AND data_source_id = ANY($1::text[])${limits}
+  FROM chunk_embeddings WHERE space = ${space.id} AND data_source_id = ANY($1::text[])${limits}
   ORDER BY ${distance}
 ) AS near
 CROSS JOIN LATERAL (
@@ -120,7 +120,7 @@ LIMIT ${given.add(plan.limit)}`;
 /** The nearest by their bits, then the nearest of these by their vectors. */
 function quantisedSql(plan: NearestPlan, given: Parameters): string {
   given.values.push(plan.dataSourceIds, plan.orgId);
-  const { id, dimensions } = plan.space;
+  const { space } = plan;
   const question = given.add(vectorText(plan.question));
   const limits = itemLimitsCondition(plan, given, { column: 'item_id', sources: '$1::text[]' });
   return `
@@ -128,8 +128,8 @@ WITH ${sourcesSql}, candidates AS MATERIALIZED (
   SELECT near.chunk_id, near.embedding
   FROM (
     SELECT chunk_id, item_id, generation, embedding
-    FROM chunk_embeddings WHERE space = ${id} AND data_source_id = ANY($1::text[])${limits}
-    ORDER BY ${bitsOf('embedding', dimensions)} <~> ${bitsOf(question, dimensions)}
+    FROM chunk_embeddings WHERE space = ${space.id} AND data_source_id = ANY($1::text[])${limits}
+    ORDER BY ${indexedAs(space, 'embedding')} <~> ${indexedAs(space, question)}
   ) AS near
   CROSS JOIN LATERAL (
     SELECT FROM knowledge_items AS item

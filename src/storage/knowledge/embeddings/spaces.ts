@@ -1,4 +1,5 @@
 // Raw SQL: vectors. Each space has an index of its own in a table of an extension.
+import type { Pool } from 'pg';
 import type { Database } from '../../database/database.ts';
 
 /** What one model makes of texts: vectors of two spaces cannot be compared. */
@@ -9,6 +10,8 @@ export interface EmbeddingSpace {
   readonly dimensions: number;
   /** The index compares bits, and the vectors of the best are compared afterwards. */
   readonly isQuantised: boolean;
+  /** The index has numbers of four bytes; else of two. */
+  readonly hasFloats: boolean;
 }
 
 /** A space, and the sources whose vectors of it answer searches. */
@@ -42,15 +45,11 @@ export function createSpaces(db: Database): Spaces {
     async makeSpace(model, dimensions) {
       return db.transaction(async (tx) => {
         const where = { model, dimensions };
-        const create = { ...where, isQuantised: dimensions >= quantisedMin };
+        const isQuantised = dimensions >= quantisedMin;
+        const create = { ...where, isQuantised, hasFloats: !isQuantised && db.kind === 'embedded' };
         const space = await tx.prisma.embeddingSpace.upsert({ where: { model_dimensions: where }, create, update: where });
-        const key = space.isQuantised
-          ? `(${bitsOf('embedding', dimensions)}) bit_hamming_ops`
-          : `(embedding::halfvec(${dimensions})) halfvec_ip_ops`;
         // Made while the space is empty, so that it is never built at once: that would stop everything else for minutes.
-        await tx.execute(
-          `CREATE INDEX IF NOT EXISTS ${indexOf(space.id)} ON chunk_embeddings USING hnsw (${key}) WHERE space = ${space.id}`,
-        );
+        await tx.execute(indexSql(space));
         return space;
       });
     },
@@ -63,6 +62,7 @@ export function createSpaces(db: Database): Spaces {
           model: true,
           dimensions: true,
           isQuantised: true,
+          hasFloats: true,
           sources: { where: some, select: { dataSourceId: true } },
         },
         orderBy: { id: 'asc' },
@@ -88,9 +88,25 @@ export function createSpaces(db: Database): Spaces {
   };
 }
 
-/** SQL: the signs of a vector, as the index of a quantised space has them. */
-export function bitsOf(embedding: string, dimensions: number): string {
-  return `binary_quantize(${embedding}::halfvec(${dimensions}))::bit(${dimensions})`;
+/** Makes the indexes that are missing where vectors were copied to. Builds them over what is there, which takes minutes for a million. */
+export async function makeVectorIndexes(pool: Pool): Promise<void> {
+  const spaces = await pool.query<EmbeddingSpace>(
+    'SELECT id, model, dimensions, "isQuantised", "hasFloats" FROM embedding_spaces',
+  );
+  for (const space of spaces.rows) await pool.query(indexSql(space));
+}
+
+/** SQL: makes the index of a space, unless it is there. */
+function indexSql(space: EmbeddingSpace): string {
+  const operators = space.isQuantised ? 'bit_hamming_ops' : space.hasFloats ? 'vector_ip_ops' : 'halfvec_ip_ops';
+  return `CREATE INDEX IF NOT EXISTS ${indexOf(space.id)} ON chunk_embeddings USING hnsw ((${indexedAs(space, 'embedding')}) ${operators})
+    WHERE space = ${space.id}`;
+}
+
+/** SQL: a vector as the index of the space has it: its signs, or its numbers. */
+export function indexedAs({ isQuantised, hasFloats, dimensions }: EmbeddingSpace, vector: string): string {
+  if (isQuantised) return `binary_quantize(${vector}::halfvec(${dimensions}))::bit(${dimensions})`;
+  return `${vector}::${hasFloats ? 'vector' : 'halfvec'}(${dimensions})`;
 }
 
 function indexOf(spaceId: number): string {
