@@ -10,7 +10,7 @@ import { makeFolderSync } from '../../../lib/folders.ts';
 
 /**
  * Where the prepared empty database for the installed PGlite is kept. Another version finds none and makes its database from nothing, which
- * takes 11 s of CPU instead of 5: more than a first start may take. Reasons: docs/decisions/start.md.
+ * takes 11 s of CPU instead of 4: more than a first start may take. Reasons: docs/decisions/start.md.
  */
 export const templatePath = fileURLToPath(new URL(`./template-${pgliteVersion()}.tar.zst`, import.meta.url));
 
