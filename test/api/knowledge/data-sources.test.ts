@@ -210,10 +210,10 @@ describe('lists', () => {
       const query = 'query ($state: DataSourceState) { dataSources(state: $state) { nodes { id } } }';
       return (await owner.graphql(query, { state })).data.dataSources.nodes.map(({ id }: { id: string }) => id);
     };
-    expect(await idsOf('READY')).toEqual([good.id]);
-    expect(await idsOf('FAILING')).toEqual([bad.id]);
     // The run of a source ends a moment behind its last document.
     await expect.poll(() => idsOf('READING'), { timeout: 60_000 }).toEqual([]);
+    expect(await idsOf('READY')).toEqual([good.id]);
+    expect(await idsOf('FAILING')).toEqual([bad.id]);
   });
   it('the sources of an AI; its items by first, cursor and page', async () => {
     const owner = await make.person();
