@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../database/database.ts';
 import { lockLexemes } from '../database/sql/locks.ts';
 import { type ChunkDetails, createChunkDetails } from './chunk-details.ts';
 import { type ChunkRanking, createChunkRanking } from './chunk-ranking.ts';
-import { hashedLexemeKey, isNumbering, lexemeRow, lexemeRowOfKey, newLexemeKey } from './lexeme-key.ts';
+import { hashedLexemeKey, isNumbering, lexemeRowOfKey, lexemeRows, newLexemeKey } from './lexeme-key.ts';
 
 /** The passages of items and their index. */
 export interface ChunkStore extends ChunkRanking, ChunkDetails {
@@ -149,14 +149,17 @@ WITH input AS MATERIALIZED (
   SELECT input.id, word.term, word.count::smallint AS count FROM input CROSS JOIN LATERAL json_each_text(input.lexemes) AS word(term, count)
 ), terms AS MATERIALIZED (
   SELECT term, count(*)::int AS df FROM lexemes GROUP BY term
+), named AS MATERIALIZED (
+  SELECT DISTINCT ON (terms.term) terms.term, terms.df, known.key, known.place
+  FROM terms LEFT JOIN LATERAL (${lexemeRows('$1', '$4', 'terms.term')}) AS known ON true
+  ORDER BY terms.term, known.df DESC, known.key
+), hashed AS MATERIALIZED (
+  SELECT named.term, known.key, known.place
+  FROM named CROSS JOIN LATERAL (${lexemeRowOfKey('$1', hashedLexemeKey('$1', '$4', 'named.term'))}) AS known
+  WHERE named.key IS NULL AND NOT ${isNumbering}
 ), known AS MATERIALIZED (
-  SELECT terms.term, terms.df, coalesce(named.key, hashed.key) AS key, coalesce(named.place, hashed.place) AS place
-  FROM terms
-  LEFT JOIN LATERAL (${lexemeRow('$1', '$4', 'terms.term')}) AS named ON true
-  LEFT JOIN LATERAL (
-    SELECT row_of_key.* FROM (SELECT WHERE NOT ${isNumbering} AND named.key IS NULL) AS hashing
-    CROSS JOIN LATERAL (${lexemeRowOfKey('$1', hashedLexemeKey('$1', '$4', 'terms.term'))}) AS row_of_key
-  ) AS hashed ON true
+  SELECT term, named.df, coalesce(named.key, hashed.key) AS key, coalesce(named.place, hashed.place) AS place
+  FROM named LEFT JOIN hashed USING (term)
 ), keyed AS MATERIALIZED (
   SELECT term, df, place,
     coalesce(key, CASE WHEN ${isNumbering} THEN ${newLexemeKey} ELSE ${hashedLexemeKey('$1', '$4', 'term')} END) AS key
