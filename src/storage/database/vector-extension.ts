@@ -2,6 +2,7 @@
 import type { Pool } from 'pg';
 import { migrationLock } from './migrate.ts';
 import { hasTable, withTurn } from './pool.ts';
+import { makeVectorIndexes } from './vector-indexes.ts';
 
 /** Whether the database keeps vectors. `unneeded`: no embedding model is set. `detail` is for the operator. */
 export type VectorSupport = { readonly kind: 'unneeded' | 'ready' } | { readonly kind: 'missing'; readonly detail: string };
@@ -25,6 +26,7 @@ export async function prepareVectors(pool: Pool): Promise<VectorSupport> {
   if (!isNewEnough(version)) return missing(`the extension "vector" has version ${version}; ${versionMin.join('.')} is needed`);
   try {
     await withTurn(pool, migrationLock, (client) => client.query(table));
+    await makeVectorIndexes(pool);
     return { kind: 'ready' };
   } catch (error) {
     // The role may not create it, or it is in a schema that the role does not search.

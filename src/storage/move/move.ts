@@ -17,7 +17,7 @@ import { checkServer } from '../database/server-check.ts';
 import { markFolder } from '../database/shared-files.ts';
 import { StartRefusal } from '../database/start-refusal.ts';
 import { prepareVectors } from '../database/vector-extension.ts';
-import { makeVectorIndexes } from '../knowledge/embeddings/spaces.ts';
+import { makeVectorIndexes } from '../database/vector-indexes.ts';
 import { copyTable, readBack } from './copy-table.ts';
 import { compareFiles, copyFiles, type FileCount } from './files.ts';
 import { MoveProgress } from './progress.ts';

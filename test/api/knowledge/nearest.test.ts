@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeVectorIndexes } from '../../../src/storage/database/vector-indexes.ts';
 import { createNearest } from '../../../src/storage/knowledge/embeddings/nearest.ts';
-import { makeVectorIndexes, type ServingSpace } from '../../../src/storage/knowledge/embeddings/spaces.ts';
+import type { ServingSpace } from '../../../src/storage/knowledge/embeddings/spaces.ts';
 import type { ItemLimits } from '../../../src/storage/knowledge/item-filter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { addFile, indexed, itemsOf } from '../../support/knowledge/knowledge.ts';

@@ -1,9 +1,10 @@
 // Raw SQL: vectors. Nearest neighbours, by operators of an extension.
 import type { Database } from '../../database/database.ts';
 import { type Parameters, selectRows } from '../../database/sql/where.ts';
+import { indexedAs } from '../../database/vector-indexes.ts';
 import type { ScoredId } from '../chunk-ranking.ts';
 import { type ItemLimits, itemLimitsCondition } from '../item-filter.ts';
-import { type EmbeddingSpace, indexedAs } from './spaces.ts';
+import type { EmbeddingSpace } from './spaces.ts';
 
 export interface NearestPlan extends ItemLimits {
   readonly orgId: string;

@@ -1,17 +1,11 @@
 // Raw SQL: vectors. Each space has an index of its own in a table of an extension.
-import type { Pool } from 'pg';
 import type { Database } from '../../database/database.ts';
+import { type IndexedSpace, vectorIndexOf, vectorIndexSql } from '../../database/vector-indexes.ts';
 
 /** What one model makes of texts: vectors of two spaces cannot be compared. */
-export interface EmbeddingSpace {
-  readonly id: number;
+export interface EmbeddingSpace extends IndexedSpace {
   /** `provider/name`. */
   readonly model: string;
-  readonly dimensions: number;
-  /** The index compares bits, and the vectors of the best are compared afterwards. */
-  readonly isQuantised: boolean;
-  /** The index has numbers of four bytes; else of two. */
-  readonly hasFloats: boolean;
 }
 
 /** A space, and the sources whose vectors of it answer searches. */
@@ -49,7 +43,7 @@ export function createSpaces(db: Database): Spaces {
         const create = { ...where, isQuantised, hasFloats: !isQuantised && db.kind === 'embedded' };
         const space = await tx.prisma.embeddingSpace.upsert({ where: { model_dimensions: where }, create, update: where });
         // Made while the space is empty, so that it is never built at once: that would stop everything else for minutes.
-        await tx.execute(indexSql(space));
+        await tx.execute(vectorIndexSql(space));
         return space;
       });
     },
@@ -80,35 +74,10 @@ export function createSpaces(db: Database): Spaces {
       });
       for (const { id } of unserving) {
         if ((await chunkEmbedding.findFirst({ where: { spaceId: id }, select: { spaceId: true } })) !== null) continue;
-        await db.execute(`DROP INDEX IF EXISTS ${indexOf(id)}`);
+        await db.execute(`DROP INDEX IF EXISTS ${vectorIndexOf(id)}`);
         await itemEmbedding.deleteMany({ where: { spaceId: id } });
         await embeddingSpace.deleteMany({ where: { id } });
       }
     },
   };
-}
-
-/** Makes the indexes that are missing where vectors were copied to. Builds them over what is there, which takes minutes for a million. */
-export async function makeVectorIndexes(pool: Pool): Promise<void> {
-  const spaces = await pool.query<EmbeddingSpace>(
-    'SELECT id, model, dimensions, "isQuantised", "hasFloats" FROM embedding_spaces',
-  );
-  for (const space of spaces.rows) await pool.query(indexSql(space));
-}
-
-/** SQL: makes the index of a space, unless it is there. */
-function indexSql(space: EmbeddingSpace): string {
-  const operators = space.isQuantised ? 'bit_hamming_ops' : space.hasFloats ? 'vector_ip_ops' : 'halfvec_ip_ops';
-  return `CREATE INDEX IF NOT EXISTS ${indexOf(space.id)} ON chunk_embeddings USING hnsw ((${indexedAs(space, 'embedding')}) ${operators})
-    WHERE space = ${space.id}`;
-}
-
-/** SQL: a vector as the index of the space has it: its signs, or its numbers. */
-export function indexedAs({ isQuantised, hasFloats, dimensions }: EmbeddingSpace, vector: string): string {
-  if (isQuantised) return `binary_quantize(${vector}::halfvec(${dimensions}))::bit(${dimensions})`;
-  return `${vector}::${hasFloats ? 'vector' : 'halfvec'}(${dimensions})`;
-}
-
-function indexOf(spaceId: number): string {
-  return `chunk_embeddings_space_${spaceId}_idx`;
 }
