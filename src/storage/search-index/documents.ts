@@ -16,13 +16,22 @@ export interface LiveItem {
   readonly spaceIds: readonly number[];
 }
 
+/** An item from a passage on. */
+export interface ItemPart {
+  readonly item: LiveItem;
+  readonly fromOrdinal: number;
+}
+
 /** What the copy is made from. */
 export interface SearchIndexDocuments {
   liveItems(ids: readonly string[]): Promise<readonly LiveItem[]>;
   /** In the order of their ids, after one. */
   liveItemsAfter(id: string, limit: number): Promise<readonly LiveItem[]>;
-  /** Passages of an item in their order, from an ordinal on; `[]` when its generation is gone. */
-  passages(item: LiveItem, fromOrdinal: number, limit: number): Promise<readonly CopiedPassage[]>;
+  /**
+   * The first passages of items, in the order given and within an item by their ordinals. An item whose generation is gone has none. Cost: reads up to
+   * `limit` passages of each item.
+   */
+  passages(parts: readonly ItemPart[], limit: number): Promise<readonly CopiedPassage[]>;
   spaces(): Promise<readonly EmbeddingSpace[]>;
   /** The items that limits let through, when they are at most `limit`; undefined when they are more. */
   itemsWithin(dataSourceIds: readonly string[], limits: ItemLimits, limit: number): Promise<readonly string[] | undefined>;
@@ -40,24 +49,50 @@ export function createSearchIndexDocuments(db: Database): SearchIndexDocuments {
       mark.itemId === row.id && mark.generation === row.generation;
     return rows.map((row) => ({ ...row, spaceIds: marks.filter(isOf(row)).map(({ spaceId }) => spaceId) }));
   };
+  /** The words of passages by their keys, for each source. */
+  const wordsOf = async (rows: readonly FoundPassage[]) => {
+    const ofSources = Map.groupBy(rows, ({ item }) => item.dataSourceId);
+    const words = await Promise.all(
+      [...ofSources].map(async ([dataSourceId, some]) => {
+        const keys = [...new Set(some.flatMap((row) => row.keys))];
+        const terms = await db.query<TermRow>(termsSql, [dataSourceId, keys]);
+        return [dataSourceId, new Map(terms.map((term) => [term.key, wordOf(term)]))] as const;
+      }),
+    );
+    return new Map(words);
+  };
+  const vectorsOf = async (rows: readonly FoundPassage[]) => {
+    const some = rows.filter(({ item }) => item.spaceIds.length > 0);
+    if (some.length === 0) return new Map<string, VectorRow[]>();
+    const spaceIds = [...new Set(some.flatMap(({ item }) => item.spaceIds))];
+    const vectors = await db.query<VectorRow>(vectorsSql, [some.map(({ id }) => id), spaceIds]);
+    return Map.groupBy(vectors, ({ id }) => id);
+  };
   return {
     liveItems: async (ids) => withSpaces(await db.query<LiveItemRow>(`${liveSql} AND item.id = ANY($1::text[])`, [ids])),
     liveItemsAfter: async (id, limit) =>
       withSpaces(await db.query<LiveItemRow>(`${liveSql} AND item.id > $1 ORDER BY item.id LIMIT $2`, [id, limit])),
-    async passages({ id, orgId, dataSourceId, generation, spaceIds }, fromOrdinal, limit) {
-      const rows = await db.query<PassageRow>(passagesSql, [id, generation, fromOrdinal, limit]);
-      const keys = [...new Set(rows.flatMap((row) => row.keys))];
-      const [terms, vectors] = await Promise.all([
-        db.query<TermRow>(termsSql, [dataSourceId, keys]),
-        spaceIds.length === 0 ? [] : db.query<VectorRow>(vectorsSql, [rows.map((row) => row.id), spaceIds]),
+    async passages(parts, limit) {
+      const rows = await db.query<PassageRow>(passagesSql, [
+        parts.map(({ item }) => item.id),
+        parts.map(({ item }) => item.generation),
+        parts.map(({ fromOrdinal }) => fromOrdinal),
+        limit,
       ]);
-      const words = new Map(terms.map((term) => [term.key, wordOf(term)]));
-      const vectorsOf = Map.groupBy(vectors, (row) => row.id);
-      return rows.map((row) => ({
-        ...{ id: row.id, ordinal: row.ordinal, orgId, dataSourceId, itemId: id, generation },
-        words: row.keys.flatMap((key, index) => repeated(words.get(key), row.counts[index] ?? 1)),
-        vectors: (vectorsOf.get(row.id) ?? []).map(copiedVectorOf),
-      }));
+      const found = rows.flatMap((row) => {
+        const part = parts[row.part - 1];
+        return part === undefined ? [] : [{ ...row, item: part.item }];
+      });
+      const [words, vectors] = await Promise.all([wordsOf(found), vectorsOf(found)]);
+      return found.map(({ id, ordinal, keys, counts, item: { id: itemId, orgId, dataSourceId, generation, spaceIds } }) => {
+        const known = words.get(dataSourceId);
+        const ofPassage = vectors.get(id)?.filter(({ space }) => spaceIds.includes(space)) ?? [];
+        return {
+          ...{ id, ordinal, orgId, dataSourceId, itemId, generation },
+          words: keys.flatMap((key, index) => repeated(known?.get(key), counts[index] ?? 1)),
+          vectors: ofPassage.map(copiedVectorOf),
+        };
+      });
     },
     spaces: () => db.prisma.embeddingSpace.findMany(),
     async itemsWithin(dataSourceIds, limits, limit) {
@@ -83,9 +118,14 @@ export function createSearchIndexDocuments(db: Database): SearchIndexDocuments {
 type LiveItemRow = Omit<LiveItem, 'spaceIds'>;
 interface PassageRow {
   readonly id: string;
+  /** Which part it is of, from 1. */
+  readonly part: number;
   readonly ordinal: number;
   readonly keys: readonly string[];
   readonly counts: readonly number[];
+}
+interface FoundPassage extends PassageRow {
+  readonly item: LiveItem;
 }
 interface TermRow {
   readonly key: string;
@@ -113,8 +153,13 @@ FROM knowledge_items AS item JOIN data_sources AS source ON source.id = item."da
 WHERE item."liveGeneration" IS NOT NULL AND item."indexStatus" <> 'DELETING' AND source."deletingAt" IS NULL`;
 
 const passagesSql = `
-SELECT id::text, ordinal, term_keys::text[] AS keys, term_counts AS counts FROM chunks
-WHERE item_id = $1 AND generation = $2 AND ordinal >= $3 ORDER BY ordinal LIMIT $4`;
+SELECT chunk.id::text, part::int, chunk.ordinal, chunk.term_keys::text[] AS keys, chunk.term_counts AS counts
+FROM unnest($1::text[], $2::int[], $3::int[]) WITH ORDINALITY AS given(item_id, generation, from_ordinal, part)
+CROSS JOIN LATERAL (
+  SELECT id, ordinal, term_keys, term_counts FROM chunks
+  WHERE item_id = given.item_id AND generation = given.generation AND ordinal >= given.from_ordinal ORDER BY ordinal LIMIT $4
+) AS chunk
+ORDER BY part, chunk.ordinal LIMIT $4`;
 
 const termsSql =
   'SELECT key::text, config, term FROM lexeme_frequencies WHERE data_source_id = $1 AND key = ANY($2::text[]::bigint[])';

@@ -54,8 +54,12 @@ export interface LiveGeneration {
 
 /** The writes to one index of the copy. All can be repeated. @throws SearchIndexError */
 export interface PassageCopy {
-  /** Adds or replaces passages. One that is there in a higher version stays. A search finds them after `activate`. */
-  put(passages: readonly CopiedPassage[], version: bigint): Promise<void>;
+  /**
+   * Adds or replaces passages. One that is there in a higher version stays. A search finds them after `activate`.
+   *
+   * @param versionOf  the version of an item.
+   */
+  put(passages: readonly CopiedPassage[], versionOf: (itemId: string) => bigint): Promise<void>;
   /** Lets searches find what was put, and removes all other generations of these items. */
   activate(items: readonly LiveGeneration[]): Promise<void>;
   /** Removes all passages of items. */

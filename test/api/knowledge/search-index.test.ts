@@ -1,6 +1,7 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { answersOf, copied } from '../../support/knowledge/copied.ts';
+import { answersOf, copied, copyOfService } from '../../support/knowledge/copied.ts';
 import { addFile, indexed, searchOf } from '../../support/knowledge/knowledge.ts';
 import { startMeaningServer } from '../../support/knowledge/meaning-server.ts';
 import { startOpenSearch } from '../../support/knowledge/opensearch/opensearch.ts';
@@ -160,6 +161,33 @@ describe('the copy', () => {
         expect(Math.abs(score - exact)).toBeLessThan(0.15 * exact + 0.001);
       }
     }
+  });
+
+  it('has every passage when it is built anew, of documents with more passages than a request takes and with one', async () => {
+    const { service, make } = copy;
+    const ann = await make.person();
+    const agentId = (await make.agent({ owner: ann })).id;
+    const sections = Array.from({ length: 530 }, (_, n) => `# Room ${n}\n\nA lamp stands in room ${n}.`).join('\n\n');
+    const files = { 'one.md': 'A lamp in the hall.', 'large.md': sections, 'other.md': 'A lamp in the attic.' };
+    const ids: string[] = [];
+    for (const [name, text] of Object.entries(files)) {
+      const { body } = await addFile(ann, agentId, name, text, 'text/markdown');
+      await indexed(ann, body.id);
+      ids.push(body.id);
+    }
+    await copied(service);
+    const before = new Set(standIn.indexes.keys());
+    await copyOfService(service).rebuild(() => undefined, wait, AbortSignal.timeout(60_000));
+    await copied(service);
+    expect([...standIn.indexes.keys()].filter((name) => before.has(name))).toEqual([]);
+    const rows = await service.deps.storage.db.query<{ id: string }>(
+      'SELECT id::text FROM chunks WHERE data_source_id = ANY($1::text[]) ORDER BY chunks.id',
+      [ids],
+    );
+    expect(rows.length).toBeGreaterThan(530);
+    const found = ids.flatMap(documentsOf);
+    expect(found.map(({ id }) => id).toSorted((a, b) => Number(a) - Number(b))).toEqual(rows.map(({ id }) => id));
+    expect(found.filter(({ fields }) => !String(fields.words).includes('english lamp'))).toEqual([]);
   });
 
   it('asks for nothing that the specification of OpenSearch does not have', () => {

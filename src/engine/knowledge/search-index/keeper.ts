@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Lease } from '../../../storage/leases.ts';
 import type { NotedChange } from '../../../storage/search-index/changes.ts';
-import type { LiveItem } from '../../../storage/search-index/documents.ts';
+import type { ItemPart, LiveItem } from '../../../storage/search-index/documents.ts';
 import type { OpenSearch } from '../../../storage/search-index/opensearch/opensearch.ts';
 import { fits, isNewer, names } from '../../../storage/search-index/opensearch/schema.ts';
 import { type PassageCopy, SearchIndexError } from '../../../storage/search-index/search-index.ts';
@@ -24,7 +24,7 @@ export interface KeeperOptions {
 
 /** Items of one request for changes, and of one step of a building. */
 const itemsAtOnce = 200;
-/** Passages that are read and sent at once. */
+/** Passages that are read and sent at once, of one item or of several. */
 const passagesAtOnce = 250;
 /** How often an index is looked for that should be there. */
 const lookEveryMs = 30_000;
@@ -140,7 +140,7 @@ export class Keeper {
     try {
       const copy = this.#options.openSearch.writesTo(index);
       const versions = new Map(changes.map(({ itemId, version }) => [itemId, version]));
-      for (const item of live) await this.#put(copy, item, versions.get(item.id) ?? 0n);
+      await this.#put(copy, live, (itemId) => versions.get(itemId) ?? 0n);
       await copy.activate(live.map(({ id: itemId, generation }) => ({ itemId, generation })));
       const present = new Set(live.map(({ id }) => id));
       await copy.drop(changes.map(({ itemId }) => itemId).filter((id) => !present.has(id)));
@@ -158,8 +158,7 @@ export class Keeper {
     const asOf = await store.changes.newVersion();
     const items = await store.documents.liveItemsAfter(state.buildCursor, itemsAtOnce);
     const copy = openSearch.writesTo(building);
-    let passages = 0;
-    for (const item of items) passages += await this.#put(copy, item, asOf);
+    const passages = await this.#put(copy, items, () => asOf);
     const last = items.at(-1);
     if (last !== undefined) {
       await store.states.advance(lease, { cursor: last.id, items: items.length, passages });
@@ -174,16 +173,35 @@ export class Keeper {
   }
 
   /** @returns how many passages were put. */
-  async #put(copy: PassageCopy, item: LiveItem, version: bigint): Promise<number> {
+  async #put(copy: PassageCopy, items: readonly LiveItem[], versionOf: (itemId: string) => bigint): Promise<number> {
     let count = 0;
-    const known = this.#hasVectors ? item : { ...item, spaceIds: [] };
-    for (let from = 0; ; ) {
-      const passages = await this.#options.store.documents.passages(known, from, passagesAtOnce);
-      await copy.put(passages, version);
+    let left: readonly ItemPart[] = items.map((item) => ({
+      item: this.#hasVectors ? item : { ...item, spaceIds: [] },
+      fromOrdinal: 0,
+    }));
+    while (left.length > 0) {
+      const parts = left.slice(0, partsOfRequest(left));
+      const passages = await this.#options.store.documents.passages(parts, passagesAtOnce);
+      await copy.put(passages, versionOf);
       count += passages.length;
       const last = passages.at(-1);
-      if (last === undefined || passages.length < passagesAtOnce) return count;
-      from = last.ordinal + 1;
+      if (last === undefined || passages.length < passagesAtOnce) {
+        left = left.slice(parts.length);
+        continue;
+      }
+      const place = parts.findIndex(({ item }) => item.id === last.itemId);
+      left = left.slice(place).map((part, index) => (index === 0 ? { ...part, fromOrdinal: last.ordinal + 1 } : part));
     }
+    return count;
   }
+}
+
+/** How many items are sent in one request: as many as have few passages together, at least one. */
+function partsOfRequest(parts: readonly ItemPart[]): number {
+  let passages = 0;
+  const end = parts.findIndex(({ item }, index) => {
+    passages += item.passages;
+    return index > 0 && passages > passagesAtOnce;
+  });
+  return end === -1 ? parts.length : end;
 }

@@ -136,7 +136,7 @@ class OpenSearchIndexes implements OpenSearch {
 
   writesTo(index: string): PassageCopy {
     return {
-      put: (passages, version) => this.#put(index, passages, version),
+      put: (passages, versionOf) => this.#put(index, passages, versionOf),
       activate: async (items) => {
         // What was put a moment ago can only be removed once a search finds it.
         await this.#administer('POST', `/${index}/_refresh`);
@@ -194,11 +194,11 @@ class OpenSearchIndexes implements OpenSearch {
     return this.#client.close();
   }
 
-  async #put(index: string, passages: readonly CopiedPassage[], version: bigint): Promise<void> {
-    const order = { version_type: 'external_gte', version: Number(version) };
+  async #put(index: string, passages: readonly CopiedPassage[], versionOf: (itemId: string) => bigint): Promise<void> {
     let lines: string[] = [];
     let bytes = 0;
     for (const passage of passages) {
+      const order = { version_type: 'external_gte', version: Number(versionOf(passage.itemId)) };
       const text = `${JSON.stringify({ index: { _id: passage.id, ...order } })}\n${JSON.stringify(documentOf(passage))}\n`;
       if (lines.length > 0 && bytes + text.length > bulkMaxBytes) {
         await this.#bulk(index, lines);
