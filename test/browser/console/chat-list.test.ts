@@ -21,7 +21,7 @@ const chat = (name: string) => make.chat({ owner: ann, agentId, name });
 describe.skipIf(!hasBrowser())('the list of chats', () => {
   it('renames, pins, exports, finds and deletes chats', async () => {
     await chat('Winter tyres');
-    await chat('Summer tyres');
+    const summer = await chat('Summer tyres');
     const { page, problems } = await openConsole(service, ann);
     const list = page.getByRole('navigation', { name: 'Chats' });
     const act = async (name: string, what: string) => {
@@ -39,6 +39,9 @@ describe.skipIf(!hasBrowser())('the list of chats', () => {
     await list.getByRole('region', { name: 'Pinned' }).getByRole('link', { name: 'Winter tyres' }).waitFor();
     await act('Summer tyres', 'Rename');
     await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('Tyres for July');
+    // What is typed stays when the chat moves to another part of the list meanwhile.
+    await ann.patch(`/api/v1/chats/${summer.id}`, { pinPosition: 1 });
+    await page.locator('section[aria-label=Pinned]').getByText('Summer tyres').waitFor();
     await page.keyboard.press('Enter');
     await list.getByRole('link', { name: 'Tyres for July' }).waitFor();
     await keepConsolePicture(page, 'chat-list');

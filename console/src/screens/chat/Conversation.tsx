@@ -22,7 +22,7 @@ import {
   ChatSettingsDocument,
   ChatStopDocument,
 } from './documents.ts';
-import { useChatActs } from './sidebar/chat-acts.tsx';
+import { RenameDialog, useChatActs } from './sidebar/chat-acts.tsx';
 import { Sources } from './sources/Sources.tsx';
 import { chooseModel, chosenModel } from './start/chosen-model.ts';
 import { ModelPicker } from './start/ModelPicker.tsx';
@@ -106,7 +106,8 @@ function withMessage(sources: OpenSources, messages: readonly Chat_MessageFragme
 function Header({ chat }: { readonly chat: Chat_HeadFragment }) {
   const { t } = useText();
   const { may } = useSession();
-  const { items, dialog } = useChatActs(chat);
+  const [isRenaming, setRenaming] = useState(false);
+  const items = useChatActs(chat, () => setRenaming(true));
   const agent = chat.agent;
   const who = (
     <>
@@ -131,7 +132,7 @@ function Header({ chat }: { readonly chat: Chat_HeadFragment }) {
           </IconButton>
         </Menu>
       ) : null}
-      {dialog}
+      {isRenaming ? <RenameDialog chat={chat} onClose={() => setRenaming(false)} /> : null}
     </header>
   );
 }

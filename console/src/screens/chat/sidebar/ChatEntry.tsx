@@ -15,13 +15,15 @@ export const ChatEntry = memo(function ChatEntry({
   chat,
   isCurrent,
   onOpen,
+  onRename,
 }: {
   readonly chat: Chat_EntryFragment;
   readonly isCurrent: boolean;
   readonly onOpen: () => void;
+  readonly onRename: (chat: Chat_EntryFragment) => void;
 }) {
   const { t } = useText();
-  const { items, dialog } = useChatActs(chat);
+  const items = useChatActs(chat, () => onRename(chat));
   const name = chat.name ?? t('New chat');
   return (
     <li className={styles.entry} data-unread={chat.isUnread || undefined}>
@@ -38,7 +40,6 @@ export const ChatEntry = memo(function ChatEntry({
           <MoreHorizontal size={16} aria-hidden />
         </IconButton>
       </Menu>
-      {dialog}
     </li>
   );
 });

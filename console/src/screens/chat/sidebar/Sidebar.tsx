@@ -9,6 +9,7 @@ import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { SearchInput } from '../../../ui/field.tsx';
 import { type Chat_EntryFragment, ChatListChangesDocument, ChatListDocument } from '../documents.ts';
 import { ChatEntry } from './ChatEntry.tsx';
+import { RenameDialog } from './chat-acts.tsx';
 import { chatList, useChatList } from './chat-list.ts';
 import styles from './sidebar.module.css';
 
@@ -25,6 +26,9 @@ export function Sidebar({
   const { t } = useText();
   const [typed, setTyped] = useState('');
   const search = useDeferredValue(typed.trim());
+  // Not in the entry of the chat, which moves to another part of the list when something happens in it.
+  const [renamed, setRenamed] = useState<Chat_EntryFragment>();
+  const acts = { onOpen: onClose, onRename: setRenamed };
   return (
     <nav className={styles.sidebar} aria-label={t('Chats')} data-open={isOpen}>
       <div className={styles.head}>
@@ -41,17 +45,20 @@ export function Sidebar({
         <SearchInput label={t('Search chats')} value={typed} onChange={setTyped} />
       </div>
       <div className={styles.lists}>
-        {search === '' ? (
-          <AllChats chatId={chatId} onOpen={onClose} />
-        ) : (
-          <FoundChats search={search} chatId={chatId} onOpen={onClose} />
-        )}
+        {search === '' ? <AllChats chatId={chatId} {...acts} /> : <FoundChats search={search} chatId={chatId} {...acts} />}
       </div>
+      {renamed === undefined ? null : <RenameDialog chat={renamed} onClose={() => setRenamed(undefined)} />}
     </nav>
   );
 }
 
-function AllChats({ chatId, onOpen }: { readonly chatId: string | undefined; readonly onOpen: () => void }) {
+/** What entries of the list do. */
+interface EntryActs {
+  readonly onOpen: () => void;
+  readonly onRename: (chat: Chat_EntryFragment) => void;
+}
+
+function AllChats({ chatId, ...acts }: { readonly chatId: string | undefined } & EntryActs) {
   const { t } = useText();
   const { chats, hasMore, isLoading, error } = useChatList();
   const today = new Date().setHours(0, 0, 0, 0);
@@ -68,7 +75,7 @@ function AllChats({ chatId, onOpen }: { readonly chatId: string | undefined; rea
       <ErrorNote error={error} onRetry={() => void chatList.reload()} />
       {chats.length === 0 && error === undefined ? <p className={styles.nothing}>{t('Your chats will stand here.')}</p> : null}
       {groups.map(([title, members]) => (
-        <Group key={title} title={title} chats={members} chatId={chatId} onOpen={onOpen} />
+        <Group key={title} title={title} chats={members} chatId={chatId} {...acts} />
       ))}
       {hasMore ? (
         <Button size="small" variant="quiet" onClick={() => void chatList.loadMore()}>
@@ -82,12 +89,11 @@ function AllChats({ chatId, onOpen }: { readonly chatId: string | undefined; rea
 function FoundChats({
   search,
   chatId,
-  onOpen,
+  ...acts
 }: {
   readonly search: string;
   readonly chatId: string | undefined;
-  readonly onOpen: () => void;
-}) {
+} & EntryActs) {
   const { t } = useText();
   const { data, error, isLoading, reload } = usePage(ChatListDocument, { first: 30, after: null, search });
   useLiveReload(ChatListChangesDocument, {}, reload);
@@ -99,7 +105,7 @@ function FoundChats({
       {!isLoading && more.nodes.length === 0 && error === undefined ? (
         <p className={styles.nothing}>{t('Nothing is found.')}</p>
       ) : null}
-      <Group title={t('Found')} chats={more.nodes} chatId={chatId} onOpen={onOpen} />
+      <Group title={t('Found')} chats={more.nodes} chatId={chatId} {...acts} />
       {more.hasMore ? (
         <Button size="small" variant="quiet" isBusy={more.isLoadingMore} onClick={more.loadMore}>
           {t('Show more')}
@@ -113,20 +119,19 @@ function Group({
   title,
   chats,
   chatId,
-  onOpen,
+  ...acts
 }: {
   readonly title: string;
   readonly chats: readonly Chat_EntryFragment[];
   readonly chatId: string | undefined;
-  readonly onOpen: () => void;
-}) {
+} & EntryActs) {
   if (chats.length === 0) return null;
   return (
     <section aria-label={title}>
       <h2>{title}</h2>
       <ul>
         {chats.map((chat) => (
-          <ChatEntry key={chat.id} chat={chat} isCurrent={chat.id === chatId} onOpen={onOpen} />
+          <ChatEntry key={chat.id} chat={chat} isCurrent={chat.id === chatId} {...acts} />
         ))}
       </ul>
     </section>

@@ -1,5 +1,5 @@
 import { FileDown, Pencil, Pin, PinOff, Trash2 } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { readableError, run } from '../../../graphql/client.ts';
 import { useMutate } from '../../../graphql/hooks.ts';
@@ -14,22 +14,22 @@ import { useToast } from '../../../ui/toasts.tsx';
 import { ChatDeleteDocument, type ChatExportFormat, ChatFileExportDocument, ChatUpdateDocument } from '../documents.ts';
 import { chatList } from './chat-list.ts';
 
-interface NamedChat {
+export interface NamedChat {
   readonly id: string;
   readonly name: string | null;
   readonly pinPosition: number | null;
 }
 
-/** What can be done with a whole chat, as items of a menu; `dialog` must be drawn somewhere. */
-export function useChatActs(chat: NamedChat): {
-  readonly items: readonly (MenuItem | 'separator')[];
-  readonly dialog: ReactNode;
-} {
+/**
+ * What can be done with a whole chat, as items of a menu.
+ *
+ * @param onRename  opens a `RenameDialog`, where the chat cannot move while it is open.
+ */
+export function useChatActs(chat: NamedChat, onRename: () => void): readonly (MenuItem | 'separator')[] {
   const { t } = useText();
   const confirm = useConfirm();
   const say = useToast();
   const [path, go] = useLocation();
-  const [isRenaming, setRenaming] = useState(false);
   const attempt = async (work: () => Promise<void>) => {
     try {
       await work();
@@ -62,18 +62,17 @@ export function useChatActs(chat: NamedChat): {
     });
   const isPinned = chat.pinPosition !== null;
   const pinIcon = isPinned ? <PinOff size={16} aria-hidden /> : <Pin size={16} aria-hidden />;
-  const items: readonly (MenuItem | 'separator')[] = [
-    { label: t('Rename'), icon: <Pencil size={16} aria-hidden />, onSelect: () => setRenaming(true) },
+  return [
+    { label: t('Rename'), icon: <Pencil size={16} aria-hidden />, onSelect: onRename },
     { label: isPinned ? t('Unpin') : t('Pin'), icon: pinIcon, onSelect: () => void pin() },
     { label: t('Export as Markdown'), icon: <FileDown size={16} aria-hidden />, onSelect: () => void save('MARKDOWN') },
     { label: t('Export as JSON'), icon: <FileDown size={16} aria-hidden />, onSelect: () => void save('JSON') },
     'separator',
     { label: t('Delete'), icon: <Trash2 size={16} aria-hidden />, isDanger: true, onSelect: () => void remove() },
   ];
-  return { items, dialog: isRenaming ? <RenameDialog chat={chat} onClose={() => setRenaming(false)} /> : null };
 }
 
-function RenameDialog({ chat, onClose }: { readonly chat: NamedChat; readonly onClose: () => void }) {
+export function RenameDialog({ chat, onClose }: { readonly chat: NamedChat; readonly onClose: () => void }) {
   const { t } = useText();
   const [name, setName] = useState(chat.name ?? '');
   const { run: update, isBusy, error } = useMutate(ChatUpdateDocument);
