@@ -251,7 +251,7 @@ describe('a document that takes too much', () => {
   });
   it('memory is stopped, and the next one is read', async () => {
     const bytes = xls(
-      Array.from({ length: 5_000 }, (_, row) => Array.from({ length: 6 }, (_cell, column) => `cell ${row} ${column}`)),
+      Array.from({ length: 10_000 }, (_, row) => Array.from({ length: 6 }, (_cell, column) => `cell ${row} ${column}`)),
     );
     const memoryMaxBytes = 48 * 1024 * 1024;
     await expect(extract('a.xls', bytes, { memoryMaxBytes })).rejects.toMatchObject({ code: 'MEMORY', isRetryable: false });
