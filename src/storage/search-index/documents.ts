@@ -51,15 +51,14 @@ export function createSearchIndexDocuments(db: Database): SearchIndexDocuments {
   };
   /** The words of passages by their keys, for each source. */
   const wordsOf = async (rows: readonly FoundPassage[]) => {
-    const ofSources = Map.groupBy(rows, ({ item }) => item.dataSourceId);
-    const words = await Promise.all(
-      [...ofSources].map(async ([dataSourceId, some]) => {
-        const keys = [...new Set(some.flatMap((row) => row.keys))];
-        const terms = await db.query<TermRow>(termsSql, [dataSourceId, keys]);
-        return [dataSourceId, new Map(terms.map((term) => [term.key, wordOf(term)]))] as const;
-      }),
-    );
-    return new Map(words);
+    const words = new Map<string, ReadonlyMap<string, string>>();
+    // One after the other: documents of many sources would take all connections.
+    for (const [dataSourceId, some] of Map.groupBy(rows, ({ item }) => item.dataSourceId)) {
+      const keys = [...new Set(some.flatMap((row) => row.keys))];
+      const terms = await db.query<TermRow>(termsSql, [dataSourceId, keys]);
+      words.set(dataSourceId, new Map(terms.map((term) => [term.key, wordOf(term)])));
+    }
+    return words;
   };
   const vectorsOf = async (rows: readonly FoundPassage[]) => {
     const some = rows.filter(({ item }) => item.spaceIds.length > 0);
