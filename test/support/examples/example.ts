@@ -25,7 +25,12 @@ type Environment = Readonly<Record<string, string>>;
 /** Installs an example as its README says, in a folder of its own that is removed behind the tests of the file. */
 export async function installExample(name: string): Promise<Example> {
   const scratch = mkdtempSync(join(tmpdir(), 'parley-example-'));
-  afterAll(() => rmSync(scratch, { recursive: true, force: true, maxRetries: 3 }));
+  // Registered here, because a test that starts an example can register nothing behind the others.
+  const ends: (() => Promise<void>)[] = [];
+  afterAll(async () => {
+    for (const end of ends) await end();
+    rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
+  });
   const filter = (path: string) => !made.has(basename(path));
   for (const path of [join('examples', name), 'clients/typescript', 'schema.graphql']) {
     cpSync(join(root, path), join(scratch, path), { recursive: true, filter });
@@ -35,7 +40,7 @@ export async function installExample(name: string): Promise<Example> {
   return {
     folder: cwd,
     run: (script, env = {}, ...args) => npm(cwd, env, 'run', '--silent', script, '--', ...args),
-    start: (env, ...args) => startNpm(cwd, env, args),
+    start: (env, ...args) => startNpm(cwd, env, args, (end) => ends.push(end)),
   };
 }
 
@@ -55,7 +60,13 @@ async function npm(cwd: string, env: Environment, ...args: readonly string[]): P
   }
 }
 
-function startNpm(cwd: string, env: Environment, args: readonly string[]): Promise<string> {
+/** @param atEnd  takes what ends it. */
+function startNpm(
+  cwd: string,
+  env: Environment,
+  args: readonly string[],
+  atEnd: (end: () => Promise<void>) => void,
+): Promise<string> {
   // npm starts a shell, and that one the server: together they are a process group, which ends as one.
   const child = spawn('npm', ['start', '--', ...args], {
     cwd,
@@ -66,7 +77,7 @@ function startNpm(cwd: string, env: Environment, args: readonly string[]): Promi
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
   const closed = new Promise((resolve) => child.once('close', resolve));
-  afterAll(async () => {
+  atEnd(async () => {
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
     await closed;
   });
