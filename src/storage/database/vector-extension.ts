@@ -25,8 +25,10 @@ export async function prepareVectors(pool: Pool): Promise<VectorSupport> {
   if (version === undefined) return missing('the database server has no extension "vector" (pgvector); install it there');
   if (!isNewEnough(version)) return missing(`the extension "vector" has version ${version}; ${versionMin.join('.')} is needed`);
   try {
-    await withTurn(pool, migrationLock, (client) => client.query(table));
-    await makeVectorIndexes(pool);
+    await withTurn(pool, migrationLock, async (client) => {
+      await client.query(table);
+      await makeVectorIndexes(client);
+    });
     return { kind: 'ready' };
   } catch (error) {
     // The role may not create it, or it is in a schema that the role does not search.

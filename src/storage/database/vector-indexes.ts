@@ -1,5 +1,5 @@
 // Raw SQL: vectors. Each space has an index of its own on a table of an extension.
-import type { Pool } from 'pg';
+import type { ClientBase } from 'pg';
 
 /** What the index of a space has of its vectors. */
 export interface IndexedSpace {
@@ -15,9 +15,9 @@ export interface IndexedSpace {
  * Makes the indexes that spaces lack: vectors were copied to this database, or only their spaces, before it could keep vectors. Over vectors that are
  * there it takes minutes for a million.
  */
-export async function makeVectorIndexes(pool: Pool): Promise<void> {
-  const spaces = await pool.query<IndexedSpace>('SELECT id, dimensions, "isQuantised", "hasFloats" FROM embedding_spaces');
-  for (const space of spaces.rows) await pool.query(vectorIndexSql(space));
+export async function makeVectorIndexes(db: Pick<ClientBase, 'query'>): Promise<void> {
+  const spaces = await db.query<IndexedSpace>('SELECT id, dimensions, "isQuantised", "hasFloats" FROM embedding_spaces');
+  for (const space of spaces.rows) await db.query(vectorIndexSql(space));
 }
 
 /** SQL: makes the index of a space, unless it is there. */

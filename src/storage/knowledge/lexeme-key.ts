@@ -18,19 +18,17 @@ export function hashedLexemeKey(dataSourceId: string, config: string, term: stri
 }
 
 /**
- * SQL: selects the row of a lexeme, and its place in the table. Should a lexeme have two keys, the one of more chunks counts, then the lower one.
- */
-export function lexemeRow(dataSourceId: string, config: string, term: string): string {
-  return `SELECT key, df, place FROM (${lexemeRows(dataSourceId, config, term)}) AS same ORDER BY df DESC, key LIMIT 1`;
-}
-
-/**
- * SQL: selects the rows of a lexeme: one, or one for each of its keys. The bounds and the order are for the planner: it expects few lexemes of a source
- * that is new, and would read all of them with an index that lacks the term.
+ * SQL: selects the rows of a lexeme with their places in the table: one, or one for each of its keys. The bounds and the order are for the planner: it
+ * expects few lexemes of a source that is new, and would read all of them with an index that lacks the term.
  */
 export function lexemeRows(dataSourceId: string, config: string, term: string): string {
   return `SELECT key, df, ctid AS place FROM lexeme_frequencies
     WHERE data_source_id = ${dataSourceId} AND term >= ${term} AND term <= ${term} AND config = ${config} ORDER BY term LIMIT 4`;
+}
+
+/** SQL: selects the row of a lexeme. Should it have two keys, the one of more chunks counts, then the lower one. */
+export function lexemeRow(dataSourceId: string, config: string, term: string): string {
+  return `SELECT key, df, place FROM (${lexemeRows(dataSourceId, config, term)}) AS same ORDER BY df DESC, key LIMIT 1`;
 }
 
 /** SQL: the same for the lexeme that has a key. */

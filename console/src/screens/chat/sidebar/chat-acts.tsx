@@ -14,7 +14,7 @@ import { useToast } from '../../../ui/toasts.tsx';
 import { ChatDeleteDocument, type ChatExportFormat, ChatFileExportDocument, ChatUpdateDocument } from '../documents.ts';
 import { chatList } from './chat-list.ts';
 
-export interface NamedChat {
+interface NamedChat {
   readonly id: string;
   readonly name: string | null;
   readonly pinPosition: number | null;
