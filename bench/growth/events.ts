@@ -6,12 +6,14 @@ import { lowerBoundOfIds } from '../../src/entities/ids.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { createEventPartitionStore } from '../../src/storage/data-life/event-partitions.ts';
 import { createEventSweepStore } from '../../src/storage/data-life/event-sweeps.ts';
+import { createSweepStore, type SweepPlace } from '../../src/storage/data-life/sweeps.ts';
 import { openDatabase } from '../../src/storage/database/open.ts';
 import { benchStoredStream } from '../stored-stream.ts';
 
 /**
  * The event log: statements and write-ahead log of a stored stream of 200 deltas, and the buffers of the sweep of old events with 1,000,000 runs of
- * 50 days (RUNS says how many): when nothing is due, and when ten days are due, dropped as partitions and deleted row by row.
+ * 50 days (RUNS says how many): when nothing is due, and when ten days are due, dropped as partitions and deleted row by row. At last the deletion of
+ * the runs of one day themselves, half of them with two items.
  *
  * Run: `DATABASE_URL=postgres://… node bench/growth/events.ts [stream] [sweep]`. Needs a server that nobody else uses, on which it makes and drops
  * databases. About 30 seconds for the stream, and some minutes for the sweep.
@@ -103,6 +105,18 @@ async function benchSweep(url: string): Promise<void> {
       await db.query('select events from run_event_batches where "runId" = $1', [rows[0]?.id]);
     });
     console.log(`at most ${logsAtOnce} logs are deleted by one statement`);
+    const deleteRuns = async (before: Date) => {
+      let count = 0;
+      let after: SweepPlace | undefined;
+      do {
+        const batch = await createSweepStore(db).runs({ orgId: 'org_bench', before }, after);
+        count += batch.count;
+        after = batch.next;
+      } while (after !== undefined);
+      return `${count} runs`;
+    };
+    await measured('runs, nothing due', () => deleteRuns(ago(days + 1)));
+    await measured('the runs of one day', () => deleteRuns(ago(days - 1)));
   } finally {
     await client.end();
     await db.close();
@@ -128,7 +142,11 @@ async function fill(client: Client, startMs: number): Promise<void> {
          select 'run_' || time_of($1::bigint + (n * $2::float8)::bigint) || lpad(n::text, 16, '0') as id,
            to_timestamp(($1::bigint + n * $2::float8) / 1000) as at from generate_series($3::int, $4::int) n
        ), logs as (
-         insert into run_event_batches ("runId", "firstSequence", "lastSequence", "createdAt", events) select id, 0, 30, at, $5::json from made)
+         insert into run_event_batches ("runId", "firstSequence", "lastSequence", "createdAt", events) select id, 0, 30, at, $5::json from made
+       ), items as (
+         insert into response_items ("runId", direction, ordinal, "itemId", "orgId", "userId", item)
+         select id, direction, 0, 'msg_' || substr(id, 5), 'org_bench', 'user_bench', '{"type": "message", "role": "user", "content": "A question."}'
+         from made, unnest(array['input', 'output']) direction where right(id, 1) in ('0', '2', '4', '6', '8'))
        insert into runs (id, "createdAt", "startedAt", "endedAt", "updatedAt", "orgId", "userId", "keyId", "modelId", status, request, "lastSequence")
        select id, at, at, at + interval '4 seconds', at, 'org_bench', 'user_bench', '', 'bench', 'completed', '{}', 30 from made`,
       [Math.round(startMs), stepMs, from, Math.min(from + 100_000, runs) - 1, texts.rows[0]?.events],

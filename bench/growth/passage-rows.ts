@@ -22,7 +22,6 @@ export async function fillPassages(db: Client, count: number): Promise<void> {
   await db.query('DROP INDEX chunks_term_keys_idx');
   for (let done = 0; done < count; done += 20_000) await db.query(passagesSql, [Math.min(20_000, count - done)]);
   await db.query(rows[0]?.definition ?? '');
-  await db.query('ALTER INDEX chunks_term_keys_idx SET (fastupdate = off)');
   await db.query(textsSql);
   await db.query(frequenciesSql);
   await db.query(statisticsSql);

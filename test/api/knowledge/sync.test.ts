@@ -229,8 +229,8 @@ describe('a run of a source', () => {
     await sync(id, library);
     expect(await settled(ann, id)).toMatchObject({ skippedCount: 1, unchangedCount: 1 });
     expect(await textsOf(id)).toEqual(['b']);
-    const [item] = await itemsOf(ann, id);
-    expect(item).toMatchObject({
+    const itemOfA = async () => (await itemsOf(ann, id)).find((item: { uniqueId: string }) => item.uniqueId === 'a');
+    expect(await itemOfA()).toMatchObject({
       indexStatus: 'SKIPPED',
       errorMessage: 'A film is not read.',
       metadata: { skippedReason: 'A film is not read.' },
@@ -239,7 +239,7 @@ describe('a run of a source', () => {
     await sync(id, library);
     await settled(ann, id);
     expect(await textsOf(id)).toEqual(['a', 'b']);
-    expect((await itemsOf(ann, id))[0].metadata).not.toHaveProperty('skippedReason');
+    expect((await itemOfA()).metadata).not.toHaveProperty('skippedReason');
   });
 
   it('is cut off as often as it must be, as long as it gets further each time', async () => {

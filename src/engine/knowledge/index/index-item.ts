@@ -12,7 +12,7 @@ import { isConnectedType } from '../../../entities/knowledge/data-source.ts';
 import type { Settings } from '../../../settings.ts';
 import { blobAddressOf } from '../../../storage/blobs/address.ts';
 import type { NewChunk } from '../../../storage/knowledge/chunks.ts';
-import type { IndexFailure, IndexLease, ItemLeft } from '../../../storage/knowledge/indexing/indexing.ts';
+import type { IndexedContent, IndexFailure, IndexLease, ItemLeft } from '../../../storage/knowledge/indexing/indexing.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import { holdLease, isLost } from '../../leases.ts';
@@ -190,7 +190,7 @@ async function buildGeneration(
   lease: IndexLease,
   document: ExtractedDocument,
   signal: AbortSignal,
-): Promise<{ readonly documentCount: number; readonly tokenCount: number }> {
+): Promise<Pick<IndexedContent, 'documentCount' | 'tokenCount' | 'config' | 'lastChunks'>> {
   const { db } = storage;
   const config = textSearchConfig(`${document.title ?? ''}\n${document.text}`);
   let documentCount = 0;
@@ -218,9 +218,10 @@ async function buildGeneration(
     tokenCount += chunk.tokenCount;
     if (batch.length >= chunksAtOnce[db.makesCallersWait ? 'beforeCallers' : db.kind]) await flush(chunk);
   }
+  // A first generation ends with its last chunks: a short document takes one transaction. Vectors are taken over before the earlier one goes.
   const last = batch.at(-1);
-  if (last !== undefined) await flush(last);
-  return { documentCount, tokenCount };
+  if (last !== undefined && lease.liveGeneration !== null) await flush(last);
+  return { documentCount, tokenCount, config, lastChunks: batch };
 }
 
 /** Ends the lease after a failure: queues the item again if a retry may help, else stores the reason. */

@@ -30,6 +30,8 @@ export function createHolderWrites(
     `"indexStatus" = case when "isRunWanted" then 'QUEUED' else ${status} end, ${leaseSql.ended('item')}, attempt = 0,
      "isForced" = "isForced" and "isRunWanted", "indexPercentage" = case when "isRunWanted" then 0 else 100 end`;
   const left = '"isRunWanted", "needsCleaning"';
+  // The chunks are stored: what fails here is done by the next batch, or by the task that repeats it and tells of a failure.
+  const settleIndex = () => chunks.settleIndex().catch(() => undefined);
 
   return {
     async take(itemId, owner, leaseMs) {
@@ -49,13 +51,11 @@ export function createHolderWrites(
       announce(lease.dataSourceId);
     },
     async addChunks(lease, config, newChunks, percentage) {
-      const generation: ChunkGeneration = { ...lease, itemId: lease.id, generation: lease.fence, config };
       await db.transaction(async (tx) => {
         await leased(tx, lease, `"indexStatus" = 'INDEXING', "indexPercentage" = $4`, [percentage]);
-        await chunks.add(tx, generation, newChunks);
+        await chunks.add(tx, generationOf(lease, config), newChunks);
       });
-      // The chunks are stored: what fails here is done by the next batch, or by the task that repeats it and tells of a failure.
-      await chunks.settleIndex().catch(() => undefined);
+      await settleIndex();
       announce(lease.dataSourceId);
     },
     async complete(lease, content) {
@@ -81,12 +81,14 @@ export function createHolderWrites(
           ],
           left,
         );
+        await chunks.add(tx, generationOf(lease, content.config), content.lastChunks);
         await tx.prisma.dataSource.updateMany({ where: { id: dataSourceId }, data: { lastIndexedAt: new Date() } });
         if (!isClean)
           await chunks.removeDead(tx, { dataSourceId, itemId, generation, liveGeneration: generation }, removedAtOnce);
         await addUsage(tx, [usageOf(lease, content)], nobody);
         return row;
       });
+      await settleIndex();
       signals.publish('usage-changed', lease.orgId);
       announce(dataSourceId);
       return result;
@@ -140,6 +142,10 @@ export function createHolderWrites(
       }
     },
   };
+}
+
+function generationOf({ dataSourceId, id: itemId, fence: generation }: IndexLease, config: string): ChunkGeneration {
+  return { dataSourceId, itemId, generation, config };
 }
 
 function findPlace({ prisma }: Database, id: string) {

@@ -8,7 +8,7 @@ import { addUploadRun } from '../syncing/upload-runs.ts';
 import { createHolderWrites, type HolderWrites } from './holder.ts';
 import { type IndexingStore, removedAtOnce } from './store.ts';
 
-export type { IndexFailure, IndexingStore, IndexLease, ItemLeft, OwnedId } from './store.ts';
+export type { IndexedContent, IndexFailure, IndexingStore, IndexLease, ItemLeft, OwnedId } from './store.ts';
 
 export function createIndexingStore(db: Database, signals: Signals, chunks: ChunkStore): IndexingStore {
   const announce = (dataSourceId: string) => signals.publish('data-source-changed', dataSourceId);

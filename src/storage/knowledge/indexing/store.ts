@@ -36,6 +36,10 @@ export interface IndexedContent {
   readonly documentCount: number;
   readonly tokenCount: number;
   readonly usageEntryId: string;
+  /** The last chunks of the generation, which are added with its end; `[]` when all are there. */
+  readonly lastChunks: readonly NewChunk[];
+  /** The text-search configuration of its chunks. */
+  readonly config: string;
 }
 export interface IndexFailure {
   readonly status: 'FAILED' | 'SKIPPED';
@@ -88,7 +92,7 @@ export interface IndexingStore {
   /** Adds chunks to the generation under construction, and stores the progress. @throws LeaseLostError */
   addChunks(lease: IndexLease, config: string, chunks: readonly NewChunk[], percentage: number): Promise<void>;
   /**
-   * Makes the generation the live one, removes as much of the replaced generation as one transaction should, and ends the lease.
+   * Adds the last chunks, makes the generation the live one, removes as much of the replaced generation as one transaction should, and ends the lease.
    *
    * @throws LeaseLostError
    */
