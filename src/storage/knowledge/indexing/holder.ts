@@ -81,8 +81,8 @@ export function createHolderWrites(
           ],
           left,
         );
-        await chunks.add(tx, generationOf(lease, content.config), content.lastChunks);
         await tx.prisma.dataSource.updateMany({ where: { id: dataSourceId }, data: { lastIndexedAt: new Date() } });
+        await chunks.add(tx, generationOf(lease, content.config), content.lastChunks);
         if (!isClean)
           await chunks.removeDead(tx, { dataSourceId, itemId, generation, liveGeneration: generation }, removedAtOnce);
         await addUsage(tx, [usageOf(lease, content)], nobody);
