@@ -12,20 +12,26 @@ export interface MenuItem {
   readonly isChosen?: boolean;
 }
 
-/** A button that opens a list of acts. `children` is the button, which must take a ref and props. */
+/**
+ * A button that opens a list of acts. `children` is the button, which must take a ref and props.
+ *
+ * @param onOpenChange  for what must not move while it is open: it stands beside its button, and ends with it.
+ */
 export function Menu({
   label,
   items,
   children,
   align = 'end',
+  onOpenChange,
 }: {
   readonly label: string;
   readonly items: readonly (MenuItem | 'separator')[];
   readonly children: ReactNode;
   readonly align?: 'start' | 'end';
+  readonly onOpenChange?: (isOpen: boolean) => void;
 }) {
   return (
-    <DropdownMenu.Root modal={false}>
+    <DropdownMenu.Root modal={false} {...(onOpenChange === undefined ? {} : { onOpenChange })}>
       <DropdownMenu.Trigger asChild>{children}</DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content className={styles.menu} align={align} sideOffset={4} collisionPadding={8} aria-label={label}>

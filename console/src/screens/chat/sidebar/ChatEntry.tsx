@@ -15,11 +15,13 @@ export const ChatEntry = memo(function ChatEntry({
   chat,
   isCurrent,
   onOpen,
+  onMenu,
   onRename,
 }: {
   readonly chat: Chat_EntryFragment;
   readonly isCurrent: boolean;
   readonly onOpen: () => void;
+  readonly onMenu: (isOpen: boolean) => void;
   readonly onRename: (chat: Chat_EntryFragment) => void;
 }) {
   const { t } = useText();
@@ -35,7 +37,7 @@ export const ChatEntry = memo(function ChatEntry({
           <span className={styles.unread} role="img" aria-label={t('Unread')} title={t('Unread')} />
         ) : null}
       </Link>
-      <Menu label={name} items={items}>
+      <Menu label={name} items={items} onOpenChange={onMenu}>
         <IconButton label={t('More about {name}', { name })}>
           <MoreHorizontal size={16} aria-hidden />
         </IconButton>

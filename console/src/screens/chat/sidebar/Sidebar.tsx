@@ -7,6 +7,7 @@ import { useText } from '../../../text/text.ts';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { SearchInput } from '../../../ui/field.tsx';
+import { useHeld } from '../../../ui/use-held.ts';
 import { type Chat_EntryFragment, ChatListChangesDocument, ChatListDocument } from '../documents.ts';
 import { ChatEntry } from './ChatEntry.tsx';
 import { RenameDialog } from './chat-acts.tsx';
@@ -28,7 +29,9 @@ export function Sidebar({
   const search = useDeferredValue(typed.trim());
   // Not in the entry of the chat, which moves to another part of the list when something happens in it.
   const [renamed, setRenamed] = useState<Chat_EntryFragment>();
-  const acts = { onOpen: onClose, onRename: setRenamed };
+  // Chats do not move while the menu of one is open.
+  const [isHeld, setIsHeld] = useState(false);
+  const acts = { isHeld, onOpen: onClose, onMenu: setIsHeld, onRename: setRenamed };
   return (
     <nav className={styles.sidebar} aria-label={t('Chats')} data-open={isOpen}>
       <div className={styles.head}>
@@ -55,12 +58,20 @@ export function Sidebar({
 /** What entries of the list do. */
 interface EntryActs {
   readonly onOpen: () => void;
+  readonly onMenu: (isOpen: boolean) => void;
   readonly onRename: (chat: Chat_EntryFragment) => void;
 }
 
-function AllChats({ chatId, ...acts }: { readonly chatId: string | undefined } & EntryActs) {
+interface ListProps extends EntryActs {
+  readonly chatId: string | undefined;
+  /** Whether the list stays as it is. */
+  readonly isHeld: boolean;
+}
+
+function AllChats({ chatId, isHeld, ...acts }: ListProps) {
   const { t } = useText();
-  const { chats, hasMore, isLoading, error } = useChatList();
+  const { chats: fresh, hasMore, isLoading, error } = useChatList();
+  const chats = useHeld(fresh, isHeld);
   const today = new Date().setHours(0, 0, 0, 0);
   const isOfToday = ({ updatedAt }: Chat_EntryFragment) => Date.parse(updatedAt) >= today;
   const unpinned = chats.filter(({ pinPosition }) => pinPosition === null);
@@ -86,26 +97,20 @@ function AllChats({ chatId, ...acts }: { readonly chatId: string | undefined } &
   );
 }
 
-function FoundChats({
-  search,
-  chatId,
-  ...acts
-}: {
-  readonly search: string;
-  readonly chatId: string | undefined;
-} & EntryActs) {
+function FoundChats({ search, chatId, isHeld, ...acts }: ListProps & { readonly search: string }) {
   const { t } = useText();
   const { data, error, isLoading, reload } = usePage(ChatListDocument, { first: 30, after: null, search });
   useLiveReload(ChatListChangesDocument, {}, reload);
   const more = useMorePages(data?.chats, async (after) => (await run(ChatListDocument, { first: 30, after, search })).chats);
+  const found = useHeld(more.nodes, isHeld);
   return (
     <>
       <ErrorNote error={error ?? more.error} />
       {isLoading ? <Skeleton lines={3} /> : null}
-      {!isLoading && more.nodes.length === 0 && error === undefined ? (
+      {!isLoading && found.length === 0 && error === undefined ? (
         <p className={styles.nothing}>{t('Nothing is found.')}</p>
       ) : null}
-      <Group title={t('Found')} chats={more.nodes} chatId={chatId} {...acts} />
+      <Group title={t('Found')} chats={found} chatId={chatId} {...acts} />
       {more.hasMore ? (
         <Button size="small" variant="quiet" isBusy={more.isLoadingMore} onClick={more.loadMore}>
           {t('Show more')}
