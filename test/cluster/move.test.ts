@@ -147,6 +147,8 @@ function movedFolder(): void {
     const rowsBefore = new Map([...before.rows, ...(hasVectors ? [] : [['public.item_embeddings', []] as const])]);
     expect(before.rows.get('public.item_embeddings')).toHaveLength(1);
     for (const [table, rows] of rowsBefore) expect([table, moved.get(table)]).toEqual([table, rows]);
+    const indexes = await onTarget(target(), "SELECT 1 FROM pg_indexes WHERE indexname LIKE 'chunk_embeddings_space_%_idx'");
+    expect(indexes).toHaveLength(hasVectors ? 1 : 0);
     expect((await store.keys()).map((file) => file.replace(/^moved\//, '')).sort()).toEqual(before.files);
     expect(before.files.length).toBeGreaterThan(0);
     const blank = [...before.rows].filter(([, rows]) => rows.length === 0).map(([table]) => table);

@@ -1,14 +1,13 @@
 import { describe, expect, inject, it } from 'vitest';
 import { loadSettings } from '../../../src/settings.ts';
 import { openDatabase } from '../../../src/storage/database/open.ts';
-import { copyOf, testServerUrl } from '../../support/storage/databases.ts';
+import { canHaveVectors, copyOf } from '../../support/storage/databases.ts';
 
 const onError = (error: Error) => {
   throw error;
 };
 
-// Servers of tests have no pgvector.
-describe.runIf(testServerUrl === undefined)('a space that is there before its table', () => {
+describe.runIf(await canHaveVectors())('a space that is there before its table', () => {
   it.each([
     ['bits', { dimensions: 768, isQuantised: true }, 'bit_hamming_ops'],
     ['floats', { dimensions: 96, hasFloats: true }, 'vector_ip_ops'],

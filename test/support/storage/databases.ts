@@ -58,6 +58,12 @@ function place(folder: string, database: string | undefined): Place {
   };
 }
 
+/** Whether databases of this test run can have vectors: the embedded one always can, a server with pgvector too. */
+export async function canHaveVectors(): Promise<boolean> {
+  if (testServerUrl === undefined) return true;
+  return (await onServer("SELECT FROM pg_available_extensions WHERE name = 'vector'")).rowCount === 1;
+}
+
 /** A new folder; in memory where there is plenty, because an embedded database has a thousand files. */
 export function newFolder(): string {
   return mkdtempSync(join(hasRoom(memory) ? memory : tmpdir(), folderPrefix()));
