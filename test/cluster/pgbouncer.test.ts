@@ -8,16 +8,18 @@ import { makeFor, type Person } from '../support/make.ts';
 import { parley } from '../support/processes/command-line.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { createDatabase, databaseUrl, dropDatabase, newFolder, testServerUrl } from '../support/storage/databases.ts';
-import { type PgBouncer, pgBouncerVersion, startPgBouncer } from '../support/storage/pgbouncer.ts';
+import { keepsPrepared, type PgBouncer, pgBouncerVersion, startPgBouncer } from '../support/storage/pgbouncer.ts';
 import { heldAnswer, startUpstream, type Upstream } from '../support/upstream.ts';
 
 const version = await pgBouncerVersion();
 if (testServerUrl === undefined || version === undefined) {
   console.info('PgBouncer is tested where it is installed, on a server only: set TEST_DATABASE_URL.');
   it('a pooler stands before a server only', () => expect([testServerUrl, version]).toContain(undefined));
-} else describe(`two instances behind PgBouncer ${version} in transaction mode`, () => behindPooler(testServerUrl ?? ''));
+} else
+  describe(`two instances behind PgBouncer ${version} in transaction mode`, () =>
+    behindPooler(testServerUrl ?? '', keepsPrepared(version)));
 
-function behindPooler(serverUrl: string): void {
+function behindPooler(serverUrl: string, isNew: boolean): void {
   const folder = newFolder();
   let pooler: PgBouncer;
   let upstream: Upstream;
@@ -104,12 +106,26 @@ function behindPooler(serverUrl: string): void {
     await dropDatabase(other);
   });
 
-  it('are refused with prepared statements, which this PgBouncer loses, and doctor says so', async () => {
+  it.runIf(isNew)('may prepare statements, which this PgBouncer keeps', async () => {
+    const third = await startService({ env: env({ DATABASE_PREPARED_STATEMENTS: 'on' }) });
+    const annAtThird = third.client(ann.key);
+    const { id: chatId } = (await annAtThird.post(`/api/v1/ais/${agentId}/chats`)).body;
+    // At the sixth time, PostgreSQL may plan a statement for any values.
+    for (let turn = 0; turn < 8; turn += 1)
+      expect((await annAtThird.post(`/api/v1/chats/${chatId}/messages`, { prompt: 'Hi' })).status).toBe(200);
+    const calls = Array.from({ length: 40 }, () => annAtThird.get(`/api/v1/chats/${chatId}`));
+    expect((await Promise.all(calls)).filter(({ status }) => status !== 200)).toEqual([]);
+    await third.close();
+  });
+
+  it('are refused with prepared statements where PgBouncer loses them, and doctor says so', async () => {
+    const losing = isNew ? await startPgBouncer(serverUrl, 'transaction', ['max_prepared_statements = 0']) : pooler;
     const words = 'loses prepared statements (PgBouncer in transaction mode). Set DATABASE_PREPARED_STATEMENTS=off';
-    const prepares = env({ DATABASE_PREPARED_STATEMENTS: 'on' });
+    const prepares = env({ DATABASE_URL: losing.url(databaseUrl(database)), DATABASE_PREPARED_STATEMENTS: 'on' });
     await expect(startService({ env: prepares })).rejects.toThrow(words);
     expect((await parley('doctor', { ...prepares, PORT: '0' })).out).toContain(words);
     expect((await parley('doctor', { ...env(), PORT: '0' })).out).toMatch(/PostgreSQL [\d.]+ answers\./);
+    if (losing !== pooler) await losing.close();
   });
 
   it('are refused in statement mode, and with a direct way to another database', async () => {

@@ -25,7 +25,18 @@ export async function pgBouncerVersion(): Promise<string | undefined> {
   );
 }
 
-export async function startPgBouncer(serverUrl: string, poolMode: 'transaction' | 'statement'): Promise<PgBouncer> {
+/** Whether a version keeps prepared statements in transaction mode, unless `max_prepared_statements` is 0. */
+export function keepsPrepared(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > 1 || minor >= 21;
+}
+
+/** @param more  further lines of its settings. */
+export async function startPgBouncer(
+  serverUrl: string,
+  poolMode: 'transaction' | 'statement',
+  more: readonly string[] = [],
+): Promise<PgBouncer> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-pgbouncer-'));
   const port = await freePort();
   const { hostname, port: serverPort, username, password } = new URL(serverUrl);
@@ -40,6 +51,7 @@ export async function startPgBouncer(serverUrl: string, poolMode: 'transaction' 
       `listen_addr = 127.0.0.1\nlisten_port = ${port}\nunix_socket_dir =`,
       `auth_type = trust\nauth_file = ${join(folder, 'users.txt')}`,
       `pool_mode = ${poolMode}\ndefault_pool_size = 8\nmax_client_conn = 200`,
+      ...more,
     ].join('\n'),
   );
   // PgBouncer does not run as root.
