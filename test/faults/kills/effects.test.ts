@@ -9,7 +9,7 @@ import { eventually } from '../../support/eventually.ts';
 import { type Killable, prepareKillable } from '../../support/processes/killable.ts';
 import { expectAccepted } from '../../support/runs/accepted-request.ts';
 import { messagesOf } from '../../support/runs/research.ts';
-import { never } from '../../support/upstream.ts';
+import { never, type UpstreamRequest } from '../../support/upstream.ts';
 
 /** A process that is killed in the middle of a tool that acts: images, memories, tools of MCP servers. */
 const path = '/api/v2/responses';
@@ -171,15 +171,15 @@ describe.each([
   it('whose outcome is stored is not made again', async () => {
     script([['desk__act', {}]]);
     let isKilled = false;
+    const isRead = (request: UpstreamRequest) => messagesOf(request).some(({ role }) => role === 'tool');
     world.upstream.otherwise((request) => {
-      const isRead = messagesOf(request).some(({ role }) => role === 'tool');
-      if (!isRead) return { toolCalls: [{ id: 'call_1', name: 'desk__act', arguments: '{}' }] };
+      if (!isRead(request)) return { toolCalls: [{ id: 'call_1', name: 'desk__act', arguments: '{}' }] };
       return isKilled ? { text: 'It is done.' } : { gate: never };
     });
-    const { id } = await killedIn(tool, async () => expect(world.upstream.requests).toHaveLength(2));
+    const { id } = await killedIn(tool, async () => expect(world.upstream.requests.some(isRead)).toBe(true));
     isKilled = true;
     const ann = await world.recover(env);
-    expect(await ended(ann, id)).toMatchObject({ status: 'completed' });
+    expect(await ended(ann, id)).toMatchObject({ error: null, status: 'completed' });
     expect(made()).toEqual([`${id}:call_1`]);
     expect(read()).toContain('mcp_result');
   });
