@@ -136,6 +136,46 @@ describe('parley/offline', () => {
     });
   });
 
+  it('searches documents when nothing it was given answers, once, and quotes what was found', async () => {
+    const search = {
+      name: 'search_knowledge',
+      description: 'Searches the documents of this assistant and answers the passages that fit best.',
+      parameters: { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] },
+    };
+    const question = user('When does the workshop open?');
+    const asked = await run([question], { tools: [weather, search] });
+    expect(asked.calls.map(({ name, arguments: args }) => [name, JSON.parse(args)])).toEqual([
+      ['search_knowledge', { query: 'When does the workshop open?' }],
+    ]);
+    const answerTo = (output: string) =>
+      run(
+        [
+          question,
+          { role: 'assistant', content: null, toolCalls: [{ id: 'c', name: 'search_knowledge', arguments: '{}' }] },
+          { role: 'tool', toolCallId: 'c', content: output },
+        ],
+        { tools: [weather, search] },
+      );
+    const found = writePassages(numbered([passage('Hours', '# Hours\n\nThe workshop opens at seven.')]), true);
+    expect(await answerTo(found)).toMatchObject({ text: 'The workshop opens at seven [1].', calls: [] });
+    expect(await answerTo('The search found nothing.')).toMatchObject({
+      text: expect.stringContaining('find nothing'),
+      calls: [],
+    });
+    // What was given answers already.
+    expect((await run([knowledge, user('Is shipping free?')], { tools: [search] })).calls).toEqual([]);
+    expect((await run([question], { tools: [search], toolChoice: 'none' })).calls).toEqual([]);
+  });
+
+  it('says a sentence once that stands in several places', async () => {
+    const text = 'The workshop opens at seven. The workshop opens at seven. It is behind the harbour.';
+    const given: ModelMessage = {
+      role: 'system',
+      content: writePassages(numbered([passage('A', text), passage('B', text)]), true),
+    };
+    expect((await run([given, user('When does the workshop open?')])).text).toBe('The workshop opens at seven [1].');
+  });
+
   it('answers in the JSON it is asked for', async () => {
     const schema = {
       type: 'object',

@@ -9,6 +9,9 @@ const identity =
   'I am parley/offline, the model built into Parley. I have no weights: I answer by quoting the knowledge of the agent and this conversation.';
 const advice = 'For answers in free words, configure a model provider, for example with OPENAI_API_KEY or OPENAI_BASE_URL.';
 
+/** The tool that searches documents: `engine/tools/file-search`. Its answer is quoted like passages that were given. */
+export const searchName = 'search_knowledge';
+
 /** @returns the whole text of the answer, or why there is none in the form that was asked for. */
 export function composeAnswer({ messages, responseFormat: format }: ModelRequest): {
   readonly text: string;
@@ -44,11 +47,11 @@ function composeText(messages: readonly ModelMessage[]): string {
     who === 'earlier' ? text : `${who}: ${openingOf(text, 1)}`,
   );
   if (toSummarize !== undefined) return toSummarize.join('\n').slice(0, 2_000).toWellFormed() || 'Nothing was said yet.';
-  if (messages.at(-1)?.role === 'tool') return outputsOf(messages);
+  const outputs = messages.at(-1)?.role === 'tool' ? outputsOf(messages) : [];
+  if (outputs.some(({ name }) => name !== searchName))
+    return outputs.map(({ name, text }) => `According to ${name}: ${text}`).join('\n');
   const question = questionOf(messages);
-  const passages = messages.flatMap((message): Quotable[] =>
-    message.role === 'system' ? parsePassages(message.content).map(({ n, ...passage }) => ({ ...passage, citation: n })) : [],
-  );
+  const passages = knowledgeOf(messages);
   const known = quotesFor(question, passages);
   // The marker stands inside the sentence, so that it belongs to it: `The warranty lasts two years [1].`
   if (known.length > 0)
@@ -74,11 +77,18 @@ function composeText(messages: readonly ModelMessage[]): string {
   return `${identity} I find nothing in ${passages.length > 0 ? 'the knowledge I was given or ' : ''}this conversation that answers. ${advice}`;
 }
 
-function outputsOf(messages: readonly ModelMessage[]): string {
+/** The passages that the model was given, and those that it searched for since the question. */
+export function knowledgeOf(messages: readonly ModelMessage[]): readonly Quotable[] {
+  const given = messages.flatMap((message) => (message.role === 'system' ? message.content : []));
+  const found = outputsOf(messages).flatMap(({ name, text }) => (name === searchName ? text : []));
+  return [...given, ...found].flatMap(parsePassages).map(({ n, ...passage }) => ({ ...passage, citation: n }));
+}
+
+/** What tools answered since the question. */
+function outputsOf(messages: readonly ModelMessage[]): readonly { readonly name: string; readonly text: string }[] {
   const calls = messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []));
   const nameOf = (callId: string) => calls.find(({ id }) => id === callId)?.name ?? 'the tool';
-  const outputs = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1).filter(({ role }) => role === 'tool');
-  return outputs
-    .map((output) => (output.role === 'tool' ? `According to ${nameOf(output.toolCallId)}: ${textOf(output).trim()}` : ''))
-    .join('\n');
+  return messages
+    .slice(messages.findLastIndex(({ role }) => role === 'user') + 1)
+    .flatMap((output) => (output.role === 'tool' ? { name: nameOf(output.toolCallId), text: textOf(output).trim() } : []));
 }

@@ -9,7 +9,7 @@ const tokenPattern = /\s*\S{1,24}|\s+$/gu;
 
 /**
  * The built-in model: no key, no weights, the same answer to the same request. It quotes the agent's passages with their citations, files and the
- * conversation, and calls a function whose name the question holds. For trying the service, and for tests.
+ * conversation, calls a function whose name the question holds, and searches documents where it may. For trying the service, and for tests.
  */
 export const offlineModel: Model = {
   async *stream(request, signal) {

@@ -43,7 +43,10 @@ export function quotesFor(
     const score = (own + weightOf(context)) / 2;
     return own > 0 && score >= coverageMin * weights.reduce((sum, { weight }) => sum + weight, 0) ? [{ ...quote, score }] : [];
   });
-  const best = scored.sort((one, other) => other.score - one.score).slice(0, 3);
+  const sorted = scored.sort((one, other) => other.score - one.score);
+  // A sentence that stands in several places is said once.
+  const bestOf = new Map(sorted.toReversed().map((quote) => [quote.text, quote]));
+  const best = sorted.filter((quote) => bestOf.get(quote.text) === quote).slice(0, 3);
   return best.filter(({ score }) => score >= 0.8 * (best[0]?.score ?? 0));
 }
 

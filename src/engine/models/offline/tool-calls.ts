@@ -1,9 +1,12 @@
 import type { ModelRequest, ModelTool } from '../port.ts';
-import { questionOf } from './answer.ts';
+import { knowledgeOf, questionOf, searchName } from './answer.ts';
 import { fillSchema } from './fill.ts';
-import { termsOf } from './quotes.ts';
+import { quotesFor, termsOf } from './quotes.ts';
 
-/** The tool that `tool_choice` asks for, or of which the question holds a word of the name or two of the description; undefined for none. */
+/**
+ * The tool that `tool_choice` asks for, or of which the question holds a word of the name or two of the description; else the search of documents, when
+ * no passage that was given answers. Undefined for none.
+ */
 export function planCall({
   tools,
   toolChoice,
@@ -14,8 +17,10 @@ export function planCall({
   if (toolChoice === 'none' || (messages.at(-1)?.role === 'tool' && !isForced)) return undefined;
   const question = questionOf(messages);
   const choices = typeof toolChoice === 'object' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
-  const [best] = choices.toSorted((one, other) => fitOf(other, question) - fitOf(one, question));
-  if (best === undefined || (!isForced && fitOf(best, question) < 2)) return undefined;
+  const [closest] = choices.toSorted((one, other) => fitOf(other, question) - fitOf(one, question));
+  const fits = closest !== undefined && (isForced || fitOf(closest, question) >= 2);
+  const best = fits ? closest : searchFor(question, choices, messages);
+  if (best === undefined) return undefined;
   // What stands in quotation marks, or a name in capitals, unless the tool asks for the whole question.
   const named = /"([^"]+)"|“([^“”]+)”|(?<=\s)(\p{Lu}[\p{L}\p{N}'’-]*(?:\s\p{Lu}[\p{L}\p{N}'’-]*){0,3})/u.exec(question) ?? [];
   const asksForAll = /query|question|prompt|input|message|task|text|command|code/i.test(
@@ -24,6 +29,11 @@ export function planCall({
   const words = asksForAll ? undefined : named.slice(1).find((part) => part !== undefined);
   const { value } = fillSchema({ type: 'object', ...best.parameters }, question, words);
   return { name: best.name, arguments: JSON.stringify(value) };
+}
+
+function searchFor(question: string, tools: readonly ModelTool[], messages: ModelRequest['messages']): ModelTool | undefined {
+  if (termsOf(question).length === 0 || quotesFor(question, knowledgeOf(messages)).length > 0) return undefined;
+  return tools.find(({ name }) => name === searchName);
 }
 
 function fitOf({ name, description }: ModelTool, question: string): number {
