@@ -32,8 +32,9 @@ export function planCall({
 }
 
 function searchFor(question: string, tools: readonly ModelTool[], messages: ModelRequest['messages']): ModelTool | undefined {
-  if (termsOf(question).length === 0 || quotesFor(question, knowledgeOf(messages)).length > 0) return undefined;
-  return tools.find(({ name }) => name === searchName);
+  const search = tools.find(({ name }) => name === searchName);
+  if (search === undefined || termsOf(question).length === 0) return undefined;
+  return quotesFor(question, knowledgeOf(messages)).length === 0 ? search : undefined;
 }
 
 function fitOf({ name, description }: ModelTool, question: string): number {
