@@ -1,3 +1,4 @@
+import { searchName } from '../../engine/models/prompts/passages.ts';
 import { foreignNote, markForeign } from '../../engine/tools/foreign-text.ts';
 import { mcpFunctionName } from '../../engine/tools/names.ts';
 import type { ResponseItem, WireObject } from '../../entities/runs/response.ts';
@@ -113,7 +114,7 @@ function webCallOf(action: unknown): CallRecord | undefined {
 
 function fileSearchOf({ queries, results }: WireObject): CallRecord {
   const query = Array.isArray(queries) ? queries.map(String).join(' ') : '';
-  const call = { name: 'search_knowledge', arguments: json({ query }) };
+  const call = { name: searchName, arguments: json({ query }) };
   if (!Array.isArray(results)) return { ...call, output: notRepeated };
   if (results.length === 0) return { ...call, output: 'The search found nothing.' };
   const passages = results

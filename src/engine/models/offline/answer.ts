@@ -1,6 +1,6 @@
 import type { ModelMessage, ModelRequest } from '../port.ts';
 import { parsePromptFiles } from '../prompts/files.ts';
-import { parsePassages } from '../prompts/passages.ts';
+import { parsePassages, searchName } from '../prompts/passages.ts';
 import { earlierTurns, parseSummaryRequest } from '../prompts/summary.ts';
 import { fillSchema } from './fill.ts';
 import { openingOf, type Quotable, quotesFor } from './quotes.ts';
@@ -8,9 +8,6 @@ import { openingOf, type Quotable, quotesFor } from './quotes.ts';
 const identity =
   'I am parley/offline, the model built into Parley. I have no weights: I answer by quoting the knowledge of the agent and this conversation.';
 const advice = 'For answers in free words, configure a model provider, for example with OPENAI_API_KEY or OPENAI_BASE_URL.';
-
-/** The tool that searches documents: `engine/tools/file-search`. Its answer is quoted like passages that were given. */
-export const searchName = 'search_knowledge';
 
 /** @returns the whole text of the answer, or why there is none in the form that was asked for. */
 export function composeAnswer({ messages, responseFormat: format }: ModelRequest): {

@@ -1,5 +1,6 @@
 import type { ModelRequest, ModelTool } from '../port.ts';
-import { knowledgeOf, questionOf, searchName } from './answer.ts';
+import { searchName } from '../prompts/passages.ts';
+import { knowledgeOf, questionOf } from './answer.ts';
 import { fillSchema } from './fill.ts';
 import { quotesFor, termsOf } from './quotes.ts';
 

@@ -15,6 +15,9 @@ export interface CitedPassage {
   readonly number: number;
 }
 
+/** The function by which models search documents. Its answer has passages in the form that `parsePassages` reads. */
+export const searchName = 'search_knowledge';
+
 const passagePattern = /<passage n="(\d+)" title="([^"]*)"[^>]*>([\s\S]*?)<\/passage>/g;
 
 /**

@@ -1,5 +1,6 @@
 import { everything } from '../../../entities/filter.ts';
 import type { Knowledge } from '../../knowledge/knowledge.ts';
+import { searchName } from '../../models/prompts/passages.ts';
 import type { RightsOfAgent } from '../agent-rights.ts';
 import type { ToolKind } from '../tool-kind.ts';
 import { checkOptions, readOptions } from './options.ts';
@@ -23,7 +24,7 @@ export function createFileSearchKind(deps: FileSearchDeps): ToolKind {
     isReadOnly: true,
     description: 'Searches the knowledge of the agent, and vector stores of the caller; answers cite what was found.',
     check: checkOptions,
-    functionNames: () => ['search_knowledge'],
+    functionNames: () => [searchName],
     async open({ options: given, ofAgent }, { plan, cite }) {
       const options = readOptions(given);
       const mustAsk = ofAgent !== undefined && options.vectorStoreIds.length > 0;

@@ -4,6 +4,7 @@ import type { CallForm, FileSearchResult } from '../../../entities/runs/tool.ts'
 import { isContentLink } from '../../knowledge/content-links.ts';
 import type { Knowledge } from '../../knowledge/knowledge.ts';
 import { displayScore } from '../../knowledge/search/display-score.ts';
+import { searchName } from '../../models/prompts/passages.ts';
 import type { RunPlan } from '../../plan/plan.ts';
 import { printableArgument, textArgument } from '../arguments.ts';
 import { foreignNote, markForeign } from '../foreign-text.ts';
@@ -40,7 +41,7 @@ interface Hit {
 export function createFileSearchTool(context: FileSearchContext): ServerTool {
   return {
     definition: {
-      name: 'search_knowledge',
+      name: searchName,
       description: 'Searches the documents of this assistant and answers the passages that fit best.',
       parameters: {
         type: 'object',

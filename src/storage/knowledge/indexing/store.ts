@@ -74,7 +74,8 @@ export type AlsoInTransaction = (tx: Transaction, items: readonly OwnedId[]) => 
  *        └──requeue── INDEXED, FAILED, SKIPPED, CANCELLED          (cancel: CANCELLED or INDEXED; delete: DELETING, from any state)
  * ```
  *
- * A new document of few passages is INDEXED right after PARSING. Every item outside of the states at rest has a job `knowledge.index-item`, which is queued in the transaction that changes the state.
+ * A new document of few passages is INDEXED right after PARSING. Every item outside of the states at rest has a job `knowledge.index-item`, which is
+ * queued in the transaction that changes the state.
  */
 export interface IndexingStore {
   /**
