@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
 import type { Connection } from '../../entities/knowledge/connection.ts';
 import type { ItemFilter } from '../../entities/knowledge/item-filter.ts';
+import { textWithOmissions } from '../../entities/knowledge/omission.ts';
 import { lexicalReasons, type Retrieval, rerankReasons } from '../../entities/knowledge/retrieval.ts';
 import type { SearchedQuestion, Turn } from '../../entities/knowledge/searched-question.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
@@ -208,8 +209,10 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
       const chunks = await storage.chunks.textsAt(places);
       return new Map(chunks.map(({ itemId, ordinal, text }) => [`${itemId} ${ordinal}`, text]));
     },
-    readFile: async (owner, document, param, signal) =>
-      (await readAttachmentText(promptReader, owner, document, param, signal)).text,
+    async readFile(owner, document, param, signal) {
+      const { text, omissions } = await readAttachmentText(promptReader, owner, document, param, signal);
+      return textWithOmissions(text, omissions);
+    },
     readDocument: (owner, document, param, signal) => readAttachmentText(promptReader, owner, document, param, signal),
     browse: (connection, query, signal) => browse(services, connection, query, signal),
     findSite: (type, connection, cloudId) => findSite(services, type, connection, cloudId),

@@ -1,5 +1,6 @@
 import type { EndedApproval } from '../agents/part.ts';
 import type { Warning } from '../warning.ts';
+import type { Omission } from './omission.ts';
 
 export const dataSourceTypes = ['API', 'FILE_UPLOAD', 'DRIVE_A', 'DRIVE_B', 'WEB_URL', 'WIKI', 'TRACKER', 'REPO_HOST'] as const;
 export type DataSourceType = (typeof dataSourceTypes)[number];
@@ -226,6 +227,8 @@ export interface KnowledgeItem {
   readonly isBlobStorageDeleted: boolean;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly cite: boolean;
+  /** What the text of the live generation leaves out of the document. */
+  readonly omissions: readonly Omission[];
   readonly errorCode: string | null;
   /** Why the item failed or was skipped, for the person who added it. */
   readonly errorMessage: string | null;

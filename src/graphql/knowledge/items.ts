@@ -23,6 +23,7 @@ import { DataSourceRef, KnowledgeItemRef } from '../refs.ts';
 import { NodeType } from '../types/node.ts';
 import { PassageContentType } from './citations.ts';
 import { KnowledgeErrorCodeType } from './failures.ts';
+import { OmissionType } from './omissions.ts';
 import { DataSourceKind, IndexStatusType } from './sources.ts';
 
 const OriginalContentType = builder.objectRef<KnowledgeItem>('OriginalContent').implement({
@@ -113,6 +114,11 @@ const KnowledgeItemType = KnowledgeItemRef.implement({
     }),
     isBlobStorageDeleted: t.exposeBoolean('isBlobStorageDeleted', { description: 'Whether its bytes were removed.' }),
     cite: t.exposeBoolean('cite', { description: 'Whether answers may cite it.' }),
+    omissions: t.field({
+      type: [OmissionType],
+      description: 'What its text leaves out of the document, so that nobody takes it for the whole; empty before it is indexed.',
+      resolve: ({ omissions }) => omissions,
+    }),
     errorCode: t.field({
       type: KnowledgeErrorCodeType,
       nullable: true,

@@ -1,5 +1,6 @@
 import type { DataSourceFilter } from '../../entities/accounts/access.ts';
 import type { IndexStatus, KnowledgeItem } from '../../entities/knowledge/data-source.ts';
+import { parseOmissions } from '../../entities/knowledge/omission.ts';
 import type { ItemPassages } from '../../entities/knowledge/passage.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import { readChildPages } from '../database/child-pages.ts';
@@ -138,6 +139,7 @@ const select = {
   isBlobStorageDeleted: true,
   metadata: true,
   cite: true,
+  omissions: true,
   errorCode: true,
   errorMessage: true,
   isRetryable: true,
@@ -147,6 +149,10 @@ const select = {
 type ItemRow = Prisma.KnowledgeItemGetPayload<{ select: typeof select }>;
 
 function itemOf(row: ItemRow): KnowledgeItem {
-  const { sizeBytes, ...own } = row;
-  return { ...(own as Omit<KnowledgeItem, 'sizeBytes'>), sizeBytes: sizeBytes === null ? null : Number(sizeBytes) };
+  const { sizeBytes, omissions, ...own } = row;
+  return {
+    ...(own as Omit<KnowledgeItem, 'sizeBytes' | 'omissions'>),
+    sizeBytes: sizeBytes === null ? null : Number(sizeBytes),
+    omissions: parseOmissions(omissions) ?? [],
+  };
 }

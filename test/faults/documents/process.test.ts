@@ -78,6 +78,11 @@ describe('a document that misbehaves', () => {
     await expect(extract('exit')).rejects.toMatchObject({ code: 'CRASHED', isRetryable: false });
     expect((await extract('Hello.')).text).toBe('Hello.');
   });
+  it.each(['SOMETHING', '{}'])('that is said to leave out something unknown (%s) is not believed', async (kind) => {
+    extractor = createExtractor({ entry: misbehaving });
+    await expect(extract(`omit ${kind}`)).rejects.toMatchObject({ code: 'CRASHED' });
+    expect((await extract('omit CHARTS')).omissions).toEqual([{ kind: 'CHARTS', count: 1, total: null }]);
+  });
   it('finds no secrets, no files, no network and no way out in its process', async () => {
     process.env.PARLEY_TEST_CANARY = 'canary-2b7e';
     extractor = createExtractor({ entry: misbehaving });

@@ -9,6 +9,8 @@ await serveReader(async () => async (document, textMaxChars) => {
   const text = Buffer.from(document.bytes).toString();
   const writer = new DocumentWriter(textMaxChars);
   writer.block('paragraph', await misbehave(text, document));
+  // Sent as it is: the parent validates it.
+  if (text.startsWith('omit ')) writer.omit(text.slice('omit '.length) as never);
   return writer.finish('text/plain');
 });
 

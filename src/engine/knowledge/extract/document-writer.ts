@@ -1,3 +1,4 @@
+import type { Omission, OmissionKind } from '../../../entities/knowledge/omission.ts';
 import { oneLine } from '../../../lib/text.ts';
 import type { Block, BlockKind, ExtractedDocument } from './document.ts';
 import { ExtractError } from './error.ts';
@@ -13,6 +14,7 @@ export class DocumentWriter {
   firstLine: number | null = null;
   readonly #pieces: string[] = [];
   readonly #blocks: Block[] = [];
+  readonly #omissions = new Map<OmissionKind, Omission>();
   #length = 0;
 
   constructor(textMaxChars: number) {
@@ -43,8 +45,22 @@ export class DocumentWriter {
     this.#blocks.push({ kind: 'heading', level: depth, charStart: start, charEnd: this.#length, page });
   }
 
+  /**
+   * Counts something that is left out of the text. Counts of one kind are added up.
+   *
+   * @param total  how many of them the document has; null where only those left out are known.
+   */
+  omit(kind: OmissionKind, count = 1, total: number | null = null): void {
+    if (count <= 0) return;
+    const before = this.#omissions.get(kind);
+    const totals = [before?.total ?? null, total].filter((number) => number !== null);
+    const sum = totals.length === 0 ? null : totals.reduce((all, number) => all + number, 0);
+    this.#omissions.set(kind, { kind, count: (before?.count ?? 0) + count, total: sum });
+  }
+
   /** Adds another document as a part of this one, without its pages. @param below  level of the heading that it stands below. */
-  part({ text, blocks }: ExtractedDocument, below: number): void {
+  part({ text, blocks, omissions }: ExtractedDocument, below: number): void {
+    for (const { kind, count, total } of omissions) this.omit(kind, count, total);
     const start = this.#open(text.length);
     this.#pieces.push(text);
     for (const { kind, level, charStart, charEnd } of blocks) {
@@ -75,6 +91,7 @@ export class DocumentWriter {
       blocks: this.pageCount === null ? this.#blocks.map((block) => ({ ...block, page: null })) : this.#blocks,
       pageCount: this.pageCount,
       firstLine: this.firstLine,
+      omissions: [...this.#omissions.values()],
     };
   }
 

@@ -1,3 +1,5 @@
+import type { Omission } from '../../../entities/knowledge/omission.ts';
+
 /** The extracted text of a document, with its blocks. */
 export interface ExtractedDocument {
   /** The title in the document; null when it has none: callers use the file's name. */
@@ -12,6 +14,8 @@ export interface ExtractedDocument {
   readonly pageCount: number | null;
   /** The line of the file that `text` begins with, from 1; null where the text is not that of the file line by line. */
   readonly firstLine: number | null;
+  /** What the text leaves out, one entry a kind. */
+  readonly omissions: readonly Omission[];
 }
 
 export const blockKinds = ['heading', 'paragraph', 'list', 'table', 'code'] as const;

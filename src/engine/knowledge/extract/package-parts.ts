@@ -31,6 +31,11 @@ export function partOf(relations: ReadonlyMap<string, PartRelation>, type: strin
   return [...relations.values()].find((relation) => relation.type === type && !relation.isExternal)?.target;
 }
 
+/** How many charts an Office document holds. */
+export function chartsIn(archive: Archive): number {
+  return archive.names.filter((name) => /(?:^|\/)charts\/chart(?:ex)?\d{0,9}\.xml$/i.test(name)).length;
+}
+
 /** The title that the author or the program gave to a document; null for those that programs make up. */
 export async function packageTitle(archive: Archive): Promise<string | null> {
   const part = partOf(await relationsOf(archive, ''), 'core-properties');

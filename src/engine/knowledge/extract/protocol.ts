@@ -1,3 +1,4 @@
+import type { Omission } from '../../../entities/knowledge/omission.ts';
 import type { ExtractErrorCode } from './error.ts';
 
 /** Parent → child. The document's bytes follow on standard input, exactly `sizeBytes` of them: the child can open no file itself. */
@@ -23,6 +24,7 @@ export type ReaderMessage =
       readonly mimeType: string;
       readonly pageCount: number | null;
       readonly firstLine: number | null;
+      readonly omissions: readonly Omission[];
     }
   /** Parts of the lists of an answer, by name. */
   | { readonly type: 'list'; readonly name: string; readonly values: readonly string[] }

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { setPriority } from 'node:os';
 import { dirname, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseOmissions } from '../../../entities/knowledge/omission.ts';
 import { killTied, spawnTied } from '../../processes/tied-process.ts';
 import {
   type Answer,
@@ -252,7 +253,9 @@ function gatherDocument(textMaxChars: number): (message: ReaderMessage) => Extra
         return undefined;
       case 'done': {
         const { title, mimeType, pageCount, firstLine } = message;
-        return { title, mimeType, text: pieces.join(''), blocks, pageCount, firstLine };
+        const omissions = parseOmissions(message.omissions);
+        if (omissions === undefined) throw new ReaderLostError('sent omissions of an unknown kind', true);
+        return { title, mimeType, text: pieces.join(''), blocks, pageCount, firstLine, omissions };
       }
       case 'failed':
         throw failureOf(message);

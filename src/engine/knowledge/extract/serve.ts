@@ -64,7 +64,7 @@ async function readInput(sizeBytes: number): Promise<Uint8Array> {
   return bytes;
 }
 
-async function sendDocument({ text, blocks, title, mimeType, pageCount, firstLine }: ExtractedDocument): Promise<void> {
+async function sendDocument({ text, blocks, ...facts }: ExtractedDocument): Promise<void> {
   await sendText(text);
   for (let start = 0; start < blocks.length; start += blocksPiece) {
     const values = blocks
@@ -78,7 +78,7 @@ async function sendDocument({ text, blocks, title, mimeType, pageCount, firstLin
       ]);
     await send({ type: 'blocks', values });
   }
-  await send({ type: 'done', title, mimeType, pageCount, firstLine });
+  await send({ type: 'done', ...facts });
 }
 
 async function sendText(text: string): Promise<void> {

@@ -44,7 +44,7 @@ export interface IndexOutcome {
 }
 
 /** Increase it when extraction, splitting or the lexemes change: every item is then read anew at its next refresh. */
-export const parserVersion = 3;
+export const parserVersion = 4;
 const indexAttemptsMax = 5;
 /** Another process may have the bytes that this one lacks: the item is given back this often before its content counts as gone. */
 const missingAttemptsMax = 20;
@@ -128,9 +128,9 @@ async function runLeased(context: IndexContext, lease: IndexLease, signal: Abort
     const document = await extractor.extract({ path, filename, mimeType }, limits, signal);
     await indexing.cleanLeased(lease);
     const built = await buildGeneration(context, lease, document, signal);
-    const { title } = document;
+    const { title, omissions } = document;
     const usageEntryId = context.newId('usageEntry');
-    return await indexing.complete(lease, { contentHash, title, mimeType: document.mimeType, ...built, usageEntryId });
+    return await indexing.complete(lease, { contentHash, title, mimeType: document.mimeType, omissions, ...built, usageEntryId });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,4 +1,5 @@
 import { DomainError } from '../../../entities/errors.ts';
+import { textWithOmissions } from '../../../entities/knowledge/omission.ts';
 import type { ShareOwner } from '../../../lib/fair-share.ts';
 import { cutText, oneLine, storableText } from '../../../lib/text.ts';
 import type { Egress, EgressReply } from '../../egress/egress.ts';
@@ -119,7 +120,7 @@ async function readReply(reply: EgressReply, context: PageToolContext, signal: A
   const filename = pathname.split('/').at(-1) || hostname;
   const document = { bytes: reply.body, filename, mimeType };
   const read = await knowledge.readDocument(owner, document, 'The page', signal);
-  const text = storableText(read.text);
+  const text = storableText(textWithOmissions(read.text, read.omissions));
   let title = read.title ?? '';
   if (read.mimeType === 'text/html') {
     const page = await linksOf(reply, context, signal);

@@ -7832,6 +7832,7 @@ export const KnowledgeItemScalarFieldEnum = {
   errorCode: 'errorCode',
   errorMessage: 'errorMessage',
   isRetryable: 'isRetryable',
+  omissions: 'omissions',
   attempt: 'attempt',
   leaseOwner: 'leaseOwner',
   leaseUntil: 'leaseUntil',

@@ -69,7 +69,7 @@ export function createHolderWrites(
           `"liveGeneration" = "lastGeneration", "documentCount" = $4, "tokenCount" = $5, "contentHash" = $6,
            "mimeType" = $7, metadata = case when $8::text is null then metadata - 'title' else metadata || jsonb_build_object('title', $8::text) end,
            "errorCode" = null, "errorMessage" = null, "isRetryable" = false, "indexedAt" = now(), "lastCheckedAt" = now(), "changeKey" = $9,
-           "needsCleaning" = $10, ${ended("'INDEXED'")}`,
+           "needsCleaning" = $10, omissions = $11::jsonb, ${ended("'INDEXED'")}`,
           [
             content.documentCount,
             content.tokenCount,
@@ -78,6 +78,7 @@ export function createHolderWrites(
             content.title,
             lease.listedKey,
             !isClean,
+            JSON.stringify(content.omissions),
           ],
           left,
         );

@@ -1,4 +1,5 @@
 import type { DataSourceType, IndexStatus } from '../../../entities/knowledge/data-source.ts';
+import type { Omission } from '../../../entities/knowledge/omission.ts';
 import type { RunTrigger } from '../../../entities/knowledge/source-run.ts';
 import type { ShareOwner } from '../../../lib/fair-share.ts';
 import type { Transaction } from '../../database/database.ts';
@@ -33,6 +34,7 @@ export interface IndexedContent {
   readonly contentHash: string;
   readonly title: string | null;
   readonly mimeType: string;
+  readonly omissions: readonly Omission[];
   readonly documentCount: number;
   readonly tokenCount: number;
   readonly usageEntryId: string;

@@ -28,7 +28,7 @@ export function ItemDialog({
 
 function ItemContent({ item, canEdit }: { readonly item: ItemEntryFragment; readonly canEdit: boolean }) {
   const { t } = useText();
-  const { id, errorMessage, originalContent } = item;
+  const { id, errorMessage, omissions, originalContent } = item;
   const { data, error, isLoading, reload } = usePage(ItemTextDocument, { id });
   const first = data?.knowledgeItem?.passages;
   const numbered = first === undefined ? undefined : withIds(first);
@@ -47,6 +47,9 @@ function ItemContent({ item, canEdit }: { readonly item: ItemEntryFragment; read
   return (
     <>
       {errorMessage === null ? null : <Note tone="warn">{errorMessage}</Note>}
+      {omissions.length === 0 ? null : (
+        <Note tone="warn">{t('Not in the text: {omissions}.', { omissions: omissions.map(({ text }) => text).join('; ') })}</Note>
+      )}
       <div className={styles.itemActions}>
         <ButtonLink size="small" icon={<FileText size={15} aria-hidden />} href={`/documents/${id}`}>
           {t('Open the document')}

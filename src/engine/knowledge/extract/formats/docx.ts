@@ -1,7 +1,7 @@
 import type { Archive } from '../archive.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 import { damaged } from '../error.ts';
-import { packageTitle, partOf, relationsOf } from '../package-parts.ts';
+import { chartsIn, packageTitle, partOf, relationsOf } from '../package-parts.ts';
 import { BodyReader } from './docx-body.ts';
 import { readNotes } from './docx-notes.ts';
 import { readStyles } from './docx-styles.ts';
@@ -27,6 +27,7 @@ export async function readDocx(archive: Archive, writer: DocumentWriter): Promis
   });
   if (!(await archive.xml(main, body))) throw damaged(archive.what);
   body.finish();
+  writer.omit('CHARTS', chartsIn(archive));
   writer.pageCount = body.page > 1 && body.page < maxPages ? body.page : null;
   writer.title = body.title ?? (await packageTitle(archive)) ?? body.firstHeading;
 }

@@ -29,6 +29,7 @@ export async function readEml(bytes: Uint8Array, writer: DocumentWriter, readPar
   // Pictures inside the body are not documents.
   const attachments = mail.attachments.filter(({ related, mimeType }) => related !== true || !mimeType.startsWith('image/'));
   for (const attachment of attachments.slice(0, attachmentsMax)) await readAttachment(attachment, writer, readPart);
+  writer.omit('ATTACHMENTS', attachments.length - attachmentsMax);
   if (attachments.length > attachmentsMax)
     writer.block('paragraph', `Note: the mail has ${attachments.length} attachments; only ${attachmentsMax} were read.`);
   writer.title = subject;
@@ -73,6 +74,7 @@ async function readAttachment(attachment: Attachment, writer: DocumentWriter, re
   try {
     writer.part(await readPart({ bytes, filename, mimeType }, writer.textMaxChars - writer.length), 2);
   } catch (error) {
+    writer.omit('ATTACHMENTS');
     if (!(error instanceof ExtractError))
       writer.block('paragraph', 'Not read. The file is damaged, or is not what its name says.');
     else writer.block('paragraph', `Not read. ${error.message}`);

@@ -29,7 +29,10 @@ export async function readEpub(archive: Archive, writer: DocumentWriter): Promis
   for (const chapter of book.chapters) {
     if (chapter === book.contents) continue;
     const bytes = await archive.read(chapter);
-    if (bytes === undefined) continue;
+    if (bytes === undefined) {
+      writer.omit('CHAPTERS');
+      continue;
+    }
     const { text, isMarkdown } = markdownOfBody(closedElements(decodeText(bytes)));
     const hasHeading = isMarkdown && /^#{1,6} /m.test(text);
     if (!hasHeading && text.trim() !== '') writer.heading(1, names.get(chapter) ?? '');

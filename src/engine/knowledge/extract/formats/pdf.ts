@@ -16,11 +16,16 @@ let isInitialized = false;
  * @throws ExtractError ENCRYPTED, CORRUPT, or NO_TEXT for pages that are only images.
  */
 export async function readPdf(bytes: Uint8Array, writer: DocumentWriter): Promise<void> {
+  let pagesWithoutText = 0;
   for await (const { pageNum, markdown } of pagesOf(bytes, writer)) {
-    if (!/[\p{L}\p{N}]/u.test(markdown.replace(/^```\w*$/gm, ''))) continue;
+    if (!/[\p{L}\p{N}]/u.test(markdown.replace(/^```\w*$/gm, ''))) {
+      pagesWithoutText += 1;
+      continue;
+    }
     writer.title ??= firstHeading(markdown);
     writer.text(markdown, markdownBlocks, pageNum);
   }
+  writer.omit('PAGES_WITHOUT_TEXT', pagesWithoutText, writer.pageCount);
   if (writer.length === 0) {
     throw new ExtractError(
       'NO_TEXT',

@@ -1,7 +1,7 @@
 import type { Archive } from '../archive.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 import { damaged } from '../error.ts';
-import { packageTitle, partOf, relationsOf } from '../package-parts.ts';
+import { chartsIn, packageTitle, partOf, relationsOf } from '../package-parts.ts';
 import { relationId } from '../xml.ts';
 import { writeTable } from './markdown-table.ts';
 import { type ShapeText, SlideReader } from './pptx-slide.ts';
@@ -22,15 +22,24 @@ export async function readPptx(archive: Archive, writer: DocumentWriter): Promis
     },
   });
   if (!isThere) throw damaged(archive.what);
-  for (const [index, part] of slides.entries()) await readSlide(archive, part, index + 1, writer);
+  let slidesWithoutText = 0;
+  for (const [index, part] of slides.entries()) {
+    if (!(await readSlide(archive, part, index + 1, writer))) slidesWithoutText += 1;
+  }
+  writer.omit('PAGES_WITHOUT_TEXT', slidesWithoutText, slides.length);
+  writer.omit('CHARTS', chartsIn(archive));
   writer.pageCount = slides.length === 0 ? null : slides.length;
   writer.title = (await packageTitle(archive)) ?? (await slideTitle(archive, slides[0], writer));
 }
 
-async function readSlide(archive: Archive, part: string, page: number, writer: DocumentWriter): Promise<void> {
+/** @returns whether there was something to read, also on a hidden slide. */
+async function readSlide(archive: Archive, part: string, page: number, writer: DocumentWriter): Promise<boolean> {
   const slide = new SlideReader(writer.textMaxChars);
   await archive.xml(part, slide);
-  if (slide.isHidden) return;
+  if (slide.isHidden) {
+    writer.omit('HIDDEN_SLIDES');
+    return true;
+  }
   const relations = [...(await relationsOf(archive, part)).values()].filter(({ isExternal }) => !isExternal);
   const related = async (wanted: string) => {
     const shapes: ShapeText[] = [];
@@ -45,11 +54,12 @@ async function readSlide(archive: Archive, part: string, page: number, writer: D
   const notes = (await related('notesSlide')).filter(({ role }) => role === 'body');
   const comments = await related('comments');
   // A slide of nothing but pictures leaves no heading.
-  if (shapes.length + notes.length + comments.length === 0) return;
+  if (shapes.length + notes.length + comments.length === 0) return false;
   writer.heading(1, slide.title === '' ? `Slide ${page}` : slide.title, page);
   for (const shape of shapes) writeShape(shape, page, writer);
   for (const { lines } of notes) writer.block('paragraph', `Speaker notes: ${linesText(lines)}`, page);
   for (const { lines } of comments) writer.block('paragraph', `Comment: ${linesText(lines)}`, page);
+  return true;
 }
 
 function writeShape({ role, lines, rows }: ShapeText, page: number, writer: DocumentWriter): void {

@@ -4,7 +4,7 @@ import { oneLine } from '../../../../lib/text.ts';
 import type { Archive } from '../archive.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 import { damaged, encrypted } from '../error.ts';
-import { givenTitle } from '../package-parts.ts';
+import { chartsIn, givenTitle } from '../package-parts.ts';
 import { attribute } from '../xml.ts';
 import { type SheetCell, SheetWriter } from './sheet-writer.ts';
 
@@ -29,6 +29,7 @@ export function readXls(bytes: Uint8Array, writer: DocumentWriter): void {
 export async function readXlsx(archive: Archive, writer: DocumentWriter): Promise<void> {
   archive.what = 'The Excel workbook';
   writeWorkbook(open(await repacked(archive), archive.what), writer, new Set(), true);
+  writer.omit('CHARTS', chartsIn(archive));
 }
 
 /** An OpenDocument spreadsheet, see `writeWorkbook`. */
@@ -47,7 +48,10 @@ function writeWorkbook(workbook: WorkBook, writer: DocumentWriter, hidden: Reado
   const sheets = new SheetWriter(writer);
   const isDate1904 = workbook.Workbook?.WBProps?.date1904 === true;
   for (const [index, name] of workbook.SheetNames.entries()) {
-    if (hidden.has(name) || (workbook.Workbook?.Sheets?.[index]?.Hidden ?? 0) !== 0) continue;
+    if (hidden.has(name) || (workbook.Workbook?.Sheets?.[index]?.Hidden ?? 0) !== 0) {
+      writer.omit('HIDDEN_SHEETS');
+      continue;
+    }
     const rows: readonly (readonly (CellObject | undefined)[])[] = workbook.Sheets[name]?.['!data'] ?? [];
     let last = -1;
     // A table of OpenDocument may be without a name.
