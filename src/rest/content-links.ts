@@ -6,7 +6,7 @@ import { linkedItem } from '../domain/knowledge/linked.ts';
 import { fileLinkParameter } from '../engine/files/file-links.ts';
 import { contentLinkParameter } from '../engine/knowledge/content-links.ts';
 import { DomainError, publicError } from '../entities/errors.ts';
-import { requestIdOf } from '../http/context.ts';
+import { originOf, requestIdOf } from '../http/context.ts';
 import type { Metrics } from '../http/log/metrics.ts';
 import { sendDownload } from '../http/reply/download.ts';
 import { queryOf } from './call/call.ts';
@@ -63,7 +63,7 @@ function contentLinksRouter(deps: Deps, metrics: Metrics): Router {
       res.locals.meter = fileMeter;
       const signed = new URLSearchParams(queryOf(req)).get(fileLinkParameter) ?? '';
       await answer(req, res, undefined, async () => {
-        await sendDownload(res, await linkedRunFile(deps, signed), requestIdOf(req), req.method === 'HEAD');
+        await sendDownload(res, await linkedRunFile(deps, signed, originOf(deps, req)), requestIdOf(req), req.method === 'HEAD');
       });
     })
     .use(passBadEscape);

@@ -1,16 +1,18 @@
 import { PassThrough } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import yazl from 'yazl';
-import { signedFileAddress } from '../../engine/files/file-links.ts';
-import { type Caller, scopes } from '../../entities/accounts/caller.ts';
+import { type ExportTicket, signedFileAddress } from '../../engine/files/file-links.ts';
+import { type Caller, type Scope, scopes } from '../../entities/accounts/caller.ts';
 import type { DataExport } from '../../entities/data-life/jobs.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
 import type { ExportSight } from '../../storage/data-life/exports.ts';
 import type { DataPlace } from '../../storage/data-life/tables.ts';
-import { isAdministrator } from '../access/access.ts';
+import { isAdministrator, mayChange } from '../access/access.ts';
 import { administeredOrganization, missing } from '../accounts/administration.ts';
+import type { CallOrigin } from '../audit/origin.ts';
+import { readerOf } from '../audit/reads.ts';
 import type { Deps } from '../deps.ts';
 
 /** An export is deleted after this. */
@@ -21,6 +23,8 @@ const expiredAtOnce = 100;
 const abandonedMs = 2 * 86_400_000;
 /** What a key must have to see all that its person has. */
 const wholePerson = scopes.filter((scope) => scope.endsWith(':READ') && !scope.startsWith('ADMIN:'));
+/** What the key of an administrator must have to see what others have. */
+const wholeOrganization: readonly Scope[] = [...wholePerson, 'ADMIN:READ', 'ADMIN:WRITE'];
 
 /**
  * Begins to write a ZIP of everything that a person has in an organization: the caller's own, or that of a member, for administrators.
@@ -37,7 +41,7 @@ export async function exportPersonData(
     requireWholePerson(caller);
     return begin(deps, caller, { orgId: caller.orgId, userId });
   }
-  requireAdminScope(caller);
+  requireAdminScope(caller, 'export what another person has');
   const { id: orgId } = await administeredOrganization(deps, caller, input.orgId);
   const role = isId('user', userId) ? await deps.storage.accounts.findRole(orgId, userId) : undefined;
   if (role === undefined) throw missing('member', 'userId');
@@ -50,7 +54,7 @@ export async function exportOrganizationData(deps: Deps, caller: Caller, orgId: 
   return begin(deps, caller, { orgId: id, userId: undefined });
 }
 
-/** Exports of the caller's organization, newest first: the caller's own, and for administrators all. */
+/** Exports of the caller's organization, newest first: those that the caller made of its own data, and for administrators all. */
 export function listDataExports(deps: Deps, caller: Caller, page: PageRequest): Promise<Page<DataExport>> {
   return deps.storage.dataExports.list(sightOf(caller), page);
 }
@@ -58,14 +62,19 @@ export function listDataExports(deps: Deps, caller: Caller, page: PageRequest): 
 /** Those among `ids` that the caller sees, in any order. */
 export async function getDataExports(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly DataExport[]> {
   const sight = sightOf(caller);
-  const isEverywhere = caller.level === 'INSTANCE' && sight.onlyOfUserId === undefined;
+  const isEverywhere = caller.level === 'INSTANCE' && sight.onlyOwnOfUserId === undefined;
   return deps.storage.dataExports.findMany(ids, isEverywhere ? undefined : sight);
 }
 
-/** Deletes an export, also one that is being written. @throws DomainError NOT_FOUND. */
+/**
+ * Deletes an export, also one that is being written: one's own, and for administrators any of the organization.
+ *
+ * @throws DomainError NOT_FOUND; INSUFFICIENT_SCOPE for another's without ADMIN:WRITE.
+ */
 export async function deleteDataExport(deps: Deps, caller: Caller, id: string): Promise<DataExport> {
   const [found] = isId('dataExport', id) ? await getDataExports(deps, caller, [id]) : [];
   if (found === undefined) throw missing('export', 'id');
+  if (!isOwn(caller, found)) requireAdminScope(caller, 'delete an export');
   await deps.audit.change(caller, async () => {
     if ((await deps.storage.dataExports.delete(id)) === undefined) throw missing('export', 'id');
     return found;
@@ -74,12 +83,32 @@ export async function deleteDataExport(deps: Deps, caller: Caller, id: string): 
   return found;
 }
 
-/** A link that opens the file for an hour without a key; null before it is ready, and for everybody but who asked for it. */
-export function exportUrl(deps: Deps, caller: Caller, { status, blobKey, sizeBytes, ...found }: DataExport): string | null {
-  if (status !== 'READY' || blobKey === null || sizeBytes === null || found.requestedByUserId !== caller.userId) return null;
-  if (!seesWholePerson(caller)) return null;
-  const filename = `${found.userId ?? found.orgId}-${found.createdAt.toISOString().slice(0, 10)}.zip`;
-  return signedFileAddress(deps, { blobKey, filename, sizeBytes, mimeType: 'application/zip' });
+/** A link that opens the file for an hour without a key; null before it is ready, and for a caller who may not read it now. */
+export function exportUrl(deps: Deps, caller: Caller, found: DataExport): string | null {
+  if (found.status !== 'READY' || !mayRead(caller, found)) return null;
+  return signedFileAddress(deps, { exportId: found.id, keyId: caller.keyId });
+}
+
+/**
+ * The file of an export that a signed link opens for its holder. Whoever got the link must still be one who may read the export: a demotion, a removal and
+ * the end of the key or the session end the link. What an administrator opens of others becomes an audit entry.
+ *
+ * @throws DomainError FORBIDDEN, NOT_FOUND for an export that is gone.
+ */
+export async function linkedExport(
+  deps: Deps,
+  { exportId, keyId }: ExportTicket,
+  origin: CallOrigin,
+): Promise<{ readonly filename: string; readonly sizeBytes: number; readonly blobKey: string }> {
+  const found = await deps.storage.dataExports.find(exportId);
+  if (found === undefined || found.blobKey === null || found.sizeBytes === null) throw missing('export', 'link');
+  const caller = await deps.storage.apiKeys.findCallerById(keyId, deps.now().getTime());
+  if (caller === undefined || !mayRead(caller, found)) {
+    throw new DomainError('FORBIDDEN', 'Whoever got this link may not read the export any more', { param: 'link' });
+  }
+  if (!isOwn(caller, found)) deps.audit.export(readerOf(caller, ['dataExports'], origin), found);
+  const { userId, orgId, createdAt, sizeBytes, blobKey } = found;
+  return { filename: `${userId ?? orgId}-${createdAt.toISOString().slice(0, 10)}.zip`, sizeBytes, blobKey };
 }
 
 /** Registers the job that writes exports, and the deletion of old ones. */
@@ -188,21 +217,33 @@ export function exportBlobKey({ orgId, id }: Pick<DataExport, 'orgId' | 'id'>): 
 
 function sightOf(caller: Caller): ExportSight {
   const seesAll = isAdministrator(caller, caller.orgId) && caller.scopes.has('ADMIN:READ');
-  return { orgId: caller.orgId, onlyOfUserId: seesAll ? undefined : caller.userId };
+  return { orgId: caller.orgId, onlyOwnOfUserId: seesAll ? undefined : caller.userId };
 }
 
-function seesWholePerson(caller: Caller): boolean {
-  return wholePerson.every((scope) => caller.scopes.has(scope));
+/** A person's own export is the person's. One that an administrator asked for belongs to the organization, whomever it is about. */
+function isOwn(caller: Caller, { orgId, userId, requestedByUserId }: DataExport): boolean {
+  return requestedByUserId === userId && userId === caller.userId && orgId === caller.orgId;
+}
+
+/** Asked when a link is made and when it is used: the person of an own export, else those who could ask for the export now. */
+function mayRead(caller: Caller, found: DataExport): boolean {
+  if (isOwn(caller, found)) return hasAll(caller, wholePerson);
+  if (found.requestedByUserId === found.userId) return false;
+  return isAdministrator(caller, found.orgId) && mayChange(caller) && hasAll(caller, wholeOrganization);
+}
+
+function hasAll(caller: Caller, needed: readonly Scope[]): boolean {
+  return needed.every((scope) => caller.scopes.has(scope));
 }
 
 function requireWholePerson(caller: Caller): void {
-  if (seesWholePerson(caller)) return;
-  const lacking = wholePerson.filter((scope) => !caller.scopes.has(scope)).join(', ');
-  throw new DomainError('INSUFFICIENT_SCOPE', `An export has all that the person has: this key lacks ${lacking}`);
+  const lacking = wholePerson.filter((scope) => !caller.scopes.has(scope));
+  if (lacking.length === 0) return;
+  throw new DomainError('INSUFFICIENT_SCOPE', `An export has all that the person has: this key lacks ${lacking.join(', ')}`);
 }
 
-function requireAdminScope(caller: Caller): void {
-  if (!caller.scopes.has('ADMIN:WRITE')) {
-    throw new DomainError('INSUFFICIENT_SCOPE', 'To export what another person has, a key needs the scope ADMIN:WRITE');
-  }
+/** @param what  continues "To". */
+function requireAdminScope(caller: Caller, what: string): void {
+  if (caller.scopes.has('ADMIN:WRITE')) return;
+  throw new DomainError('INSUFFICIENT_SCOPE', `To ${what}, a key needs the scope ADMIN:WRITE`);
 }

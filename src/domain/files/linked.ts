@@ -2,6 +2,8 @@ import type { Readable } from 'node:stream';
 import { type FileTicket, fileLinkParameter, readFileTicket } from '../../engine/files/file-links.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { type FileView, fileView } from '../attachments/file-view.ts';
+import type { CallOrigin } from '../audit/origin.ts';
+import { linkedExport } from '../data-life/exports.ts';
 import type { Deps } from '../deps.ts';
 
 export interface LinkedFile extends FileView {
@@ -30,9 +32,13 @@ export async function linkedChatFile(
   return { filename: file.filename, ...shown, sizeBytes: file.sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
 }
 
-/** The file that a stateless run made. @throws DomainError as `linkedChatFile`. */
-export async function linkedRunFile(deps: Deps, signed: string): Promise<LinkedFile> {
+/** The file that a stateless run made, or an export of data. @throws DomainError as `linkedChatFile` and `linkedExport`. */
+export async function linkedRunFile(deps: Deps, signed: string, origin: CallOrigin): Promise<LinkedFile> {
   const ticket = readTicket(deps, signed);
+  if ('exportId' in ticket) {
+    const { blobKey, ...file } = await linkedExport(deps, ticket, origin);
+    return { ...file, ...fileView('application/zip'), open: () => deps.storage.blobs.get(blobKey) };
+  }
   if (!('blobKey' in ticket)) throw foreignLink();
   const { blobKey, filename, sizeBytes, mimeType = '' } = ticket;
   return { filename, ...fileView(mimeType), sizeBytes, open: () => deps.storage.blobs.get(blobKey) };

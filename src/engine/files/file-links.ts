@@ -10,10 +10,17 @@ export interface FileLinkDeps {
   now(): Date;
 }
 
-/** What a signed link opens: a file of a chat, or the bytes of a file that a stateless run made. */
+/** What a signed link opens: a file of a chat, the bytes of a file that a stateless run made, or an export of data. */
 export type FileTicket =
+  | ExportTicket
   | { readonly chatId: string; readonly fileId: string }
   | { readonly blobKey: string; readonly filename: string; readonly sizeBytes: number; readonly mimeType?: string };
+
+/** The link works while the key or the session that got it may read the export. */
+export interface ExportTicket {
+  readonly exportId: string;
+  readonly keyId: string;
+}
 
 /** Long enough to read an answer and to open its files, too short for a collection of links. */
 export const fileLinkLifeMs = 60 * 60 * 1_000;

@@ -38,7 +38,7 @@ const RowCountType = builder.objectRef<RowCount>('RowCount').implement({
 const DataExportType = DataExportRef.implement({
   access: { scope: null },
   description:
-    'A ZIP of what a person has in an organization, or of all that the organization has: a file of JSON lines for each table, the files, and `about.json`, which says what is left out. Seen by who asked for it, by the person, and by administrators.',
+    "A ZIP of what a person has in an organization, or of all that the organization has: a file of JSON lines for each table, the files, and `about.json`, which says what is left out. One that a person made of its own data is that person's, and administrators see that it is there. Every other one is the organization's: its administrators of today see and open it, whoever asked for it.",
   interfaces: [NodeType],
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the export.' }),
@@ -55,7 +55,7 @@ const DataExportType = DataExportRef.implement({
     url: t.string({
       nullable: true,
       description:
-        'A link that downloads it without a key, for an hour; select it again for a new one. Null before it is ready, for everybody but who asked for it, and for a key that may not read all of it.',
+        'A link that downloads it without a key, for an hour; select it again for a new one. It ends with the key or the session that selected it, and when its person may not read the export any more. Null before it is ready, and for everybody but those who may read it now: the person of an own export, by a key that may read all that the person has; else administrators, by a key with all scopes that read and ADMIN:WRITE.',
       resolve: (found, _args, { deps, caller }) => exportUrl(deps, caller, found),
     }),
     orgId: t.exposeID('orgId', { description: 'The organization.' }),
@@ -95,7 +95,7 @@ builder.queryField('dataExports', (t) =>
     authScopes: { anyKey: true },
     type: DataExportConnection,
     description:
-      "Exports of the caller's organization, newest first: those that the caller asked for or that are about the caller; for administrators with the scope ADMIN:READ, all.",
+      "Exports of the caller's organization, newest first: those that the caller made of its own data; for administrators with the scope ADMIN:READ, all.",
     args: { ...pageArgs(t.arg) },
     resolve: (_root, args, context) => listDataExports(context.deps, context.caller, pageRequest(context, args)),
   }),
@@ -128,7 +128,8 @@ builder.mutationFields((t) => ({
   deleteDataExport: t.field({
     authScopes: { anyKey: true },
     type: DataExportType,
-    description: 'Deletes an export that the caller sees, also one that is being written.',
+    description:
+      "Deletes the caller's own export, also one that is being written; with ADMIN:WRITE, administrators delete any of the organization.",
     args: { id: t.arg.id({ description: 'The id of the export.' }) },
     resolve: (_root, { id }, { deps, caller }) => deleteDataExport(deps, caller, id),
   }),

@@ -21,10 +21,10 @@ export interface DataExportStore {
   /** Ends as FAILED what was asked for before a moment and is still not written: its job gave up. @returns how many. */
   failAbandoned(before: Date, ended: { readonly endedAt: Date; readonly expiresAt: Date }): Promise<number>;
 }
-/** Exports of an organization: all, or those that one person asked for or that are about that person. */
+/** Exports of an organization: all, or those that a person made of what the person has. */
 export interface ExportSight {
   readonly orgId: string;
-  readonly onlyOfUserId: string | undefined;
+  readonly onlyOwnOfUserId: string | undefined;
 }
 export interface ExportChanges {
   readonly status?: ExportStatus;
@@ -75,8 +75,8 @@ export function createDataExportStore(db: Database): DataExportStore {
   };
 }
 
-function seen({ orgId, onlyOfUserId: userId }: ExportSight): Prisma.DataExportWhereInput {
-  return userId === undefined ? { orgId } : { orgId, OR: [{ userId }, { requestedByUserId: userId }] };
+function seen({ orgId, onlyOwnOfUserId: userId }: ExportSight): Prisma.DataExportWhereInput {
+  return userId === undefined ? { orgId } : { orgId, userId, requestedByUserId: userId };
 }
 
 type ExportRow = Omit<DataExport, 'status' | 'counts' | 'sizeBytes'> & {
