@@ -17,6 +17,7 @@ import { createSignInLinkStore, type SignInLinkStore } from './accounts/sign-in-
 import { createTenancyStore, type TenancyStore } from './accounts/tenancy.ts';
 import { createTenantStore, type TenantStore } from './accounts/tenants.ts';
 import { createUserStore, type UserStore } from './accounts/users.ts';
+import { createWayStore, type WayStore } from './accounts/ways.ts';
 import { type AgentStore, createAgentStore } from './agents/agents.ts';
 import { type AgentCategoryStore, createAgentCategoryStore } from './agents/categories.ts';
 import { createGrantStore, type GrantStore } from './agents/grants.ts';
@@ -114,6 +115,7 @@ export interface Storage {
   readonly invitations: InvitationStore;
   readonly passkeys: PasskeyStore;
   readonly passwords: PasswordStore;
+  readonly ways: WayStore;
   readonly attempts: AttemptStore;
   readonly identities: IdentityStore;
   readonly agents: AgentStore;
@@ -257,6 +259,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     webhooks: createWebhookStore(db),
     schedules: createScheduleStore(db, signals),
     passwords: createPasswordStore(db),
+    ways: createWayStore(db, signals),
     attempts: createAttemptStore(db),
     identities: createIdentityStore(db),
     agents: createAgentStore(db, signals),

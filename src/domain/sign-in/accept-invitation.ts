@@ -4,6 +4,8 @@ import { type Caller, scopesOfRole } from '../../entities/accounts/caller.ts';
 import type { Invitation } from '../../entities/accounts/invitation.ts';
 import { isSignInSecret } from '../../entities/accounts/session.ts';
 import { DomainError } from '../../entities/errors.ts';
+import type { OpenInvitation } from '../../storage/accounts/invitations.ts';
+import type { OwnWay } from '../../storage/accounts/ways.ts';
 import { nameLengthMax } from '../accounts/administration.ts';
 import { membersMax } from '../accounts/groups.ts';
 import { performOperation } from '../audit/operation.ts';
@@ -48,7 +50,7 @@ export async function showInvitation(
  * RATE_LIMIT_EXCEEDED after too many wrong passwords.
  */
 export async function acceptInvitation(deps: Deps, given: Acceptance, browser: Browser): Promise<SignedIn> {
-  const { invitation, organization, known } = await findInvitation(deps, given.secret);
+  const { invitation, isMailed, organization, known } = await findInvitation(deps, given.secret);
   const { need, hash } = await needOf(deps, known, browser);
   if (need === 'SIGN_IN') {
     throw new DomainError('CONFLICT', `Sign in as ${invitation.email} first, then open the link again`, { param: 'invitation' });
@@ -59,12 +61,12 @@ export async function acceptInvitation(deps: Deps, given: Acceptance, browser: B
   }
   const fresh = need === 'NAME' ? await readNewPerson(deps, given) : undefined;
   const userId = known?.id ?? deps.newId('user');
-  await join(deps, { invitation, organization, known, userId, fresh }, browser);
+  const provenWay = known === undefined ? undefined : await provenWayOf(deps, need, known, browser);
+  await join(deps, { invitation, isMailed, organization, known, userId, fresh, provenWay }, browser);
   return beginSession(deps, { userId, orgId: invitation.orgId }, 'INVITATION', browser);
 }
 
-interface FoundInvitation {
-  readonly invitation: Invitation;
+interface FoundInvitation extends OpenInvitation {
   readonly organization: Organization;
   /** The user of the address, where there is one. */
   readonly known: User | undefined;
@@ -72,6 +74,8 @@ interface FoundInvitation {
 interface Joining extends FoundInvitation {
   readonly userId: string;
   readonly fresh: NewPerson | undefined;
+  /** What the person showed to have the account, which opens the organization from now on. */
+  readonly provenWay: OwnWay | undefined;
 }
 interface NewPerson {
   readonly name: string;
@@ -82,12 +86,13 @@ interface NewPerson {
 async function findInvitation(deps: Deps, secret: string): Promise<FoundInvitation> {
   requireOwnWays(deps);
   const { invitations, accounts } = deps.storage;
-  const invitation = isSignInSecret(secret) ? await invitations.findOpen(hashSecret(secret), deps.now()) : undefined;
-  if (invitation === undefined || !(await mayStillInvite(deps, invitation))) throw refused();
+  const open = isSignInSecret(secret) ? await invitations.findOpen(hashSecret(secret), deps.now()) : undefined;
+  if (open === undefined || !(await mayStillInvite(deps, open.invitation))) throw refused();
+  const { invitation, isMailed } = open;
   const [organization] = await accounts.findOrganizations([invitation.orgId]);
   if (organization === undefined) throw refused();
   const [known] = await accounts.findUsersByEmail(organization.tenantId, [invitation.email]);
-  return { invitation, organization, known };
+  return { invitation, isMailed, organization, known };
 }
 
 /** Who is no administrator any more may have kept links: they must not lead back in. */
@@ -112,6 +117,13 @@ async function needOf(
   return { need: isUnused ? 'NAME' : 'SIGN_IN' };
 }
 
+/** The password that was entered, or the password or passkey that began the session. Other ways of the account may be somebody else's. */
+async function provenWayOf(deps: Deps, need: InvitationNeed, { id }: User, browser: Browser): Promise<OwnWay | undefined> {
+  if (need === 'PASSWORD') return { passwordOf: id };
+  const session = need === 'NOTHING' ? await callerOf(deps, browser) : undefined;
+  return session === undefined ? undefined : deps.storage.ways.findOfSession(session.keyId);
+}
+
 async function readNewPerson(deps: Deps, { name = '', password }: Acceptance): Promise<NewPerson> {
   const faults = new Faults();
   faults.requireName('name', name, nameLengthMax);
@@ -122,10 +134,14 @@ async function readNewPerson(deps: Deps, { name = '', password }: Acceptance): P
   return { name: name.trim(), hash: password === undefined ? undefined : await deps.passwords.hash(password) };
 }
 
-async function join(deps: Deps, { invitation, organization, known, userId, fresh }: Joining, browser: Browser): Promise<void> {
+async function join(
+  deps: Deps,
+  { invitation, isMailed, organization, known, userId, fresh, provenWay }: Joining,
+  browser: Browser,
+): Promise<void> {
   const { id, orgId, email, role, groupIds } = invitation;
   const { tenantId } = organization;
-  const { invitations, tenancy, accounts, groups, passwords, users } = deps.storage;
+  const { invitations, tenancy, accounts, groups, passwords, users, ways } = deps.storage;
   const at = deps.now();
   const scopes = new Set(scopesOfRole(role));
   const caller: Caller = { keyId: id, userId, orgId, tenantId, level: 'ORGANIZATION', role, scopes };
@@ -142,7 +158,12 @@ async function join(deps: Deps, { invitation, organization, known, userId, fresh
         throw new DomainError('CONFLICT', 'You are a member of the organization', { param: 'invitation' });
       }
       await tenancy.addMember({ id: deps.newId('membership'), orgId, userId, role, createdAt: at });
-      if (fresh?.hash !== undefined) await passwords.set(userId, fresh.hash, 'ORGANIZATION', at);
+      if (fresh?.hash !== undefined) {
+        await passwords.set({ userId, hash: fresh.hash, level: 'ORGANIZATION', orgIds: [orgId] }, at);
+      }
+      if (provenWay !== undefined) await ways.confirm(provenWay, orgId);
+      // An account with ways in that somebody else may have made is not proven by the mailbox of its address alone.
+      if (isMailed && fresh !== undefined) await ways.noteEmailVerified(userId, at);
       for (const groupId of await groups.withRoom(orgId, groupIds, membersMax)) {
         await groups.update(groupId, {}, { add: [{ email, userId }], removeEmails: [] });
       }

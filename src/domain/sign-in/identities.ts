@@ -5,6 +5,7 @@ import type { AuditChange } from '../../entities/audit.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
 import type { OidcProviderSettings } from '../../lib/oidc-settings.ts';
+import type { HeldWay } from '../../storage/accounts/ways.ts';
 import { adminReachIfAny } from '../access/access.ts';
 import { nameLengthMax } from '../accounts/administration.ts';
 import { membersMax } from '../accounts/groups.ts';
@@ -36,7 +37,8 @@ export interface AdmittedPerson {
 
 /**
  * Finds the user of a person at a provider, and follows the provider: at the first sign-in the person is linked to the user of the verified e-mail, or
- * joins by a rule; at every sign-in its groups decide.
+ * joins by a rule; at every sign-in its groups decide. The first one to show that it has the mailbox of the user takes away what others may have made:
+ * password, passkeys, sessions and links.
  *
  * @param sessionId  of the session that begins, for the audit log.
  * @throws DomainError FORBIDDEN with words for the visitor.
@@ -55,11 +57,14 @@ export async function admitPerson(
   const linked = identity ?? newIdentity(deps, key, place);
   const caller = callerOf(place, sessionId);
   const plan = await planOf(deps, settings, person, place, linked);
-  const changes = changesOf(plan, identity === undefined);
+  const isFirst = identity === undefined;
+  const lostWays = isFirst ? await unprovenWaysOf(deps, place) : [];
+  const changes = changesOf(plan, isFirst, lostWays);
   const write = async () => {
     if (place.isNewUser) await createUser(deps, place, person);
     if (place.membershipId === undefined) await addMember(deps, place, plan.role);
-    await apply(deps, settings, place, linked, plan, identity === undefined, person);
+    if (isFirst) await proveEmail(deps, place);
+    await apply(deps, settings, place, linked, plan, isFirst, person);
   };
   const { userId, orgId } = place;
   if (changes.length === 0)
@@ -74,6 +79,19 @@ export async function admitPerson(
     );
   }
   return { userId, orgId, identityId: linked.id };
+}
+
+/** Ways in to an account that was made before its owner came. */
+async function unprovenWaysOf(deps: Deps, { userId, isNewUser }: SignInPlace): Promise<readonly HeldWay[]> {
+  const { ways } = deps.storage;
+  return isNewUser || (await ways.isEmailVerified(userId)) ? [] : ways.heldBy(userId);
+}
+
+async function proveEmail(deps: Deps, { userId }: SignInPlace): Promise<void> {
+  const { ways } = deps.storage;
+  const at = deps.now();
+  if (!(await ways.isEmailVerified(userId))) await ways.takeAway(userId, at);
+  await ways.noteEmailVerified(userId, at);
 }
 
 /** A user in the organization of the sign-in. */
@@ -189,9 +207,10 @@ function roleAfter(role: MemberRole, isAdmin: boolean, isAdminByGroup: boolean):
   return isAdminByGroup && role === 'ADMIN' ? 'MEMBER' : role;
 }
 
-function changesOf(plan: Plan, isFirst: boolean): readonly AuditChange[] {
+function changesOf(plan: Plan, isFirst: boolean, lostWays: readonly HeldWay[]): readonly AuditChange[] {
   return [
     ...(isFirst ? [{ member: 'identity' }] : []),
+    ...(lostWays.length > 0 ? [{ member: 'waysTakenAway', value: lostWays }] : []),
     ...(plan.isRoleChanged ? [{ member: 'role', value: plan.role }] : []),
     ...(plan.joins.length > 0 ? [{ member: 'groupsJoined', value: plan.joins }] : []),
     ...(plan.leaves.length > 0 ? [{ member: 'groupsLeft', value: plan.leaves }] : []),

@@ -11,7 +11,7 @@ import { missing, nameLengthMax } from '../accounts/administration.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { countPasskeyQuestion, requireFreshSession } from './passwords.ts';
-import { type Browser, beginSession, type SignedIn } from './sign-in.ts';
+import { type Browser, beginSession, placeOf, type SignedIn } from './sign-in.ts';
 import { requireOwnWays } from './ways.ts';
 
 /** With the parsers of certificates it is a seventh of all modules of a start, so the first passkey loads it. */
@@ -120,6 +120,7 @@ export async function addPasskey(
         .map((transport) => String(transport).slice(0, transportCharsMax)),
       isBackedUp: credentialBackedUp,
       level: caller.level,
+      orgIds: [caller.orgId],
     }),
   );
 }
@@ -178,7 +179,7 @@ export async function beginPasskeySignIn(deps: Deps, network: string | undefined
 /** @throws DomainError INVALID_VALUE for an answer that is not accepted: the same for all reasons. */
 export async function signInByPasskey(deps: Deps, given: unknown, browser: Browser): Promise<SignedIn> {
   const party = requireParty(deps);
-  const { passkeys, passwords } = deps.storage;
+  const { passkeys, ways } = deps.storage;
   const response = readCredential<AuthenticationResponseJSON>(JSON.stringify(given ?? null), refusedPasskey);
   const passkey = await passkeys.findByCredential(response.id);
   if (passkey === undefined || handleOf(response) !== passkey.userId) throw refusedPasskey();
@@ -197,10 +198,12 @@ export async function signInByPasskey(deps: Deps, given: unknown, browser: Brows
       requireUserVerification: true,
     }),
   );
-  const orgId = await passwords.findPlace(passkey.userId);
+  const orgId = await placeOf(deps, passkey, browser);
   if (!verified || orgId === undefined) throw refusedPasskey();
-  return beginSession(deps, { userId: passkey.userId, orgId, wayLevel: passkey.level }, 'PASSKEY', browser, async () => {
-    if (!(await passkeys.noteUse(passkey.id, authenticationInfo.newCounter, deps.now()))) throw refusedPasskey();
+  const { id: passkeyId, userId, level: wayLevel } = passkey;
+  return beginSession(deps, { userId, orgId, wayLevel, passkeyId }, 'PASSKEY', browser, async () => {
+    if (!(await passkeys.noteUse(passkeyId, authenticationInfo.newCounter, deps.now()))) throw refusedPasskey();
+    await ways.confirm({ passkeyId }, orgId);
   });
 }
 

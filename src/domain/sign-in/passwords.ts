@@ -18,7 +18,10 @@ const ofPersonMax = 10;
 const ofNetworkMax = 100;
 
 export interface SetPasswordInput {
-  /** The password until now. Needed where there is one, unless the session was begun by a link within the last hour. */
+  /**
+   * The password until now. Needed where there is one, unless the session was begun by a link within the last hour; without it the new one opens the
+   * organization of the session only.
+   */
   readonly current?: string | null | undefined;
   readonly new: string;
 }
@@ -29,7 +32,8 @@ export async function hasPassword(deps: Deps, caller: Caller): Promise<boolean> 
 }
 
 /**
- * Sets the password of the caller's user, and ends all other sessions of the user.
+ * Sets the password of the caller's user, and ends all other sessions of the user. It opens the organization of the session, and with `current` those that
+ * the one until now opened: who has both is the owner, there too.
  *
  * @throws DomainError FORBIDDEN for a key: who has a key of a person is not that person. INVALID_VALUE for a password that is too short or too long, and for
  * a wrong `current`. RATE_LIMIT_EXCEEDED after too many wrong ones.
@@ -42,7 +46,9 @@ export async function setPassword(deps: Deps, caller: Caller, input: SetPassword
   faults.throwIfAny();
   const { passwords, sessions } = deps.storage;
   const stored = await passwords.find(caller.userId);
-  if (stored !== undefined && !(await isFreshFromLink(deps, caller))) {
+  const isNeeded = stored !== undefined && !(await isFreshFromLink(deps, caller));
+  const isGiven = stored !== undefined && (isNeeded || typeof input.current === 'string');
+  if (isGiven) {
     const attempts = await countAttempts(deps, [[personSubject(caller.userId), ofPersonMax]]);
     if (!(await deps.passwords.verify((input.current ?? '').slice(0, passwordLength.most), stored))) {
       throw new DomainError('INVALID_VALUE', 'current is not your password', { param: 'current' });
@@ -52,7 +58,8 @@ export async function setPassword(deps: Deps, caller: Caller, input: SetPassword
   const hash = await deps.passwords.hash(input.new);
   const at = deps.now();
   await deps.audit.change(caller, async () => {
-    await passwords.set(caller.userId, hash, caller.level, at);
+    const orgIds = new Set([...(isGiven ? await passwords.orgIdsOf(caller.userId) : []), caller.orgId]);
+    await passwords.set({ userId: caller.userId, hash, level: caller.level, orgIds: [...orgIds] }, at);
     await sessions.endOthers(caller.userId, caller.keyId, 'REVOKED', at);
     return { id: caller.userId, orgId: caller.orgId };
   });

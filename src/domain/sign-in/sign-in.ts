@@ -55,9 +55,25 @@ export async function signInByPassword(
 ): Promise<SignedIn> {
   requireOwnWays(deps);
   const found = await findByPassword(deps, { ...given, network: browser.network });
-  const orgId = found === undefined ? undefined : await deps.storage.passwords.findPlace(found.userId);
+  const orgId = found === undefined ? undefined : await placeOf(deps, found, browser);
   if (found === undefined || orgId === undefined) throw refusedPassword();
-  return beginSession(deps, { userId: found.userId, orgId, wayLevel: found.level }, 'PASSWORD', browser);
+  const { userId, level: wayLevel } = found;
+  return beginSession(deps, { userId, orgId, wayLevel }, 'PASSWORD', browser, () =>
+    deps.storage.ways.confirm({ passwordOf: userId }, orgId),
+  );
+}
+
+/**
+ * Where a password or a passkey leads. A browser in which its person is signed in already stays in the organization of that session, which the caller then
+ * confirms for the way: whoever has both is the owner. Else it opens only organizations in which it was made or confirmed.
+ */
+export async function placeOf(
+  deps: Deps,
+  { userId, orgIds }: { readonly userId: string; readonly orgIds: readonly string[] },
+  browser: Browser,
+): Promise<string | undefined> {
+  const former = await callerOf(deps, browser);
+  return former?.userId === userId ? former.orgId : deps.storage.ways.findPlace(userId, orgIds);
 }
 
 /** Ends the session of the browser. Its open streams end within five seconds; runs that the person began go on. */
@@ -143,7 +159,7 @@ export function registerSignInSweep({ jobs, storage, now }: Deps): void {
 
 /** Who signs in, and where. */
 export interface SignedInPerson
-  extends Pick<NewSession, 'userId' | 'orgId' | 'identityId' | 'providerSessionHash' | 'throughKeyId'> {
+  extends Pick<NewSession, 'userId' | 'orgId' | 'identityId' | 'providerSessionHash' | 'throughKeyId' | 'passkeyId'> {
   /** The id that the session gets, where it is known before. */
   readonly sessionId?: string;
   /** The level of what the person signs in by. Absent: what others vouch for (providers, proxies, invitations) never reaches the installation. */

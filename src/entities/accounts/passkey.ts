@@ -17,4 +17,6 @@ export interface Passkey {
   readonly lastUsedAt: Date | null;
   /** The level of the session in which it was added. */
   readonly level: AccessLevel;
+  /** Organizations that it opens. */
+  readonly orgIds: readonly string[];
 }

@@ -18,8 +18,8 @@ export interface InvitationStore {
   list(reach: AdminReach, orgId: string | undefined, page: PageRequest): Promise<Page<Invitation>>;
   countOpen(orgId: string, at: Date): Promise<number>;
   /** The invitation with the secret of this hash that is neither accepted nor revoked nor expired. */
-  findOpen(hash: string, at: Date): Promise<Invitation | undefined>;
-  /** The same by its id. */
+  findOpen(hash: string, at: Date): Promise<OpenInvitation | undefined>;
+  /** One by its id. */
   findOpenById(id: string, at: Date): Promise<Invitation | undefined>;
   /** Uses the invitation up. @returns false for one that is not open: of two calls at one moment one gets true. */
   accept(id: string, userId: string, at: Date): Promise<boolean>;
@@ -34,6 +34,12 @@ export interface InvitationStore {
   isUnused(tx: Transaction, userId: string): Promise<boolean>;
   /** Deletes what expired before. */
   sweep(before: Date): Promise<void>;
+}
+
+export interface OpenInvitation {
+  readonly invitation: Invitation;
+  /** The secret was mailed, and shown to nobody: who has it has the mailbox. */
+  readonly isMailed: boolean;
 }
 
 export interface NewInvitation extends Omit<Invitation, 'deliveryProblem' | 'acceptedAt' | 'userId' | 'revokedAt' | 'groupIds'> {
@@ -71,8 +77,13 @@ export function createInvitationStore(db: Database, signals: Signals): Invitatio
       return pageOf(rows.map(invitationOf), page, timeKey, (take) => db.prisma.invitation.count({ where, take }));
     },
     countOpen: (orgId, at) => db.prisma.invitation.count({ where: { orgId, ...openAt(at) } }),
-    // Two look-ups, each by its own index.
-    findOpen: async (hash, at) => (await findFirst({ hash, ...openAt(at) })) ?? findFirst({ mailHash: hash, ...openAt(at) }),
+    async findOpen(hash, at) {
+      // Two look-ups, each by its own index.
+      const shown = await findFirst({ hash, ...openAt(at) });
+      const mailed = shown === undefined ? await findFirst({ mailHash: hash, ...openAt(at) }) : undefined;
+      const invitation = shown ?? mailed;
+      return invitation === undefined ? undefined : { invitation, isMailed: mailed !== undefined };
+    },
     findOpenById: (id, at) => findFirst({ id, ...openAt(at) }),
     async accept(id, userId, at) {
       const data = { acceptedAt: at, userId };

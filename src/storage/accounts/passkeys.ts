@@ -32,7 +32,12 @@ export interface PasskeyStore {
 export function createPasskeyStore(db: Database): PasskeyStore {
   return {
     async create(passkey) {
-      const data = { ...passkey, transports: [...passkey.transports], counter: BigInt(passkey.counter) };
+      const data = {
+        ...passkey,
+        transports: [...passkey.transports],
+        orgIds: [...passkey.orgIds],
+        counter: BigInt(passkey.counter),
+      };
       return passkeyOf(await settled(db.prisma.passkey.create({ data }), 'passkey'));
     },
     async findByCredential(credentialId) {

@@ -8,17 +8,21 @@ export interface PasswordStore {
   find(userId: string): Promise<string | undefined>;
   /** Users of any tenant with the e-mail and a password, the oldest first; at most `limit`. */
   findByEmail(email: string, limit: number): Promise<readonly KnownPassword[]>;
-  /** @param level  of the session in which it is set. */
-  set(userId: string, hash: string, level: AccessLevel, at: Date): Promise<void>;
-  /** The organization that a user acts in after a sign-in: that of the last session, else that of the oldest membership. */
-  findPlace(userId: string): Promise<string | undefined>;
+  /** Takes the place of the one that the user has. */
+  set(password: NewPassword, at: Date): Promise<void>;
+  /** Organizations that the password of a user opens. */
+  orgIdsOf(userId: string): Promise<readonly string[]>;
 }
 
 export interface KnownPassword {
   readonly userId: string;
   readonly hash: string;
   readonly level: AccessLevel;
+  /** Organizations that it opens. */
+  readonly orgIds: readonly string[];
 }
+/** `level` is that of the session in which it is set. */
+export type NewPassword = KnownPassword;
 
 /** Counts attempts, for all instances together. */
 export interface AttemptStore {
@@ -41,39 +45,21 @@ export function createPasswordStore(db: Database): PasswordStore {
   return {
     find: async (userId) => (await db.prisma.password.findUnique({ where: { userId }, select: { hash: true } }))?.hash,
     async findByEmail(email, limit) {
-      const select = { id: true, password: { select: { hash: true, level: true } } };
+      const select = { id: true, password: { select: { hash: true, level: true, orgIds: true } } };
       const where = { email: email.toLowerCase(), password: { isNot: null } };
       const users = await db.prisma.user.findMany({ where, select, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }], take: limit });
       return users.flatMap(({ id, password }) =>
-        password === null ? [] : [{ userId: id, hash: password.hash, level: password.level as AccessLevel }],
+        password === null ? [] : [{ userId: id, ...password, level: password.level as AccessLevel }],
       );
     },
-    async set(userId, hash, level, at) {
-      await db.prisma.password.upsert({
-        where: { userId },
-        create: { userId, hash, level, createdAt: at, updatedAt: at },
-        update: { hash, level, updatedAt: at },
-      });
+    async set({ userId, hash, level, orgIds }, at) {
+      const changes = { hash, level, orgIds: [...orgIds], updatedAt: at };
+      await db.prisma.password.upsert({ where: { userId }, create: { userId, createdAt: at, ...changes }, update: changes });
     },
-    async findPlace(userId) {
-      const memberships = await db.prisma.membership.findMany({
-        where: { userId },
-        select: { orgId: true },
-        orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-        take: placesMax,
-      });
-      const orgIds = memberships.map(({ orgId }) => orgId);
-      const last = await db.prisma.session.findFirst({
-        where: { userId, orgId: { in: orgIds } },
-        select: { orgId: true },
-        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-      });
-      return last?.orgId ?? orgIds[0];
-    },
+    orgIdsOf: async (userId) =>
+      (await db.prisma.password.findUnique({ where: { userId }, select: { orgIds: true } }))?.orgIds ?? [],
   };
 }
-
-const placesMax = 1_000;
 
 export function createAttemptStore(db: Database): AttemptStore {
   return {

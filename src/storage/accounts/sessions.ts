@@ -55,6 +55,8 @@ export interface NewSession {
   readonly providerSessionHash?: string | null;
   /** The key that acts for the user. */
   readonly throughKeyId?: string | null;
+  /** Of one that a passkey began. */
+  readonly passkeyId?: string | null;
 }
 
 /** The use of a session is written at most this often. */

@@ -65,7 +65,8 @@ export function createUserStore(db: Database, signals: Signals): UserStore {
       (await db.prisma.membership.findFirst({ where: { userId: id, orgId: { not: orgId } }, select: { id: true } })) !== null,
     async update(id, changes) {
       const email = changes.email?.toLowerCase();
-      const data = { ...changes, ...(email === undefined ? {} : { email }) };
+      // Nobody has shown anything about the new mailbox.
+      const data = { ...changes, ...(email === undefined ? {} : { email, emailVerifiedAt: null }) };
       const { memberships, ...user } = await settled(
         db.prisma.user.update({ where: { id }, data, include: { memberships: { select: { id: true } } } }),
         'user',

@@ -316,7 +316,15 @@ export class World {
     const { storage, newId, now } = this.service.deps;
     const { userId } = this.owner;
     const id = newId('passkey');
-    const device = { credentialId: id, publicKey: '', counter: 0, transports: [], isBackedUp: false, lastUsedAt: null };
+    const device = {
+      credentialId: id,
+      publicKey: '',
+      counter: 0,
+      transports: [],
+      isBackedUp: false,
+      lastUsedAt: null,
+      orgIds: [],
+    };
     await storage.passkeys.create({ id, createdAt: now(), userId, name: this.name('Laptop'), level: 'ORGANIZATION', ...device });
     return id;
   }

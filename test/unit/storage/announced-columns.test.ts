@@ -28,7 +28,7 @@ const quietColumns: Readonly<Record<string, readonly string[]>> = {
   // How it began never changes.
   sessions: [
     ...['id', 'createdAt', 'method', 'lastUsedAt', 'expiresAt', 'userAgent', 'network'],
-    ...['identityId', 'providerSessionHash', 'throughKeyId', 'level'],
+    ...['identityId', 'providerSessionHash', 'throughKeyId', 'level', 'passkeyId'],
   ],
   agents: ['id', 'createdAt', 'updatedAt', 'messageCount', 'ratingCount', 'ratingSum', 'approvedHash', 'rowBytes'],
 };

@@ -7318,7 +7318,8 @@ export const UserScalarFieldEnum = {
   tenantId: 'tenantId',
   email: 'email',
   name: 'name',
-  isOperator: 'isOperator'
+  isOperator: 'isOperator',
+  emailVerifiedAt: 'emailVerifiedAt'
 } as const
 
 export type UserScalarFieldEnum = (typeof UserScalarFieldEnum)[keyof typeof UserScalarFieldEnum]
@@ -7397,7 +7398,8 @@ export const SessionScalarFieldEnum = {
   identityId: 'identityId',
   providerSessionHash: 'providerSessionHash',
   throughKeyId: 'throughKeyId',
-  level: 'level'
+  level: 'level',
+  passkeyId: 'passkeyId'
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
@@ -7438,6 +7440,7 @@ export const PasswordScalarFieldEnum = {
   userId: 'userId',
   hash: 'hash',
   level: 'level',
+  orgIds: 'orgIds',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -7465,7 +7468,8 @@ export const PasskeyScalarFieldEnum = {
   transports: 'transports',
   isBackedUp: 'isBackedUp',
   lastUsedAt: 'lastUsedAt',
-  level: 'level'
+  level: 'level',
+  orgIds: 'orgIds'
 } as const
 
 export type PasskeyScalarFieldEnum = (typeof PasskeyScalarFieldEnum)[keyof typeof PasskeyScalarFieldEnum]
