@@ -88,8 +88,6 @@ export interface AuditedCall {
   readonly shownMembers: ReadonlySet<string>;
   readonly requestId: string;
   readonly address: string | undefined;
-  /** Since when a legal hold keeps what the call deletes; undefined when none does. The change is refused once it is known that the caller may make it. */
-  readonly heldSince: Date | undefined;
   /** Whether the entry has been written with a change. */
   isWritten: boolean;
 }

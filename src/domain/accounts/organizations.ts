@@ -4,7 +4,7 @@ import { DomainError } from '../../entities/errors.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
 import type { OrganizationChanges } from '../../storage/accounts/organizations.ts';
 import { adminReach } from '../access/access.ts';
-import { refuseWhileHeld } from '../access/kept-by-hold.ts';
+import { refuseHeld } from '../access/kept-by-hold.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import {
@@ -84,7 +84,7 @@ export async function deleteOrganization(deps: Deps, caller: Caller, id: string)
   if (id === caller.orgId) throw new DomainError('CONFLICT', 'This key acts in the organization; use one of another');
   await requireNoKeyAbove(deps, caller, { orgId: id });
   // Said before what else stands in the way: settling that would be in vain.
-  refuseWhileHeld(caller);
+  refuseHeld(await deps.storage.legalHolds.ofOrganization(id));
   return deps.audit.change(caller, async () => {
     const held = await deps.storage.organizations.delete(id, (tx) =>
       deps.jobs.enqueue('accounts.purge-organization', { orgId: id }, { owner: caller, key: id, tx }),

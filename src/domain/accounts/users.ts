@@ -3,7 +3,7 @@ import type { Caller, MemberRole } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
 import { adminReach } from '../access/access.ts';
-import { refuseWhileHeld } from '../access/kept-by-hold.ts';
+import { refuseHeld } from '../access/kept-by-hold.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import {
@@ -127,7 +127,7 @@ export async function deleteUser(deps: Deps, caller: Caller, id: string): Promis
   if (id === caller.userId) throw new DomainError('CONFLICT', 'This key acts as the user; use one of another');
   await requireNoKeyAbove(deps, caller, { userId: id });
   // Said before what else stands in the way: settling that would be in vain.
-  refuseWhileHeld(caller);
+  refuseHeld(await deps.storage.legalHolds.ofPerson(id));
   return deps.audit.change(caller, async () => {
     const held = await deps.storage.users.delete(id, (tx) =>
       deps.jobs.enqueue('accounts.purge-user', { userId: id }, { owner: caller, key: id, tx }),

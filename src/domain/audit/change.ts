@@ -3,9 +3,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import { type AuditChange, type AuditedCall, auditValueOf } from '../../entities/audit.ts';
 import { kindOfId } from '../../entities/ids.ts';
 import type { AuditEntryStore, NewAuditEntry } from '../../storage/audit/entries.ts';
-import type { LegalHoldStore } from '../../storage/data-life/holds.ts';
 import type { Database, Transaction } from '../../storage/database/database.ts';
-import { findHold, refuseWhileHeld } from '../access/kept-by-hold.ts';
 import type { CallOrigin } from './origin.ts';
 import { targets } from './targets.ts';
 
@@ -19,7 +17,6 @@ export interface ChangeDeps {
 interface ChangeStorage {
   readonly db: Database;
   readonly auditEntries: AuditEntryStore;
-  readonly legalHolds: Pick<LegalHoldStore, 'keeps'>;
 }
 
 /** A mutation that is about to run. */
@@ -44,8 +41,7 @@ export interface ChangeCall extends CallOrigin {
  * The target of the entry is the thing that `write` returns (`id`), or the things (`targetIds`), then what the arguments name. A mutation that makes several changes calls this for each;
  * the entry then names the last target.
  *
- * What a legal hold keeps is written and taken back: a thing that the caller may not see or change is refused by `write` as always, and the hold is told
- * to nobody else.
+ * A thing that the caller may not see or change is refused by `write` as always: only who may delete it is told of a legal hold on it.
  *
  * @param write  the writes of stores; no network, model or file in it. It is part of the transaction.
  * @throws what `write` throws; DomainError CONFLICT for a deletion of what a legal hold keeps; the database's error when the entry cannot be written. Nothing is stored then.
@@ -59,7 +55,6 @@ export function recordChange<T>(
     const { call } = caller;
     const changes = await changesWithBefore(auditEntries, caller, call);
     const result = await write(tx);
-    refuseWhileHeld(caller);
     if (call !== undefined) {
       await auditEntries.write([{ ...entryOf(caller, call, result), changes }]);
       call.isWritten = true;
@@ -134,16 +129,13 @@ export async function withAuditEntry<T>(
   given: ChangeCall,
   work: (caller: Caller) => Promise<T> | T,
 ): Promise<T> {
-  const since = await findHold(storage.legalHolds, caller, given.action, given.ids);
   const { changedId, shownMembers = new Set() } = given;
-  const made = { entryId: newId('auditEntry'), createdAt: now(), heldSince: since, isWritten: false };
+  const made = { entryId: newId('auditEntry'), createdAt: now(), isWritten: false };
   const call: AuditedCall = { ...given, changedId, shownMembers, ...made };
   const audited = { ...caller, call };
   let result: T;
   try {
     result = await work(audited);
-    // One that found nothing to change is refused as well: whether there was something is no matter of the answer.
-    refuseWhileHeld(audited);
   } catch (error) {
     if (call.isWritten) {
       await storage.auditEntries

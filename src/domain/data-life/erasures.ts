@@ -3,7 +3,7 @@ import type { Erasure, ErasureAction, ErasureLine, ErasureStatus } from '../../e
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
-import { heldSince } from '../access/kept-by-hold.ts';
+import { refuseHeld } from '../access/kept-by-hold.ts';
 import {
   administeredAmong,
   administeredOrganization,
@@ -25,6 +25,10 @@ export interface ErasePersonInput {
 
 /** What is counted in batches reaches the database before the erasure begins, so that it is erased too. */
 const beginAfterMs = 3_000;
+const reasonsToStay = {
+  member: 'The person is a member of other organizations, which have to erase it too.',
+  held: 'Another organization has to keep what the person has there.',
+} as const;
 const chatsPerRound = 100;
 const runsPerRound = 500;
 
@@ -49,8 +53,7 @@ export async function erasePerson(deps: Deps, caller: Caller, input: ErasePerson
   if ((await deps.storage.accounts.findRole(organization.id, successor)) === undefined) {
     throw new DomainError('NOT_FOUND', 'transferToUserId must name a member of the organization', { param: 'transferToUserId' });
   }
-  const hold = await deps.storage.legalHolds.find(person);
-  if (hold !== undefined) throw heldSince(hold.createdAt);
+  refuseHeld((await deps.storage.legalHolds.find(person))?.createdAt);
   const id = deps.newId('erasure');
   const row = { id, createdAt: deps.now(), ...person, requestedByUserId: caller.userId, transferToUserId: successor };
   const owner = { tenantId: organization.tenantId, orgId: organization.id };
@@ -137,7 +140,9 @@ class ErasureWork {
     this.#note('agents', 'TRANSFERRED', shared.agentIds.length, why);
     this.#note('data_sources', 'TRANSFERRED', shared.dataSourceIds.length, why);
     this.#note('groups', 'TRANSFERRED', shared.groupIds.length, 'It says who may use what.');
-    this.#note('agents', 'ERASED', await erasures.deleteAgents(own.agentIds));
+    const deleted = await erasures.deleteAgents(own.agentIds);
+    this.#note('agents', 'ERASED', deleted);
+    this.#note('agents', 'STAYS', own.agentIds.length - deleted, 'A legal hold keeps what other people have at it.');
     if (own.dataSourceIds.length === 0) return;
     const [organization] = await this.#deps.storage.accounts.findOrganizations([orgId]);
     const owner = { tenantId: organization?.tenantId ?? '', orgId };
@@ -213,9 +218,9 @@ class ErasureWork {
       holds,
       'It says that, when and why data was held. Its reason is what an administrator wrote.',
     );
-    const isGone = await erasures.deleteUser(userId);
-    if (isGone) this.#note('users', 'ERASED', user === undefined ? 0 : 1);
-    else this.#note('users', 'STAYS', 1, 'The person is a member of other organizations, which have to erase it too.');
+    const fate = await erasures.deleteUser(userId);
+    if (fate === 'gone') this.#note('users', 'ERASED', user === undefined ? 0 : 1);
+    else this.#note('users', 'STAYS', 1, reasonsToStay[fate]);
   }
 
   get #person() {

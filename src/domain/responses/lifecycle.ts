@@ -9,7 +9,7 @@ import type { RunEventStream, RunItem } from '../../entities/runs/event.ts';
 import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
 import type { Run, RunState } from '../../entities/runs/run.ts';
 import type { OutputFile } from '../../entities/runs/tool.ts';
-import { refuseWhileHeld } from '../access/kept-by-hold.ts';
+import { refuseHeld } from '../access/kept-by-hold.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { agentNamed, missingModel } from '../runs/plan.ts';
@@ -164,7 +164,7 @@ export async function resumeResponse(
 /** Deletes a response and its messages in the thread; an active one is stopped first. @throws DomainError NOT_FOUND. */
 export async function deleteResponse(deps: Deps, caller: Caller, id: string): Promise<string> {
   const run = await findResponse(deps, caller, id);
-  refuseWhileHeld(caller);
+  refuseHeld((await deps.storage.legalHolds.find(caller))?.createdAt);
   if (run.status === 'in_progress') await deps.runs.cancel(id);
   await deps.audit.change(caller, async () => {
     if (!(await deps.storage.responses.delete(id, caller))) throw missing();

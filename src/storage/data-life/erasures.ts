@@ -3,6 +3,7 @@ import type { Erasure, ErasureLine, ErasureStatus } from '../../entities/data-li
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import type { OwnedThings, Owner as Person } from '../accounts/ownership.ts';
 import type { Database } from '../database/database.ts';
+import { unlessHeld } from '../database/held-rows.ts';
 import { newestFirst } from '../database/paging.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { Prisma } from '../generated/client.ts';
@@ -23,6 +24,7 @@ export interface ErasureStore {
   ): Promise<void>;
   /** Whether others use what the person owns: `shared` is to be handed over, `own` to be deleted. Agents that were deleted before are own. */
   holdings(person: Person): Promise<Holdings>;
+  /** @returns how many were deleted; the others stay, because a legal hold keeps what other people left at them: memories and ratings. */
   deleteAgents(ids: readonly string[]): Promise<number>;
   /** Chats of the person, also deleted ones of which a row is left. */
   chatIds(person: Person, limit: number): Promise<readonly string[]>;
@@ -43,8 +45,8 @@ export interface ErasureStore {
   deleteKeys(person: Person): Promise<Counts>;
   /** Legal holds about the person. */
   countHolds(person: Person): Promise<number>;
-  /** The user itself, where no organization has it any more. @returns whether it is gone. */
-  deleteUser(userId: string): Promise<boolean>;
+  /** The user itself, where no organization has it any more. @returns `held`: a legal hold of another organization keeps what the person has there. */
+  deleteUser(userId: string): Promise<'gone' | 'member' | 'held'>;
 }
 export interface Holdings {
   readonly shared: OwnedThings;
@@ -75,9 +77,13 @@ export function createErasureStore(db: Database, signals: Signals): ErasureStore
     },
     holdings: (person) => holdingsOf(db, person),
     async deleteAgents(ids) {
-      const { count } = await db.prisma.agent.deleteMany({ where: { id: { in: [...ids] } } });
-      for (const id of ids) signals.publish('agent-changed', id);
-      return count;
+      let total = 0;
+      for (const id of ids) {
+        const gone = await unlessHeld(db.transaction(({ prisma }) => prisma.agent.deleteMany({ where: { id } })));
+        total += gone?.count ?? 0;
+        signals.publish('agent-changed', id);
+      }
+      return total;
     },
     async chatIds(person, take) {
       return (await db.prisma.chat.findMany({ where: { ...person }, select: { id: true }, take })).map(({ id }) => id);
@@ -124,11 +130,13 @@ export function createErasureStore(db: Database, signals: Signals): ErasureStore
     pseudonymiseAudit: (person, email) => pseudonymiseAudit(db, person, email),
     deleteKeys: (person) => deleteKeys(db, signals, person),
     countHolds: ({ orgId, userId }) => db.prisma.legalHold.count({ where: { orgId, userId } }),
-    deleteUser: (userId) =>
-      db.transaction(async ({ prisma }) => {
+    async deleteUser(userId) {
+      const deletion = db.transaction(async ({ prisma }) => {
         const isGone = (await prisma.user.deleteMany({ where: { id: userId, memberships: { none: {} } } })).count === 1;
-        return isGone || (await prisma.user.count({ where: { id: userId } })) === 0;
-      }),
+        return isGone || (await prisma.user.count({ where: { id: userId } })) === 0 ? 'gone' : 'member';
+      });
+      return (await unlessHeld(deletion)) ?? 'held';
+    },
   };
 }
 

@@ -1,6 +1,5 @@
-// Raw SQL: one statement asks by the ids of things of several kinds whether a hold keeps one of them.
+// Raw SQL: in which organizations a person has anything is asked of a function of the database.
 import type { LegalHold } from '../../entities/data-life/hold.ts';
-import { type IdKind, idAs, kindOfId } from '../../entities/ids.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
 import { newestFirst } from '../database/paging.ts';
@@ -14,19 +13,10 @@ export interface LegalHoldStore {
   end(id: string, by: { readonly userId: string; readonly at: Date }): Promise<boolean>;
   /** The oldest hold that keeps what a person has in an organization, or the whole organization. */
   find(place: { readonly orgId: string; readonly userId: string }): Promise<LegalHold | undefined>;
-  /** The oldest hold that keeps anything of a person, in any organization. */
-  findForPerson(userId: string): Promise<LegalHold | undefined>;
-  /**
-   * When the oldest hold began that keeps what a person has in an organization, or one of the things that a deletion names: agents, sources and schedules by their owners, users,
-   * organizations. Undefined when nothing is held. Cost: one statement.
-   */
-  keeps(place: HeldPlace, ids: readonly string[]): Promise<Date | undefined>;
-}
-export interface HeldPlace {
-  readonly orgId: string;
-  readonly userId: string;
-  /** Whether the caller reaches other organizations. Nobody else is told of what they hold. */
-  readonly isAbove: boolean;
+  /** When the oldest hold began that keeps anything of a person, in any organization: also where the person is no member any more. */
+  ofPerson(userId: string): Promise<Date | undefined>;
+  /** When the oldest hold began that keeps anything in an organization. */
+  ofOrganization(orgId: string): Promise<Date | undefined>;
 }
 export interface HoldFilter {
   readonly orgId: string;
@@ -67,30 +57,21 @@ export function createLegalHoldStore(db: Database): LegalHoldStore {
       const where = { orgId, endedAt: null, OR: [{ userId: null }, { userId }] };
       return (await db.prisma.legalHold.findFirst({ where, ...oldest })) ?? undefined;
     },
-    async findForPerson(userId) {
-      const memberships = await db.prisma.membership.findMany({ where: { userId }, select: { orgId: true } });
-      const whole = { userId: null, orgId: { in: memberships.map(({ orgId }) => orgId) } };
-      const where = { endedAt: null, OR: [{ userId }, whole] };
-      return (await db.prisma.legalHold.findFirst({ where, ...oldest })) ?? undefined;
-    },
-    async keeps({ orgId, userId, isAbove }, ids) {
-      const byKind = Map.groupBy(ids, (id): IdKind | undefined => kindOfId(id));
-      const of = (kind: IdKind) => byKind.get(kind) ?? [];
-      const sources = [...of('dataSource'), ...of('vectorStore').map((id) => idAs('dataSource', id))];
+    async ofPerson(userId) {
       const [row] = await db.query<{ readonly since: Date | null }>(
-        `select min(hold."createdAt") as since from legal_holds hold where hold."endedAt" is null and (hold."orgId" = $1 or $7) and (
-           (hold."orgId" = $1 and (hold."userId" is null or hold."userId" = $2))
-           or hold."userId" = any($3::text[]) or hold."orgId" = any($4::text[])
-           or (hold."userId" is null and hold."orgId" in (select "orgId" from memberships where "userId" = any($3::text[])))
-           or exists (select from agents thing where thing.id = any($5::text[]) and thing."orgId" = hold."orgId"
-             and (hold."userId" is null or hold."userId" = thing."userId"))
-           or exists (select from data_sources thing where thing.id = any($6::text[]) and thing."orgId" = hold."orgId"
-             and (hold."userId" is null or hold."userId" = thing."ownerUserId"))
-           or exists (select from schedules thing where thing.id = any($8::text[]) and thing."orgId" = hold."orgId"
-             and (hold."userId" is null or hold."userId" = thing."userId")))`,
-        [orgId, userId, of('user'), of('organization'), of('agent'), sources, isAbove, of('schedule')],
+        `select min("createdAt") as since from legal_holds where "endedAt" is null and
+           ("userId" = $1 or "userId" is null and "orgId" in (select place.id from parley_organizations_of($1) place))`,
+        [userId],
       );
       return row?.since === null || row === undefined ? undefined : new Date(row.since);
+    },
+    async ofOrganization(orgId) {
+      const held = await db.prisma.legalHold.findFirst({
+        where: { orgId, endedAt: null },
+        select: { createdAt: true },
+        ...oldest,
+      });
+      return held?.createdAt;
     },
   };
 }

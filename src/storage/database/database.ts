@@ -3,6 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type { Pool } from 'pg';
 import { type Prisma, PrismaClient } from '../generated/client.ts';
 import { YieldingPool } from './embedded/yielding-pool.ts';
+import { refusedByHold } from './held-rows.ts';
 import type { Room } from './room.ts';
 import { prepared, type Statement } from './sql/prepared.ts';
 import type { VectorSupport } from './vector-extension.ts';
@@ -117,19 +118,28 @@ export class Database implements Sql {
   async query<Row>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     const sql = this.#sql;
     if (sql !== undefined) return sql((tx) => tx.query<Row>(text, values));
-    return (await this.pool.query(this.#statement(text, values))).rows as Row[];
+    return (await this.#alone(this.#statement(text, values))).rows as Row[];
   }
 
   async queryPlanned<Row>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     const sql = this.#sql;
     if (sql !== undefined) return sql((tx) => tx.queryPlanned<Row>(text, values));
-    return (await this.pool.query({ text, values: [...values] })).rows as Row[];
+    return (await this.#alone({ text, values: [...values] })).rows as Row[];
   }
 
   async execute(text: string, values: readonly unknown[] = []): Promise<number> {
     const sql = this.#sql;
     if (sql !== undefined) return sql((tx) => tx.execute(text, values));
-    return (await this.pool.query(this.#statement(text, values))).rowCount ?? 0;
+    return (await this.#alone(this.#statement(text, values))).rowCount ?? 0;
+  }
+
+  /** A statement outside transactions. */
+  async #alone(statement: Statement) {
+    try {
+      return await this.pool.query(statement);
+    } catch (error) {
+      throw refusedByHold(error);
+    }
   }
 
   #statement(text: string, values: readonly unknown[]): Statement {
@@ -140,14 +150,14 @@ export class Database implements Sql {
    * Runs `work` in one transaction, or as a part of the current one; rolls back when it throws. Keep it short and never await a model, a network or
    * `pool` inside: the embedded database runs transactions one after the other.
    *
-   * @throws what `work` threw, or the error of a lost connection.
+   * @throws what `work` threw, or the error of a lost connection; DomainError CONFLICT when a legal hold keeps what `work` deletes.
    */
   async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const { class: kind, open } = this.#scope.getStore() ?? outside;
     if (open !== undefined) return work(open);
     const limitMs = kind === 'background' ? this.#parts.backgroundMs : undefined;
     const committed: (() => void)[] = [];
-    const result = await this.#client.$transaction(async (prisma) => {
+    const running = this.#client.$transaction(async (prisma) => {
       if (limitMs !== undefined) await prisma.$executeRawUnsafe(`SET LOCAL statement_timeout = ${limitMs}`);
       const tx = transactionOf(prisma, committed);
       const scope: Scope = { class: kind, open: tx };
@@ -156,6 +166,9 @@ export class Database implements Sql {
       } finally {
         scope.open = undefined;
       }
+    });
+    const result = await running.catch((error: unknown) => {
+      throw refusedByHold(error);
     });
     for (const notify of committed) notify();
     return result;

@@ -104,7 +104,8 @@ export function createMemoryStore(db: Database, signals: Signals): MemoryStore {
       return result;
     },
     async delete(id, filter) {
-      const { count } = await db.prisma.memory.deleteMany({ where: { ...whereOf(filter), id } });
+      const where = { ...whereOf(filter), id };
+      const { count } = await db.transaction(({ prisma }) => prisma.memory.deleteMany({ where }));
       if (count > 0) announce(id);
       return count > 0;
     },

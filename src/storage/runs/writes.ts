@@ -171,9 +171,18 @@ async function dropWords(tx: Transaction, chatId: string, runId: string): Promis
   const { chat, message } = tx.prisma;
   const written = { runId, role: 'assistant' };
   const count = await message.count({ where: { ...written, chatId, isHidden: false } });
-  await removeMessages(tx, chatId, written);
+  await takingBack(tx, () => removeMessages(tx, chatId, written));
   const found = await chat.findUnique({ where: { id: chatId }, select: { agentId: true } });
   await noteMessageCount(tx, found?.agentId ?? null, -count);
+}
+
+/** Runs `work` as the service's own writing: it takes back words of a run that were never its answer, which no hold keeps. */
+async function takingBack<T>(tx: Transaction, work: () => Promise<T>): Promise<T> {
+  const set = (value: string) => tx.query(`select set_config('parley.takes_back', $1, true)`, [value]);
+  await set('on');
+  const result = await work();
+  await set('');
+  return result;
 }
 
 /** Hands a free chat to its first waiting run. The chat's row must be locked. */

@@ -1,6 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { deletingNoContent, deletingOperations } from '../../../src/domain/access/kept-by-hold.ts';
-import { operationScopes } from '../../../src/domain/access/operation-scopes.ts';
 import { sweepOldData } from '../../../src/domain/data-life/sweep.ts';
 import type { Organization, Person } from '../../support/make.ts';
 import { ageRun } from '../../support/runs/aged-runs.ts';
@@ -161,12 +159,6 @@ describe('a legal hold', () => {
     expect((await admin.delete(`/api/v1/chats/${own.id}`)).status).toBeLessThan(300);
     await admin.graphql(endHold, { id: data.setLegalHold.id });
     expect((await ann.delete(`/api/v1/chats/${old.chatId}`)).status).toBeLessThan(300);
-  });
-
-  it('names every mutation that deletes: a new one is put on one of two lists', () => {
-    const names = Object.keys(operationScopes).flatMap((name) => (name.startsWith('Mutation.') ? [name.slice(9)] : []));
-    const deleting = names.filter((name) => /^(?:bulkDelete|delete|detach|remove|reset|clear|erase)/.test(name));
-    expect(deleting.toSorted()).toEqual([...deletingOperations, ...deletingNoContent].toSorted());
   });
 });
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { deletingOperations } from '../../../src/domain/access/kept-by-hold.ts';
+import { operationScopes } from '../../../src/domain/access/operation-scopes.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { Person } from '../../support/make.ts';
@@ -8,13 +8,56 @@ import { type Answer, callsOf } from './calls.ts';
 import { table } from './table.ts';
 import { type Setting, World, worldEnv } from './world.ts';
 
-// A legal hold is told to who may delete the thing, and to nobody else. Operations come from the list of those that a hold refuses, arguments from the
-// authorization table.
+// A legal hold is told to who may delete the thing, and to nobody else. Arguments come from the authorization table. Which rows a hold keeps from every
+// statement is tested in test/api/data-life/holds.test.ts.
+
+/** Mutations that delete what people said, gave or made. */
+const deletingOperations: ReadonlySet<string> = new Set([
+  'bulkDeleteDataSources',
+  'deleteAgent',
+  'deleteAgentSecret',
+  'deleteAgentTool',
+  'deleteChat',
+  'deleteChatFile',
+  'deleteConversation',
+  'deleteConversationItem',
+  'deleteDataSource',
+  'deleteFile',
+  'deleteFlow',
+  'deleteMemories',
+  'deleteMemory',
+  'deleteOrganization',
+  'deleteResponse',
+  'deleteSchedule',
+  'deleteSkill',
+  'deleteUser',
+  'deleteUserInput',
+  'deleteVectorStore',
+  'detachVectorStoreFile',
+  'resetChat',
+]);
+/** Mutations with such a name that take away rights, labels or copies, and nothing that anybody said or made. */
+const deletingNoContent: ReadonlySet<string> = new Set([
+  'deleteAgentCategory',
+  'deleteAgentGrants',
+  'deleteConnection',
+  'deleteDataExport',
+  'deleteGroup',
+  'deleteMembership',
+  'deletePasskey',
+  'deleteTenant',
+  // Its deliveries name ids and states, for 30 days at most.
+  'deleteWebhook',
+  // The source is kept.
+  'detachDataSource',
+  // It asks for holds before it begins, and before each of its steps: test/api/data-life/erasure.test.ts.
+  'erasePerson',
+]);
 
 const nameOf = (operation: string) => operation.slice('Mutation.'.length);
 const calls = callsOf(buildSchema(), allRoutes).filter(({ operation }) => deletingOperations.has(nameOf(operation)));
-/** They delete what has no owner in the organization, or what is the caller's own. */
-const withoutOwner = new Set(['deleteOrganization', 'deleteUser', 'deleteMemories']);
+/** They delete what has no owner in the organization, or what is the caller's own; the chat that is reset has nothing in it. */
+const withoutOwner = new Set(['deleteOrganization', 'deleteUser', 'deleteMemories', 'resetChat']);
 
 const { service } = await withService('web', { env: worldEnv });
 let setting: Setting;
@@ -38,6 +81,12 @@ async function whileHeld<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 const said = ({ status, code, message, param }: Answer) => ({ status, code, message, param });
+
+it('names every mutation that deletes: a new one is put on one of two lists', () => {
+  const names = Object.keys(operationScopes).flatMap((name) => (name.startsWith('Mutation.') ? [nameOf(name)] : []));
+  const deleting = names.filter((name) => /^(?:bulkDelete|delete|detach|remove|reset|clear|erase)/.test(name));
+  expect(deleting.toSorted()).toEqual([...deletingOperations, ...deletingNoContent].toSorted());
+});
 
 describe('a thing that a legal hold keeps', () => {
   it.each(calls.map((call) => [call.title, call] as const))('%s', async (title, call) => {

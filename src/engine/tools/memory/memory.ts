@@ -4,7 +4,6 @@ import type { Memory } from '../../../entities/memories/memory.ts';
 import { escapeMarkup } from '../../../lib/markup.ts';
 import { cutText } from '../../../lib/text.ts';
 import type { Settings } from '../../../settings.ts';
-import type { LegalHoldStore } from '../../../storage/data-life/holds.ts';
 import type { MemoryStore } from '../../../storage/memories/memories.ts';
 import type { MemoryFilter } from '../../../storage/memories/owner.ts';
 import type { RightsOfAgent } from '../agent-rights.ts';
@@ -16,7 +15,7 @@ import { questionWords, searchWords } from './words.ts';
 
 export interface MemoryDeps {
   readonly settings: Pick<Settings, 'MEMORIES_MAX' | 'MEMORY_MAX_CHARS' | 'TOOL_RESULT_MAX_CHARS'>;
-  readonly storage: { readonly memories: MemoryStore; readonly legalHolds: Pick<LegalHoldStore, 'find'> };
+  readonly storage: { readonly memories: MemoryStore };
   readonly rightsOfAgent: RightsOfAgent;
   now(): Date;
   newId(kind: IdKind): string;
@@ -148,9 +147,6 @@ function forgetTool({ storage }: MemoryDeps, own: OwnMemories): ServerTool {
     async run(args, _secrets, _signal, _tell, pass) {
       const id = readForget(args);
       await pass.renew();
-      if ((await storage.legalHolds.find(own)) !== undefined) {
-        throw new DomainError('CONFLICT', 'A legal hold keeps this memory: it cannot be forgotten now');
-      }
       const isGone = isId('memory', id) && (await storage.memories.delete(id, own));
       if (!isGone) throw new DomainError('NOT_FOUND', 'There is no memory with this id; it may be forgotten already');
       return 'Forgotten.';
