@@ -73,11 +73,13 @@ export async function runCompletion(
   const approvals = await answeredApprovals(deps, caller, request, agent);
   const { takesExtensions } = terms;
   const { warnings } = answerer;
+  const checksAnswer = planned.responseFormat?.type === 'json_object';
   const plan: RunPlan = {
     ...planned,
     modelId: model.id,
     isStreaming: !terms.inOnePiece,
-    forgetsText: !terms.repeatsText,
+    forgetsText: !terms.repeatsText && !checksAnswer,
+    ...(checksAnswer ? { answerCheck: terms.inOnePiece ? 'held' : 'streamed' } : {}),
     ...(warnings.length === 0 || !takesExtensions ? {} : { warnings }),
     generateCitations: isCiting(input, agent, takesExtensions),
     hidesSteps: !takesExtensions || planned.hidesSteps === true,

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../entities/errors.ts';
 import type { TokenLogprob } from '../../entities/runs/event.ts';
+import type { Warning } from '../../entities/warning.ts';
 import type { ProviderRouting } from './routing.ts';
 
 /** A request to a model of any provider. Messages are in the order of the common chat format. */
@@ -102,6 +103,8 @@ export type ModelDelta =
   | { readonly type: 'logprobs'; readonly tokens: readonly TokenLogprob[] }
   /** The service tier in which the provider answered. */
   | { readonly type: 'service.tier'; readonly tier: string }
+  /** What of the request has no effect at the provider. */
+  | { readonly type: 'warnings'; readonly warnings: readonly Warning[] }
   | { readonly type: 'usage'; readonly usage: TokenUsage }
   | { readonly type: 'finish'; readonly reason: FinishReason };
 

@@ -40,6 +40,8 @@ const backoffMsMax = 4_000;
 const retryAfterSecondsMax = 5;
 /** Faults of the request itself: every other model would refuse it too. */
 const callerFaults: ReadonlySet<string> = new Set(['INVALID_VALUE', 'CONTENT_FILTER', 'REQUEST_TOO_LARGE']);
+/** Another model may take the request, and the one that did not is well: its circuit stays closed. */
+const modelBounds: ReadonlySet<string> = new Set(['UNSUPPORTED_VALUE', 'CONTEXT_LENGTH_EXCEEDED']);
 
 /** Sends a request to the first model of a chain that answers. Retries and falls back only before the first delta is given. */
 export function routeStream(tools: Tools, chain: readonly string[], request: ModelRequest, signal: AbortSignal): RoutedStream {
@@ -126,7 +128,8 @@ class RoutedDeltas implements AsyncIterableIterator<Batch> {
         if (!failure.isRetryable || !isSoon || attempt >= retriesMax) break;
         await backOff(attempt, failure.retryAfterSeconds, signal);
       }
-      if (target.provider !== undefined) circuit.failed(key, failed?.failure.retryAfterSeconds);
+      const isWell = failed !== undefined && modelBounds.has(failed.failure.code);
+      if (target.provider !== undefined && !isWell) circuit.failed(key, failed?.failure.retryAfterSeconds);
       const reason = (failed?.failure.code ?? 'MODEL_NOT_FOUND').toLowerCase();
       selection.fallbackChain.push({ provider: target.providerId, model: target.name, reason });
     }

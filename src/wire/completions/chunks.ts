@@ -85,7 +85,10 @@ const chunk = component('CompletionChunk', 'A piece of a streamed reply.', {
   flow_steps: list('With the last chunk: the finished steps of the flow that answered, where they are shown.', flowStep)
     .meta({ ...isExtension, ...behaves('flow-steps') })
     .optional(),
-  warnings: list('With the last chunk: what of the agent has no effect; absent when everything has.', reference('Warning'))
+  warnings: list(
+    'With the last chunk: what of the agent or the request has no effect; absent when everything has.',
+    reference('Warning'),
+  )
     .meta({ ...isExtension, ...behaves('warnings') })
     .optional(),
   selection_metadata: reference('ResponseSelection', 'With the last chunk: which model answered and how it was chosen.')
@@ -221,7 +224,7 @@ class CompletionEncoder implements StreamEncoder {
     const members: Partial<Sent<typeof chunk>> = {
       incomplete_details: incompleteDetailsOf(run),
       flow_steps: run.flowSteps?.map(flowStepOf),
-      warnings: unlessEmpty(warnings),
+      warnings: this.#context.takesExtensions ? unlessEmpty(warnings) : undefined,
       selection_metadata: run.selection === null || !this.#context.takesExtensions ? undefined : selectionOf(run.selection),
     };
     const json = JSON.stringify(members).slice(1, -1);

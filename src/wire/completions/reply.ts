@@ -185,7 +185,7 @@ const completion = component('Completion', 'The reply to a stateless completion:
   flow_steps: list('The finished steps of the flow that answered; absent where they are not shown.', flowStep)
     .meta({ ...isExtension, ...behaves('flow-steps') })
     .optional(),
-  warnings: list('What of the agent has no effect; absent when everything has.', reference('Warning'))
+  warnings: list('What of the agent or the request has no effect; absent when everything has.', reference('Warning'))
     .meta({ ...isExtension, ...behaves('warnings') })
     .optional(),
 });
@@ -202,7 +202,7 @@ function completionOf(run: RunSnapshot, variables: Variables, context: EncoderCo
     chatId,
     incomplete_details: incompleteDetailsOf(run),
     flow_steps: unlessEmpty((run.flowSteps ?? []).map(flowStepOf)),
-    warnings: unlessEmpty(run.warnings ?? []),
+    warnings: context.takesExtensions ? unlessEmpty(run.warnings ?? []) : undefined,
   };
 }
 

@@ -218,73 +218,26 @@ describe('json_object', () => {
     expect((await streamed({ text })).at(-1)).toMatchObject({ type: `response.${status}` });
   });
 
-  it('completions pass it on and leave the answer as it is', async () => {
+  it('is checked in completions too: asked for once more, then an error', async () => {
+    const request = { model, messages: [{ role: 'user', content: 'Hi' }], response_format: { type: 'json_object' } };
+    const at = '/api/v1/chat/completions';
+    upstream.next({ text: 'no JSON' }, { text: '{"a":1}' });
+    expect((await ann.post(at, request)).body.choices[0].message.content).toBe('{"a":1}');
+    upstream.otherwise({ text: 'no JSON' });
+    const failed = await ann.post(at, request);
+    expect([failed.status, failed.body.error.message]).toEqual([502, expect.stringContaining('response_format')]);
+    const frames = await ann.stream(at, { ...request, stream: true });
+    expect(frames.some(({ data }) => data.includes('"code":"model_error"'))).toBe(true);
+    upstream.next({ text: '{"a":1}' });
+    const good = await ann.stream(at, { ...request, stream: true });
+    expect(good.some(({ data }) => data.includes('"finish_reason":"stop"'))).toBe(true);
+  });
+
+  it('with a schema is passed on in completions, and the answer is left as it is', async () => {
     upstream.next({ text: 'no JSON' });
+    const response_format = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } };
     const messages = [{ role: 'user', content: 'Hi' }];
-    const { body } = await ann.post('/api/v1/chat/completions', { model, messages, response_format: { type: 'json_object' } });
+    const { body } = await ann.post('/api/v1/chat/completions', { model, messages, response_format });
     expect(body.choices[0].message.content).toBe('no JSON');
   });
-});
-
-describe('schemas', () => {
-  const withSchema = (given: unknown) => create({ text: { format: { type: 'json_schema', name: 'n', schema: given } } });
-  it.each([
-    ['another address', { properties: { a: { $ref: 'https://example.com/s.json' } } }, '.properties.a.$ref'],
-    ['nothing', { $ref: '#/$defs/none' }, '.$ref'],
-  ])('a reference to %s is refused with its place', async (_name, given, place) => {
-    const { status, body } = await withSchema(given);
-    expect([status, body.error.param]).toEqual([400, 'text.format.schema']);
-    expect(body.error.message).toContain(place);
-  });
-
-  it('a too long one is refused', async () => {
-    const { status, body } = await withSchema({ enum: ['a'.repeat(500_000)] });
-    expect([status, body.error.param]).toEqual([400, 'text.format.schema']);
-    expect(body.error.message).toContain('more than 500000 characters');
-  });
-
-  it.each([500, 5_000, 100_000])('one that is nested %i deep is refused', async (depth) => {
-    const nested = `${'{"not":'.repeat(depth)}{}${'}'.repeat(depth)}`;
-    const text = `{"format":{"type":"json_schema","name":"n","schema":${nested}}}`;
-    const request = `{"model":"${model}","input":"Hi","text":${text}}`;
-    const { status, body } = await ann.call('POST', path, request, { 'content-type': 'application/json' });
-    expect([status, body.error.type]).toEqual([400, 'invalid_request']);
-  });
-
-  it('may be recursive, and may have patterns that only the model checks', async () => {
-    const node = {
-      type: 'object',
-      properties: { mail: { type: 'string', pattern: '^(?!\\.).+@.+$' }, next: { $ref: '#' } },
-    };
-    upstream.next({ text: '{"mail":"a@b.c","next":{"next":{}}}' });
-    expect((await withSchema(node)).body.status).toBe('completed');
-    upstream.otherwise({ text: '{"next":{"next":1}}' });
-    expect((await withSchema(node)).body.error.message).toContain('at next.next');
-  });
-
-  it('a hostile one is answered in time', async () => {
-    upstream.otherwise({ text: `["${'a'.repeat(50_000)}!"]` });
-    const { body } = await withSchema({ items: { pattern: '^(a+)+$' } });
-    expect(body).toMatchObject({ status: 'failed', error: { code: 'model_error' } });
-  });
-});
-
-describe('a schema', () => {
-  it('of many values is checked quickly', async () => {
-    const many = { enum: Array.from({ length: 30_000 }, (_, index) => ({ place: index })) };
-    const startedMs = process.cpuUsage().user;
-    const { body } = await create({ text: { format: { ...format, schema: many } }, background: true });
-    expect(body.status).toBe('in_progress');
-    expect(process.cpuUsage().user - startedMs).toBeLessThan(5_000_000);
-    expect(await ended(body.id)).toMatchObject({ status: 'failed', error: { code: 'model_error' } });
-  });
-
-  it.each([{ enum: 'red' }, { type: 'text' }, { properties: { a: { enum: 3 } } }, { anyOf: [{ required: 1 }] }])(
-    'that is none is refused: %j',
-    async (none) => {
-      const { status, body } = await create({ text: { format: { ...format, schema: none } } });
-      expect(status).toBe(400);
-      expect(body.error).toMatchObject({ param: 'text.format.schema', code: 'invalid_value' });
-    },
-  );
 });

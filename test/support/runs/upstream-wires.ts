@@ -6,12 +6,14 @@ export interface WireStandIn {
   readonly url: string;
   readonly bodies: readonly Readonly<Record<string, unknown>>[];
   readonly headers: readonly IncomingHttpHeaders[];
+  /** The event streams of the next requests, instead of the fixed answer. */
+  next(...streams: readonly string[]): void;
   /** Fails the following requests with this reply. */
   fail(status: number, body: object, headers?: Readonly<Record<string, string>>): void;
   close(): Promise<void>;
 }
 
-const sse = (events: readonly (readonly [string, object])[]) =>
+export const sse = (events: readonly (readonly [string, object])[]) =>
   events.map(([name, data]) => `${name === '' ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`).join('');
 
 /** The Anthropic messages format: text, or a tool call when the request has tools and no tool result. */
@@ -93,15 +95,47 @@ export function startGoogle(): Promise<WireStandIn> {
   });
 }
 
+/** The events of a message of Anthropic around the given ones. @param end  of its `message_delta`. */
+export function anthropicMessage(
+  events: readonly (readonly [string, object])[],
+  end: object = { stop_reason: 'end_turn' },
+): string {
+  const usage = { input_tokens: 12, output_tokens: 1 };
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'model-one', content: [], stop_reason: null, usage };
+  return sse([
+    ['message_start', { type: 'message_start', message }],
+    ...events,
+    ['message_delta', { type: 'message_delta', delta: { stop_sequence: null, ...end }, usage: { output_tokens: 7 } }],
+    ['message_stop', { type: 'message_stop' }],
+  ]);
+}
+
+/** The events of one block of text. */
+export function anthropicText(text: string, index = 0): readonly (readonly [string, object])[] {
+  return [
+    ['content_block_start', { type: 'content_block_start', index, content_block: { type: 'text', text: '' } }],
+    ['content_block_delta', { type: 'content_block_delta', index, delta: { type: 'text_delta', text } }],
+    ['content_block_stop', { type: 'content_block_stop', index }],
+  ];
+}
+
+/** A stream of Google with these chunks. */
+export function googleStream(...chunks: readonly object[]): string {
+  return sse(chunks.map((chunk) => ['', chunk] as const));
+}
+
+const modelNames = ['model-one'];
+
 async function start(basePath: string, answer: (body: Readonly<Record<string, unknown>>) => string): Promise<WireStandIn> {
   const bodies: Readonly<Record<string, unknown>>[] = [];
   const headers: IncomingHttpHeaders[] = [];
+  const scripted: string[] = [];
   let failure: { status: number; body: object; headers: Readonly<Record<string, string>> } | undefined;
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     if (request.method === 'GET') {
-      const models = [{ id: 'model-one', name: 'models/model-one', supportedGenerationMethods: ['generateContent'] }];
+      const models = modelNames.map((id) => ({ id, name: `models/${id}`, supportedGenerationMethods: ['generateContent'] }));
       response.setHeader('content-type', 'application/json').end(JSON.stringify({ data: models, models }));
       return;
     }
@@ -114,13 +148,16 @@ async function start(basePath: string, answer: (body: Readonly<Record<string, un
       return;
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.end(answer(body));
+    response.end(scripted.shift() ?? answer(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${basePath}`,
     bodies,
     headers,
+    next(...streams) {
+      scripted.push(...streams);
+    },
     fail(status, body, headers = {}) {
       failure = { status, body, headers };
     },

@@ -5516,7 +5516,7 @@ export interface components {
             incomplete_details?: components["schemas"]["CompletionIncompleteDetails"];
             /** @description The finished steps of the flow that answered; absent where they are not shown. */
             flow_steps?: components["schemas"]["FlowStepRecord"][];
-            /** @description What of the agent has no effect; absent when everything has. */
+            /** @description What of the agent or the request has no effect; absent when everything has. */
             warnings?: components["schemas"]["Warning"][];
         };
         /**
@@ -5610,7 +5610,7 @@ export interface components {
             incomplete_details?: components["schemas"]["CompletionIncompleteDetails"];
             /** @description With the last chunk: the finished steps of the flow that answered, where they are shown. */
             flow_steps?: components["schemas"]["FlowStepRecord"][];
-            /** @description With the last chunk: what of the agent has no effect; absent when everything has. */
+            /** @description With the last chunk: what of the agent or the request has no effect; absent when everything has. */
             warnings?: components["schemas"]["Warning"][];
             /** @description With the last chunk: which model answered and how it was chosen. */
             selection_metadata?: components["schemas"]["ResponseSelection"];

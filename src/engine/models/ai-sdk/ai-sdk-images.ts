@@ -1,8 +1,8 @@
 import type { ImageModelV4, ImageModelV4File } from '@ai-sdk/provider';
 import { malformed } from '../openai/errors.ts';
 import { type ImageReply, type ImageRequest, type InputImage, type MakeImages, ModelError } from '../port.ts';
-import { modelError } from './ai-sdk-model.ts';
 import { aspectRatioOf } from './aspect-ratio.ts';
+import { modelError } from './errors.ts';
 
 type Image = string | Uint8Array;
 
@@ -30,7 +30,7 @@ export function createAiSdkImages(
     } catch (error) {
       signal.throwIfAborted();
       const failure = timeout.aborted ? new ModelError('UPSTREAM_TIMEOUT', 'The model provider fell silent', false) : error;
-      throw modelError(failure).of(provider);
+      throw modelError(failure, provider);
     }
   };
 }

@@ -1,12 +1,21 @@
-import { APICallError, type LanguageModelV4, type LanguageModelV4StreamPart, type LanguageModelV4Usage } from '@ai-sdk/provider';
-import { malformed, refusal, refusalInStream } from '../openai/errors.ts';
-import { type FinishReason, type Model, type ModelDelta, ModelError, type TokenUsage } from '../port.ts';
-import { callOptions } from './prompt.ts';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { malformed } from '../openai/errors.ts';
+import { type Model, type ModelDelta, ModelError, type ModelRequest } from '../port.ts';
+import { modelError } from './errors.ts';
+import { PartReader } from './part-reader.ts';
+import { callOptions, type FittedRequest } from './prompt.ts';
+import { unservedOptions } from './warnings.ts';
 
 export interface Timeouts {
   readonly firstByteTimeoutMs: number;
   readonly firstTokenTimeoutMs: number;
   readonly idleTimeoutMs: number;
+}
+
+/** A model of a provider, and what the provider needs a request to be changed to. */
+export interface AiSdkModel {
+  readonly model: LanguageModelV4;
+  readonly adapt?: (request: ModelRequest) => FittedRequest;
 }
 
 /**
@@ -16,7 +25,7 @@ export interface Timeouts {
  */
 export function createAiSdkModel(
   provider: string,
-  languageModel: (name: string) => LanguageModelV4 | Promise<LanguageModelV4>,
+  languageModel: (name: string) => AiSdkModel | Promise<AiSdkModel>,
   timeouts: Timeouts,
 ): Model {
   return {
@@ -24,9 +33,10 @@ export function createAiSdkModel(
       signal.throwIfAborted();
       const watch = new Watch(signal, timeouts);
       try {
-        const model = await languageModel(request.model);
-        const { stream } = await model.doStream(callOptions(request, watch.signal));
-        const reader = new PartReader();
+        const { model, adapt } = await languageModel(request.model);
+        const fitted = adapt?.(request) ?? { request, warnings: [] };
+        const { stream } = await model.doStream(callOptions(fitted, watch.signal));
+        const reader = new PartReader([...unservedOptions(request), ...fitted.warnings]);
         for await (const part of stream) {
           watch.isAnswered = true;
           const out: ModelDelta[] = [];
@@ -41,7 +51,7 @@ export function createAiSdkModel(
       } catch (error) {
         signal.throwIfAborted();
         const failure = watch.hasTimedOut ? new ModelError('UPSTREAM_TIMEOUT', 'The model provider fell silent', false) : error;
-        throw modelError(failure).of(provider);
+        throw modelError(failure, provider);
       } finally {
         watch.end();
       }
@@ -93,88 +103,4 @@ class Watch {
     this.#caller.removeEventListener('abort', this.#onAbort);
     this.#controller.abort();
   }
-}
-
-class PartReader {
-  isOver = false;
-  readonly #calls = new Map<string, { readonly index: number; hasArguments: boolean }>();
-
-  read(part: LanguageModelV4StreamPart, out: ModelDelta[]): void {
-    switch (part.type) {
-      case 'text-delta':
-        if (part.delta !== '') out.push({ type: 'text', json: JSON.stringify(part.delta) });
-        break;
-      case 'reasoning-delta':
-        if (part.delta !== '') out.push({ type: 'reasoning', json: JSON.stringify(part.delta) });
-        break;
-      case 'tool-input-start':
-        if (part.providerExecuted !== true) this.#begin(part.id, part.toolName, out);
-        break;
-      case 'tool-input-delta':
-        this.#addArguments(part.id, part.delta, out);
-        break;
-      case 'tool-call':
-        if (part.providerExecuted === true) break;
-        // Some providers send a whole call at once, without its deltas.
-        if (!this.#calls.has(part.toolCallId)) this.#begin(part.toolCallId, part.toolName, out);
-        if (this.#calls.get(part.toolCallId)?.hasArguments === false) {
-          this.#addArguments(part.toolCallId, part.input.trim() === '' ? '{}' : part.input, out);
-        }
-        break;
-      case 'error':
-        throw part.error;
-      case 'finish':
-        this.isOver = true;
-        if (part.finishReason.unified === 'error' || part.finishReason.unified === 'interrupted') {
-          throw malformed('it broke off');
-        }
-        out.push({ type: 'usage', usage: usageOf(part.usage) });
-        out.push({ type: 'finish', reason: finishOf(part.finishReason.unified, this.#calls.size > 0) });
-        break;
-      default:
-        break;
-    }
-  }
-
-  #begin(id: string, name: string, out: ModelDelta[]): void {
-    const index = this.#calls.size;
-    this.#calls.set(id, { index, hasArguments: false });
-    out.push({ type: 'tool.start', index, id, name });
-  }
-
-  #addArguments(id: string, piece: string, out: ModelDelta[]): void {
-    const call = this.#calls.get(id);
-    if (call === undefined || piece === '') return;
-    call.hasArguments = true;
-    out.push({ type: 'tool.arguments', index: call.index, json: JSON.stringify(piece) });
-  }
-}
-
-function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): TokenUsage {
-  return {
-    inputTokens: inputTokens.total ?? 0,
-    outputTokens: outputTokens.total ?? 0,
-    cachedTokens: inputTokens.cacheRead ?? 0,
-    reasoningTokens: outputTokens.reasoning ?? 0,
-  };
-}
-
-function finishOf(unified: string, hasCalls: boolean): FinishReason {
-  if (unified === 'length') return 'length';
-  if (unified === 'content-filter') return 'content_filter';
-  return hasCalls ? 'tool_calls' : 'stop';
-}
-
-/** The error of a call of an AI SDK model in the terms of the port. */
-export function modelError(error: unknown): ModelError {
-  if (error instanceof ModelError) return error;
-  if (APICallError.isInstance(error)) {
-    if (error.statusCode !== undefined && error.statusCode >= 400) {
-      return refusal(error.statusCode, error.responseBody ?? '', error.responseHeaders?.['retry-after']);
-    }
-    if (error.statusCode === undefined) return new ModelError('UPSTREAM_ERROR', 'The model provider cannot be reached', true);
-    return malformed('it cannot be read');
-  }
-  if (typeof error === 'object' && error !== null && !(error instanceof Error)) return refusalInStream(error);
-  return new ModelError('UPSTREAM_ERROR', 'The connection to the model provider broke off', true);
 }

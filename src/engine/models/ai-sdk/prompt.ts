@@ -4,14 +4,24 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
+import type { Warning } from '../../../entities/warning.ts';
 import { providerIdentifier } from '../identifiers.ts';
 import type { ModelMessage, ModelParameters, ModelPart, ModelRequest } from '../port.ts';
 
 type UserPart = Extract<LanguageModelV4Message, { role: 'user' }>['content'][number];
 type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
 
+/** A request, changed to what a provider takes. */
+export interface FittedRequest {
+  readonly request: ModelRequest;
+  /** Tokens to think with, beside those of the answer. */
+  readonly thinkingTokens?: number;
+  /** What of the request has no effect. */
+  readonly warnings: readonly Warning[];
+}
+
 /** A request in the form that every AI SDK provider takes. */
-export function callOptions(request: ModelRequest, signal: AbortSignal): LanguageModelV4CallOptions {
+export function callOptions({ request, thinkingTokens }: FittedRequest, signal: AbortSignal): LanguageModelV4CallOptions {
   const { parameters, tools, toolChoice, responseFormat } = request;
   return {
     prompt: promptOf(request.messages),
@@ -26,7 +36,7 @@ export function callOptions(request: ModelRequest, signal: AbortSignal): Languag
     ...given('stopSequences', parameters.stop === undefined ? undefined : [...parameters.stop]),
     ...given('seed', parameters.seed),
     ...given('reasoning', parameters.reasoningEffort),
-    ...given('providerOptions', providerOptionsOf(parameters)),
+    ...given('providerOptions', providerOptionsOf(parameters, thinkingTokens)),
     ...(responseFormat === undefined || responseFormat.type === 'text' ? {} : { responseFormat: formatOf(responseFormat) }),
     ...(tools.length === 0
       ? {}
@@ -44,17 +54,32 @@ export function callOptions(request: ModelRequest, signal: AbortSignal): Languag
 }
 
 /** Each provider reads its own member. Google has none of these options; a cache key exists at OpenAI only. */
-function providerOptionsOf({ safetyIdentifier, user }: ModelParameters): LanguageModelV4CallOptions['providerOptions'] {
+function providerOptionsOf(
+  { safetyIdentifier, user }: ModelParameters,
+  thinkingTokens: number | undefined,
+): LanguageModelV4CallOptions['providerOptions'] {
   const userId = providerIdentifier(safetyIdentifier ?? user);
-  return userId === undefined ? undefined : { anthropic: { metadata: { userId } } };
+  if (userId === undefined && thinkingTokens === undefined) return undefined;
+  return {
+    anthropic: {
+      ...given('metadata', userId === undefined ? undefined : { userId }),
+      ...given('thinking', thinkingTokens === undefined ? undefined : { type: 'enabled', budgetTokens: thinkingTokens }),
+    },
+  };
 }
 
+/**
+ * These providers take instructions before the first turn only. Later ones of the conversation follow the first: they stay instructions, which they
+ * would not as text of a user.
+ */
 function promptOf(messages: readonly ModelMessage[]): LanguageModelV4Message[] {
   const names = new Map<string, string>();
-  const prompt: LanguageModelV4Message[] = [];
+  const prompt: LanguageModelV4Message[] = messages.flatMap((message) =>
+    message.role === 'system' ? [{ role: 'system' as const, content: message.content }] : [],
+  );
   for (const message of messages) {
-    if (message.role === 'system') prompt.push({ role: 'system', content: message.content });
-    else if (message.role === 'user') prompt.push({ role: 'user', content: userParts(message.content) });
+    if (message.role === 'system') continue;
+    if (message.role === 'user') prompt.push({ role: 'user', content: userParts(message.content) });
     else if (message.role === 'assistant') {
       for (const call of message.toolCalls ?? []) names.set(call.id, call.name);
       const content = assistantParts(message);

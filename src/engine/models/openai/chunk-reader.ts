@@ -58,6 +58,7 @@ export class ChunkReader {
   /** Closes the answer: usage, then the finish. @throws ModelError when the upstream never finished. */
   end(out: ModelDelta[]): void {
     if (this.#finish === undefined) throw malformed('it ended without a finish reason');
+    if (failedFinishes.has(this.#finish.toLowerCase())) throw malformed(`it ended with ${this.#finish}`);
     for (const call of this.#calls) {
       if (call.name === undefined) throw malformed('a tool call has no name');
       if (call.arguments === '') out.push({ type: 'tool.arguments', index: call.index, json: '"{}"' });
@@ -189,6 +190,18 @@ function isWhole(json: string): boolean {
     return false;
   }
 }
+
+/** What servers and gateways say of an answer that they could not finish. */
+const failedFinishes: ReadonlySet<string> = new Set([
+  ...['error', 'abort', 'aborted', 'network_error', 'insufficient_system_resource'],
+  ...[
+    'malformed_function_call',
+    'unexpected_tool_call',
+    'missing_thought_signature',
+    'too_many_tool_calls',
+    'malformed_response',
+  ],
+]);
 
 function finishReason(said: string, hasCalls: boolean): FinishReason {
   if (said === 'length' || said === 'max_tokens') return 'length';

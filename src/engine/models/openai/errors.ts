@@ -14,16 +14,36 @@ export function refusal(status: number, body: string, retryAfter: string | undef
   const error = errorMember(body);
   const code = stringOf(error.code) ?? stringOf(error.type) ?? stringOf(error.status) ?? '';
   const said = stringOf(error.message) ?? '';
-  const fault = faultOf(status, code, said);
+  // 500 is what adapters and gateways say of anything: a name says more.
+  const meant = status === 500 ? (statusNamed([error.code, error.type, error.status]) ?? status) : status;
+  const fault = faultOf(meant, code, said);
   const seconds = status === 429 || status === 503 ? secondsOf(retryAfter) : undefined;
   return new ModelError(fault.code, `${fault.message}${fault.isQuoted ? quoted(said) : ''}`, fault.isRetryable, seconds);
 }
 
-/** The same for an error object inside a stream, which has no status. */
+/** The same for an error object inside a stream: the reply had a status before, so only the object says what is wrong. */
 export function refusalInStream(value: unknown): ModelError {
   const error = typeof value === 'string' ? { message: value } : membersOf(value);
-  const status = Number(error.status_code ?? error.code ?? error.status);
-  return refusal(status >= 400 && status < 600 ? status : 500, JSON.stringify({ error }), undefined);
+  const names = [error.status_code, error.statusCode, error.code, error.status, error.type];
+  const numbers = names.map(Number).filter((number) => number >= 400 && number < 600);
+  const status = numbers.find((number) => number !== 500) ?? statusNamed(names) ?? numbers[0] ?? 0;
+  return refusal(status, JSON.stringify({ error }), undefined);
+}
+
+/** The status that names of errors stand for. Providers of every wire use these words. */
+const statusByName: readonly (readonly [RegExp, number])[] = [
+  [/rate_?limit|resource_exhausted|quota|too_many_requests/i, 429],
+  [/overloaded|unavailable/i, 503],
+  [/time_?out|deadline_exceeded/i, 504],
+  [/authentication|unauthenticated|permission|invalid_api_key/i, 403],
+  [/not_found/i, 404],
+  [/too_large/i, 413],
+  [/invalid_(?:request|argument|prompt)|bad_request|context_length|content_(?:filter|policy)|failed_precondition/i, 400],
+];
+
+function statusNamed(names: readonly unknown[]): number | undefined {
+  const said = names.filter((name) => typeof name === 'string').join(' ');
+  return statusByName.find(([pattern]) => pattern.test(said))?.[1];
 }
 
 interface Fault {
@@ -42,7 +62,7 @@ function faultOf(status: number, code: string, said: string): Fault {
       isRetryable: false,
     };
   }
-  if (status < 500 && status !== 429) {
+  if (status >= 400 && status < 500 && status !== 429) {
     if (
       /context[_ ](length|window)|maximum context|too many tokens|prompt is too long|input is too long|exceeds? .{0,40}token/i.test(
         about,
@@ -69,16 +89,17 @@ function faultOf(status: number, code: string, said: string): Fault {
   if (status >= 400 && status < 500) {
     return { code: 'INVALID_VALUE', message: 'The model provider refused the request', isRetryable: false, isQuoted: true };
   }
-  return { code: 'UPSTREAM_ERROR', message: `The model provider failed (${status})`, isRetryable: true };
+  const shown = status === 0 ? '' : ` (${status})`;
+  return { code: 'UPSTREAM_ERROR', message: `The model provider failed${shown}`, isRetryable: true };
 }
 
 /**
- * For a broken connection, a timeout, or a stream that cannot be parsed.
+ * For a broken connection or a timeout. What our own side threw is returned as it is: it says nothing of the provider.
  *
  * @param proxyName  the proxy between, which may be what failed.
  */
-export function transportFailure(error: unknown, hasAnswered: boolean, proxyName?: string): ModelError {
-  if (error instanceof ModelError) return error;
+export function transportFailure(error: unknown, hasAnswered: boolean, proxyName?: string): unknown {
+  if (error instanceof ModelError || !isOfTransport(error)) return error;
   if (error instanceof errors.ConnectTimeoutError) {
     return new ModelError('UPSTREAM_TIMEOUT', 'The model provider could not be reached in time', true);
   }
@@ -90,6 +111,30 @@ export function transportFailure(error: unknown, hasAnswered: boolean, proxyName
     ? 'The connection to the model provider broke off'
     : `The model provider cannot be reached${through}`;
   return new ModelError('UPSTREAM_ERROR', message, true);
+}
+
+const causesMax = 5;
+/** Of undici: the request itself was wrong, or its client was closed here. */
+const ownCodes: ReadonlySet<string> = new Set([
+  ...['UND_ERR_INVALID_ARG', 'UND_ERR_INVALID_RETURN_VALUE', 'UND_ERR_NOT_SUPPORTED', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'],
+  ...['UND_ERR_DESTROYED', 'UND_ERR_CLOSED'],
+]);
+/** Of the system, of its resolver, of TLS, of HTTP parsers, and of undici. */
+const transportCode =
+  /^(?:E[A-Z]+$|EAI_|UND_ERR_|HPE_|ERR_SSL|ERR_TLS|ERR_HTTP2|ERR_STREAM_PREMATURE_CLOSE$|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/;
+
+/** Whether an error, or what caused it, is of the network between here and a provider. */
+export function isOfTransport(error: unknown): boolean {
+  let cause = error;
+  for (let depth = 0; depth < causesMax && cause instanceof Error; depth += 1) {
+    const code: unknown = 'code' in cause ? cause.code : undefined;
+    if (typeof code === 'string' && ownCodes.has(code)) return false;
+    if (typeof code === 'string' && transportCode.test(code)) return true;
+    // Of fetch, which gives no code to an answer that was cut.
+    if (cause instanceof TypeError && cause.message === 'terminated') return true;
+    cause = cause.cause;
+  }
+  return false;
 }
 
 export function malformed(what: string): ModelError {

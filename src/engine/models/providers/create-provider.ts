@@ -1,9 +1,10 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { withUserAgent } from '../../../lib/product.ts';
 import { createProxyFetch } from '../../egress/dispatchers.ts';
 import type { Proxies } from '../../egress/proxies.ts';
 import { createAiSdkImages } from '../ai-sdk/ai-sdk-images.ts';
-import { createAiSdkModel } from '../ai-sdk/ai-sdk-model.ts';
+import { type AiSdkModel, createAiSdkModel } from '../ai-sdk/ai-sdk-model.ts';
+import { knownEventsOnly } from '../ai-sdk/anthropic-events.ts';
+import { fitAnthropic } from '../ai-sdk/anthropic-fit.ts';
 import { aspectRatioOf } from '../ai-sdk/aspect-ratio.ts';
 import { createOpenAiClient } from '../openai/client.ts';
 import { transportFailure } from '../openai/errors.ts';
@@ -67,7 +68,7 @@ export function createProvider(options: ProviderOptions, limits: ProviderLimits)
   return { ...provider, makeImages, imageBounds: geminiBounds };
 }
 
-type Sdk = (name: string) => LanguageModelV4;
+type Sdk = (name: string) => AiSdkModel;
 
 interface CommonOptions {
   readonly baseURL: string;
@@ -91,13 +92,22 @@ function proxyFetch(proxies: Proxies, url: URL): typeof globalThis.fetch | undef
 }
 
 async function loadAnthropic(options: CommonOptions): Promise<Sdk> {
-  const { createAnthropic } = await import('@ai-sdk/anthropic');
-  return createAnthropic(options);
+  const [{ createAnthropic }, { getModelCapabilities }] = await Promise.all([
+    import('@ai-sdk/anthropic'),
+    import('@ai-sdk/anthropic/internal'),
+  ]);
+  const anthropic = createAnthropic({ ...options, fetch: knownEventsOnly(options.fetch ?? fetch) });
+  return (name) => {
+    const { supportsAdaptiveThinking: isAdaptive, isKnownModel, maxOutputTokens } = getModelCapabilities(name);
+    const model = { isAdaptive, outputTokensMax: isKnownModel ? maxOutputTokens : undefined };
+    return { model: anthropic(name), adapt: (request) => fitAnthropic(request, model) };
+  };
 }
 
 async function loadGoogle(options: CommonOptions): Promise<Sdk> {
   const { createGoogle } = await import('@ai-sdk/google');
-  return createGoogle(options);
+  const google = createGoogle(options);
+  return (name) => ({ model: google(name) });
 }
 
 function keyHeaders(wire: Wire, apiKey: string | undefined): Readonly<Record<string, string>> {

@@ -52,8 +52,8 @@ export class RunTools {
   }
 
   /** For the last event of the run: what of its tools has no effect, as far as it was found when they were opened. */
-  get endWarnings(): { readonly warnings?: readonly Warning[] } {
-    return this.#warnings.length === 0 ? {} : { warnings: this.#warnings };
+  get endWarnings(): readonly Warning[] {
+    return this.#warnings;
   }
 
   /** Whether the run has tools to open. */

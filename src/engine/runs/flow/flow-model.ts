@@ -46,9 +46,10 @@ export class FlowModel {
     if (budget.roundsLeft <= 0) return undefined;
     const output = asked.isAnswer ? answer : new RunOutput(deps.newId, 0, [], this.#charsLeft);
     const from = output.items.length;
-    const { responseFormat, answerCheck } = plan;
+    const { responseFormat, answerCheck, kind } = plan;
     const form = asked.isAnswer && responseFormat !== undefined ? { responseFormat } : {};
-    const gate = asked.isAnswer ? gateOf({ ...form, ...(answerCheck === undefined ? {} : { answerCheck }) }, output) : undefined;
+    const check = { ...(answerCheck === undefined ? {} : { answerCheck }), ...(kind === undefined ? {} : { kind }) };
+    const gate = asked.isAnswer ? gateOf({ ...form, ...check }, output) : undefined;
     this.#gate = gate;
     let { messages } = asked;
     for (;;) {
@@ -101,6 +102,7 @@ export class FlowModel {
       const wasCut = signal.aborted;
       this.selection = call.selection;
       this.serviceTier = call.serviceTier ?? this.serviceTier;
+      this.#run.warn(call.warnings);
       bookCall(call, wasCut, { spending, timings: deps.timings, hold, trace, startedMs });
     }
     return call;

@@ -214,6 +214,7 @@ class Run {
     // First, because the log says with the charge what subagents have used.
     share?.release(used === undefined ? 0 : used.inputTokens + used.outputTokens);
     const { spending, deps } = this.#run;
+    this.#run.warn(call.warnings);
     bookCall(call, wasCut, { ...books, spending, timings: deps.timings });
   }
 

@@ -1,4 +1,5 @@
 import type { RunItem } from '../../../entities/runs/event.ts';
+import type { RunKind } from '../../../entities/runs/run.ts';
 import { ModelError, type ModelMessage, type ModelRequest, type ResponseFormat } from '../../models/port.ts';
 import { askForCall, isForcing, missedCall } from '../../plan/choice.ts';
 import type { AnswerCheck } from '../../plan/plan.ts';
@@ -8,14 +9,16 @@ import type { ModelCall } from './model-call.ts';
 
 /** Undefined for a run without a checked format and without a forced call. */
 export function gateOf(plan: GatedPlan, output: RunOutput): AnswerGate | undefined {
-  const { responseFormat, answerCheck, toolChoice } = plan;
+  const { responseFormat, answerCheck, toolChoice, kind } = plan;
   const isChecked = answerCheck !== undefined && responseFormat !== undefined && responseFormat.type !== 'text';
   const format = isChecked ? new AnswerFormat(responseFormat) : undefined;
   if (format === undefined && !isForcing(toolChoice)) return undefined;
-  return new AnswerGate(format, answerCheck === 'held', output);
+  return new AnswerGate(format, answerCheck === 'held', output, kind === undefined ? 'response_format' : 'text.format');
 }
 
 interface GatedPlan {
+  /** Absent: a completion. */
+  readonly kind?: RunKind;
   readonly responseFormat?: ResponseFormat;
   readonly answerCheck?: AnswerCheck;
   readonly toolChoice?: ModelRequest['toolChoice'];
@@ -30,6 +33,7 @@ interface GatedPlan {
  */
 export class AnswerGate {
   readonly #format: AnswerFormat | undefined;
+  readonly #formatMember: string;
   readonly #output: RunOutput;
   readonly #itemsBefore: number;
   /** The model is asked again at most once for its text, and at most once for its call. */
@@ -41,7 +45,9 @@ export class AnswerGate {
   /** True once an answer was refused and the model is not asked again. */
   hasRefused = false;
 
-  constructor(format: AnswerFormat | undefined, holdsText: boolean, output: RunOutput) {
+  /** @param formatMember  the member of the request that asks for the format. */
+  constructor(format: AnswerFormat | undefined, holdsText: boolean, output: RunOutput, formatMember: string) {
+    this.#formatMember = formatMember;
     this.#format = format;
     this.#output = output;
     this.#mayHoldText = holdsText && format !== undefined;
@@ -83,7 +89,7 @@ export class AnswerGate {
     }
     const fault = format?.faultOf(said);
     if (format === undefined || fault === undefined) return undefined;
-    if (mark === undefined) throw this.#refused('text.format', fault);
+    if (mark === undefined) throw this.#refused(this.#formatMember, fault);
     this.#mayHoldText = false;
     return this.#again(mark, said, format.askAgain(fault));
   }

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../../entities/errors.ts';
+import type { Warning } from '../../../entities/warning.ts';
 import { storableText } from '../../../lib/text.ts';
 import { type FinishReason, type ModelDelta, ModelError, type ModelRequest, type TokenUsage } from '../../models/port.ts';
 import type { Selection } from '../../models/route-stream.ts';
@@ -28,6 +29,8 @@ export class ModelCall {
   selection: Selection | undefined;
   /** As the provider reports it. */
   serviceTier: string | undefined;
+  /** What of the request has no effect at the provider that answers. */
+  warnings: readonly Warning[] = [];
   #reported: TokenUsage | undefined;
   #outputLength = 0;
   #hasBegun = false;
@@ -104,6 +107,8 @@ export class ModelCall {
         output.logprobs(delta.tokens);
       } else if (delta.type === 'service.tier') {
         this.serviceTier = delta.tier;
+      } else if (delta.type === 'warnings') {
+        this.warnings = delta.warnings;
       } else if (delta.type === 'usage') {
         this.#reported = delta.usage;
       } else {

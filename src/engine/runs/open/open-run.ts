@@ -1,6 +1,7 @@
 import type { FlowStepRecord } from '../../../entities/agents/flow.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import type { RunEvent, RunSnapshot, SpentCall } from '../../../entities/runs/event.ts';
+import type { Warning } from '../../../entities/warning.ts';
 import { type FinishReason, ModelError } from '../../models/port.ts';
 import type { Selection } from '../../models/route-stream.ts';
 import type { Retrieve, RunPlan } from '../../plan/plan.ts';
@@ -56,6 +57,7 @@ export class OpenRun {
   /** Says whether events are held back; undefined: nothing holds any. */
   gate: { readonly isHolding: boolean } | undefined;
   readonly #run: RunLoop;
+  readonly #warnings: Warning[] = [];
   /** The number of the last search in the recorder. */
   #lastRetrieval = -1;
   #hasYielded: boolean;
@@ -160,6 +162,13 @@ export class OpenRun {
     return failure;
   }
 
+  /** Notes what of the requests to models has no effect; each is told once. */
+  warn(warnings: readonly Warning[]): void {
+    for (const warning of warnings) {
+      if (!this.#warnings.some(({ message }) => message === warning.message)) this.#warnings.push(warning);
+    }
+  }
+
   /** Closes what is open and returns the last events, with the terminal event at the end. */
   end(failure: unknown, { finish, isBounded, selection, flowSteps = [], ...last }: AnswerEnd): readonly RunEvent[] {
     const { output, spending, deps } = this;
@@ -168,12 +177,13 @@ export class OpenRun {
     this.callAgain?.close({ output: '', error: stoppedCall });
     if (output.isFull) deps.logger.warn({ runId }, 'an answer was longer than ANSWER_MAX_CHARS and was cut');
     const serviceTier = last.serviceTier ?? before?.serviceTier;
+    const warnings = [...this.tools.endWarnings, ...this.#warnings];
     const base = {
       ...snapshot(runId, 'completed', output.items),
       ...this.#answerer,
       usage: spending.total,
       selection: selectionOf(selection) ?? before?.selection ?? null,
-      ...this.tools.endWarnings,
+      ...(warnings.length === 0 ? {} : { warnings }),
       ...(serviceTier === undefined ? {} : { serviceTier }),
       ...(flowSteps.length === 0 ? {} : { flowSteps }),
     };

@@ -1,0 +1,61 @@
+import type { Warning } from '../../../entities/warning.ts';
+import type { ModelRequest } from '../port.ts';
+import type { FittedRequest } from './prompt.ts';
+
+/** What decides how a model of Anthropic is asked to think. */
+export interface ThinkingModel {
+  /** It decides by itself how long it thinks, within the tokens of the answer. */
+  readonly isAdaptive: boolean;
+  /** Most tokens of an answer; undefined for a name that is not known. */
+  readonly outputTokensMax: number | undefined;
+}
+
+/** Anthropic takes no smaller budget. */
+const budgetTokensMin = 1_024;
+/** What is left for the answer at least. */
+const answerTokensMin = 256;
+/** The part of the cap that a model may think with. */
+const budgetShares = { minimal: 0.02, low: 0.1, medium: 0.3, high: 0.6, xhigh: 0.9 } as const;
+
+const askForJson = 'Answer with one JSON object and nothing else: no text and no code fence before or behind it.';
+
+/** Changes a request to what Anthropic takes, and tells what of it has no effect. */
+export function fitAnthropic(request: ModelRequest, model: ThinkingModel): FittedRequest {
+  return withThinking(withJson(request), model);
+}
+
+/** There is no JSON without a schema on this wire, so the instructions ask for it. */
+function withJson(request: ModelRequest): ModelRequest {
+  const { responseFormat, ...rest } = request;
+  if (responseFormat?.type !== 'json_object') return request;
+  return { ...rest, messages: [{ role: 'system', content: askForJson }, ...request.messages] };
+}
+
+/**
+ * A cap holds thinking and answer together, as in the common formats. On this wire a budget for thinking is a part of the cap too, but the SDK adds
+ * it to the cap that it gets: so it gets the cap without the budget.
+ */
+function withThinking(request: ModelRequest, { isAdaptive, outputTokensMax }: ThinkingModel): FittedRequest {
+  const { maxTokens, reasoningEffort: effort, ...parameters } = request.parameters;
+  if (isAdaptive || maxTokens === undefined || effort === undefined || effort === 'none') return { request, warnings: [] };
+  const cap = Math.min(maxTokens, outputTokensMax ?? maxTokens);
+  if (cap < budgetTokensMin + answerTokensMin) {
+    return { request: { ...request, parameters: { ...parameters, maxTokens } }, warnings: [tooSmall(cap)] };
+  }
+  const wanted = Math.max(budgetTokensMin, Math.round(cap * budgetShares[effort]));
+  const thinkingTokens = Math.min(wanted, cap - answerTokensMin);
+  return {
+    request: { ...request, parameters: { ...parameters, maxTokens: cap - thinkingTokens } },
+    thinkingTokens,
+    warnings: [],
+  };
+}
+
+function tooSmall(cap: number): Warning {
+  const least = budgetTokensMin + answerTokensMin;
+  return {
+    code: 'option_not_supported',
+    message: `reasoning_effort has no effect: an answer of at most ${cap} tokens leaves no room to think; this model needs ${least}`,
+    param: 'reasoning_effort',
+  };
+}

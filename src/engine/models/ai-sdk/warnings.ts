@@ -1,0 +1,60 @@
+import type { SharedV4Warning } from '@ai-sdk/provider';
+import type { Warning } from '../../../entities/warning.ts';
+import type { ModelRequest } from '../port.ts';
+
+/** Options of the SDK and the members of the chat completions format that they came from. */
+const members: Readonly<Record<string, string>> = {
+  temperature: 'temperature',
+  topP: 'top_p',
+  topK: 'top_k',
+  frequencyPenalty: 'frequency_penalty',
+  presencePenalty: 'presence_penalty',
+  stopSequences: 'stop',
+  seed: 'seed',
+  responseFormat: 'response_format',
+  toolChoice: 'tool_choice',
+  reasoning: 'reasoning_effort',
+  maxOutputTokens: 'max_completion_tokens',
+};
+
+/** What the adapter of a provider says of a request. */
+export function warningOf(warning: SharedV4Warning): Warning {
+  switch (warning.type) {
+    case 'unsupported':
+    case 'compatibility': {
+      const param = members[warning.feature] ?? null;
+      const details =
+        warning.details === undefined ? 'has no effect: the model provider does not take it' : inWords(warning.details);
+      const code = warning.type === 'unsupported' ? 'option_not_supported' : 'option_changed';
+      const subject = param ?? warning.feature;
+      const message = warning.details === undefined ? `${subject} ${details}` : `${subject} is not used as asked: ${details}`;
+      return { code, message, param };
+    }
+    case 'deprecated':
+      return { code: 'model_warning', message: inWords(warning.message), param: members[warning.setting] ?? null };
+    case 'other':
+      return { code: 'model_warning', message: inWords(warning.message), param: null };
+  }
+}
+
+/** What of a request has no place on the wires of this adapter. */
+export function unservedOptions({ parameters }: ModelRequest): readonly Warning[] {
+  const unserved = [
+    ['logprobs', parameters.logprobs],
+    ['service_tier', parameters.serviceTier],
+    ['verbosity', parameters.verbosity],
+  ] as const;
+  return unserved.flatMap(([param, value]) =>
+    value === undefined
+      ? []
+      : [{ code: 'option_not_supported', message: `${param} has no effect: the model provider does not take it`, param }],
+  );
+}
+
+/** The names of the SDK's options as the caller knows them. */
+function inWords(details: string): string {
+  return Object.entries(members).reduce(
+    (text, [option, member]) => text.replaceAll(new RegExp(`\\b${option}\\b`, 'g'), member),
+    details,
+  );
+}
