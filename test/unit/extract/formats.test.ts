@@ -1,7 +1,6 @@
-import { PDFDocument } from 'pdf-lib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createExtractor, type ExtractedDocument } from '../../../src/engine/knowledge/extract/extract.ts';
-import { type DocumentFolder, documentFolder, extractLimits, makePdf } from '../../support/knowledge/documents.ts';
+import { type DocumentFolder, documentFolder, extractLimits } from '../../support/knowledge/documents.ts';
 
 const extractor = createExtractor();
 let folder: DocumentFolder;
@@ -110,66 +109,6 @@ describe('plain text', () => {
     expect(text.includes('\0')).toBe(false);
     expect(text.isWellFormed()).toBe(true);
     expect(text).toMatch(/^Some text\..*b$/);
-  });
-});
-
-describe('PDF', () => {
-  it('keeps its pages and headings', async () => {
-    const pdf = await makePdf([
-      {
-        heading: 'Warranty terms',
-        columns: ['Frames carry a warranty of ten years. Batteries carry one of two years or six hundred charging cycles.'],
-      },
-      {
-        heading: 'Making a claim',
-        columns: ['Bring the receipt to the workshop. Claims are decided within five working days of the visit.'],
-      },
-    ]);
-    const document = await extract('warranty.pdf', pdf);
-    expect(document).toMatchObject({ title: 'Warranty terms', mimeType: 'application/pdf', pageCount: 2 });
-    expect(document.blocks.map(({ kind, page }) => [kind, page])).toEqual([
-      ['heading', 1],
-      ['paragraph', 1],
-      ['heading', 2],
-      ['paragraph', 2],
-    ]);
-    expect(document.text).toContain('Batteries carry one of two years or six hundred charging cycles.');
-  });
-  it('reads two columns one after the other', async () => {
-    const left =
-      'The left column begins here and tells about the moon. It pulls the sea towards itself every day. Tides rise twice a day in most harbours.';
-    const right =
-      'The right column is about the wind. Wind moves only the surface of the water. Storms can lift it by several metres near the coast.';
-    const { text } = await extract(
-      'tides.pdf',
-      await makePdf([{ heading: 'Tides', columns: [`${left} ${left}`, `${right} ${right}`] }]),
-    );
-    const words = text.replace(/\s+/g, ' ');
-    expect(words).toContain(`${left} ${left}`);
-    expect(words).toContain(`${right} ${right}`);
-  });
-  it('keeps every row of a table that goes on over several pages', async () => {
-    const document = await PDFDocument.create();
-    const rows = Array.from({ length: 90 }, (_, n) => [`N${n}`, `item ${n}`, `shelf ${n % 5}`]);
-    for (let first = 0; first < rows.length; first += 30) {
-      const page = document.addPage([595, 842]);
-      for (const [index, row] of rows.slice(first, first + 30).entries())
-        for (const [column, cell] of row.entries()) page.drawText(cell, { x: 50 + column * 120, y: 780 - index * 20, size: 11 });
-    }
-    const { text } = await extract('stock.pdf', await document.save());
-    for (const row of rows) expect(text).toContain(`| ${row.join(' | ')} |`);
-  });
-  it('without a text layer says so', async () => {
-    const document = await PDFDocument.create();
-    document.addPage([300, 300]).drawRectangle({ x: 10, y: 10, width: 200, height: 200 });
-    await expect(extract('scan.pdf', await document.save())).rejects.toMatchObject({
-      code: 'NO_TEXT',
-      message: expect.stringMatching(/OCR/),
-    });
-  });
-  it('is known by its content, whatever its name and declared type', async () => {
-    const pdf = await makePdf([{ columns: ['A page of text that was sent under another name.'] }]);
-    expect(await extract('notes.txt', pdf, 'text/plain')).toMatchObject({ mimeType: 'application/pdf', pageCount: 1 });
   });
 });
 

@@ -26,7 +26,7 @@ async function writeDocument(bytes: Uint8Array, type: DocumentType, writer: Docu
   if ('text' in type && bytes.byteLength > writer.textMaxChars * bytesPerCharMax) throw tooMuchText(writer.textMaxChars);
   switch (type.format) {
     case 'pdf':
-      return (await import('./formats/pdf.ts')).readPdf(bytes, writer);
+      return (await import('./formats/pdf/pdf.ts')).readPdf(bytes, writer);
     case 'html':
       return (await import('./formats/html.ts')).readHtml(bytes, writer);
     case 'csv':
