@@ -26,10 +26,19 @@ export interface ShareOptions {
   readonly organizationPercent?: number;
   /** Most places of one organization, even while others are free; absent: no limit. */
   readonly organizationMax?: number;
+  /**
+   * Most places of one tenant while another one takes places too, and of one organization while another of its tenant does; absent: no limit. What is
+   * under way cannot be interrupted, so the next owner waits for so much at most. Work of nobody counts as no other, and is not bounded.
+   */
+  readonly contendedMax?: number;
+  /** Milliseconds of a steady clock; for tests. */
+  readonly nowMs?: () => number;
 }
 
 /** Most owners whose last turn is remembered. */
 const turnsMax = 10_000;
+/** An owner that took a place within this time takes places still. */
+const contenderMs = 2_000;
 
 /**
  * A number of places, shared between tenants, and within a tenant between its organizations.
@@ -46,14 +55,21 @@ export class FairShare {
   readonly #tenantFactor: number;
   readonly #organizationFactor: number;
   readonly #organizationMax: number;
+  readonly #contendedMax: number;
+  readonly #nowMs: () => number;
+  readonly #contenders = new Contenders();
+  readonly #contendersOfTenants = new BoundedMap<string, Contenders>(turnsMax);
   readonly #tenants = new Map<string, TenantPlaces>();
   readonly #tenantTurns = new BoundedMap<string, number>(turnsMax);
   readonly #organizationTurns = new BoundedMap<string, number>(turnsMax);
   #turn = 0;
   #count = 0;
 
-  constructor({ max, tenantPercent, organizationPercent, organizationMax }: ShareOptions) {
+  constructor(options: ShareOptions) {
+    const { max, tenantPercent, organizationPercent, organizationMax, contendedMax, nowMs } = options;
     this.#max = max;
+    this.#contendedMax = contendedMax ?? Number.POSITIVE_INFINITY;
+    this.#nowMs = nowMs ?? (() => performance.now());
     this.#tenantFactor = factorOf(tenantPercent);
     this.#organizationFactor = organizationPercent === undefined ? Number.POSITIVE_INFINITY : factorOf(organizationPercent);
     this.#organizationMax = organizationMax ?? Number.POSITIVE_INFINITY;
@@ -78,9 +94,11 @@ export class FairShare {
     const tenant = this.#tenants.get(tenantId);
     if (tenant === undefined) return undefined;
     if (tenant.count + 1 > this.#tenantFactor * (free - 1)) return 'tenant';
+    if (this.#isContended(this.#contenders, tenant.count, tenantId)) return 'tenant';
     const own = tenant.organizations.get(orgId);
     if (own === undefined) return undefined;
     if (own >= this.#organizationMax) return 'organization';
+    if (this.#isContended(this.#contendersOfTenants.get(tenantId), own, orgId)) return 'organization';
     if (this.#organizationFactor === Number.POSITIVE_INFINITY) return undefined;
     // Places that the tenant may still take by its own rule.
     const freeOfTenant = (this.#tenantFactor * free - tenant.count) / (1 + this.#tenantFactor);
@@ -97,6 +115,7 @@ export class FairShare {
     tenant.count += 1;
     tenant.organizations.set(orgId, (tenant.organizations.get(orgId) ?? 0) + 1);
     this.#count += 1;
+    if (this.#contendedMax !== Number.POSITIVE_INFINITY && tenantId !== nobody.tenantId) this.#note(tenantId, orgId);
   }
 
   give({ tenantId, orgId }: ShareOwner): void {
@@ -128,6 +147,19 @@ export class FairShare {
     return best.owner;
   }
 
+  #isContended(contenders: Contenders | undefined, count: number, id: string): boolean {
+    if (contenders === undefined || count < this.#contendedMax || id === nobody.tenantId) return false;
+    return this.#nowMs() - contenders.lastOfOthersMs(id) < contenderMs;
+  }
+
+  #note(tenantId: string, orgId: string): void {
+    const nowMs = this.#nowMs();
+    this.#contenders.note(tenantId, nowMs);
+    const ofTenant = this.#contendersOfTenants.get(tenantId) ?? new Contenders();
+    ofTenant.note(orgId, nowMs);
+    this.#contendersOfTenants.set(tenantId, ofTenant);
+  }
+
   #rank({ tenantId, orgId }: ShareOwner): readonly number[] {
     const tenant = this.#tenants.get(tenantId);
     return [
@@ -136,6 +168,25 @@ export class FairShare {
       tenant?.organizations.get(orgId) ?? 0,
       this.#organizationTurns.get(orgId) ?? 0,
     ];
+  }
+}
+
+/** When each of several owners took its last place, as far as one of them has to know it of the others. */
+class Contenders {
+  #latest: { readonly id: string; atMs: number } | undefined;
+  #beforeMs = Number.NEGATIVE_INFINITY;
+
+  note(id: string, atMs: number): void {
+    if (this.#latest?.id === id) {
+      this.#latest.atMs = atMs;
+      return;
+    }
+    this.#beforeMs = this.#latest?.atMs ?? this.#beforeMs;
+    this.#latest = { id, atMs };
+  }
+
+  lastOfOthersMs(id: string): number {
+    return this.#latest === undefined || this.#latest.id === id ? this.#beforeMs : this.#latest.atMs;
   }
 }
 

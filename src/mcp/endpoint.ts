@@ -149,7 +149,10 @@ class Endpoint {
     ];
     for (let index = 0; index < headers.length; index += 2) res.setHeader(headers[index] ?? '', headers[index + 1] ?? '');
     const eras = await this.#loadEras();
-    await eras.serve(req, res, message, call);
+    await context.deps.storage.db.runFor(
+      () => context.caller,
+      () => eras.serve(req, res, message, call),
+    );
   }
 
   #call(context: CallContext, agentId: unknown, session: string, message: unknown): McpCall {

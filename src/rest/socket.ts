@@ -229,8 +229,9 @@ class Connection {
       requireRate(this.#parts.deps, caller);
       request = this.#read(text);
       admissions.runs.enter(caller);
+      const run = this.#traced.bind(this, request);
       try {
-        await this.#traced(request);
+        await this.#parts.deps.storage.db.runFor(() => caller, run);
       } finally {
         admissions.runs.leave(caller);
       }

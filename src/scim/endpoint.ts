@@ -76,7 +76,11 @@ export function createScimEndpoint({ deps, metrics, admissions }: ScimEndpointPa
     delete req.headers['content-length'];
     delete req.headers['transfer-encoding'];
     Object.defineProperty(req, 'body', { value: normalizeBody(req.method, body), configurable: true, writable: true });
-    serve(req, res, (error: unknown) => (error === undefined ? next() : sendFailure(deps, req, res, error)));
+    const then = (error: unknown) => (error === undefined ? next() : sendFailure(deps, req, res, error));
+    deps.storage.db.runFor(
+      () => caller,
+      () => serve(req, res, then),
+    );
   }
   return Router({ strict: true, caseSensitive: true }).use(path, handle);
 }

@@ -61,6 +61,9 @@ const tenantPercent = 90;
 /** Part of the share of its tenant that one organization alone may hold. */
 const organizationPercent = 90;
 
+/** Statements of one tenant under way while another tenant asks too. The embedded database does one after the other. */
+const contendedStatementsMax = { embedded: 1, server: 2 };
+
 /** Message counts are added with each batch of the ledger; this adds those of turns without charges, and of processes that died. */
 const messageCountsMs = 2_000;
 const rateSweepMs = 600_000;
@@ -86,8 +89,10 @@ const rotationWaitMs = 2_000;
 /** Makes everything the domain works with, from the bottom up. `closeDeps` takes it down again. */
 export async function createDeps({ settings, logger, publicUrl, environment, onFatal, embedded }: ComposeOptions): Promise<Deps> {
   const startedAt = new Date();
+  const pools = new Pools({ tenantPercent, organizationPercent });
   const storage = await openStorage(settings, {
     embedded,
+    places: (kind, connectionsMax) => pools.queue('statements', connectionsMax, { contendedMax: contendedStatementsMax[kind] }),
     onError(error, isFatal) {
       if (isFatal) onFatal(error);
       else if (error instanceof RedisLost) logger.warn({ err: error.cause }, error.message);
@@ -104,10 +109,6 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     const newId = (kind: IdKind) => makeId(kind, Date.now());
     const tracing = await createTracing(settings, logger);
     const basics = { settings, storage, logger, tracing, now: () => new Date(), newId };
-    const pools = new Pools({
-      tenantPercent,
-      organizationPercent,
-    });
     const jobs = createPgBossJobs({ db: storage.db, isWorker: settings.ROLE !== 'web', logger });
     const models = createModelRouter(settings, logger, basics.now, environment);
     const egressOptions = {
@@ -116,8 +117,12 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       proxies: createProxies(settings),
       connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS,
       lookupTimeoutMs: settings.EGRESS_LOOKUP_TIMEOUT_MS,
-      lookups: pools.queue('egress-lookups', settings.EGRESS_LOOKUPS_MAX, Math.ceil(settings.EGRESS_LOOKUPS_MAX / 8)),
-      calls: pools.queue('egress-calls', settings.EGRESS_CALLS_MAX, Math.ceil(settings.EGRESS_CALLS_MAX / 4)),
+      lookups: pools.queue('egress-lookups', settings.EGRESS_LOOKUPS_MAX, {
+        organizationMax: Math.ceil(settings.EGRESS_LOOKUPS_MAX / 8),
+      }),
+      calls: pools.queue('egress-calls', settings.EGRESS_CALLS_MAX, {
+        organizationMax: Math.ceil(settings.EGRESS_CALLS_MAX / 4),
+      }),
     };
     const egress = createEgress(egressOptions);
     const oidc = createOidcProviders(settings.oidcProviders, egressOptions);

@@ -240,7 +240,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
   const sessions = createSessionStore(db, signals, settings.SESSION_DAYS * dayMs);
   const chunks = createChunkStore(db);
   const auditEntries = createAuditEntryStore(db);
-  const auditBatch = createAuditBatch(auditEntries, (error) => onError(error as Error, false));
+  const auditBatch = createAuditBatch(db, auditEntries, (error) => onError(error as Error, false));
   const vault = createVault(db, masterKeys);
   return {
     db,

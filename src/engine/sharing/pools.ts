@@ -61,11 +61,10 @@ export class Pools {
    * A pool whose callers wait for their turn. One place beyond `max` is for a tenant that has none: one tenant alone works with
    * `max` places, and the next tenant does not wait.
    *
-   * @param organizationMax  most places of one organization, even while others are free; absent: no limit.
+   * @param bounds  of one organization or tenant, besides its share.
    */
-  queue(name: string, max: number, organizationMax?: number): FairQueue {
-    const bound = organizationMax === undefined ? {} : { organizationMax };
-    const queue = new FairQueue({ ...this.#queueOptions(max), ...bound });
+  queue(name: string, max: number, bounds: Pick<ShareOptions, 'organizationMax' | 'contendedMax'> = {}): FairQueue {
+    const queue = new FairQueue({ ...this.#queueOptions(max), ...bounds });
     this.#added(name, queue.share);
     this.#queues.set(name, queue);
     return queue;

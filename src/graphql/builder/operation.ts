@@ -6,6 +6,7 @@ import { DomainError, errorCodes } from '../../entities/errors.ts';
 import { takesFlatInputs } from '../../lib/flat-inputs.ts';
 import { audited, idReader } from '../audit/audited.ts';
 import type { GraphContext } from './context.ts';
+import { inFieldTurn } from './field-turns.ts';
 import { flattener } from './flat-inputs.ts';
 import { inputCheck } from './nested-access.ts';
 import { forgetNodes } from './nodes.ts';
@@ -79,7 +80,10 @@ class OperationsPlugin<Types extends SchemaTypes> extends RootFieldPlugin<Types>
   override wrap(inner: Resolver, { parentType, name }: Config<Types>): Resolver {
     const parts = once((field) => ({
       checkInput: inputCheck(`${parentType}.${name}`, field),
-      perform: parentType === 'Mutation' ? mutating(audited(field, inner)) : isNonNullType(field.type) ? inner : lookUp(inner),
+      perform:
+        parentType === 'Mutation'
+          ? mutating(audited(field, inner))
+          : inTurn(parentType, isNonNullType(field.type) ? inner : lookUp(inner)),
     }));
     return (root, args: Arguments, context, info) => {
       const { checkInput, perform } = parts(info);
@@ -89,6 +93,12 @@ class OperationsPlugin<Types extends SchemaTypes> extends RootFieldPlugin<Types>
       return perform(root, args, context, info);
     };
   }
+}
+
+/** The fields of a mutation run one after the other anyway, and a subscription has one. */
+function inTurn(parentType: string, inner: Resolver): Resolver {
+  if (parentType !== 'Query') return inner;
+  return (root, args: Arguments, context, info) => inFieldTurn(context, () => inner(root, args, context, info));
 }
 
 /** A document may change a thing twice: each mutation shows it as it left it. */

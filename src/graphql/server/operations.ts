@@ -73,7 +73,8 @@ export class Operations {
     // While the reader of its reserved stream is slow, no more results are made for it.
     await call.reserved?.outlet.roomIfOpen;
     const leave = call.reserved?.join(context);
-    const work = async () => boundedResult(located(await execute({ ...args, contextValue: context }), args), context.replyBudget);
+    const run = async () => boundedResult(located(await execute({ ...args, contextValue: context }), args), context.replyBudget);
+    const work = () => this.#deps.storage.db.runFor(() => context.caller, run);
     try {
       const result = await (holdsRun ? this.#hold(context, work) : this.#inTurn(context, work));
       return call.isStreamPath ? oneResult(result, call) : result;
@@ -102,7 +103,8 @@ export class Operations {
       pool.leave(caller);
     };
     try {
-      const open = async () => createSourceEventStream({ ...args, contextValue: context });
+      const start = async () => createSourceEventStream({ ...args, contextValue: context });
+      const open = () => this.#deps.storage.db.runFor(() => caller, start);
       const source = await (holdsRun ? open() : this.#inTurn(context, open));
       if (Symbol.asyncIterator in source) {
         const resultOf = (rootValue: unknown) => this.#resultOf({ ...args, rootValue }, context);
@@ -177,7 +179,11 @@ export class Operations {
   async #resultOf(args: ExecutionArgs, { deps, caller, requestId, address, signal }: CallContext): Promise<ExecutionResult> {
     const replyBudget = new ReplyBudget(deps.settings.REPLY_MAX_BYTES);
     const contextValue: GraphContext = { deps, caller, requestId, address, signal, replyBudget };
-    return boundedResult(located(await execute({ ...args, contextValue }), args), replyBudget);
+    const result = await deps.storage.db.runFor(
+      () => caller,
+      async () => execute({ ...args, contextValue }),
+    );
+    return boundedResult(located(result, args), replyBudget);
   }
 }
 

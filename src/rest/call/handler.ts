@@ -37,11 +37,14 @@ export class Handler {
   }
 
   readonly handle: Step = async (_req, { locals: { call } }) => {
-    const { tracing } = this.#options.deps;
+    const { tracing, storage } = this.#options.deps;
+    const answer = () =>
+      storage.db.runFor(
+        () => call.context.caller,
+        () => this.#answer(call),
+      );
     try {
-      await (tracing === undefined
-        ? this.#answer(call)
-        : asSpan(tracing, beginOperation(tracing, call), () => this.#answer(call)));
+      await (tracing === undefined ? answer() : asSpan(tracing, beginOperation(tracing, call), answer));
     } finally {
       await call.body.dispose?.();
     }

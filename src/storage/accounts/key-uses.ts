@@ -28,7 +28,7 @@ export function createKeyUses(db: Database): KeyUses {
   }
 
   function flush(): Promise<void> {
-    writing = writing.then(write);
+    writing = writing.then(() => db.runForAll(write));
     return writing;
   }
 

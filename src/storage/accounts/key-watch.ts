@@ -44,7 +44,7 @@ export function createKeyWatch(db: Database, signals: Signals): KeyWatch {
     const keyIds = [...listeners.keys()];
     if (keyIds.length === 0) return;
     // An unreachable database ends no stream: the next check asks again.
-    findLiving(db, keyIds).then(
+    db.runForAll(() => findLiving(db, keyIds)).then(
       (living) => {
         for (const keyId of keyIds) tell(keyId, living.get(keyId));
       },

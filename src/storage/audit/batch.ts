@@ -1,3 +1,4 @@
+import type { Database } from '../database/database.ts';
 import type { AuditEntryStore, NewAuditEntry } from './entries.ts';
 
 /** Makes entries when the batch is written: a caller does not wait for the statements that this takes. */
@@ -17,7 +18,11 @@ const writeEveryMs = 250;
 const waitingMax = 10_000;
 const entriesPerWrite = 500;
 
-export function createAuditBatch(store: Pick<AuditEntryStore, 'write'>, onError: (error: unknown) => void): AuditBatch {
+export function createAuditBatch(
+  db: Pick<Database, 'runForAll'>,
+  store: Pick<AuditEntryStore, 'write'>,
+  onError: (error: unknown) => void,
+): AuditBatch {
   let waiting: ProduceEntries[] = [];
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
@@ -40,9 +45,11 @@ export function createAuditBatch(store: Pick<AuditEntryStore, 'write'>, onError:
   function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    writing = writing.then(write).then(() => {
-      if (waiting.length > 0) schedule();
-    });
+    writing = writing
+      .then(() => db.runForAll(write))
+      .then(() => {
+        if (waiting.length > 0) schedule();
+      });
     return writing;
   }
 

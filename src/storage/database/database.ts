@@ -1,10 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Pool } from 'pg';
+import { nobody, type ShareOwner } from '../../lib/fair-share.ts';
 import { type Prisma, PrismaClient } from '../generated/client.ts';
 import { YieldingPool } from './embedded/yielding-pool.ts';
 import { refusedByHold } from './held-rows.ts';
 import type { Room } from './room.ts';
+import { jobsOwner } from './shared-pool.ts';
 import { prepared, type Statement } from './sql/prepared.ts';
 import type { VectorSupport } from './vector-extension.ts';
 
@@ -37,6 +39,8 @@ export interface Transaction extends Sql {
 /** What surrounds the current work. */
 interface Scope {
   readonly class: StatementClass;
+  /** Whose work it is; undefined for that of the service itself. */
+  readonly ownerOf?: (() => ShareOwner) | undefined;
   /** Undefined once it has ended: work that was begun in it and goes on afterwards is outside. */
   open?: Transaction | undefined;
 }
@@ -153,14 +157,14 @@ export class Database implements Sql {
    * @throws what `work` threw, or the error of a lost connection; DomainError CONFLICT when a legal hold keeps what `work` deletes.
    */
   async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const { class: kind, open } = this.#scope.getStore() ?? outside;
+    const { class: kind, ownerOf, open } = this.#scope.getStore() ?? outside;
     if (open !== undefined) return work(open);
     const limitMs = kind === 'background' ? this.#parts.backgroundMs : undefined;
     const committed: (() => void)[] = [];
     const running = this.#client.$transaction(async (prisma) => {
       if (limitMs !== undefined) await prisma.$executeRawUnsafe(`SET LOCAL statement_timeout = ${limitMs}`);
       const tx = transactionOf(prisma, committed);
-      const scope: Scope = { class: kind, open: tx };
+      const scope: Scope = { class: kind, ownerOf, open: tx };
       try {
         return await this.#scope.run(scope, () => work(tx));
       } finally {
@@ -181,9 +185,10 @@ export class Database implements Sql {
     else open.afterCommit(work);
   }
 
-  /** Of the current work. */
-  get statementClass(): StatementClass {
-    return (this.#scope.getStore() ?? outside).class;
+  /** Whose turn the statements of the current work take. */
+  get owner(): ShareOwner {
+    const { class: kind, ownerOf } = this.#scope.getStore() ?? outside;
+    return kind === 'background' ? jobsOwner : (ownerOf?.() ?? nobody);
   }
 
   /** Whether work of a job makes callers wait at this moment, as long as its transaction lasts. A server does many things at once. */
@@ -194,6 +199,20 @@ export class Database implements Sql {
   /** Runs `work` as this class, outside any transaction: on a server, raw SQL and transactions of a job have more time; on the embedded database, they let callers go first. The default is `interactive`. */
   runAs<T>(kind: StatementClass, work: () => T): T {
     return this.#scope.run({ class: kind }, work);
+  }
+
+  /**
+   * Runs the work of a caller, outside any transaction: its statements take turns with those of other tenants and organizations.
+   *
+   * @param ownerOf  asked at each statement, because the owner of a run that is taken over is known only once it is read.
+   */
+  runFor<T>(ownerOf: () => ShareOwner, work: () => T): T {
+    return this.#scope.run({ class: 'interactive', ownerOf }, work);
+  }
+
+  /** Runs what the service does for many callers at once, such as to write what it gathered: it waits in no caller's line. */
+  runForAll<T>(work: () => T): T {
+    return this.#scope.run(outside, work);
   }
 
   /** Runs raw SQL in the current transaction; on a server, a statement of a job gets one of its own, which has the time of jobs. Else undefined. */

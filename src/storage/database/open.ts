@@ -1,6 +1,7 @@
 // Raw SQL: settings of sessions, and extensions.
 import { resolve } from 'node:path';
 import type { ClientBase, Pool, PoolConfig } from 'pg';
+import type { FairQueue } from '../../lib/fair-queue.ts';
 import type { Settings } from '../../settings.ts';
 import { refuseUnfinishedMove } from '../move/progress.ts';
 import { Database } from './database.ts';
@@ -22,6 +23,8 @@ export interface OpenDatabaseOptions {
   readonly onUpgradeCopy?: (copy: UpgradeCopy) => void;
   /** The embedded database of these settings, when the caller has started it already. */
   readonly embedded?: Promise<EmbeddedServer> | undefined;
+  /** Makes the places of statements that owners share, for so many connections; absent for a program that has the database for itself. */
+  readonly places?: (kind: Database['kind'], connectionsMax: number) => FairQueue;
 }
 
 /** The embedded database works through one query at a time: more connections would only wait. */
@@ -61,8 +64,8 @@ export async function openDatabase(settings: Settings, options: OpenDatabaseOpti
 
 async function connect(
   settings: Settings,
-  connection: PoolConfig,
-  { onError }: OpenDatabaseOptions,
+  connection: PoolConfig & { readonly max: number },
+  { onError, places }: OpenDatabaseOptions,
   embedded: EmbeddedServer | undefined,
 ): Promise<Database> {
   let isClosing = false;
@@ -81,11 +84,12 @@ async function connect(
     },
     onFull: () => room.noteFull(),
   };
-  const isBackground = embedded === undefined ? undefined : () => db.statementClass === 'background';
-  const pool: Pool = openPool(config, listeners, isBackground);
+  const kind = embedded === undefined ? 'server' : 'embedded';
+  const sharing = { places: places?.(kind, connection.max), ownerOf: () => db.owner };
+  const pool: Pool = openPool(config, listeners, { kind, sharing });
   const direct = openDirect(settings);
   const db: Database = new Database({
-    kind: embedded === undefined ? 'server' : 'embedded',
+    kind,
     pool,
     direct,
     prepares: settings.DATABASE_PREPARED_STATEMENTS === 'on',

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { YieldingPool } from './embedded/yielding-pool.ts';
+import { type PoolSharing, SharedPool } from './shared-pool.ts';
 
 /** PostgreSQL's code for a disk without room. */
 const diskFull = '53100';
@@ -16,10 +17,17 @@ export interface PoolListeners {
  * Opens a pool. Every connection to a database comes from here or from `openClient`: without a listener for errors, a connection that the server
  * closes ends the process, also between two queries of a transaction.
  *
- * @param isBackground  for the embedded database: whether the current work is that of a job, which lets callers go first.
+ * @param shared  for the pool of the service: how owners share it; on the embedded database, jobs let callers go first.
  */
-export function openPool(config: PoolConfig, { onLost, onFull }: PoolListeners, isBackground?: () => boolean): Pool {
-  const pool = isBackground === undefined ? new Pool(config) : new YieldingPool(config, isBackground);
+export function openPool(
+  config: PoolConfig,
+  { onLost, onFull }: PoolListeners,
+  shared?: { readonly kind: 'embedded' | 'server'; readonly sharing: PoolSharing },
+): Pool {
+  const pool =
+    shared === undefined
+      ? new Pool(config)
+      : new (shared.kind === 'embedded' ? YieldingPool : SharedPool)(config, shared.sharing);
   pool.on('error', onLost);
   pool.on('connect', (client) => {
     client.on('error', () => undefined);

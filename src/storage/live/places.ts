@@ -11,7 +11,8 @@ export interface PlaceStore {
 
 type Entry = readonly [id: string, place: LivePlace];
 
-export function createPlaceStore({ prisma }: Database): PlaceStore {
+export function createPlaceStore(db: Database): PlaceStore {
+  const { prisma } = db;
   const found: Readonly<Record<LiveKind, (id: { readonly in: string[] }) => Promise<readonly Entry[]>>> = {
     agent: async (id) => {
       const select = { id: true, orgId: true, userId: true, listInPublicCatalog: true, listInTenantCatalog: true } as const;
@@ -66,12 +67,14 @@ export function createPlaceStore({ prisma }: Database): PlaceStore {
     },
   };
   return {
-    places: async (kind, ids) => new Map(await found[kind]({ in: [...ids] })),
+    places: async (kind, ids) => new Map(await db.runForAll(() => found[kind]({ in: [...ids] }))),
     async sourcesOf(agentIds) {
-      const links = await prisma.agentDataSource.findMany({
-        where: { agentId: { in: [...agentIds] } },
-        select: { dataSource: { select: { id: true, orgId: true, ownerUserId: true } } },
-      });
+      const links = await db.runForAll(async () =>
+        prisma.agentDataSource.findMany({
+          where: { agentId: { in: [...agentIds] } },
+          select: { dataSource: { select: { id: true, orgId: true, ownerUserId: true } } },
+        }),
+      );
       return new Map(links.map(({ dataSource: { id, orgId, ownerUserId } }) => [id, { orgId, userId: ownerUserId }] as const));
     },
   };

@@ -103,13 +103,14 @@ export function createUsageLimitStore(db: Database, signals: Signals): UsageLimi
     },
     async extend(owner, holdings, leaseMs) {
       if (holdings.length === 0) return [];
-      const rows = await db.query<Holding>(
-        `update usage_reservations set "leaseUntil" = ${lease('$2')} where owner = $1 and "leaseUntil" > now()
-           and ("orgId", kind) in (select * from unnest($3::text[], $4::text[]))
-         returning "orgId", kind`,
-        [owner, leaseMs, holdings.map(({ orgId }) => orgId), holdings.map(({ kind }) => kind)],
-      );
-      return rows;
+      const extendAll = () =>
+        db.query<Holding>(
+          `update usage_reservations set "leaseUntil" = ${lease('$2')} where owner = $1 and "leaseUntil" > now()
+             and ("orgId", kind) in (select * from unnest($3::text[], $4::text[]))
+           returning "orgId", kind`,
+          [owner, leaseMs, holdings.map(({ orgId }) => orgId), holdings.map(({ kind }) => kind)],
+        );
+      return db.runForAll(extendAll);
     },
     async releaseAll(owner) {
       await db.prisma.usageReservation.deleteMany({ where: { owner } });

@@ -47,7 +47,7 @@ export function createRateBucketStore(db: Database): RateBucketStore {
       // In one order, so that two instances that report the same buckets do not deadlock.
       const sorted = [...reports].sort((a, b) => (a.id < b.id ? -1 : 1));
       const columns = [sorted.map(({ id }) => id), sorted.map(({ perMinute }) => perMinute), sorted.map(({ used }) => used)];
-      const rows = await db.query<{ id: string; tokens: number }>(reportSql, columns);
+      const rows = await db.runForAll(() => db.query<{ id: string; tokens: number }>(reportSql, columns));
       return new Map(rows.map(({ id, tokens }) => [id, tokens]));
     },
     async sweep() {

@@ -135,8 +135,10 @@ const idsPerSignal = 100;
 export function createUsageStore(db: Database, signals: Signals): UsageStore {
   return {
     async add(rows, owner, runs = []) {
-      await addUsage(db, rows, owner, runs);
-      await addMessageCounts(db);
+      await db.runForAll(async () => {
+        await addUsage(db, rows, owner, runs);
+        await addMessageCounts(db);
+      });
       for (const orgId of new Set(rows.map((row) => row.orgId))) signals.publish('usage-changed', orgId);
       for (let start = 0; start < runs.length; start += idsPerSignal) {
         const ids = runs.slice(start, start + idsPerSignal).map(({ id }) => id);

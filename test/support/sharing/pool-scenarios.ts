@@ -144,6 +144,17 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
     expect(await within(boundMs, newcomer.get('/api/v1/ais'))).toMatchObject({ status: 200 });
     expect(await within(boundMs, newcomer.graphql('{ viewer { keyId } }'))).toMatchObject({ status: 200 });
   },
+  async statements({ service, make, greedy, newcomer }) {
+    await make.agent({ owner: newcomer });
+    const searches = Array.from({ length: 50 }, (_, index) => `a${index}: search(query: "fair ${index}") { __typename }`);
+    const asked = greedy.map((who) => who.graphql(`{ ${searches.join(' ')} }`));
+    const left = { count: asked.length };
+    for (const search of asked) void search.finally(() => (left.count -= 1));
+    await eventually(() => expect(service.deps.pools.countOf('statements')).toBeGreaterThan(0));
+    expect(await within(boundMs, newcomer.get('/api/v1/ais'))).toMatchObject({ status: 200 });
+    expect(left.count).toBeGreaterThan(0);
+    await Promise.all(asked);
+  },
   async python({ service, upstream, greedy, newcomer }) {
     if ((await findBox()) === undefined) throw new Error('this machine has no box for Python: the pool cannot be shown');
     answerWithTool(upstream, 'python', (isSlow) => ({ code: isSlow ? 'while True: pass' : 'print(6 * 7)' }));

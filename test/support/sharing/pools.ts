@@ -24,8 +24,8 @@ export function testRates(): RateLimits {
 export function egressPlaces(lookupsMax: number, callsMax: number) {
   const pools = testPools();
   return {
-    lookups: pools.queue('egress-lookups', lookupsMax, Math.ceil(lookupsMax / 8)),
-    calls: pools.queue('egress-calls', callsMax, Math.ceil(callsMax / 4)),
+    lookups: pools.queue('egress-lookups', lookupsMax, { organizationMax: Math.ceil(lookupsMax / 8) }),
+    calls: pools.queue('egress-calls', callsMax, { organizationMax: Math.ceil(callsMax / 4) }),
   };
 }
 

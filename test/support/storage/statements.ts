@@ -1,3 +1,4 @@
+import { jobsOwner } from '../../../src/storage/database/shared-pool.ts';
 import type { TestService } from '../service.ts';
 
 /** Timers write when keys were last used, send signals of what happened before, and keep the queues in order: none is caused by the test's requests. */
@@ -20,7 +21,7 @@ export async function countStatements<T>(
     client.query = function (this: unknown, ...args: unknown[]) {
       const [statement] = args;
       // A busy machine is slow enough that one of them runs beside each request.
-      if (db.statementClass === 'interactive')
+      if (db.owner !== jobsOwner)
         statements.push(typeof statement === 'string' ? statement : String((statement as { text?: unknown }).text));
       return query.apply(this, args);
     };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FairQueue } from '../../../src/lib/fair-queue.ts';
-import { FairShare, type ShareOwner } from '../../../src/lib/fair-share.ts';
+import { FairShare, nobody, type ShareOwner } from '../../../src/lib/fair-share.ts';
 
 const percents = { tenantPercent: 90, organizationPercent: 90 };
 const owner = (tenant: string, organization = '1'): ShareOwner => ({ tenantId: tenant, orgId: `${tenant}-${organization}` });
@@ -54,6 +54,34 @@ describe('places that are shared', () => {
     const share = new FairShare({ max: 100, ...percents });
     fill(share, owner('a'));
     expect([share.refusal(owner('a')), share.refusal(owner('a', '2'))]).toEqual(['organization', undefined]);
+  });
+
+  it('bounds what a tenant has under way while another takes places too, and lets it go on alone a while later', () => {
+    let nowMs = 0;
+    const share = new FairShare({ max: 100, ...percents, contendedMax: 2, nowMs: () => nowMs });
+    expect(fill(share, owner('a'))).toBeGreaterThan(50);
+    for (let place = share.count; place > 2; place -= 1) share.give(owner('a'));
+    expect(share.refusal(owner('a'))).toBeUndefined();
+    share.take(owner('b'));
+    share.give(owner('b'));
+    expect(share.refusal(owner('a'))).toBe('tenant');
+    share.take(owner('a'));
+    expect(share.refusal(owner('b'))).toBeUndefined();
+    nowMs = 1_000;
+    expect(share.refusal(owner('a'))).toBe('tenant');
+    nowMs = 3_000;
+    expect(share.refusal(owner('a'))).toBeUndefined();
+  });
+
+  it('bounds organizations of one tenant in the same way, and never the service itself', () => {
+    const share = new FairShare({ max: 100, tenantPercent: 90, contendedMax: 2, nowMs: () => 0 });
+    share.take(owner('a', '2'));
+    expect(fill(share, owner('a', '1'))).toBe(2);
+    expect(share.refusal(owner('a', '1'))).toBe('organization');
+    expect(fill(share, owner('a', '2'))).toBe(1);
+    expect(fill(share, owner('b'))).toBe(2);
+    expect(fill(share, nobody)).toBeGreaterThan(50);
+    expect(share.refusal(owner('c'))).toBeUndefined();
   });
 
   it('an organization has no more than its own bound, whatever is free', () => {

@@ -2,7 +2,9 @@ import { EventEmitter } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PoolClient, PoolConfig } from 'pg';
 import { afterEach, expect, it } from 'vitest';
+import { nobody } from '../../../src/lib/fair-share.ts';
 import { YieldingPool } from '../../../src/storage/database/embedded/yielding-pool.ts';
+import { jobsOwner } from '../../../src/storage/database/shared-pool.ts';
 
 /** A connection to nothing. */
 class NoClient extends EventEmitter {
@@ -15,7 +17,10 @@ class NoClient extends EventEmitter {
 }
 
 let isBackground = false;
-const pool = new YieldingPool({ Client: NoClient, max: 5 } as unknown as PoolConfig, () => isBackground);
+const pool = new YieldingPool({ Client: NoClient, max: 5 } as unknown as PoolConfig, {
+  places: undefined,
+  ownerOf: () => (isBackground ? jobsOwner : nobody),
+});
 const ofCaller = () => as(false);
 const ofJob = () => as(true);
 function as(background: boolean): Promise<PoolClient> {

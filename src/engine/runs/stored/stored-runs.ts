@@ -220,7 +220,10 @@ export class StoredRuns {
     };
     // Each run needs an owner, also one that the sweep found.
     const work = this.#deps.storage.db
-      .runAs('interactive', () => worker.work({ manner, secrets, onLeased }))
+      .runFor(
+        () => owner,
+        () => worker.work({ manner, secrets, onLeased }),
+      )
       .catch((error: unknown) => {
         this.#deps.logger.error({ err: error, runId }, 'a run stopped unexpectedly; a process takes it over after its lease');
         // It could not be started: try again while only this process may start it.

@@ -1,6 +1,6 @@
-import { Pool, type PoolClient, type PoolConfig } from 'pg';
-
-type OnConnect = (error: Error | undefined, client: PoolClient | undefined, release: (error?: boolean | Error) => void) => void;
+import type { PoolClient, PoolConfig } from 'pg';
+import type { ShareOwner } from '../../../lib/fair-share.ts';
+import { jobsOwner, type PoolSharing, SharedPool } from '../shared-pool.ts';
 
 /** A job may begin when no caller had a connection for this long: longer than the pauses between the statements of most requests. */
 const quietMs = 10;
@@ -14,8 +14,7 @@ const waitMs = { min: 4, max: 1_000 } as const;
  * Connections to the embedded database, which does one thing at a time. Work of jobs begins when no caller has asked anything for a moment or, where
  * callers ask all the time, when the last work of a job is twice as long ago as it lasted: so a caller waits for the work of one job at most, and jobs go on.
  */
-export class YieldingPool extends Pool {
-  readonly #isBackground: () => boolean;
+export class YieldingPool extends SharedPool {
   readonly #interactive = new Set<PoolClient>();
   /** Callers that wait for a connection. */
   #asked = 0;
@@ -29,10 +28,8 @@ export class YieldingPool extends Pool {
   /** Ends the wait of a job early: callers may be gone, or a job gave its connection back. */
   #look: (() => void) | undefined;
 
-  /** @param isBackground  whether the current work is that of a job. */
-  constructor(config: PoolConfig, isBackground: () => boolean) {
-    super(config);
-    this.#isBackground = isBackground;
+  constructor(config: PoolConfig, sharing: PoolSharing) {
+    super(config, sharing);
     this.on('release', (_error, client) => this.#note(client));
     this.on('remove', (client) => this.#note(client));
   }
@@ -42,22 +39,14 @@ export class YieldingPool extends Pool {
     return this.#asked > 0 || this.#interactive.size > 0 || performance.now() - this.#quietSince < goneMs;
   }
 
-  override connect(): Promise<PoolClient>;
-  override connect(callback: OnConnect): void;
-  override connect(callback?: OnConnect): Promise<PoolClient> | undefined {
-    const connecting = this.#isBackground() ? this.#connectInTurn() : this.#connectNow();
-    if (callback === undefined) return connecting;
-    connecting.then(
-      (client) => callback(undefined, client, client.release.bind(client)),
-      (error: Error) => callback(error, undefined, () => undefined),
-    );
-    return undefined;
+  override take(owner: ShareOwner): Promise<PoolClient> {
+    return owner === jobsOwner ? this.#takeInQuiet(owner) : this.#takeNow(owner);
   }
 
-  async #connectNow(): Promise<PoolClient> {
+  async #takeNow(owner: ShareOwner): Promise<PoolClient> {
     this.#asked += 1;
     try {
-      const client = await super.connect();
+      const client = await super.take(owner);
       this.#interactive.add(client);
       return client;
     } finally {
@@ -66,11 +55,11 @@ export class YieldingPool extends Pool {
     }
   }
 
-  async #connectInTurn(): Promise<PoolClient> {
+  async #takeInQuiet(owner: ShareOwner): Promise<PoolClient> {
     const turn = this.#turns.then(() => this.#untilTurn());
     this.#turns = turn;
     await turn;
-    const client = await super.connect();
+    const client = await super.take(owner);
     this.#held.set(client, performance.now());
     return client;
   }

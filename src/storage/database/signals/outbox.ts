@@ -1,4 +1,5 @@
 // Raw SQL: Prisma has no NOTIFY.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from 'pg';
 
@@ -21,6 +22,8 @@ export class Outbox {
   /** By channel and line; the value says whether the line needs a notification of its own. */
   #lines = new Map<string, readonly [channel: string, line: string, isAlone: boolean]>();
   #sending: Promise<void> | undefined;
+  /** Signals of all callers go together, so they wait in the line of none. */
+  readonly #forAll = AsyncLocalStorage.snapshot();
   sent = 0;
 
   constructor(pool: Pool, onError: (error: Error) => void, closing: AbortSignal) {
@@ -36,7 +39,7 @@ export class Outbox {
       const oldest = this.#lines.keys().next();
       if (oldest.done !== true) this.#lines.delete(oldest.value);
     }
-    this.#sending ??= this.#send();
+    this.#sending ??= this.#forAll(() => this.#send());
   }
 
   async idle(): Promise<void> {
