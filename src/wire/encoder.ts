@@ -10,6 +10,8 @@ export interface EncoderContext {
   readonly nowMs: number;
   /** Whether the caller takes what the service adds to the format: some stock clients fail on it. */
   readonly takesExtensions: boolean;
+  /** Whether the caller of a completion gets images that tools made. Default: as `takesExtensions`. */
+  readonly takesImages?: boolean;
   /** What the resolver noted for the reply. */
   readonly notes?: ReadonlyMap<string, string>;
 }

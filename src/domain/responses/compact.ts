@@ -61,7 +61,7 @@ export async function compactResponse(
   } = request;
   const createdAt = Math.floor(deps.now().getTime() / 1000);
   const head = { createdAt, conversationId: null, echo: echoOf(read, answerer) };
-  const asked = { caller, answerer, id, input: { ...input, stream: false } };
+  const asked = { caller, answerer, id, place, input: { ...input, stream: false } };
   const plan = await planOf(deps, asked, plain, transcript, head);
   const run = await finishedRun(deps.runs.runStateless(plan, signal));
   const notes = textOf(run.output);

@@ -124,15 +124,14 @@ async function beginStateless(
   signal: AbortSignal,
   memory: ConnectionMemory | undefined,
 ): Promise<BegunResponse> {
-  const { read, answerer, id, place } = begin;
+  const { read, answerer, id } = begin;
   const transcript = await transcriptOf(deps, begin);
   requireRoomFor(read, answerer, transcript, deps.settings.MESSAGES_MAX);
   const settled = await settleAnswers(deps, begin);
   const request = withApprovals(storedRequestOf(deps, begin), settled);
   const plan = await planOf(deps, begin, request, transcript, headOf(deps, begin, null));
-  const filed = place.chat === undefined ? plan : { ...plan, readsFilesOf: place.chat.id };
   if (settled.ids.length > 0) await deps.storage.approvals.answer(settled.ids);
-  const events = deps.runs.runStateless(filed, signal, read.secrets);
+  const events = deps.runs.runStateless(plan, signal, read.secrets);
   return { id, events: memory?.following(events, transcript) ?? events, isStored: false };
 }
 

@@ -1,4 +1,5 @@
 import type { ModelMessage } from '../../engine/models/port.ts';
+import { imageCount, imagesLead } from '../../engine/runs/events/tool-images.ts';
 import { mcpFunctionName } from '../../engine/tools/names.ts';
 import {
   type NewMessage,
@@ -232,9 +233,8 @@ function readOutput(
   const images = parts.filter(({ type }) => type !== 'text');
   const text = textOf(parts);
   if (images.length === 0) return { text, shown: null };
-  const count = images.length === 1 ? 'One image' : `${images.length} images`;
-  const lead: ContextPart = { type: 'text', text: `${count} of the output of call ${callId}:` };
-  const note = `(${count}: see the message behind the outputs.)`;
+  const lead: ContextPart = { type: 'text', text: imagesLead(callId, images.length) };
+  const note = `(${imageCount(images.length)}: see the message behind the outputs.)`;
   return {
     text: text === '' ? note : `${text}\n${note}`,
     shown: [{ role: 'user', content: [lead, ...images] } as ModelMessage],

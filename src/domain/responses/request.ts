@@ -1,6 +1,7 @@
 import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { ModelParameters } from '../../engine/models/port.ts';
 import type { RunPlan } from '../../engine/plan/plan.ts';
+import { runFilesOf } from '../../engine/runs/calls/run-files.ts';
 import { asStored, historyOf, isCompressed } from '../../engine/runs/events/history.ts';
 import { withFileImages } from '../../engine/runs/stored/file-images.ts';
 import { type StoredRequest, withMessages } from '../../engine/runs/stored/request.ts';
@@ -93,23 +94,33 @@ export function echoOf(read: ReadResponse, { agent, model }: Answerer): WireObje
 
 /** The plan of a run that is not stored, including the bytes of its images. */
 export async function planOf(
-  { storage }: Deps,
-  { caller, answerer: { agent, model }, id, input }: Pick<ResponseRequest, 'caller' | 'answerer' | 'id' | 'input'>,
+  deps: Deps,
+  {
+    caller,
+    answerer: { agent, model },
+    id,
+    input,
+    place,
+  }: Pick<ResponseRequest, 'caller' | 'answerer' | 'id' | 'input' | 'place'>,
   request: StoredRequest,
   transcript: readonly (ChatMessage | NewMessage)[],
   head: ResponseHead,
 ): Promise<RunPlan> {
   const { inputTokensMax, ...rest } = request;
   const planned = withMessages(rest, historyOf(transcript.map(asStored), inputTokensMax));
-  const seeing = { orgId: caller.orgId, acceptsImages: model.acceptsImages };
+  const charge = chargeTo(caller, { agentId: agent?.id ?? null, runId: id });
+  const earlier = place.chat === undefined ? {} : { readsFilesOf: place.chat.id };
+  const files = runFilesOf(deps, { charge, ...earlier });
+  const seeing = { orgId: caller.orgId, acceptsImages: model.acceptsImages, files };
   return {
     ...planned,
     kind: isId('compaction', id) ? 'compaction' : 'response',
     modelId: model.id,
-    messages: await withFileImages(planned.messages, seeing, storage.blobs),
+    messages: await withFileImages(planned.messages, seeing, deps.storage.blobs),
     isStreaming: input.stream === true,
     head,
-    charge: chargeTo(caller, { agentId: agent?.id ?? null, runId: id }),
+    charge,
+    ...earlier,
   };
 }
 

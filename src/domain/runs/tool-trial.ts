@@ -57,7 +57,7 @@ export async function tryAgentTool(
   const { charge } = run.plan;
   const pass: CallPass = { key: `${charge.runId}:trial`, isFresh: () => true, renew: async () => undefined };
   const call = { name: part.name, tool: tool.countedFor?.(charge) ?? tool, args: JSON.stringify(input.arguments ?? {}) };
-  const context = { secrets: {}, logger: deps.logger, mask: undefined, tell: () => undefined, pass };
+  const context = { secrets: {}, logger: deps.logger, mask: undefined, tell: () => undefined, files: run.files, pass };
   const startedAtMs = performance.now();
   const made = await callTool(call, context, signal);
   return { ...made, durationMs: Math.round(performance.now() - startedAtMs) };

@@ -31,6 +31,7 @@ import { createRewriteQuestion } from './model/rewrite.ts';
 import { chargedEmbeddings } from './record/embeddings.ts';
 import { RunRecorder } from './record/recorder.ts';
 import type { RecordedRun, RunEngine } from './run-engine.ts';
+import { withFileImages } from './stored/file-images.ts';
 import { StoredRuns } from './stored/stored-runs.ts';
 
 /** Time of one subagent. */
@@ -106,6 +107,10 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
     },
     askApproval: (approval) => deps.storage.approvals.ask(approval),
     filesOf: (plan) => runFilesOf(deps, plan),
+    async withImages(messages, { modelId, charge: { orgId } }, files, bytesLeft, signal) {
+      const acceptsImages = (await deps.models.find(modelId))?.acceptsImages ?? false;
+      return withFileImages(messages, { orgId, acceptsImages, files, bytesLeft }, deps.storage.blobs, signal);
+    },
     logger: deps.logger,
     tracing,
     timings,

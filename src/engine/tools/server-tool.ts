@@ -2,6 +2,7 @@ import type { LostCallRule, SubagentRecord, SubagentUpdate } from '../../entitie
 import type { CallForm, OutputFile } from '../../entities/runs/tool.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { ModelTool } from '../models/port.ts';
+import type { NewRunFile } from './tool-kind.ts';
 
 /** A tool that runs in the service, not at the client: its output goes back to the model within the same run. */
 export interface ServerTool {
@@ -40,8 +41,10 @@ export interface ServerTool {
 export interface ToolResult {
   /** What the model reads. */
   readonly text: string;
-  /** Shown to people; images are image parts on every API. */
+  /** Shown to people, and images among them to models that take images; images are image parts on every API. */
   readonly files?: readonly OutputFile[];
+  /** Further files, which the tool has not stored: they are stored as files of the run, and the text says so. */
+  readonly newFiles?: readonly NewRunFile[];
   /** Replaces the form that the call began with. */
   readonly form?: CallForm;
   /** The text is instructions of the agent: it is shown to nobody but the model and, in traces, the agent's editors. */

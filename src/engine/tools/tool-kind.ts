@@ -101,7 +101,7 @@ export interface McpRun extends Pick<ToolRun, 'secrets' | 'signal' | 'files'> {
 export interface RunFiles {
   list(signal: AbortSignal): Promise<readonly RunFile[]>;
   /** @throws DomainError NOT_FOUND for a file of another chat; REQUEST_TOO_LARGE above `bytesMax`. */
-  read(file: RunFile, bytesMax: number, signal: AbortSignal): Promise<Buffer>;
+  read(file: Pick<RunFile, 'id'>, bytesMax: number, signal: AbortSignal): Promise<Buffer>;
   /**
    * Stores a file that a tool made, as a chat file with the source SYSTEM. The name is made safe and unique in the chat.
    *

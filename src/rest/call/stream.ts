@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { DomainError } from '../../entities/errors.ts';
 import { isLast, type RunEvent } from '../../entities/runs/event.ts';
 import type { CallContext } from '../../http/context.ts';
-import { takesExtensions } from '../../http/extensions.ts';
+import { takesExtensions, takesImages } from '../../http/extensions.ts';
 import type { SseStream, SseStreams } from '../../http/reply/sse.ts';
 import type { EncoderContext, StreamEncoder, StreamEncoderFactory, Variables, WireReply } from '../../wire/encoder.ts';
 import type { Reply } from './reply.ts';
@@ -89,6 +89,7 @@ export function encoderContext(context: CallContext): EncoderContext {
   return {
     nowMs: context.deps.now().getTime(),
     takesExtensions: takesExtensions((name) => context.header(name)),
+    takesImages: takesImages((name) => context.header(name)),
     get notes() {
       return context.notes;
     },

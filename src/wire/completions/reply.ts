@@ -107,9 +107,12 @@ export const madeFile = component('OutputFile', 'A file that a tool of the servi
   url: text('A link that works for an hour without a key.'),
 });
 
-/** Images and files that tools of the service made are no part of the common format: the switch of the extensions leaves them out. */
-export function madeMembers(output: readonly RunItem[], { takesExtensions }: EncoderContext) {
-  if (!takesExtensions) return {};
+/**
+ * Images and files that tools of the service made are no part of the common format: the switch of the extensions leaves them out. Images are
+ * members that many clients know, so a path for stock clients leaves out files only.
+ */
+export function madeMembers(output: readonly RunItem[], { takesExtensions, takesImages = takesExtensions }: EncoderContext) {
+  if (!takesImages) return {};
   const images = imagesOf(output).map(({ url }): Sent<typeof image> => ({ type: 'image_url', image_url: { url } }));
   const files = documentsOf(output).map(
     ({ filename, mimeType, sizeBytes, url }): Sent<typeof madeFile> => ({
@@ -119,7 +122,7 @@ export function madeMembers(output: readonly RunItem[], { takesExtensions }: Enc
       url,
     }),
   );
-  return { images: unlessEmpty(images), files: unlessEmpty(files) };
+  return { images: unlessEmpty(images), files: takesExtensions ? unlessEmpty(files) : undefined };
 }
 
 const toolCall = component('CompletionToolCall', 'A call that the client is asked to make.', {

@@ -10,7 +10,7 @@ export interface ApiRequest {
 export interface ApiAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Buffer;
 }
 
 /** A fake third-party API: records its requests and answers as the test says. */

@@ -105,6 +105,7 @@ export function loopDeps(model: Model, more: Partial<LoopDeps> = {}): LoopDeps {
       save: () => Promise.reject(new Error('no file can be kept')),
       replace: () => Promise.reject(new Error('no file can be kept')),
     }),
+    withImages: async (messages) => messages,
     roundsMax: 4,
     answerCharsMax: 1_000_000,
     subagents: {

@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
 import { DomainError } from '../../../entities/errors.ts';
+import type { OutputFile } from '../../../entities/runs/tool.ts';
 import { storableText } from '../../../lib/text.ts';
 import type { RunMask } from '../../tools/masking.ts';
 import type { CallPass, ServerTool, Tell, ToolResult } from '../../tools/server-tool.ts';
+import type { NewRunFile, RunFiles } from '../../tools/tool-kind.ts';
 import { RunStop } from '../control/stop.ts';
 import type { CallEnd } from './open-call.ts';
 
@@ -20,6 +22,8 @@ export interface CallContext {
   /** Of the secrets; undefined for none. */
   readonly mask: RunMask | undefined;
   readonly tell: Tell;
+  /** Where files go that the tool gives without storing them. */
+  readonly files: Pick<RunFiles, 'save'>;
   readonly pass: CallPass;
 }
 
@@ -30,16 +34,18 @@ export interface CallContext {
  */
 export async function callTool(
   { name, tool, args }: NamedCall,
-  { secrets, logger, mask: ofSecrets, tell, pass }: CallContext,
+  { secrets, logger, mask: ofSecrets, tell, files: runFiles, pass }: CallContext,
   signal: AbortSignal,
 ): Promise<CallEnd> {
   const mask = (text: string) => ofSecrets?.text(text) ?? text;
   if (tool === undefined) return { output: '', error: { code: 'unknown_tool', message: `There is no tool ${name}` } };
   try {
     const result = await tool.run(args, secrets, signal, tell, pass);
-    const { text, files = [], form, isConfidential }: ToolResult = typeof result === 'string' ? { text: result } : result;
+    const { text, form, isConfidential, ...given }: ToolResult = typeof result === 'string' ? { text: result } : result;
+    const { notes, saved } = await saveFiles(given.newFiles ?? [], pass.key, runFiles, signal);
+    const files = [...(given.files ?? []), ...saved];
     return {
-      output: mask(storableText(text)),
+      output: mask(storableText([text, ...notes].join('\n'))),
       error: null,
       ...(files.length === 0 ? {} : { files }),
       ...(form === undefined ? {} : { form }),
@@ -54,4 +60,21 @@ export async function callTool(
     logger.error({ err: ofSecrets?.error(error) ?? error, tool: name }, 'a tool failed');
     return { output: '', error: { code: 'tool_failed', message: 'The tool failed' } };
   }
+}
+
+/** Stores files of a call. One that cannot be stored is a note for the model, not an error: the rest of the result stands. */
+async function saveFiles(files: readonly NewRunFile[], key: string, runFiles: Pick<RunFiles, 'save'>, signal: AbortSignal) {
+  const saved: OutputFile[] = [];
+  const notes: string[] = [];
+  for (const file of files) {
+    try {
+      const one = await runFiles.save(file, key, signal);
+      saved.push(one);
+      notes.push(`[saved as the file ${one.filename}, ${one.mimeType}, ${one.sizeBytes} bytes; the user sees it]`);
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      notes.push(`[not saved: ${error.message}]`);
+    }
+  }
+  return { saved, notes };
 }

@@ -1,6 +1,7 @@
 import type { RunEvent } from '../../../entities/runs/event.ts';
 import type { ModelMessage } from '../../models/port.ts';
 import type { RunPlan } from '../../plan/plan.ts';
+import type { RunFiles } from '../../tools/tool-kind.ts';
 import type { RunTrace } from '../../tracing/run-trace.ts';
 import type { RunBudget } from '../../usage/budget.ts';
 import { soleHold } from '../control/control.ts';
@@ -23,13 +24,14 @@ interface CallParts {
   readonly spending: RunSpending;
   readonly recorder: RunRecorder;
   readonly tools: RunTools;
+  readonly files: RunFiles;
   /** Undefined while tracing is off. */
   readonly trace: RunTrace | undefined;
   /** The events that may leave now. */
   ready(): readonly RunEvent[] | undefined;
 }
 
-/** Yields events while calls are made, and returns the messages that tell the model of the calls and their results. */
+/** Yields events while calls are made, and returns the messages that tell the model of the calls and their results; images of results come last. */
 type CallEvents = AsyncGenerator<readonly RunEvent[], readonly ModelMessage[]>;
 
 /** Makes the tool calls of a run that run in this service. @throws RunStop when the run is to pause. */
@@ -50,10 +52,10 @@ export class RunCalls {
     return yield* this.#follow(runServerCalls(calls, this.#context(said, mustAnswer), signal));
   }
 
-  /** Makes calls that a person approved: they are in the conversation already, as calls that waited. @returns the messages with their results. */
+  /** Makes calls that a person approved: they are in the conversation already, as calls that waited. @returns the messages with their results, and those with images. */
   async *makeApproved(calls: readonly WholeCall[], signal: AbortSignal): CallEvents {
     const told = yield* this.#follow(runServerCalls(calls, this.#context(null, false), signal));
-    return told.filter(({ role }) => role === 'tool');
+    return told.filter(({ role }) => role !== 'assistant');
   }
 
   /** Makes the call of a dead process again, unless its tool was changed to one that must not be called twice. */
@@ -77,11 +79,11 @@ export class RunCalls {
       if (batch !== undefined) yield batch;
     }
     start.control?.pause.throwIfAborted();
-    return told;
+    return [...told.filter(({ role }) => role !== 'user'), ...told.filter(({ role }) => role === 'user')];
   }
 
   #context(said: string | null, mustAnswer: boolean): ServerCallContext {
-    const { plan, start, deps, budget, output, tools, trace, recorder } = this.#parts;
+    const { plan, start, deps, budget, output, tools, files, trace, recorder } = this.#parts;
     const { control, secrets, runId, hold = soleHold, keyPrefix = runId } = start;
     const mayStart = () => {
       control?.pause.throwIfAborted();
@@ -101,6 +103,7 @@ export class RunCalls {
       recorder,
       subagentId: start.subagent?.id,
       hold,
+      files,
       keyPrefix,
       mayStart,
       mayAsk: () => !mustAnswer,

@@ -57,7 +57,7 @@ class ChatFiles implements RunFiles {
     });
   }
 
-  async read({ id }: RunFile, bytesMax: number, signal: AbortSignal): Promise<Buffer> {
+  async read({ id }: Pick<RunFile, 'id'>, bytesMax: number, signal: AbortSignal): Promise<Buffer> {
     const file = await this.#deps.storage.chatFiles.find(this.#chatId, id);
     if (file === undefined || file.blobKey === null) throw new DomainError('NOT_FOUND', 'There is no such file in this chat');
     requireSize(file.sizeBytes, bytesMax);
@@ -136,7 +136,7 @@ class StatelessFiles implements RunFiles {
     return [...earlier.map((file) => ({ ...file, madeBy: null })), ...own];
   }
 
-  async read(wanted: RunFile, bytesMax: number, signal: AbortSignal): Promise<Buffer> {
+  async read(wanted: Pick<RunFile, 'id'>, bytesMax: number, signal: AbortSignal): Promise<Buffer> {
     const file = this.#files.get(wanted.id);
     if (file === undefined && this.#earlier !== undefined) return this.#earlier.read(wanted, bytesMax, signal);
     if (file === undefined) throw new DomainError('NOT_FOUND', 'There is no such file in this run');

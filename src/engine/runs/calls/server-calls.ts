@@ -2,8 +2,10 @@ import type { Logger } from 'pino';
 import type { ModelMessage, ModelTool } from '../../models/port.ts';
 import type { RunMask } from '../../tools/masking.ts';
 import type { CallPass, ServerTool, ServerTools, Tell } from '../../tools/server-tool.ts';
+import type { RunFiles } from '../../tools/tool-kind.ts';
 import type { RunTrace } from '../../tracing/run-trace.ts';
 import type { RunHold } from '../control/control.ts';
+import { toolImages } from '../events/tool-images.ts';
 import type { RunOutput } from '../output/output.ts';
 import type { RunRecorder } from '../record/recorder.ts';
 import { callTool } from './call-tool.ts';
@@ -26,6 +28,7 @@ export interface ServerCallContext {
   /** The subagent that makes the calls; undefined: the run itself. */
   readonly subagentId: string | undefined;
   readonly hold: RunHold;
+  readonly files: RunFiles;
   /** Prefix of the idempotency keys of the calls. */
   readonly keyPrefix: string;
   /** Asked before each call. @returns why the call is skipped; undefined when it may be made. @throws to end the run. */
@@ -166,7 +169,8 @@ export async function* answerCall(
     throw error;
   }
   open.close(answered);
-  yield [answerMessage(open.item, answered)];
+  const { callId } = open.item;
+  yield [answerMessage(open.item, answered), ...toolImages(callId, answered.files)];
 }
 
 /** A call at work. */
@@ -210,14 +214,14 @@ function answerMessage({ callId }: { readonly callId: string }, { output, error 
 async function answer(
   { item, key, records }: OpenCall,
   args: string,
-  { tools, secrets, logger, mask, hidesOutputs, hold, keyPrefix }: ServerCallContext,
+  { tools, secrets, logger, mask, hidesOutputs, hold, keyPrefix, files }: ServerCallContext,
   { tell, whenRecorded }: { readonly tell: Tell; readonly whenRecorded: () => Promise<void> },
   signal: AbortSignal,
 ): Promise<Answer> {
   const { name } = item;
   const ofHold = { isFresh: () => hold.isFresh(), renew: () => hold.renew() };
   const pass: CallPass = { key: `${keyPrefix}:${key}`, ...ofHold, whenRecorded, before: records };
-  const answered = await callTool({ name, tool: tools.get(name), args }, { secrets, logger, mask, tell, pass }, signal);
+  const answered = await callTool({ name, tool: tools.get(name), args }, { secrets, logger, mask, tell, files, pass }, signal);
   return hidesOutputs && answered.error === null ? { ...answered, isHidden: true } : answered;
 }
 

@@ -3,21 +3,21 @@ import type { RunMask } from '../../tools/masking.ts';
 import type { RunFiles, ToolRun } from '../../tools/tool-kind.ts';
 import type { LoopDeps, LoopStart } from '../control/loop-deps.ts';
 
-interface OfRun extends Pick<ToolRun, 'subagents' | 'cite' | 'charged'> {
+interface OfRun extends Pick<ToolRun, 'subagents' | 'cite' | 'charged' | 'files'> {
   readonly plan: RunPlan;
   readonly start: LoopStart;
-  readonly deps: Pick<LoopDeps, 'filesOf' | 'mask'>;
+  readonly deps: Pick<LoopDeps, 'mask'>;
 }
 
 /** The run as its tools see it. What they make citable and the names of their files are masked before anything is cut from them or stored. */
-export function toolRunOf({ plan, start, deps, subagents, cite, charged }: OfRun, signal: AbortSignal): ToolRun {
+export function toolRunOf({ plan, start, deps, subagents, cite, charged, files: all }: OfRun, signal: AbortSignal): ToolRun {
   const { runId, secrets, researches = [] } = start;
   const { mask } = deps;
   const chatId = plan.chatId ?? null;
-  const files = deps.filesOf(plan);
   const run = { runId, chatId, plan, secrets, signal, subagents, researches, charged };
+  const files = mask === undefined ? all : withMaskedNames(all, mask);
   if (mask === undefined) return { ...run, cite, files };
-  return { ...run, cite: (passage) => cite(mask.value(passage)), files: withMaskedNames(files, mask) };
+  return { ...run, cite: (passage) => cite(mask.value(passage)), files };
 }
 
 function withMaskedNames(files: RunFiles, mask: RunMask): RunFiles {

@@ -11,6 +11,7 @@ import type {
   SubagentRecord,
 } from '../../../entities/runs/event.ts';
 import type { CallApproval } from '../../../storage/runs/approvals.ts';
+import type { ModelMessage } from '../../models/port.ts';
 import type { ModelRouter } from '../../models/router.ts';
 import type { Retrieve, RunPlan } from '../../plan/plan.ts';
 import type { AgentTools } from '../../tools/agent-tools.ts';
@@ -39,6 +40,14 @@ export interface LoopDeps {
   askApproval(approval: CallApproval): Promise<void>;
   /** The files that the tools of a run work with. */
   filesOf(plan: RunPlan): RunFiles;
+  /** The messages with the bytes of images instead of references to them. @param bytesLeft  of images in one request. */
+  withImages(
+    messages: readonly ModelMessage[],
+    plan: Pick<RunPlan, 'modelId' | 'charge'>,
+    files: RunFiles,
+    bytesLeft: number,
+    signal: AbortSignal,
+  ): Promise<readonly ModelMessage[]>;
   /** Finds the tools of an agent, for runs that offer them. */
   readonly agentTools?: AgentTools;
   /** Opens the MCP servers of an agent, for runs that offer its tools. */

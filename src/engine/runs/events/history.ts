@@ -1,9 +1,13 @@
 import type { ChatMessage, NewMessage, PromptPart } from '../../../entities/chats/chat.ts';
 import type { RunItem } from '../../../entities/runs/event.ts';
+import { isObject } from '../../../lib/json.ts';
 import { isInline } from '../../models/inline-images.ts';
 import type { ModelMessage, ModelPart } from '../../models/port.ts';
 import { earlierTurns } from '../../models/prompts/summary.ts';
 
+/** Parts that a model sees as an image: as bytes, or as a reference to a file. */
+const imageParts: readonly string[] = ['image', 'chat-file', 'tool-image'];
+const imageChars = 4_000;
 const unanswered = 'Cancelled: no output was given for this call.';
 
 /**
@@ -108,11 +112,22 @@ function lastTurns(turns: readonly ModelMessage[][], tokensMax: number): readonl
   let length = 0;
   let first = turns.length;
   while (first > 0) {
-    length += JSON.stringify(turns[first - 1]).length;
+    length += lengthOf(turns[first - 1] ?? []);
     if (length > tokensMax * 4 && first < turns.length) break;
     first -= 1;
   }
   return turns.slice(first);
+}
+
+/** Characters of the messages as JSON; an image counts as 1,000 tokens, however long its bytes or the reference to them are. */
+function lengthOf(turn: readonly ModelMessage[]): number {
+  let images = 0;
+  const text = JSON.stringify(turn, (_name, value: unknown) => {
+    if (!isObject(value) || !imageParts.includes(String(value.type))) return value;
+    images += 1;
+    return undefined;
+  });
+  return text.length + images * imageChars;
 }
 
 /** The text of the messages among the items; null when there is none. */

@@ -3,6 +3,7 @@ import { idPrefixes, timeOfId } from '../../../entities/ids.ts';
 import type { CallResult, RunItem, RunSnapshot, ServerCallItem } from '../../../entities/runs/event.ts';
 import type { OutputFile } from '../../../entities/runs/tool.ts';
 import type { ModelMessage } from '../../models/port.ts';
+import { keptToolImages } from './tool-images.ts';
 
 /** The part of a run's output that becomes messages, with the messages that others added meanwhile. */
 export interface TranscriptSpan {
@@ -87,7 +88,7 @@ function imagePartsOf(items: readonly RunItem[]): readonly PromptPart[] {
   return imagesOf(items).map(({ fileId, url }) => (fileId === null ? { type: 'url', url } : { type: 'id', id: fileId }));
 }
 
-/** The items of a run as messages for its model: texts, and each call with its output. */
+/** The items of a run as messages for its model: texts, and each call with its output and its images. */
 export function contextOf(items: readonly RunItem[]): readonly ModelMessage[] {
   return items.flatMap((item): ModelMessage[] => {
     if (item.type === 'message') return item.text === '' ? [] : [{ role: 'assistant', content: item.text }];
@@ -99,6 +100,7 @@ export function contextOf(items: readonly RunItem[]): readonly ModelMessage[] {
     return [
       { role: 'assistant', content: null, toolCalls: [{ id, name, arguments: args === '' ? '{}' : args }] },
       { role: 'tool', toolCallId: id, content: outputText(result) },
+      ...keptToolImages(id, result?.files),
     ];
   });
 }

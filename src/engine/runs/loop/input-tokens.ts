@@ -30,7 +30,8 @@ export async function countInputTokens(plan: RunPlan, deps: LoopDeps, signal: Ab
   const recorder = new RunRecorder(deps);
   const subagents = subagentsOfRun({ plan, deps, start, budget, recorder, run: runLoop, spent: () => undefined });
   const tools = new RunTools(plan, deps);
-  if (tools.mustOpen) await tools.open(toolRunOf({ plan, deps, start, subagents, cite: () => 1, charged }, signal));
+  if (tools.mustOpen)
+    await tools.open(toolRunOf({ plan, deps, start, subagents, cite: () => 1, charged, files: deps.filesOf(plan) }, signal));
   let { messages } = plan;
   if (plan.knowledge !== undefined && plan.knowledge.question !== '') {
     const output = new RunOutput(deps.newId, 0, [], deps.answerCharsMax);

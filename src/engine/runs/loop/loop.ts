@@ -98,7 +98,7 @@ class Run {
           let asksModel = !this.#awaitsClient;
           while (asksModel && this.#hasRound()) {
             spending.emit();
-            if (control?.hasInput === true) this.#add(await this.#takeSteers(control));
+            if (control?.hasInput === true) this.#add(await this.#takeSteers(control, signal));
             const opened = this.#openRound();
             const round = opened instanceof Promise ? await opened : opened;
             const { call } = round;
@@ -120,7 +120,7 @@ class Run {
             const next = this.#closeAnswer(call);
             asksModel = next === 'calls' ? yield* this.#makeCalls(round, signal) : next === 'again';
           }
-        } while (control !== undefined && (await this.#beginTurn(control)));
+        } while (control !== undefined && (await this.#beginTurn(control, signal)));
       } catch (error) {
         failure = run.failureOf(error, signal, this.#gate?.hasRefused);
       }
@@ -152,7 +152,7 @@ class Run {
       const batch = run.ready();
       if (batch !== undefined) yield batch;
     }
-    this.#add(answers);
+    this.#add(await run.withImages(answers, this.#messages, signal));
     if (plan.approvals !== undefined && continues === undefined) yield* this.#makeApproved(plan.approvals, signal);
   }
 
@@ -160,6 +160,8 @@ class Run {
   async *#makeApproved(approvals: Approvals, signal: AbortSignal): AsyncGenerator<readonly RunEvent[], void> {
     const results = yield* this.#run.calls.makeApproved(approvedCalls(this.#messages, approvals), signal);
     this.#messages = withResults(this.#messages, approvals, results);
+    const images = results.filter(({ role }) => role === 'user');
+    this.#add(await this.#run.withImages(images, this.#messages, signal));
     this.#awaitsClient = false;
   }
 
@@ -243,7 +245,7 @@ class Run {
     this.#awaitsClient = this.#hasClientCalls();
     // The client answers its own calls first; the results of the service's calls are in the run's items.
     if (this.#awaitsClient) return false;
-    this.#add(answers);
+    this.#add(await this.#run.withImages(answers, this.#messages, signal));
     this.#isBounded = mustAnswer;
     this.#isOver = mustAnswer;
     return !mustAnswer;
@@ -252,10 +254,11 @@ class Run {
   /**
    * @returns whether a user added a message during the turn, so that a further turn answers it. Open calls for the client then count as unanswered.
    */
-  async #beginTurn(control: RunControl): Promise<boolean> {
+  async #beginTurn(control: RunControl, signal: AbortSignal): Promise<boolean> {
     const { budget, citable, output } = this.#run;
     if (this.#isOver || budget.roundsLeft <= 0 || (await control.mayEnd())) return false;
-    this.#add(contextOf(citable.asWritten(output.items.slice(this.#turnFrom))));
+    const said = contextOf(citable.asWritten(output.items.slice(this.#turnFrom)));
+    this.#add(await this.#run.withImages(said, this.#messages, signal));
     this.#awaitsClient = false;
     this.#isBounded = false;
     return true;
@@ -265,11 +268,11 @@ class Run {
     this.#messages = [...this.#messages, ...messages];
   }
 
-  async #takeSteers(control: RunControl): Promise<readonly ModelMessage[]> {
+  async #takeSteers(control: RunControl, signal: AbortSignal): Promise<readonly ModelMessage[]> {
     const taken = await control.take();
     // One event for each time: a process that takes the run over counts them to know what was taken.
     for (const messages of taken) this.#run.output.emit({ type: 'parley.input', messages });
-    return historyOf(taken.flat().map(asStored), undefined);
+    return this.#run.withImages(historyOf(taken.flat().map(asStored), undefined), this.#messages, signal);
   }
 
   #hasClientCalls(): boolean {

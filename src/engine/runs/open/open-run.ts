@@ -2,9 +2,10 @@ import type { FlowStepRecord } from '../../../entities/agents/flow.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import type { RunEvent, RunSnapshot, SpentCall } from '../../../entities/runs/event.ts';
 import type { Warning } from '../../../entities/warning.ts';
-import { type FinishReason, ModelError } from '../../models/port.ts';
+import { type FinishReason, ModelError, type ModelMessage } from '../../models/port.ts';
 import type { Selection } from '../../models/route-stream.ts';
 import type { Retrieve, RunPlan } from '../../plan/plan.ts';
+import type { RunFiles } from '../../tools/tool-kind.ts';
 import { RunTrace } from '../../tracing/run-trace.ts';
 import { RunBudget } from '../../usage/budget.ts';
 import { OpenCall } from '../calls/open-call.ts';
@@ -19,6 +20,7 @@ import { CitablePassages } from '../output/citable.ts';
 import { RunOutput } from '../output/output.ts';
 import { RunSpending } from '../output/spending.ts';
 import { RunRecorder } from '../record/recorder.ts';
+import { hasImageReference, imageBytesIn, imagesBytesMax } from '../stored/file-images.ts';
 import type { SubagentParent } from '../subagents/parent.ts';
 import { subagentsOfRun } from '../subagents/subagents-of-run.ts';
 
@@ -48,6 +50,7 @@ export class OpenRun {
   readonly recorder: RunRecorder;
   readonly tools: RunTools;
   readonly calls: RunCalls;
+  readonly files: RunFiles;
   /** The passages that the answer may cite, by their numbers. */
   readonly citable: CitablePassages;
   /** The interrupted tool call of a dead process, which this process makes again. */
@@ -83,6 +86,7 @@ export class OpenRun {
     this.recorder = start.recorder ?? new RunRecorder(deps);
     this.spending = new RunSpending(this);
     this.tools = new RunTools(plan, deps);
+    this.files = deps.filesOf(plan);
     this.calls = new RunCalls(this);
     this.callAgain = continues?.call === undefined ? undefined : OpenCall.again(this.output, continues.call, continues.subagents);
     this.#hasYielded = isEager;
@@ -119,8 +123,19 @@ export class OpenRun {
       ...{ plan, start, deps, subagents: subagentsOfRun({ plan, start, deps, budget, recorder, run: this.#run, spent }) },
       cite: (passage: Parameters<CitablePassages['cite']>[0][number]) => citable.cite([passage])[0] ?? 0,
       charged: spending.charged.bind(spending),
+      files: this.files,
     };
     return this.tools.open(toolRunOf(parts, signal));
+  }
+
+  /** New messages of the run with the bytes of their images, as far as one request may have them. */
+  async withImages(
+    added: readonly ModelMessage[],
+    before: readonly ModelMessage[],
+    signal: AbortSignal,
+  ): Promise<readonly ModelMessage[]> {
+    if (!added.some(hasImageReference)) return added;
+    return this.deps.withImages(added, this.plan, this.files, imagesBytesMax - imageBytesIn(before), signal);
   }
 
   /** Searches for passages. Each search is recorded, and is a span while tracing is on. */

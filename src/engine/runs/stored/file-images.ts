@@ -1,6 +1,9 @@
 import { DomainError } from '../../../entities/errors.ts';
+import { imageTypeOf } from '../../../lib/image-type.ts';
 import type { Blobs } from '../../../storage/blobs/blobs.ts';
 import type { ModelMessage, ModelPart } from '../../models/port.ts';
+import type { RunFiles } from '../../tools/tool-kind.ts';
+import { isToolImage, type ToolImagePart } from '../events/tool-images.ts';
 
 /** A reference to an image among the files of a chat; its bytes are read when a model gets them. */
 export interface FileImagePart {
@@ -11,52 +14,114 @@ export interface FileImagePart {
   readonly detail?: 'auto' | 'low' | 'high';
 }
 
+/** Who sees the images, and where they are. */
+export interface ImageSight {
+  readonly orgId: string;
+  readonly acceptsImages: boolean;
+  /** The files of the run; absent: no tool gave any. */
+  readonly files?: Pick<RunFiles, 'read'> | undefined;
+  /** Bytes that images may still have in this request. Default: `imagesBytesMax`. */
+  readonly bytesLeft?: number;
+}
+
 /** Most bytes of images in one request; the newest images come first. */
-const imagesBytesMax = 20 * 1024 * 1024;
+export const imagesBytesMax = 20 * 1024 * 1024;
+/** Most bytes of one image of a tool: in base64 it stays below the 5 MB that providers take. */
+const toolImageBytesMax = 3_750_000;
 
 /**
  * Replaces image references by the images' bytes. The name replaces an image that is gone, that the model cannot see, or that is
- * over the limit. Only files of the run's organization are read.
+ * over the limit. Only files of the run's organization are read. A model without images gets no message with images of tools: the output of the
+ * call names them.
  */
 export async function withFileImages(
   messages: readonly ModelMessage[],
-  { orgId, acceptsImages }: { readonly orgId: string; readonly acceptsImages: boolean },
+  sight: ImageSight,
   blobs: Pick<Blobs, 'read'>,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<readonly ModelMessage[]> {
-  if (!messages.some(hasFileImage)) return messages;
-  const result = [...messages];
-  let left = imagesBytesMax;
-  for (let place = result.length - 1; place >= 0; place -= 1) {
-    const message = result[place];
-    if (message === undefined || !hasFileImage(message)) continue;
+  if (!messages.some(hasImageReference)) return messages;
+  const result: ModelMessage[] = [];
+  let left = sight.bytesLeft ?? imagesBytesMax;
+  for (const message of messages.toReversed()) {
+    if (!hasImageReference(message)) {
+      result.push(message);
+      continue;
+    }
+    const parts = message.content as readonly (ModelPart | FileImagePart | ToolImagePart)[];
+    if (!sight.acceptsImages && parts.some(isToolImage)) continue;
     const content: ModelPart[] = [];
-    for (const part of message.content as readonly (ModelPart | FileImagePart)[]) {
-      if (part.type !== 'chat-file') {
+    for (const part of parts) {
+      if (part.type !== 'chat-file' && !isToolImage(part)) {
         content.push(part);
         continue;
       }
-      const bytes = acceptsImages && part.blobKey.startsWith(`${orgId}/`) ? await readIfThere(blobs, part.blobKey) : undefined;
-      if (bytes === undefined || bytes.length > left) content.push({ type: 'text', text: `[image ${part.name}, not shown]` });
+      const image = isToolImage(part) ? await toolImage(part, sight, left, signal) : await fileImage(part, sight, blobs);
+      if (image === undefined || image.bytes.length > left)
+        content.push({ type: 'text', text: `[image ${part.name}, not shown]` });
       else {
-        left -= bytes.length;
-        const detail = part.detail === undefined ? {} : { detail: part.detail };
-        content.push({ type: 'image', url: `data:${part.mimeType};base64,${bytes.toString('base64')}`, ...detail });
+        left -= image.bytes.length;
+        const detail = isToolImage(part) || part.detail === undefined ? {} : { detail: part.detail };
+        content.push({ type: 'image', url: `data:${image.mimeType};base64,${image.bytes.toString('base64')}`, ...detail });
       }
     }
-    result[place] = { role: 'user', content };
+    result.push({ role: 'user', content });
   }
-  return result;
+  return result.toReversed();
 }
 
-function hasFileImage({ role, content }: ModelMessage): boolean {
-  return role === 'user' && typeof content !== 'string' && content.some((part) => (part.type as string) === 'chat-file');
+/** The bytes of the images that stand in messages. */
+export function imageBytesIn(messages: readonly ModelMessage[]): number {
+  let bytes = 0;
+  for (const { content } of messages) {
+    if (content === null || typeof content === 'string') continue;
+    for (const part of content) if (part.type === 'image') bytes += (part.url.length * 3) / 4;
+  }
+  return bytes;
 }
 
-async function readIfThere(blobs: Pick<Blobs, 'read'>, key: string): Promise<Buffer | undefined> {
+interface ReadImage {
+  readonly bytes: Buffer;
+  readonly mimeType: string;
+}
+
+async function fileImage(
+  { blobKey, mimeType }: FileImagePart,
+  { orgId, acceptsImages }: ImageSight,
+  blobs: Pick<Blobs, 'read'>,
+): Promise<ReadImage | undefined> {
+  if (!acceptsImages || !blobKey.startsWith(`${orgId}/`)) return undefined;
+  const bytes = await unlessMissing(blobs.read(blobKey));
+  return bytes === undefined ? undefined : { bytes, mimeType };
+}
+
+async function toolImage(
+  { id }: ToolImagePart,
+  { files }: ImageSight,
+  left: number,
+  signal: AbortSignal,
+): Promise<ReadImage | undefined> {
+  if (files === undefined || left <= 0) return undefined;
+  const bytes = await unlessMissing(files.read({ id }, Math.min(left, toolImageBytesMax), signal));
+  const mimeType = bytes === undefined ? undefined : imageTypeOf(bytes);
+  return bytes === undefined || mimeType === undefined ? undefined : { bytes, mimeType };
+}
+
+/** Whether images of the message are still references. */
+export function hasImageReference({ role, content }: ModelMessage): boolean {
+  return role === 'user' && typeof content !== 'string' && content.some((part) => isReference(part));
+}
+
+function isReference({ type }: { readonly type: string }): boolean {
+  return type === 'chat-file' || type === 'tool-image';
+}
+
+/** Undefined for a file that is gone, or larger than may be read. */
+async function unlessMissing(reading: Promise<Buffer>): Promise<Buffer | undefined> {
   try {
-    return await blobs.read(key);
+    return await reading;
   } catch (error) {
-    if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined;
+    if (error instanceof DomainError && (error.code === 'NOT_FOUND' || error.code === 'REQUEST_TOO_LARGE')) return undefined;
     throw error;
   }
 }

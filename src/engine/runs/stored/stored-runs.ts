@@ -62,7 +62,6 @@ export class StoredRuns {
       runs: storage.runs,
       leases: storage.leases,
       chats: storage.chats,
-      blobs: storage.blobs,
       loop: deps.loop,
       owner: this.owner,
       leaseMs: settings.RUN_LEASE_MS,

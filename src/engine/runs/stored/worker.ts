@@ -1,6 +1,5 @@
 import { isId } from '../../../entities/ids.ts';
 import { isTerminal, type RunEvent, type RunSnapshot, type RunStatus } from '../../../entities/runs/event.ts';
-import type { Blobs } from '../../../storage/blobs/blobs.ts';
 import type { ChatStore } from '../../../storage/chats/chats.ts';
 import type { Leases } from '../../../storage/leases.ts';
 import type { LeasedRun, LeaseManner, LeaseState, RunStore } from '../../../storage/runs/runs.ts';
@@ -19,7 +18,7 @@ import { factsOf } from '../record/run-facts.ts';
 import { HeldCharges } from './charges.ts';
 import { closingFor, closingOf } from './closing.ts';
 import { EventLog } from './event-log.ts';
-import { withFileImages } from './file-images.ts';
+import { imagesBytesMax } from './file-images.ts';
 import { leftoverOf } from './leftover.ts';
 import { LogWriter } from './log-writer.ts';
 import { chargeOf, planOf, requestOf } from './request.ts';
@@ -29,7 +28,6 @@ export interface WorkerDeps {
   readonly runs: RunStore;
   readonly leases: Leases;
   readonly chats: ChatStore;
-  readonly blobs: Pick<Blobs, 'read'>;
   readonly loop: LoopDeps;
   readonly owner: string;
   readonly leaseMs: number;
@@ -240,8 +238,7 @@ export class StoredWorker {
       control: this.#control,
     };
     const plan = planOf(run, transcript, isResumed && left.kind !== 'between');
-    const acceptsImages = (await loop.models.find(plan.modelId))?.acceptsImages ?? false;
-    const messages = await withFileImages(plan.messages, { orgId: run.orgId, acceptsImages }, this.#deps.blobs);
+    const messages = await loop.withImages(plan.messages, plan, loop.filesOf(plan), imagesBytesMax, this.#scope.signal);
     for await (const batch of runLoop(
       { ...plan, messages },
       start,

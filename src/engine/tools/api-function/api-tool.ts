@@ -1,11 +1,12 @@
 import { descriptionOf, type JsonObject, parametersOf } from '../../../entities/agents/part.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import { nobody, type ShareOwner } from '../../../lib/fair-share.ts';
+import { imageTypeOf } from '../../../lib/image-type.ts';
 import type { Egress, EgressReply } from '../../egress/egress.ts';
 import { EgressError } from '../../egress/error.ts';
 import { type ArgumentsReader, compileArguments } from '../json-schema/arguments.ts';
 import { masker } from '../masking.ts';
-import type { ServerTool } from '../server-tool.ts';
+import type { ServerTool, ToolResult } from '../server-tool.ts';
 import { type ApiFunction, type DataFault, isRepeatable, readApiFunction } from './api-function.ts';
 import { buildRequest } from './request.ts';
 import { sendOnce } from './send-once.ts';
@@ -65,7 +66,7 @@ export function createApiTool(
         const redirectsWithin = used.size > 0 ? 'origin' : 'host';
         const call = { ...request, owner, bytesMax, timeoutMs, redirectsWithin } as const;
         const reply = await sendOnce(context.egress, call, pass, signal);
-        return resultOf(reply, mask, context.resultCharsMax);
+        return resultOf(reply, mask, context.resultCharsMax, name);
       } catch (error) {
         if (error instanceof EgressError) throw new DomainError('UPSTREAM_ERROR', mask(`The call failed: ${error.message}`));
         throw error;
@@ -90,10 +91,15 @@ function prepare(name: string, data: JsonObject): { readonly tool: ApiFunction; 
   return { tool, read: compileArguments(tool.parameters) };
 }
 
-/** @throws DomainError for an error status, with the service's message. */
-function resultOf(reply: EgressReply, mask: (text: string) => string, charsMax: number): string {
+/** The text of a reply; an image is a file of the run. @throws DomainError for an error status, with the service's message. */
+function resultOf(reply: EgressReply, mask: (text: string) => string, charsMax: number, name: string): string | ToolResult {
   const text = bounded(mask(textOf(reply)), charsMax);
-  if (reply.status < 400 && (reply.status < 300 || reply.status === 304)) return text;
+  if (reply.status < 400 && (reply.status < 300 || reply.status === 304)) {
+    const mimeType = imageTypeOf(reply.body);
+    if (mimeType === undefined) return text;
+    const filename = `${name}.${mimeType === 'image/jpeg' ? 'jpg' : mimeType.slice('image/'.length)}`;
+    return { text: `[an image, ${reply.body.length} bytes]`, newFiles: [{ filename, mimeType, bytes: reply.body }] };
+  }
   const what = reply.status < 400 ? 'and leads to another host' : text;
   throw new DomainError('UPSTREAM_ERROR', `The service answered ${reply.status}${what === '' ? '' : `: ${what}`}`);
 }
