@@ -32,6 +32,8 @@ export async function prepareFirstStart(
     userId: adminId,
     orgId: organizationId,
     level: 'INSTANCE' as const,
+    createdByUserId: null,
+    createdByKeyId: null,
   };
   const signIn = chosen === undefined ? newSignInLink(place) : undefined;
   const isFirst = await tenancy.createFirst({

@@ -6,6 +6,7 @@ import { isSignInSecret } from '../../entities/accounts/session.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { OpenInvitation } from '../../storage/accounts/invitations.ts';
 import type { OwnWay } from '../../storage/accounts/ways.ts';
+import { canAdminister, mayChange } from '../access/access.ts';
 import { nameLengthMax } from '../accounts/administration.ts';
 import { membersMax } from '../accounts/groups.ts';
 import { performOperation } from '../audit/operation.ts';
@@ -87,21 +88,23 @@ async function findInvitation(deps: Deps, secret: string): Promise<FoundInvitati
   requireOwnWays(deps);
   const { invitations, accounts } = deps.storage;
   const open = isSignInSecret(secret) ? await invitations.findOpen(hashSecret(secret), deps.now()) : undefined;
-  if (open === undefined || !(await mayStillInvite(deps, open.invitation))) throw refused();
+  const [organization] = open === undefined ? [] : await accounts.findOrganizations([open.invitation.orgId]);
+  if (open === undefined || organization === undefined) throw refused();
   const { invitation, isMailed } = open;
-  const [organization] = await accounts.findOrganizations([invitation.orgId]);
-  if (organization === undefined) throw refused();
+  if (!(await mayStillInvite(deps, invitation, organization))) throw refused();
   const [known] = await accounts.findUsersByEmail(organization.tenantId, [invitation.email]);
   return { invitation, isMailed, organization, known };
 }
 
-/** Who is no administrator any more may have kept links: they must not lead back in. */
+/** Who is no administrator any more, or whose key was revoked, may have kept links: they must not lead back in. */
 async function mayStillInvite(
-  { storage: { accounts } }: Deps,
-  { orgId, invitedByUserId, invitedByLevel }: Invitation,
+  { storage, now }: Deps,
+  { orgId, role, invitedByUserId: userId, invitedByKeyId: keyId, invitedByLevel: level }: Invitation,
+  organization: Organization,
 ): Promise<boolean> {
-  if (invitedByLevel !== 'ORGANIZATION') return (await accounts.findUsers([invitedByUserId])).length > 0;
-  return (await accounts.findRole(orgId, invitedByUserId)) === 'ADMIN';
+  const maker = await storage.apiKeys.findMaker({ userId, keyId, orgId, level }, now().getTime());
+  if (maker === undefined || !mayChange(maker) || !canAdminister(maker, organization)) return false;
+  return scopesOfRole(role).every((scope) => maker.scopes.has(scope));
 }
 
 async function needOf(

@@ -69,6 +69,7 @@ export async function invite(deps: Deps, caller: Caller, input: InviteInput): Pr
     const invitation = await invitations.create({
       ...{ id, createdAt, orgId, email, role, groupIds, expiresAt, delivery, hash: hashSecret(secret) },
       invitedByUserId: caller.userId,
+      invitedByKeyId: caller.keyId,
       invitedByLevel: caller.level,
     });
     if (delivery === 'WAITING') await firstAttempt(deps, { tenantId, orgId }, id, tx);

@@ -1,5 +1,5 @@
 import { hashSecret } from '../../entities/accounts/api-key.ts';
-import { type AccessLevel, type Caller, scopesOfSession } from '../../entities/accounts/caller.ts';
+import { type AccessLevel, type Caller, type MemberRole, scopesOfSession } from '../../entities/accounts/caller.ts';
 import {
   isSession,
   isSignInSecret,
@@ -10,6 +10,8 @@ import {
 } from '../../entities/accounts/session.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { NewSession } from '../../storage/accounts/sessions.ts';
+import type { LinkedPerson } from '../../storage/accounts/sign-in-links.ts';
+import { adminReachIfAny, mayChange } from '../access/access.ts';
 import { administeredOrganization, missing, operatorRefused, readEmail } from '../accounts/administration.ts';
 import { performOperation } from '../audit/operation.ts';
 import type { CallOrigin } from '../audit/origin.ts';
@@ -41,7 +43,7 @@ const sweepEveryMs = 3_600_000;
 /** @throws DomainError INVALID_VALUE for a link that is unknown, used or expired: the answer is the same. */
 export async function signInByLink(deps: Deps, secret: string, browser: Browser): Promise<SignedIn> {
   const link = isSignInSecret(secret) ? await deps.storage.signInLinks.find(hashSecret(secret), deps.now()) : undefined;
-  if (link === undefined) throw refusedLink();
+  if (link === undefined || !(await isStillGiven(deps, link))) throw refusedLink();
   return beginSession(deps, { userId: link.userId, orgId: link.orgId, wayLevel: link.level }, 'LINK', browser, async () => {
     if (!(await deps.storage.signInLinks.use(link.id, deps.now()))) throw refusedLink();
   });
@@ -118,7 +120,7 @@ export async function createSignInLink(deps: Deps, caller: Caller, input: SignIn
   const faults = new Faults();
   const email = typeof input.email === 'string' ? readEmail(input.email, faults) : undefined;
   faults.throwIfAny();
-  const { accounts, operators, users, signInLinks } = deps.storage;
+  const { accounts, signInLinks } = deps.storage;
   const [named] = email === undefined ? [] : await accounts.findUsersByEmail(organization.tenantId, [email]);
   const userId = email === undefined ? caller.userId : named?.id;
   const role = userId === undefined ? undefined : await accounts.findRole(organization.id, userId);
@@ -126,16 +128,11 @@ export async function createSignInLink(deps: Deps, caller: Caller, input: SignIn
   if (userId === caller.userId && isSession(caller)) {
     throw new DomainError('FORBIDDEN', 'A session makes no link for its own user: sign in again, or use a key');
   }
-  const isOperator = await operators.isOperator(userId);
-  if (isOperator && caller.level !== 'INSTANCE') throw operatorRefused('gets a sign-in link');
-  const surplus = scopesOfSession(role, isOperator ? 'INSTANCE' : 'ORGANIZATION').filter((scope) => !caller.scopes.has(scope));
-  if (surplus.length > 0) {
-    throw new DomainError('FORBIDDEN', `Whoever signs in has scopes that this key lacks: ${surplus.join(', ')}`);
-  }
-  if (caller.level === 'ORGANIZATION' && (await users.isMemberElsewhere(userId, organization.id))) {
-    throw new DomainError('FORBIDDEN', 'The user is a member of other organizations too: this needs a key of level TENANT');
-  }
-  const place = { userId, orgId: organization.id, level: caller.level };
+  const isOperator = await deps.storage.operators.isOperator(userId);
+  const obstacle = await findObstacle(deps, caller, { userId, orgId: organization.id, role, isOperator });
+  if (obstacle !== undefined) throw obstacle;
+  const maker = { level: caller.level, createdByUserId: caller.userId, createdByKeyId: caller.keyId };
+  const place = { userId, orgId: organization.id, ...maker };
   const { link, secret } = newSignInLink({ id: deps.newId('signInLink'), createdAt: deps.now(), ...place });
   return deps.audit.change(caller, async () => {
     await signInLinks.create(link);
@@ -143,6 +140,49 @@ export async function createSignInLink(deps: Deps, caller: Caller, input: SignIn
     const { expiresAt, orgId } = link;
     return { id: userId, url: `${deps.publicUrl()}${signInPath(secret)}`, expiresAt, userId, orgId };
   });
+}
+
+interface LinkedMember {
+  readonly userId: string;
+  readonly orgId: string;
+  readonly role: MemberRole;
+  /** Whether the link reaches the installation. */
+  readonly isOperator: boolean;
+}
+
+/** Why a caller gives a member no link. */
+async function findObstacle(
+  { storage }: Deps,
+  caller: Caller,
+  { userId, orgId, role, isOperator }: LinkedMember,
+): Promise<DomainError | undefined> {
+  if (isOperator && caller.level !== 'INSTANCE') return operatorRefused('gets a sign-in link');
+  const surplus = scopesOfSession(role, isOperator ? 'INSTANCE' : 'ORGANIZATION').filter((scope) => !caller.scopes.has(scope));
+  if (surplus.length > 0) {
+    return new DomainError('FORBIDDEN', `Whoever signs in has scopes that this key lacks: ${surplus.join(', ')}`);
+  }
+  if (caller.level === 'ORGANIZATION' && (await storage.users.isMemberElsewhere(userId, orgId))) {
+    return new DomainError('FORBIDDEN', 'The user is a member of other organizations too: this needs a key of level TENANT');
+  }
+  return undefined;
+}
+
+/** Whether who made a link may make it now. Links that nobody made, of a first start, are given for good. */
+async function isStillGiven(
+  deps: Deps,
+  { userId, orgId, level, createdByUserId, createdByKeyId }: LinkedPerson,
+): Promise<boolean> {
+  if (createdByUserId === null) return true;
+  const { accounts, apiKeys, operators, organizations } = deps.storage;
+  const made = { userId: createdByUserId, keyId: createdByKeyId, orgId, level };
+  const maker = await apiKeys.findMaker(made, deps.now().getTime());
+  const reach = maker === undefined ? undefined : adminReachIfAny(maker);
+  if (maker === undefined || reach === undefined || !mayChange(maker)) return false;
+  const [organization, role] = await Promise.all([organizations.find(orgId, reach), accounts.findRole(orgId, userId)]);
+  if (organization === undefined || role === undefined) return false;
+  // A link from before its person became an operator begins a session of the organization.
+  const isOperator = level === 'INSTANCE' && (await operators.isOperator(userId));
+  return (await findObstacle(deps, maker, { userId, orgId, role, isOperator })) === undefined;
 }
 
 /** Registers the job that deletes old sessions and links. Ended sessions are kept for a while: runs ask how their session ended. */

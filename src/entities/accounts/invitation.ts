@@ -17,6 +17,8 @@ export interface Invitation {
   readonly groupIds: readonly string[];
   readonly expiresAt: Date;
   readonly invitedByUserId: string;
+  /** The key or the session that invited; null for invitations of older versions. */
+  readonly invitedByKeyId: string | null;
   /** The level of the key that invited. */
   readonly invitedByLevel: AccessLevel;
   readonly delivery: InvitationDelivery;

@@ -54,6 +54,9 @@ export interface SignInLink {
   readonly orgId: string;
   /** The level of the caller who made it. */
   readonly level: AccessLevel;
+  /** Who made it, and with which key or session; null for the link of a first start. */
+  readonly createdByUserId: string | null;
+  readonly createdByKeyId: string | null;
 }
 
 /** A link that signs one person in, as it is stored, and its secret. */

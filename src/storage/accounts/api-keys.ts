@@ -7,6 +7,7 @@ import type { Signals } from '../database/signals/signals.ts';
 import { createKeyCallers } from './key-callers.ts';
 import { createKeyUses } from './key-uses.ts';
 import { createKeyWatch } from './key-watch.ts';
+import type { Maker } from './known-callers.ts';
 
 export interface ApiKeyStore {
   /** See key-callers.ts: a value when warm, a promise when the database must be asked. */
@@ -15,6 +16,8 @@ export interface ApiKeyStore {
   isFamiliar(hash: string): boolean;
   /** The caller of a key by the key's id, for a link that the key signed or work that it began earlier. */
   findCallerById(keyId: string, nowMs: number): Promise<Caller | undefined>;
+  /** Who made a link or an invitation, with the rights of now. Undefined when the key or the session was revoked, or the person is gone. */
+  findMaker(maker: Maker, nowMs: number): Promise<Caller | undefined>;
   /** Notes that a key was used. The times are written in batches, after the replies. */
   noteUse(keyId: string, atMs: number): void;
   /** Calls `onEnd` once, within 5 seconds after the key ended (see key-watch.ts). */
@@ -76,12 +79,19 @@ export function createApiKeyStore(db: Database, signals: Signals): ApiKeyStore {
     findCaller: callers.find,
     isFamiliar: callers.isFamiliar,
     findCallerById: callers.findById,
+    findMaker: callers.findMaker,
     noteUse: uses.note,
     watch: keyWatch.watch,
     watchRevocation: keyWatch.watchRevocation,
     watchRole: keyWatch.watchRole,
     async create(key) {
-      const row = await db.prisma.apiKey.create({ data: { ...key, scopes: [...key.scopes], updatedAt: key.createdAt } });
+      const { orgId, userId, createdAt } = key;
+      const place = { orgId_userId: { orgId, userId } };
+      const membership = await db.prisma.membership.findUnique({ where: place, select: { id: true } });
+      const origin = { membershipId: membership?.id ?? null, lentKeyId: await lentKeyOf(db, key) };
+      const row = await db.prisma.apiKey.create({
+        data: { ...key, ...origin, scopes: [...key.scopes], updatedAt: createdAt },
+      });
       signals.publish('key-changed', key.id);
       const [created] = await withEmails([row]);
       if (created === undefined) throw new Error('a key that was just made is missing');
@@ -115,6 +125,16 @@ export function createApiKeyStore(db: Database, signals: Signals): ApiKeyStore {
       await uses.close();
     },
   };
+}
+
+/** The key itself when its maker is another person; else the one that its maker's key comes from. */
+async function lentKeyOf(
+  { prisma }: Database,
+  { id, userId, createdByUserId, createdByKeyId }: NewApiKey,
+): Promise<string | null> {
+  if (createdByUserId !== undefined && createdByUserId !== userId) return id;
+  const where = { id: createdByKeyId ?? '' };
+  return (await prisma.apiKey.findUnique({ where, select: { lentKeyId: true } }))?.lentKeyId ?? null;
 }
 
 type KeyRow = Omit<ApiKey, 'userEmail' | 'scopes' | 'level'> & { readonly scopes: readonly string[]; readonly level: string };

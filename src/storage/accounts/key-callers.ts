@@ -2,7 +2,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import { isId } from '../../entities/ids.ts';
 import type { Database } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
-import { callerAt, createCallerCache, type KnownCaller, loadKey, loadSession } from './known-callers.ts';
+import { callerAt, createCallerCache, type KnownCaller, loadKey, loadMaker, loadSession, type Maker } from './known-callers.ts';
 
 /** Finds the caller of a key. */
 export interface KeyCallers {
@@ -15,6 +15,8 @@ export interface KeyCallers {
   isFamiliar(hash: string): boolean;
   /** Like `find`, by the id of the key, or of a session. Always asks the database. */
   findById(keyId: string, nowMs: number): Promise<Caller | undefined>;
+  /** Who made something that is used later, with the rights of now; undefined for a maker who is gone. Always asks the database. */
+  findMaker(maker: Maker, nowMs: number): Promise<Caller | undefined>;
 }
 
 /** Callers by the hash of their key, in an InvalidatedCache. */
@@ -23,6 +25,7 @@ export function createKeyCallers(db: Database, signals: Signals): KeyCallers {
   return {
     isFamiliar: (hash) => cache.has(hash),
     findById: async (id, nowMs) => callerAt(await (isId('session', id) ? loadSession(db, { id }) : loadKey(db, { id })), nowMs),
+    findMaker: async (maker, nowMs) => callerAt(await loadMaker(db, maker), nowMs),
     find: (hash, nowMs) => {
       const found = cache.find(hash, nowMs, (value) => loadKey(db, { hash: value }));
       return found instanceof Promise ? found.then((key) => callerAt(key, nowMs)) : callerAt(found, nowMs);

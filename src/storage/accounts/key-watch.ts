@@ -3,7 +3,7 @@ import type { SessionEnd } from '../../entities/accounts/session.ts';
 import { isId } from '../../entities/ids.ts';
 import type { Database } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
-import { type KnownCaller, loadActingKey } from './known-callers.ts';
+import { type KnownCaller, loadActingKey, loadKey } from './known-callers.ts';
 
 /** Ends long work (streams, runs) when its key or its session ends. */
 export interface KeyWatch {
@@ -104,12 +104,14 @@ async function findLiving(db: Database, ids: readonly string[]): Promise<Readonl
   ];
   if (living.length === 0) return new Map();
   const where = { OR: living.map(({ orgId, userId }) => ({ orgId, userId })) };
-  const members = await db.prisma.membership.findMany({ where, select: { orgId: true, userId: true, role: true } });
-  const roles = new Map(members.map(({ orgId, userId, role }) => [`${orgId} ${userId}`, role]));
+  const select = { id: true, orgId: true, userId: true, role: true };
+  const found = await db.prisma.membership.findMany({ where, select });
+  const members = new Map(found.map((member) => [`${member.orgId} ${member.userId}`, member]));
   return new Map(
-    living.flatMap(({ id, isExpired, orgId, userId }) => {
-      const role = roles.get(`${orgId} ${userId}`);
-      return role === undefined ? [] : [[id, { isExpired, role }] as const];
+    living.flatMap(({ id, isExpired, orgId, userId, membershipId = null }) => {
+      const member = members.get(`${orgId} ${userId}`);
+      if (member === undefined || (membershipId !== null && membershipId !== member.id)) return [];
+      return [[id, { isExpired, role: member.role }] as const];
     }),
   );
 }
@@ -119,13 +121,21 @@ interface Living {
   readonly orgId: string;
   readonly userId: string;
   readonly isExpired: boolean;
+  /** The only membership that it is of. */
+  readonly membershipId?: string | null;
 }
 
-async function findLivingKeys({ prisma }: Database, ids: readonly string[]): Promise<readonly Living[]> {
-  const select = { id: true, expiresAt: true, orgId: true, userId: true };
-  const keys = await prisma.apiKey.findMany({ where: { id: { in: [...ids] }, revokedAt: null }, select });
+/** A key that was made for another person lives while its maker may make it. */
+async function findLivingKeys(db: Database, ids: readonly string[]): Promise<readonly Living[]> {
+  const select = { id: true, expiresAt: true, orgId: true, userId: true, membershipId: true, lentKeyId: true };
+  const keys = await db.prisma.apiKey.findMany({ where: { id: { in: [...ids] }, revokedAt: null }, select });
+  const living: Living[] = [];
   const nowMs = Date.now();
-  return keys.map(({ expiresAt, ...key }) => ({ ...key, isExpired: expiresAt !== null && expiresAt.getTime() <= nowMs }));
+  for (const { lentKeyId, expiresAt, ...key } of keys) {
+    if (lentKeyId !== null && (await loadKey(db, { id: key.id })) === undefined) continue;
+    living.push({ ...key, isExpired: expiresAt !== null && expiresAt.getTime() <= nowMs });
+  }
+  return living;
 }
 
 /** Runs that a schedule began carry its id in the place of a key: they end when it is deleted, and when its person leaves. */

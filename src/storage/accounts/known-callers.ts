@@ -1,4 +1,13 @@
-import { type Caller, keyScopesOfRole, type MemberRole, type Scope, scopesOfSession } from '../../entities/accounts/caller.ts';
+import {
+  type AccessLevel,
+  type Caller,
+  keyScopesOfRole,
+  type MemberRole,
+  type Scope,
+  scopesOfSession,
+} from '../../entities/accounts/caller.ts';
+import type { SessionEnd } from '../../entities/accounts/session.ts';
+import { isId } from '../../entities/ids.ts';
 import type { Database } from '../database/database.ts';
 import { createInvalidatedCache, type InvalidatedCache } from '../database/invalidated-cache.ts';
 import type { Signals } from '../database/signals/signals.ts';
@@ -7,41 +16,115 @@ import type { Signals } from '../database/signals/signals.ts';
 export interface KnownCaller {
   readonly caller: Caller;
   readonly expiresAtMs: number;
-  /** Of a session that a key acts in: the session ends with it. */
-  readonly throughKey?: Pick<Caller, 'keyId' | 'userId'>;
+  /** What it ends with besides: the key that acts in a session, and who made a key for somebody else. */
+  readonly through: readonly Caller[];
 }
 export interface KnownSession extends KnownCaller {
   readonly lastUsedAtMs: number;
 }
 
 const callersMax = 20_000;
+const never = Number.POSITIVE_INFINITY;
+const nobody: readonly Caller[] = [];
 
 /** Callers by the hash of a secret. Changes of their key or session, their user and their organization drop them. */
 export function createCallerCache<Known extends KnownCaller>(signals: Signals): InvalidatedCache<Known> {
   const cache = createInvalidatedCache<Known>(signals, callersMax);
   signals.subscribe('key-changed', (keyId) =>
-    cache.forget(({ caller, throughKey }) => caller.keyId === keyId || throughKey?.keyId === keyId),
+    cache.forget(({ caller, through }) => caller.keyId === keyId || through.some((each) => each.keyId === keyId)),
   );
   signals.subscribe('user-changed', (userId) =>
-    cache.forget(({ caller, throughKey }) => caller.userId === userId || throughKey?.userId === userId),
+    cache.forget(({ caller, through }) => caller.userId === userId || through.some((each) => each.userId === userId)),
   );
-  signals.subscribe('organization-changed', (orgId) => cache.forget(({ caller }) => caller.orgId === orgId));
+  signals.subscribe('organization-changed', (orgId) =>
+    cache.forget(({ caller, through }) => caller.orgId === orgId || through.some((each) => each.orgId === orgId)),
+  );
   return cache;
 }
 
 type Named = { readonly id: string } | { readonly hash: string };
 
-/** The caller of a key. Undefined when the key is unknown or revoked, or its user left the organization. Cost: two statements. */
-export async function loadKey({ prisma }: Database, key: Named): Promise<KnownCaller | undefined> {
-  const select = { id: true, userId: true, orgId: true, level: true, scopes: true, expiresAt: true };
+/**
+ * The caller of a key. Undefined when the key is unknown or revoked, its user left the organization, or who made it for its user may not any more.
+ *
+ * Cost: two statements, and for a key that somebody made for another person those of its maker.
+ */
+export async function loadKey(db: Database, key: Named): Promise<KnownCaller | undefined> {
+  const { prisma } = db;
+  const made = { createdByUserId: true, createdByKeyId: true, lentKeyId: true, membershipId: true };
+  const select = { id: true, userId: true, orgId: true, level: true, scopes: true, expiresAt: true, ...made };
   const found = await prisma.apiKey.findUnique({ where: { ...key, revokedAt: null }, select });
   const member = found === null ? undefined : await findMember(prisma, found);
   if (found === null || member === undefined) return undefined;
-  const { id, userId, orgId, level, expiresAt } = found;
-  const scopes = new Set(keyScopesOfRole(member.role, found.scopes as Scope[]));
+  const { id, userId, orgId, level, expiresAt, membershipId } = found;
+  if (membershipId !== null && membershipId !== member.id) return undefined;
   const { role, tenantId } = member;
+  const lender = found.lentKeyId === null ? undefined : await loadLender(db, found, tenantId);
+  if (found.lentKeyId !== null && lender === undefined) return undefined;
+  const scopes = new Set(keyScopesOfRole(role, found.scopes as Scope[]));
   const caller = { keyId: id, userId, orgId, role, tenantId, level, scopes };
-  return { caller: Object.freeze(caller as Caller), expiresAtMs: expiresAt?.getTime() ?? Number.POSITIVE_INFINITY };
+  return {
+    caller: Object.freeze(caller as Caller),
+    expiresAtMs: Math.min(expiresAt?.getTime() ?? never, lender?.expiresAtMs ?? never),
+    through: lender === undefined ? nobody : [lender.caller, ...lender.through],
+  };
+}
+
+/** Who made something that is used later, and where. */
+export interface Maker {
+  readonly userId: string;
+  /** The key or the session; null when it is not known. */
+  readonly keyId: string | null;
+  /** The organization of what was made. */
+  readonly orgId: string;
+  /** The reach that it was made with. */
+  readonly level: AccessLevel;
+}
+
+/**
+ * The maker of a link, an invitation or a key, with the rights of now. Undefined when the key was revoked, the session was revoked, or the person is gone.
+ * A session that ended otherwise takes nothing back: then the role of its person counts.
+ */
+export async function loadMaker(db: Database, { userId, keyId, orgId, level }: Maker): Promise<KnownCaller | undefined> {
+  if (keyId !== null && !isId('session', keyId)) return loadKey(db, { id: keyId });
+  const { membership, session } = db.prisma;
+  const revoked = { id: keyId ?? '', endedBy: 'REVOKED' satisfies SessionEnd };
+  if ((await session.findFirst({ where: revoked, select: { id: true } })) !== null) return undefined;
+  const isOperator = level === 'INSTANCE' ? [{ user: { isOperator: true } }] : [];
+  const found = await membership.findFirst({ where: { userId, OR: [{ orgId }, ...isOperator] }, select: { orgId: true } });
+  const member = found === null ? undefined : await findMember(db.prisma, { orgId: found.orgId, userId });
+  if (found === null || member === undefined) return undefined;
+  const { role, tenantId } = member;
+  const reach = level === 'INSTANCE' && member.isOperator ? 'INSTANCE' : 'ORGANIZATION';
+  const scopes = new Set(scopesOfSession(role, reach));
+  const caller: Caller = { keyId: keyId ?? '', userId, orgId: found.orgId, tenantId, role, level: reach, scopes };
+  return { caller, expiresAtMs: never, through: nobody };
+}
+
+/** What a key that somebody made for another person depends on: its maker, or the key that it was made with. Undefined when that one may not any more. */
+async function loadLender(
+  db: Database,
+  key: {
+    readonly id: string;
+    readonly orgId: string;
+    readonly lentKeyId: string | null;
+    readonly createdByUserId: string | null;
+    readonly createdByKeyId: string | null;
+  },
+  tenantId: string,
+): Promise<KnownCaller | undefined> {
+  const { id, orgId, lentKeyId, createdByUserId, createdByKeyId } = key;
+  if (lentKeyId !== null && lentKeyId !== id) return loadKey(db, { id: lentKeyId });
+  // A session of an operator makes keys everywhere.
+  const maker = await loadMaker(db, { userId: createdByUserId ?? '', keyId: createdByKeyId, orgId, level: 'INSTANCE' });
+  return maker !== undefined && mayLend(maker.caller, { orgId, tenantId }) ? maker : undefined;
+}
+
+/** Whether a caller may make keys for the members of an organization now, as `createApiKey` asks it. */
+function mayLend({ level, role, scopes, ...own }: Caller, place: { readonly orgId: string; readonly tenantId: string }): boolean {
+  if (role === 'AUDITOR' || !scopes.has('ADMIN:WRITE')) return false;
+  if (level === 'INSTANCE') return true;
+  return level === 'TENANT' ? own.tenantId === place.tenantId : role === 'ADMIN' && own.orgId === place.orgId;
 }
 
 /** The key through which a session acts for another person, while its user is an administrator. Cost: two statements. */
@@ -77,8 +160,8 @@ export async function loadSession(db: Database, session: Named): Promise<KnownSe
   return {
     caller: Object.freeze(caller),
     lastUsedAtMs: lastUsedAt.getTime(),
-    expiresAtMs: Math.min(expiresAt.getTime(), key?.expiresAtMs ?? Number.POSITIVE_INFINITY),
-    ...(key === undefined ? {} : { throughKey: key.caller }),
+    expiresAtMs: Math.min(expiresAt.getTime(), key?.expiresAtMs ?? never),
+    through: key === undefined ? nobody : [key.caller, ...key.through],
   };
 }
 
@@ -90,11 +173,18 @@ export function callerAt(known: KnownCaller | undefined, nowMs: number): Caller 
 async function findMember(
   { membership }: Database['prisma'],
   { orgId, userId }: { readonly orgId: string; readonly userId: string },
-): Promise<{ readonly role: MemberRole; readonly tenantId: string; readonly isOperator: boolean } | undefined> {
+): Promise<
+  { readonly id: string; readonly role: MemberRole; readonly tenantId: string; readonly isOperator: boolean } | undefined
+> {
   const found = await membership.findUnique({
     where: { orgId_userId: { orgId, userId } },
-    select: { role: true, organization: { select: { tenantId: true } }, user: { select: { isOperator: true } } },
+    select: { id: true, role: true, organization: { select: { tenantId: true } }, user: { select: { isOperator: true } } },
   });
   if (found === null) return undefined;
-  return { role: found.role as MemberRole, tenantId: found.organization.tenantId, isOperator: found.user.isOperator };
+  return {
+    id: found.id,
+    role: found.role as MemberRole,
+    tenantId: found.organization.tenantId,
+    isOperator: found.user.isOperator,
+  };
 }

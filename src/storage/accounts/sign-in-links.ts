@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts';
 /** Links that sign one person in, once. */
 export interface SignInLinkStore {
   create(link: SignInLink): Promise<void>;
-  /** Whom a link signs in that is neither used nor expired. */
+  /** Whom a link signs in that is neither used nor expired; undefined too when the membership has ended that it was made for. */
   find(hash: string, at: Date): Promise<LinkedPerson | undefined>;
   /** Uses the link up. @returns false for one that is used or expired: of two calls at one moment one gets true. */
   use(id: string, at: Date): Promise<boolean>;
@@ -19,18 +19,24 @@ export interface LinkedPerson {
   readonly userId: string;
   readonly orgId: string;
   readonly level: AccessLevel;
+  readonly createdByUserId: string | null;
+  readonly createdByKeyId: string | null;
 }
 
 export function createSignInLinkStore(db: Database): SignInLinkStore {
   return {
     async create(link) {
-      await db.prisma.signInLink.create({ data: link });
+      const membershipId = await membershipOf(db, link);
+      await db.prisma.signInLink.create({ data: { ...link, membershipId: membershipId ?? null } });
     },
     async find(hash, at) {
       const where = { hash, usedAt: null, expiresAt: { gt: at } };
-      const select = { id: true, userId: true, orgId: true, level: true };
-      const row = await db.prisma.signInLink.findFirst({ where, select });
-      return row === null ? undefined : { ...row, level: row.level as AccessLevel };
+      const made = { level: true, createdByUserId: true, createdByKeyId: true, membershipId: true };
+      const row = await db.prisma.signInLink.findFirst({ where, select: { id: true, userId: true, orgId: true, ...made } });
+      if (row === null) return undefined;
+      const { membershipId, level, ...link } = row;
+      if (membershipId !== null && membershipId !== (await membershipOf(db, row))) return undefined;
+      return { ...link, level: level as AccessLevel };
     },
     async use(id, at) {
       const where = { id, usedAt: null, expiresAt: { gt: at } };
@@ -40,4 +46,12 @@ export function createSignInLinkStore(db: Database): SignInLinkStore {
       await db.prisma.signInLink.deleteMany({ where: { expiresAt: { lt: before } } });
     },
   };
+}
+
+async function membershipOf(
+  { prisma }: Database,
+  { orgId, userId }: { readonly orgId: string; readonly userId: string },
+): Promise<string | undefined> {
+  const where = { orgId_userId: { orgId, userId } };
+  return (await prisma.membership.findUnique({ where, select: { id: true } }))?.id;
 }

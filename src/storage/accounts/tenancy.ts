@@ -81,7 +81,9 @@ export function createTenancyStore(db: Database, signals: Signals): TenancyStore
         await tx.prisma.organization.create({ data: { ...organization, ...times, tenantId: tenant.id } });
         await tx.prisma.user.create({ data: { ...admin, ...times, tenantId: tenant.id, isOperator: true } });
         await tx.prisma.membership.create({ data: { ...member, id: membershipId, createdAt, role: 'ADMIN' } });
-        await tx.prisma.apiKey.create({ data: { ...key, ...times, ...member, scopes: [...key.scopes], level: 'INSTANCE' } });
+        await tx.prisma.apiKey.create({
+          data: { ...key, ...times, ...member, membershipId, scopes: [...key.scopes], level: 'INSTANCE' },
+        });
         if (signInLink !== undefined) await tx.prisma.signInLink.create({ data: signInLink });
         return true;
       }),

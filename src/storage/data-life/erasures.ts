@@ -186,8 +186,9 @@ async function deleteRest(db: Database, person: Person): Promise<Counts> {
   await db.prisma.passkeyChallenge.deleteMany({ where: { userId: person.userId } });
   await db.prisma.invitation.updateMany({
     where: { orgId: person.orgId, invitedByUserId: person.userId },
-    data: { invitedByUserId: '' },
+    data: { invitedByUserId: '', invitedByKeyId: null },
   });
+  await db.prisma.signInLink.deleteMany({ where: { orgId: person.orgId, createdByUserId: person.userId } });
   // Groups and invitations name people by e-mail before they are users.
   const user = await db.prisma.user.findUnique({ where: { id: person.userId }, select: { email: true } });
   if (user !== null) {

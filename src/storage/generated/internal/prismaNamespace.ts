@@ -7376,7 +7376,9 @@ export const ApiKeyScalarFieldEnum = {
   expiresAt: 'expiresAt',
   revokedAt: 'revokedAt',
   createdByUserId: 'createdByUserId',
-  createdByKeyId: 'createdByKeyId'
+  createdByKeyId: 'createdByKeyId',
+  lentKeyId: 'lentKeyId',
+  membershipId: 'membershipId'
 } as const
 
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
@@ -7430,7 +7432,10 @@ export const SignInLinkScalarFieldEnum = {
   hash: 'hash',
   expiresAt: 'expiresAt',
   usedAt: 'usedAt',
-  level: 'level'
+  level: 'level',
+  createdByUserId: 'createdByUserId',
+  createdByKeyId: 'createdByKeyId',
+  membershipId: 'membershipId'
 } as const
 
 export type SignInLinkScalarFieldEnum = (typeof SignInLinkScalarFieldEnum)[keyof typeof SignInLinkScalarFieldEnum]
@@ -7495,6 +7500,7 @@ export const InvitationScalarFieldEnum = {
   mailHash: 'mailHash',
   expiresAt: 'expiresAt',
   invitedByUserId: 'invitedByUserId',
+  invitedByKeyId: 'invitedByKeyId',
   invitedByLevel: 'invitedByLevel',
   delivery: 'delivery',
   deliveryProblem: 'deliveryProblem',

@@ -38,7 +38,7 @@ export function ExportState({ state }: { readonly state: Omit<PersonExportFragme
         </p>
       </div>
       {url === null ? (
-        <span className={styles.quiet}>{t('Only who asked for it can download it.')}</span>
+        <span className={styles.quiet}>{t('You may not download it.')}</span>
       ) : (
         <a className={styles.download} href={url} download>
           <Download size={16} aria-hidden />
